@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+
+/** Time and identity, injectable so that tests are deterministic. */
+export interface Clock {
+  now(): number;
+  /** Milliseconds from an arbitrary start, never going backwards. */
+  monotonic(): number;
+  uuid(): string;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  uuid: () => randomUUID(),
+};

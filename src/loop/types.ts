@@ -1,0 +1,131 @@
+import type { ModelEvent, ModelFailure, ModelRequest, StreamEvent } from '../model/client.js';
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  Message,
+  ModelStopReason,
+  ToolResultBlock,
+  ToolUseBlock,
+  Usage,
+  UserBlock,
+  UserMessage,
+} from '../protocol/content.js';
+
+/** A tool input that did not arrive whole or is not JSON. */
+export interface MalformedInput {
+  readonly raw: string;
+  readonly cause: 'output_limit' | 'cut_stream' | 'invalid_json' | 'not_an_object';
+}
+
+/** One answer of the model, complete. */
+export interface ModelAnswer {
+  readonly id: string;
+  readonly model: string;
+  readonly message: AssistantMessage;
+  /** One id per content block: the wire frame and the transcript line of a block share it. */
+  readonly blockIds: readonly string[];
+  readonly stopReason: ModelStopReason | null;
+  readonly usage: Usage;
+  /** By tool use id. */
+  readonly malformed: ReadonlyMap<string, MalformedInput>;
+  readonly requestId?: string;
+}
+
+/** A prompt or steering message on its way into the conversation. */
+export interface InputMessage {
+  readonly uuid: string;
+  readonly content: readonly UserBlock[];
+  /** Hidden from people: reminders, nudges of the runtime. */
+  readonly meta?: boolean;
+}
+
+/** A finished tool call. */
+export interface ToolCallResult {
+  readonly block: ToolResultBlock;
+  readonly uuid: string;
+  /** `tool_use_result` on the wire. */
+  readonly structured?: unknown;
+  /** The call ends the run (structured output). */
+  readonly finish?: { readonly structuredOutput: unknown };
+  /** Somebody answered "no, and stop". */
+  readonly interrupt?: boolean;
+}
+
+/** Why a run ended. Each maps to one `terminal_reason` and one exit code. */
+export type StopReason =
+  | { readonly kind: 'completed'; readonly stopReason: ModelStopReason | null }
+  | { readonly kind: 'finished'; readonly structuredOutput: unknown }
+  | { readonly kind: 'max_turns'; readonly limit: number }
+  | { readonly kind: 'budget'; readonly limitUsd: number; readonly spentUsd: number }
+  | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
+  | { readonly kind: 'model_failure'; readonly failure: ModelFailure }
+  | { readonly kind: 'stuck'; readonly message: string }
+  | { readonly kind: 'structured_output_missing'; readonly attempts: number };
+
+export type LoopEvent =
+  /** A raw event of the model's stream. */
+  | { readonly type: 'stream'; readonly event: StreamEvent }
+  /** A content block is complete; the answer is not. */
+  | {
+      readonly type: 'block';
+      readonly block: AssistantBlock;
+      readonly uuid: string;
+      readonly answerId: string;
+      readonly model: string;
+      readonly usage: Usage;
+    }
+  | { readonly type: 'answer'; readonly answer: ModelAnswer }
+  | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
+  | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
+  | { readonly type: 'input'; readonly message: InputMessage };
+
+/** The conversation as the model sees it. The loop is its only writer during a run. */
+export interface Conversation {
+  readonly messages: readonly Message[];
+  append(message: Message): void;
+  replace(messages: readonly Message[]): void;
+}
+
+/** Everything that the loop can do. It knows no files, no permissions, no wire. */
+export interface LoopDeps {
+  readonly conversation: Conversation;
+  /** Freezes what the model is shown this turn; compacts first where needed. */
+  prepareTurn(signal: AbortSignal): Promise<ModelRequest>;
+  callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** Whether this call may run beside others. */
+  isConcurrencySafe(call: ToolUseBlock): boolean;
+  /** Runs one call and always resolves, with an error result if need be. */
+  runTool(
+    call: ToolUseBlock,
+    malformed: MalformedInput | undefined,
+    signal: AbortSignal,
+  ): Promise<ToolCallResult>;
+  /** Messages that arrived meanwhile. */
+  takeInput(): readonly InputMessage[];
+  /** Asked before each model call. */
+  shouldStop(turnsTaken: number): StopReason | undefined;
+  /**
+   * The model has nothing more to call: leave, or go on with one more message (a nudge, a hook's
+   * reason).
+   */
+  onIdle(answer: ModelAnswer): Promise<InputMessage | undefined> | InputMessage | undefined;
+  /** The request was too long for the model. True: the history was shortened, try again. */
+  onPromptTooLong(signal: AbortSignal): Promise<boolean>;
+  /** Makes the message durable. Must return before anything else happens with it. */
+  recordInput(message: InputMessage): void;
+  recordAnswer(answer: ModelAnswer): void;
+  recordResult(call: ToolUseBlock, result: ToolCallResult): void;
+  emit(event: LoopEvent): void;
+  uuid(): string;
+}
+
+export interface LoopOutcome {
+  readonly reason: StopReason;
+  /** Model round-trips of this run. */
+  readonly turns: number;
+  /** The last answer's text. */
+  readonly text: string;
+  readonly lastAnswer: ModelAnswer | undefined;
+}
+
+export type { UserMessage };

@@ -1,0 +1,22 @@
+/** Who is acting: stands on every hook input, callback, receipt, message and cost row. */
+export interface AgentRef {
+  readonly id: string;
+  /** Agent type, `main` for the root. */
+  readonly type: string;
+  readonly name?: string;
+  /** Address by lineage, `main/planner#2/reviewer#1`. */
+  readonly path: string;
+  readonly parentId?: string;
+  readonly depth: number;
+  /** The tool call that started this agent. */
+  readonly spawnedBy?: string;
+  readonly background: boolean;
+}
+
+export const MAIN_AGENT: AgentRef = {
+  id: 'main',
+  type: 'main',
+  path: 'main',
+  depth: 0,
+  background: false,
+};

@@ -1,0 +1,177 @@
+/**
+ * Inputs of the built-in tools, written once. `npm run generate` turns them into the JSON schemas that
+ * the model is sent and into validators that need no library at run time (`src/generated/`).
+ * Nothing that ships imports this file for its values; types only.
+ */
+import { z } from 'zod';
+
+const path = z.string().describe('Absolute path');
+
+export const Read = z.strictObject({
+  file_path: path,
+  offset: z.int().min(0).optional().describe('First line, 1-based'),
+  limit: z.int().min(1).optional().describe('Number of lines'),
+  pages: z.string().optional().describe('PDF pages, e.g. "1-5"; at most 20'),
+  allow_large: z.boolean().optional(),
+});
+
+export const Write = z.strictObject({ file_path: path, content: z.string() });
+
+export const Edit = z.strictObject({
+  file_path: path,
+  old_string: z.string(),
+  new_string: z.string(),
+  replace_all: z.boolean().optional(),
+});
+
+export const NotebookEdit = z.strictObject({
+  notebook_path: path,
+  new_source: z.string(),
+  cell_id: z.string().optional(),
+  cell_type: z.enum(['code', 'markdown']).optional(),
+  edit_mode: z.enum(['replace', 'insert', 'delete']).optional(),
+});
+
+export const Glob = z.strictObject({
+  pattern: z.string(),
+  path: z.string().optional().describe('Directory; default: working directory'),
+});
+
+export const Grep = z.strictObject({
+  pattern: z.string().describe('ripgrep regular expression'),
+  path: z.string().optional().describe('File or directory; default: working directory'),
+  glob: z.string().optional().describe('e.g. "*.ts"'),
+  type: z.string().optional().describe('ripgrep file type, e.g. js'),
+  output_mode: z.enum(['content', 'files_with_matches', 'count']).optional(),
+  '-A': z.int().min(0).optional(),
+  '-B': z.int().min(0).optional(),
+  '-C': z.int().min(0).optional(),
+  context: z.int().min(0).optional(),
+  '-n': z.boolean().optional(),
+  '-i': z.boolean().optional(),
+  '-o': z.boolean().optional(),
+  head_limit: z.int().min(0).optional().describe('Default 250; 0 = all'),
+  offset: z.int().min(0).optional(),
+  multiline: z.boolean().optional(),
+});
+
+export const Bash = z.strictObject({
+  command: z.string(),
+  timeout: z.number().min(0).optional().describe('Milliseconds, at most 600000'),
+  description: z.string().optional().describe('What it does, 5-10 words'),
+  run_in_background: z.boolean().optional(),
+  dangerouslyDisableSandbox: z.boolean().optional(),
+});
+
+export const BashOutput = z.strictObject({
+  task_id: z.string(),
+  filter: z.string().optional().describe('Only lines that match this expression'),
+});
+
+export const TaskStop = z.strictObject({
+  task_id: z.string().optional(),
+  shell_id: z.string().optional(),
+});
+
+export const WebFetch = z.strictObject({
+  url: z.string(),
+  prompt: z.string().describe('What to look for in the page'),
+  offset: z.int().min(0).optional(),
+});
+
+export const TodoWrite = z.strictObject({
+  todos: z.array(
+    z.strictObject({
+      content: z.string(),
+      status: z.enum(['pending', 'in_progress', 'completed']),
+      activeForm: z.string(),
+    }),
+  ),
+});
+
+export const TaskCreate = z.strictObject({
+  subject: z.string(),
+  description: z.string(),
+  activeForm: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const TaskGet = z.strictObject({ taskId: z.string() });
+
+export const TaskUpdate = z.strictObject({
+  taskId: z.string(),
+  subject: z.string().optional(),
+  description: z.string().optional(),
+  activeForm: z.string().optional(),
+  status: z.enum(['pending', 'in_progress', 'completed', 'deleted']).optional(),
+  addBlocks: z.array(z.string()).optional(),
+  addBlockedBy: z.array(z.string()).optional(),
+  owner: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const TaskList = z.strictObject({});
+
+export const AskUserQuestion = z.strictObject({
+  questions: z
+    .array(
+      z.strictObject({
+        question: z.string(),
+        header: z.string().describe('At most 12 characters'),
+        options: z
+          .array(
+            z.strictObject({
+              label: z.string(),
+              description: z.string(),
+              preview: z.string().optional(),
+            }),
+          )
+          .min(2)
+          .max(4),
+        multiSelect: z.boolean(),
+      }),
+    )
+    .min(1)
+    .max(4),
+  answers: z.record(z.string(), z.string()).optional().describe('Filled in by the person'),
+  annotations: z.record(z.string(), z.unknown()).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const EnterPlanMode = z.strictObject({});
+
+export const ExitPlanMode = z.looseObject({
+  plan: z.string().optional().describe('The plan, in Markdown'),
+  allowedPrompts: z.array(z.looseObject({ tool: z.string(), prompt: z.string() })).optional(),
+});
+
+export const WriteDraft = z.strictObject({
+  draft_id: z.string(),
+  append: z.string().optional().describe('The rest of the content'),
+});
+
+/** Every built-in tool's input by tool name; the generator and the reference page walk this table. */
+export const TOOL_INPUTS = {
+  AskUserQuestion,
+  Bash,
+  BashOutput,
+  Edit,
+  EnterPlanMode,
+  ExitPlanMode,
+  Glob,
+  Grep,
+  NotebookEdit,
+  Read,
+  TaskCreate,
+  TaskGet,
+  TaskList,
+  TaskStop,
+  TaskUpdate,
+  TodoWrite,
+  WebFetch,
+  Write,
+  WriteDraft,
+} as const;
+
+export type ToolName = keyof typeof TOOL_INPUTS;
+export type ToolInputs = { [Name in ToolName]: z.infer<(typeof TOOL_INPUTS)[Name]> };

@@ -1,0 +1,108 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ResultBlock } from '../protocol/content.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { ToolDefinition } from '../model/client.js';
+import type { Permit } from '../permissions/permit.js';
+
+/** What a tool does to the world. Shared code goes by this, never by tool names. */
+export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'control';
+
+export interface PathAccess {
+  /** Absolute and normalised, not yet resolved through symbolic links. */
+  readonly path: string;
+  readonly access: 'read' | 'write';
+}
+
+/** What the gate judges a call by. */
+export interface ToolSubject {
+  /** Every file the call names. Empty for tools that touch none. */
+  readonly paths: readonly PathAccess[];
+  /** Shell code, for tools that run some. */
+  readonly command?: string;
+  readonly url?: string;
+  /** One line for people and receipts. */
+  readonly summary: string;
+}
+
+/** Where an agent works. One per agent; the shell moves `cwd`. */
+export interface Workspace {
+  readonly cwd: string;
+  /** The directories that count as inside: the start directory first, then the added ones. */
+  readonly roots: readonly string[];
+  setCwd(directory: string): void;
+}
+
+/** What this agent has read, so that Write and Edit can tell a stale view from a current one. */
+export interface ReadState {
+  /** Remembers the version of a file that the model has now seen (whole, or a part of it). */
+  note(path: string, version: FileVersion): void;
+  get(path: string): FileVersion | undefined;
+}
+
+export interface FileVersion {
+  readonly mtimeMs: number;
+  readonly size: number;
+  /** Content hash; decides when time and size cannot. */
+  readonly hash: string;
+  /** False when only a part was shown. */
+  readonly whole: boolean;
+}
+
+export interface ToolContext {
+  readonly agent: AgentRef;
+  readonly sessionId: string;
+  readonly toolUseId: string;
+  readonly signal: AbortSignal;
+  readonly workspace: Workspace;
+  readonly readState: ReadState;
+  readonly mode: PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /** A directory of this session for output that is too long to show; made on first use. */
+  spillDirectory(): string;
+  /** Shown to people while a long call runs; never to the model. */
+  progress(text: string): void;
+}
+
+export interface ToolOutput {
+  /** What the model reads. */
+  readonly content: string | readonly ResultBlock[];
+  readonly isError?: boolean;
+  /** `tool_use_result` on the wire and `tool_response` in hooks. */
+  readonly structured?: unknown;
+  /** Ends the run after this result, with this value (structured output). */
+  readonly finish?: { readonly structuredOutput: unknown };
+}
+
+export interface ValidationProblem {
+  /** Path inside the input, `/edits/0/old_string`; empty for the input itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Validate = (
+  input: unknown,
+) => readonly ValidationProblem[] | Promise<readonly ValidationProblem[]>;
+
+export interface Tool<Input = Record<string, unknown>> {
+  readonly name: string;
+  /** Other names that models and rules use for it. */
+  readonly aliases?: readonly string[];
+  readonly kind: ToolKind;
+  readonly definition: ToolDefinition;
+  /** Empty when the input is valid. */
+  readonly validate: Validate;
+  /** True for tools that are themselves a question to a person. */
+  readonly needsPerson?: boolean;
+  subject(input: Input, workspace: Workspace): ToolSubject;
+  /** Whether this call may run beside others. */
+  concurrencySafe(input: Input): boolean;
+  /**
+   * Does the work. Called from `tools/invoke.ts` alone, with the permit the gate gave for exactly
+   * this input. Expected failures are an output with `isError`; a throw becomes one.
+   */
+  run(input: Input, context: ToolContext, permit: Permit): Promise<ToolOutput>;
+}
+
+/** The pool holds tools of all input types; validation makes the cast at the one call site sound. */
+// biome-ignore lint/suspicious/noExplicitAny: inputs differ per tool and are validated before use
+export type AnyTool = Tool<any>;
