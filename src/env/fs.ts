@@ -6,20 +6,31 @@ export interface FileStat {
   readonly mode: number;
 }
 
+/**
+ * Reading throws the system's own error (`systemCodeOf` tells `ENOENT`); writing throws a
+ * `PortcullisError` with a remedy for the failures that people can do something about.
+ */
 export interface FileSystem {
   /** Follows symbolic links. Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   lstat(path: string): Promise<FileStat | undefined>;
-  readBytes(path: string): Promise<Uint8Array>;
-  readText(path: string): Promise<string>;
+  /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
+  readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  readText(path: string, options?: { maxBytes?: number }): Promise<string>;
+  /** The first bytes of a regular file, fewer when it is shorter. */
+  readHead(path: string, length: number): Promise<Uint8Array>;
+  /** The content in pieces, for files too large to hold. Leaving the loop closes the file. */
+  stream(path: string): AsyncIterable<Uint8Array>;
   /**
    * Writes through a temporary file in the same directory and a rename, so that a reader sees the
-   * old or the new content and nothing between. Keeps the mode of an existing file, writes through
-   * a symbolic link to its target, makes missing parent directories.
+   * old or the new content and nothing between. Keeps the mode of an existing file (`mode` is for a
+   * new one), writes through a symbolic link to its target, makes missing parent directories.
    */
   writeAtomic(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
-  remove(path: string): Promise<void>;
+  /** A file, a link (not its target) or an empty directory; with `recursive` all below too. Nothing there is fine. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+  /** Sorted by name. */
   list(
     path: string,
   ): Promise<readonly { readonly name: string; readonly kind: FileStat['kind'] }[]>;

@@ -16,12 +16,27 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal;
   /** Bytes of standard output kept in memory; the rest goes to `spillFile` when given, else is dropped and counted. */
   readonly maxOutputBytes?: number;
-  readonly spillFile?: string;
+  /** Where the whole output goes once it is longer than that. A function is called when it is needed. */
+  readonly spillFile?: string | (() => string);
+  /** Writes the spill file from the first byte on, for output that is followed while it grows. */
+  readonly spillFromStart?: boolean;
+  /** Bytes the spill file may hold; what comes later is counted and dropped. Default 64 MiB. */
+  readonly maxSpillBytes?: number;
+  /** Ends the group once it has written this much. Default 5 GB. */
+  readonly maxTotalBytes?: number;
   /** Both streams into one, in the order written. */
   readonly mergeStderr?: boolean;
   /** What the registry and `portcullis ps` call it. */
   readonly label: string;
-  /** Extra pipe that the child may write to as file descriptor 3; its text comes back as `control`. */
+  /**
+   * Meant to live for a while (background shells, servers): listed in the registry and guarded by the
+   * watchdog at once, where other children are only once they have run for a moment.
+   */
+  readonly longLived?: boolean;
+  /**
+   * Extra pipe that the child may write to as file descriptor 3; its text comes back as `control`.
+   * Read when the child has ended: what does not fit into a pipe (64 KiB) blocks the child.
+   */
   readonly controlPipe?: boolean;
   readonly onOutput?: (chunk: string, stream: 'stdout' | 'stderr') => void;
 }
@@ -40,6 +55,10 @@ export interface ProcessResult {
   readonly outputBytes: number;
   readonly truncated: boolean;
   readonly spilledTo?: string;
+  /** The child was ended because it wrote more than `maxTotalBytes`. */
+  readonly outputLimitHit?: boolean;
+  /** The child has ended, but processes it started in the background still run. */
+  readonly leftRunning?: boolean;
   readonly durationMs: number;
 }
 
@@ -51,6 +70,8 @@ export interface RunningProcess {
 }
 
 export interface ProcessSupervisor {
+  /** Prepares what the first child would otherwise wait for. Optional; call it while idle. */
+  warmUp?(): void;
   start(request: SpawnRequest): RunningProcess;
   run(request: SpawnRequest): Promise<ProcessResult>;
   /** Ends everything that still runs. Called on exit, abort and signals. */

@@ -4,18 +4,13 @@ import type {
   AssistantMessage,
   Message,
   ModelStopReason,
-  ToolResultBlock,
   ToolUseBlock,
   Usage,
   UserBlock,
-  UserMessage,
 } from '../protocol/content.js';
+import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
 
-/** A tool input that did not arrive whole or is not JSON. */
-export interface MalformedInput {
-  readonly raw: string;
-  readonly cause: 'output_limit' | 'cut_stream' | 'invalid_json' | 'not_an_object';
-}
+export type { MalformedInput, ToolCallResult };
 
 /** One answer of the model, complete. */
 export interface ModelAnswer {
@@ -37,18 +32,6 @@ export interface InputMessage {
   readonly content: readonly UserBlock[];
   /** Hidden from people: reminders, nudges of the runtime. */
   readonly meta?: boolean;
-}
-
-/** A finished tool call. */
-export interface ToolCallResult {
-  readonly block: ToolResultBlock;
-  readonly uuid: string;
-  /** `tool_use_result` on the wire. */
-  readonly structured?: unknown;
-  /** The call ends the run (structured output). */
-  readonly finish?: { readonly structuredOutput: unknown };
-  /** Somebody answered "no, and stop". */
-  readonly interrupt?: boolean;
 }
 
 /** Why a run ended. Each maps to one `terminal_reason` and one exit code. */
@@ -127,5 +110,3 @@ export interface LoopOutcome {
   readonly text: string;
   readonly lastAnswer: ModelAnswer | undefined;
 }
-
-export type { UserMessage };

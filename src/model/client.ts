@@ -44,6 +44,8 @@ export type StreamEvent =
         readonly model: string;
         readonly usage: Partial<Usage>;
       };
+      /** The provider's own id of the request, for support questions. */
+      readonly requestId?: string;
     }
   | {
       readonly type: 'content_block_start';

@@ -18,6 +18,8 @@ export interface EntryBase {
   readonly userType?: 'external';
   readonly agentId?: string;
   readonly isMeta?: boolean;
+  /** The entry of another session that this one is a copy of. */
+  readonly forkedFrom?: { readonly sessionId: string; readonly messageUuid: string };
 }
 
 export interface UserEntry extends EntryBase {

@@ -1,8 +1,8 @@
+import type { ToolDefinition } from '../model/client.js';
+import type { Permit } from '../permissions/permit.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ResultBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { ToolDefinition } from '../model/client.js';
-import type { Permit } from '../permissions/permit.js';
 
 /** What a tool does to the world. Shared code goes by this, never by tool names. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'control';
@@ -46,6 +46,8 @@ export interface FileVersion {
   readonly hash: string;
   /** False when only a part was shown. */
   readonly whole: boolean;
+  /** The lines that were shown, 1-based and inclusive, when it was a part. */
+  readonly part?: { readonly from: number; readonly to: number; readonly total: number };
 }
 
 export interface ToolContext {

@@ -1,0 +1,53 @@
+// Makes a fresh clone ready: installs what the lock file names and builds what is out of date.
+// Uses nothing but Node's own modules, because nothing else may be there yet.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const STAMP = path.join(ROOT, 'node_modules', '.portcullis-install');
+
+/** Runs a command and leaves with its exit code when it fails. */
+export function must(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
+  if (result.error !== undefined) {
+    process.stderr.write(`cannot run ${command}: ${result.error.message}\n`);
+    process.exit(1);
+  }
+  if (result.status !== 0) process.exit(result.status ?? 1);
+  return result;
+}
+
+export function ensureInstalled() {
+  const lock = createHash('sha256')
+    .update(readFileSync(path.join(ROOT, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  process.stderr.write('installing dependencies …\n');
+  must('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
+    stdio: ['ignore', 2, 2],
+  });
+  mkdirSync(path.dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, lock);
+}
+
+export function ensureBuilt() {
+  const built = path.join(ROOT, 'dist/cli/main.js');
+  const newest = Math.max(
+    ...['src', 'scripts/build.mjs', 'package.json'].map((name) => newestIn(path.join(ROOT, name))),
+  );
+  if (existsSync(built) && statSync(built).mtimeMs >= newest) return;
+  process.stderr.write('building …\n');
+  must(process.execPath, ['scripts/build.mjs', '--no-types'], { stdio: ['ignore', 2, 2] });
+}
+
+function newestIn(file) {
+  const stat = statSync(file);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(
+    stat.mtimeMs,
+    ...readdirSync(file).map((name) => newestIn(path.join(file, name))),
+  );
+}

@@ -1,0 +1,23 @@
+// Programs that some tests drive (a terminal, a repository). Installed where we may; named where not.
+import { spawnSync } from 'node:child_process';
+
+export function ensureSystemPackages(names) {
+  const missing = names.filter(
+    (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
+  );
+  if (missing.length === 0) return;
+  const canInstall =
+    process.getuid?.() === 0 && spawnSync('sh', ['-c', 'command -v apt-get']).status === 0;
+  if (canInstall) {
+    process.stderr.write(`installing ${missing.join(', ')} …\n`);
+    spawnSync('apt-get', ['update', '-qq'], { stdio: ['ignore', 'ignore', 2] });
+    spawnSync('apt-get', ['install', '-y', '-qq', ...missing], { stdio: ['ignore', 'ignore', 2] });
+  }
+  const still = missing.filter(
+    (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
+  );
+  if (still.length > 0)
+    process.stderr.write(
+      `not available: ${still.join(', ')}; the tests that need it are skipped\n`,
+    );
+}

@@ -1,0 +1,129 @@
+import { createConversation } from '../loop/conversation.js';
+import { runLoop } from '../loop/loop.js';
+import type {
+  Conversation,
+  InputMessage,
+  LoopDeps,
+  LoopEvent,
+  LoopOutcome,
+  ModelAnswer,
+  StopReason,
+  ToolCallResult,
+} from '../loop/types.js';
+import type { ModelClient, ModelRequest, SystemBlock, ThinkingConfig } from '../model/client.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { Message, ToolUseBlock } from '../protocol/content.js';
+import type { Invoke } from '../tools/invoke.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { Compaction } from './compaction.js';
+
+/** What an agent writes down. Each call returns once the record is durable. */
+export interface AgentRecord {
+  input(message: InputMessage): void;
+  answer(answer: ModelAnswer): void;
+  result(call: ToolUseBlock, result: ToolCallResult): void;
+}
+
+/** What may change between turns. Read afresh for every model call. */
+export interface ModelChoice {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly thinking?: ThinkingConfig;
+  readonly effort?: string;
+  readonly betas?: readonly string[];
+}
+
+export interface AgentSetup {
+  readonly ref: AgentRef;
+  readonly client: ModelClient;
+  choice(): ModelChoice;
+  readonly system: readonly SystemBlock[];
+  readonly pool: ToolPool;
+  readonly invoke: Invoke;
+  readonly record: AgentRecord;
+  readonly history: readonly Message[];
+  readonly compaction: Compaction;
+  shouldStop(turnsTaken: number): StopReason | undefined;
+  takeInput(): readonly InputMessage[];
+  onIdle(answer: ModelAnswer): InputMessage | undefined | Promise<InputMessage | undefined>;
+  onAnswer(answer: ModelAnswer): void;
+  emit(event: LoopEvent): void;
+  uuid(): string;
+}
+
+export interface Agent {
+  readonly ref: AgentRef;
+  readonly conversation: Conversation;
+  run(prompts: readonly InputMessage[], signal: AbortSignal): Promise<LoopOutcome>;
+  /** Summarises the conversation now. */
+  compact(instructions: string | undefined, signal: AbortSignal): Promise<boolean>;
+}
+
+/** An agent is a conversation, a pool of tools and the loop that joins them. */
+export function createAgent(setup: AgentSetup): Agent {
+  const conversation = createConversation(setup.history);
+  const request = (): ModelRequest => ({
+    ...setup.choice(),
+    system: setup.system,
+    tools: setup.pool.definitions,
+    messages: conversation.messages,
+  });
+  const compact = async (
+    trigger: 'auto' | 'manual',
+    instructions: string | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const messages = await setup.compaction.run(
+      { trigger, request: request(), instructions },
+      signal,
+    );
+    if (messages === undefined) return false;
+    conversation.replace(messages);
+    return true;
+  };
+  const deps: LoopDeps = {
+    conversation,
+    async prepareTurn(signal) {
+      if (setup.compaction.isDue(request())) await compact('auto', undefined, signal);
+      return request();
+    },
+    callModel: (modelRequest, signal) => setup.client.stream(modelRequest, signal),
+    isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
+    runTool: setup.invoke,
+    takeInput: setup.takeInput,
+    shouldStop: setup.shouldStop,
+    onIdle: setup.onIdle,
+    onPromptTooLong: (signal) => compact('auto', undefined, signal),
+    recordInput: (message) => setup.record.input(message),
+    recordAnswer(answer) {
+      setup.record.answer(answer);
+      setup.onAnswer(answer);
+    },
+    recordResult: (call, result) => setup.record.result(call, result),
+    emit(event) {
+      // By now the answer is part of the history, so the provider's count stands for all of it.
+      if (event.type === 'answer')
+        setup.compaction.noteUsage(event.answer.usage, conversation.messages);
+      setup.emit(event);
+    },
+    uuid: setup.uuid,
+  };
+  return {
+    ref: setup.ref,
+    conversation,
+    run: (prompts, signal) => runLoop(deps, prompts, signal),
+    compact: (instructions, signal) => compact('manual', instructions, signal),
+  };
+}
+
+/** Unknown tools and inputs that a tool cannot even look at run alone. */
+function isConcurrencySafe(pool: ToolPool, call: ToolUseBlock): boolean {
+  const tool = pool.resolve(call.name);
+  if (tool === undefined) return false;
+  try {
+    return tool.concurrencySafe(call.input);
+  } catch {
+    // fail-closed: the input was not validated yet; a tool that stumbles over it runs alone.
+    return false;
+  }
+}

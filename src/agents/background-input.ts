@@ -1,0 +1,47 @@
+import type { InputMessage } from '../loop/types.js';
+
+/** How long the end of a headless run waits for background work. */
+export const BACKGROUND_WAIT_MS = 5_000;
+
+/** Finished background work on its way to the agent that started it. No polling. */
+export interface BackgroundInput {
+  /** Something finished. */
+  add(message: InputMessage): void;
+  take(): readonly InputMessage[];
+  onArrival(listener: () => void): void;
+  /** Waits for running work, for a bounded time. True: there is something to take. */
+  wait(): Promise<boolean>;
+}
+
+export function createBackgroundInput(running: () => number): BackgroundInput {
+  let waiting: InputMessage[] = [];
+  let listeners: (() => void)[] = [];
+  return {
+    add(message) {
+      waiting.push(message);
+      const told = listeners;
+      listeners = [];
+      for (const listener of told) listener();
+    },
+    take() {
+      const taken = waiting;
+      waiting = [];
+      return taken;
+    },
+    onArrival(listener) {
+      if (waiting.length > 0) listener();
+      else listeners.push(listener);
+    },
+    wait() {
+      if (waiting.length > 0) return Promise.resolve(true);
+      if (running() === 0) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(false), BACKGROUND_WAIT_MS);
+        listeners.push(() => {
+          clearTimeout(timer);
+          resolve(true);
+        });
+      });
+    },
+  };
+}

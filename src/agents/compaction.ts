@@ -1,0 +1,118 @@
+import {
+  compactThreshold,
+  createCompactionBreaker,
+  mayCompact,
+  shouldCompact,
+} from '../context/compact-trigger.js';
+import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
+import type { Clock } from '../env/clock.js';
+import type { ModelClient, ModelRequest } from '../model/client.js';
+import type { Message, Usage } from '../protocol/content.js';
+import { textOf } from '../protocol/content.js';
+import type { SessionNews } from '../protocol/session-events.js';
+
+/** When and how an agent's history is shortened. */
+export interface Compaction {
+  /** Whether the next request would come too close to the model's window. */
+  isDue(request: ModelRequest): boolean;
+  /** What the provider counted for a history: better than any estimate. */
+  noteUsage(usage: Usage, messages: readonly Message[]): void;
+  /** The new history, or undefined when it could not be shortened. */
+  run(order: CompactionOrder, signal: AbortSignal): Promise<readonly Message[] | undefined>;
+  /** Set once shortening has stopped helping. */
+  readonly exhausted: string | undefined;
+}
+
+export interface CompactionOrder {
+  readonly trigger: 'auto' | 'manual';
+  readonly request: ModelRequest;
+  readonly instructions: string | undefined;
+}
+
+export interface CompactionParts {
+  readonly client: ModelClient;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The window of the model in use. */
+  window(): { readonly contextWindow: number; readonly maxOutput: number };
+  recordBoundary(compaction: {
+    trigger: 'auto' | 'manual';
+    preTokens: number;
+    messages: readonly Message[];
+  }): void;
+  emit(event: SessionNews): void;
+}
+
+export function createCompaction(parts: CompactionParts): Compaction {
+  let meter: TokenMeter | undefined;
+  let turn = 0;
+  let exhausted: string | undefined;
+  const breaker = createCompactionBreaker();
+  const limits = (): { window: number; maxOutput: number; env: CompactionParts['env'] } => {
+    const { contextWindow, maxOutput } = parts.window();
+    return { window: contextWindow, maxOutput, env: parts.env };
+  };
+  const meterFor = (request: ModelRequest): TokenMeter => {
+    meter ??= createTokenMeter(estimateFixed(request));
+    return meter;
+  };
+  return {
+    isDue(request) {
+      turn++;
+      return shouldCompact({ ...limits(), usedTokens: meterFor(request).used(request.messages) });
+    },
+    noteUsage: (usage, messages) => meter?.reported(usage, messages),
+    get exhausted() {
+      return exhausted;
+    },
+    async run({ trigger, request, instructions }, signal) {
+      if (!mayCompact(trigger, parts.env)) return undefined;
+      const started = parts.clock.monotonic();
+      parts.emit({ type: 'compacting' });
+      // Rarely needed, so its prompt and code are not part of the start.
+      const { compact } = await import('../context/compact.js');
+      const done = await compact({
+        messages: request.messages,
+        request,
+        callModel: (summary, abort) => parts.client.stream(summary, abort),
+        signal,
+        usedTokens: meterFor(request).used(request.messages),
+        ...(instructions === undefined ? {} : { instructions }),
+      });
+      if (!done.ok) {
+        const { error } = done;
+        parts.emit({
+          type: 'compaction_failed',
+          reason: error.kind === 'model_failure' ? error.failure.message : REASONS[error.kind],
+        });
+        return undefined;
+      }
+      const { newMessages, preTokens, postTokens } = done.value;
+      parts.recordBoundary({ trigger, preTokens, messages: newMessages });
+      parts.emit({
+        type: 'compacted',
+        trigger,
+        preTokens,
+        postTokens,
+        durationMs: Math.round(parts.clock.monotonic() - started),
+        summary: textOf(newMessages[0]?.content ?? ''),
+        uuid: parts.clock.uuid(),
+        summaryUuid: parts.clock.uuid(),
+      });
+      const verdict = breaker.compacted({
+        turn,
+        postTokens,
+        threshold: compactThreshold(limits()),
+      });
+      if (verdict === 'rapid_refill' && trigger === 'auto') {
+        exhausted = 'the conversation fills the context again right after it was summarised';
+      }
+      return newMessages;
+    },
+  };
+}
+
+const REASONS = {
+  nothing_to_compact: 'there is nothing to summarise yet',
+  empty_summary: 'the model gave an empty summary',
+};

@@ -1,0 +1,190 @@
+import type { Clock } from '../env/clock.js';
+import type {
+  InputMessage,
+  LoopEvent,
+  LoopOutcome,
+  ModelAnswer,
+  StopReason,
+} from '../loop/types.js';
+import type { Usage } from '../protocol/content.js';
+import { ZERO_USAGE } from '../protocol/content.js';
+import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
+import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
+import type { Agent } from './agent.js';
+import type { BackgroundInput } from './background-input.js';
+import type { CallLedger } from './call-ledger.js';
+
+/** One prompt, answered or not, with everything its result carries. */
+export interface RunResult {
+  readonly outcome: LoopOutcome;
+  readonly durationMs: number;
+  /** Time spent waiting for the model. */
+  readonly apiMs: number;
+  /** Tokens of this run's main conversation. */
+  readonly usage: Usage;
+  /** By model, since the session was opened. */
+  readonly modelUsage: Readonly<Record<string, unknown>>;
+  readonly cost: { readonly knownUsd: number; readonly unknownModels: readonly string[] };
+  readonly denials: readonly PermissionDenial[];
+  /** Refused calls that no later call of the same tool made up for. */
+  readonly unrecoveredDenials: number;
+}
+
+export interface RunOptions {
+  /** Messages that arrive while the run is going on. */
+  takeInput?(): readonly InputMessage[];
+}
+
+/** An open session: a conversation with one main agent, driven prompt by prompt. */
+export interface AgentSession {
+  readonly id: string;
+  info(): SessionInfo;
+  run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
+  /** Ends the running turn, if there is one. */
+  interrupt(): void;
+  setMode(mode: PermissionMode): void;
+  /** Undefined goes back to the model the session was opened with. Returns the resolved name. */
+  setModel(name: string | undefined): string;
+  compact(instructions: string | undefined): Promise<boolean>;
+  /** Tokens and cost since the session was opened. */
+  accounts(): Pick<RunResult, 'modelUsage' | 'cost'>;
+  /** Tells the host something on the session's own channel. */
+  news(event: SessionNews): void;
+  /** Finished background work that the agent has not been told of yet. */
+  takeBackgroundInput(): readonly InputMessage[];
+  onBackgroundInput(listener: () => void): void;
+  /** Waits, for a bounded time, for running background work. True: there is something to tell. */
+  waitForBackground(): Promise<boolean>;
+  /** Ends background work and child processes, and flushes what is unsaved. */
+  close(): Promise<void>;
+}
+
+export interface SessionParts {
+  readonly id: string;
+  readonly agent: Agent;
+  readonly clock: Clock;
+  readonly calls: CallLedger;
+  readonly background: BackgroundInput;
+  info(): SessionInfo;
+  emit(event: LoopEvent | SessionNews): void;
+  setMode(mode: PermissionMode): void;
+  setModel(name: string | undefined): string;
+  /** What stands before the first prompt; empty when the session goes on where it was. */
+  openingMessages(): Promise<readonly InputMessage[]> | readonly InputMessage[];
+  recordInput(message: InputMessage): void;
+  accounts(): Pick<RunResult, 'modelUsage' | 'cost'>;
+  /** Milliseconds spent in model calls since the session was opened. */
+  apiMs(): number;
+  /** Set when an answer in a schema is owed: how often it may be asked for. */
+  readonly structuredAttempts: number | undefined;
+  onMaxTurns(limit: number): void;
+  close(): Promise<void>;
+}
+
+export interface SessionRun {
+  takeInput(): readonly InputMessage[];
+  onAnswer(answer: ModelAnswer): void;
+}
+
+/** Joins an agent with what happens around its runs. `current` is what the agent's own callbacks read. */
+export function createSession(
+  parts: SessionParts,
+  current: { run: SessionRun | undefined },
+): AgentSession {
+  let controller: AbortController | undefined;
+  let opened = false;
+
+  const run = async (prompts: readonly InputMessage[], options: RunOptions): Promise<RunResult> => {
+    const started = parts.clock.monotonic();
+    const apiBefore = parts.apiMs();
+    let usage = ZERO_USAGE;
+    controller = new AbortController();
+    current.run = {
+      takeInput: () => [...parts.background.take(), ...(options.takeInput?.() ?? [])],
+      onAnswer(answer) {
+        usage = addUsage(usage, answer.usage);
+      },
+    };
+    parts.calls.beginRun();
+    try {
+      const opening = opened ? [] : await parts.openingMessages();
+      opened = true;
+      const outcome = await parts.agent.run([...opening, ...prompts], controller.signal);
+      const settled = settle(parts, outcome);
+      return {
+        outcome: settled,
+        durationMs: parts.clock.monotonic() - started,
+        apiMs: parts.apiMs() - apiBefore,
+        usage,
+        ...parts.accounts(),
+        denials: parts.calls.denials(),
+        unrecoveredDenials: parts.calls.unrecovered(),
+      };
+    } finally {
+      controller = undefined;
+      current.run = undefined;
+    }
+  };
+
+  return {
+    id: parts.id,
+    info: parts.info,
+    run: (prompts, options = {}) => run(prompts, options),
+    interrupt: () => controller?.abort(new Error('interrupted')),
+    setMode: parts.setMode,
+    setModel: parts.setModel,
+    async compact(instructions) {
+      controller = new AbortController();
+      try {
+        return await parts.agent.compact(instructions, controller.signal);
+      } finally {
+        controller = undefined;
+      }
+    },
+    accounts: parts.accounts,
+    news: (event) => parts.emit(event),
+    takeBackgroundInput: () => parts.background.take(),
+    onBackgroundInput: (listener) => parts.background.onArrival(listener),
+    waitForBackground: () => parts.background.wait(),
+    async close() {
+      controller?.abort(new Error('the session was closed'));
+      await parts.close();
+    },
+  };
+}
+
+/** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
+function settle(parts: SessionParts, outcome: LoopOutcome): LoopOutcome {
+  const { reason } = outcome;
+  if (reason.kind === 'aborted') leaveMark(parts, reason);
+  if (reason.kind === 'max_turns') parts.onMaxTurns(reason.limit);
+  if (reason.kind === 'completed' && parts.structuredAttempts !== undefined) {
+    // A run that owes an answer in a schema and does not give it has not succeeded.
+    return {
+      ...outcome,
+      reason: { kind: 'structured_output_missing', attempts: parts.structuredAttempts },
+    };
+  }
+  return outcome;
+}
+
+/** The model is told in its history that it was interrupted. */
+function leaveMark(parts: SessionParts, reason: Extract<StopReason, { kind: 'aborted' }>): void {
+  const text =
+    reason.during === 'tools'
+      ? '[Request interrupted by user for tool use]'
+      : '[Request interrupted by user]';
+  const message: InputMessage = { uuid: parts.clock.uuid(), content: [{ type: 'text', text }] };
+  parts.recordInput(message);
+  parts.agent.conversation.append({ role: 'user', content: message.content });
+  parts.emit({ type: 'input', message });
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
+    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
+  };
+}

@@ -1,0 +1,36 @@
+import type { RunResult } from '../harness.js';
+
+/** What each exit code means; `docs/headless.md` lists them. */
+export const EXIT = {
+  done: 0,
+  error: 1,
+  usage: 2,
+  config: 3,
+  denied: 4,
+  maxTurns: 5,
+  budget: 6,
+  stuck: 7,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** The exit code of a headless run that a person or script started. */
+export function exitCodeOf(run: RunResult): number {
+  switch (run.outcome.reason.kind) {
+    case 'completed':
+    case 'finished':
+      // A refused run does not look like a done one.
+      return run.unrecoveredDenials > 0 ? EXIT.denied : EXIT.done;
+    case 'max_turns':
+      return EXIT.maxTurns;
+    case 'budget':
+      return EXIT.budget;
+    case 'stuck':
+      return EXIT.stuck;
+    case 'aborted':
+      return EXIT.interrupted;
+    case 'model_failure':
+    case 'structured_output_missing':
+      return EXIT.error;
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * Every command-line flag, once: the parser, the help text and the reference page read this table.
+ */
+export type FlagKind = 'switch' | 'value' | 'optional-value' | 'list' | 'repeat';
+
+export interface FlagSpec {
+  readonly name: string;
+  readonly short?: string;
+  readonly aliases?: readonly string[];
+  readonly kind: FlagKind;
+  /** What stands for the value in the help text. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly help: string;
+  /**
+   * The flag holds the run back. A near miss of its name is an error, because ignoring it would let
+   * through what it was meant to stop.
+   */
+  readonly restricts?: boolean;
+  /** Accepted so that official clients can start us; does nothing yet. */
+  readonly inert?: boolean;
+}
+
+const MODES = ['default', 'manual', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
+
+export const FLAGS: readonly FlagSpec[] = [
+  { name: 'print', short: 'p', kind: 'switch', help: 'Answer one prompt and leave (headless)' },
+  {
+    name: 'output-format',
+    kind: 'value',
+    value: 'format',
+    choices: ['text', 'json', 'stream-json'],
+    help: 'What standard output carries',
+  },
+  {
+    name: 'input-format',
+    kind: 'value',
+    value: 'format',
+    choices: ['text', 'stream-json'],
+    help: 'stream-json: prompts and control requests as JSON lines',
+  },
+  {
+    name: 'verbose',
+    kind: 'switch',
+    help: 'Every message, not only the result; needed for stream-json output',
+  },
+  {
+    name: 'include-partial-messages',
+    kind: 'switch',
+    help: 'Also send the raw events of the model stream',
+  },
+  { name: 'include-hook-events', kind: 'switch', help: 'Also send hook events', inert: true },
+  { name: 'replay-user-messages', kind: 'switch', help: 'Echo each accepted prompt' },
+  {
+    name: 'model',
+    kind: 'value',
+    value: 'name',
+    help: 'Model id or alias (sonnet, opus, haiku); provider/model selects a provider',
+  },
+  {
+    name: 'fallback-model',
+    kind: 'value',
+    value: 'a,b',
+    help: 'Models to try when the first is overloaded',
+  },
+  {
+    name: 'effort',
+    kind: 'value',
+    value: 'level',
+    choices: ['low', 'medium', 'high', 'xhigh', 'max'],
+    help: 'How hard the model should think',
+  },
+  {
+    name: 'max-thinking-tokens',
+    kind: 'value',
+    value: 'n',
+    help: 'Thinking budget in tokens; 0 turns thinking off',
+  },
+  {
+    name: 'thinking',
+    kind: 'value',
+    value: 'kind',
+    choices: ['adaptive', 'enabled', 'disabled'],
+    help: 'Thinking mode',
+  },
+  { name: 'betas', kind: 'list', value: 'names', help: 'API beta headers' },
+  {
+    name: 'max-turns',
+    kind: 'value',
+    value: 'n',
+    help: 'Stop after so many model round-trips',
+    restricts: true,
+  },
+  {
+    name: 'max-budget-usd',
+    kind: 'value',
+    value: 'x',
+    help: 'Stop when the run has cost this much',
+    restricts: true,
+  },
+  { name: 'system-prompt', kind: 'value', value: 'text', help: 'Replace the system prompt' },
+  {
+    name: 'system-prompt-file',
+    kind: 'value',
+    value: 'file',
+    help: 'Replace the system prompt by a file',
+  },
+  { name: 'append-system-prompt', kind: 'value', value: 'text', help: 'Add to the system prompt' },
+  {
+    name: 'append-system-prompt-file',
+    kind: 'value',
+    value: 'file',
+    help: 'Add a file to the system prompt',
+  },
+  {
+    name: 'add-dir',
+    kind: 'repeat',
+    value: 'dir',
+    help: 'Another directory that counts as inside',
+  },
+  {
+    name: 'allowedTools',
+    aliases: ['allowed-tools'],
+    kind: 'list',
+    value: 'rules',
+    help: 'Rules for calls that need no asking, e.g. "Bash(git log *)" Read',
+  },
+  {
+    name: 'disallowedTools',
+    aliases: ['disallowed-tools'],
+    kind: 'list',
+    value: 'rules',
+    help: 'Tools to take away, or deny rules',
+    restricts: true,
+  },
+  {
+    name: 'tools',
+    kind: 'list',
+    value: 'names',
+    help: 'The built-in tools to offer; "" none, default all',
+    restricts: true,
+  },
+  {
+    name: 'permission-mode',
+    kind: 'value',
+    value: 'mode',
+    choices: MODES,
+    help: 'How much runs without asking',
+    restricts: true,
+  },
+  {
+    name: 'permission-prompt-tool',
+    kind: 'value',
+    value: 'tool',
+    help: 'Who answers asks; stdio: the program that drives us',
+  },
+  {
+    name: 'dangerously-skip-permissions',
+    kind: 'switch',
+    help: 'Same as --permission-mode bypassPermissions',
+  },
+  {
+    name: 'allow-dangerously-skip-permissions',
+    kind: 'switch',
+    help: 'Let bypassPermissions be chosen later',
+  },
+  {
+    name: 'trust',
+    kind: 'switch',
+    help: "Let this project's own settings grant and execute, for this run",
+  },
+  {
+    name: 'settings',
+    kind: 'value',
+    value: 'file|json',
+    help: 'More settings, above the files',
+    restricts: true,
+  },
+  {
+    name: 'setting-sources',
+    kind: 'list',
+    value: 'user,project,local',
+    help: 'Which settings files are read; "" none',
+    restricts: true,
+  },
+  {
+    name: 'json-schema',
+    kind: 'value',
+    value: 'schema',
+    help: 'The answer must be JSON of this schema',
+  },
+  {
+    name: 'continue',
+    short: 'c',
+    kind: 'switch',
+    help: 'Go on with the newest session of this directory',
+  },
+  {
+    name: 'resume',
+    short: 'r',
+    kind: 'optional-value',
+    value: 'id',
+    help: 'Go on with this session',
+  },
+  {
+    name: 'fork-session',
+    kind: 'switch',
+    help: 'With --continue or --resume: under a new session id',
+  },
+  {
+    name: 'resume-session-at',
+    kind: 'value',
+    value: 'uuid',
+    help: 'With --resume: only up to this message',
+  },
+  { name: 'session-id', kind: 'value', value: 'uuid', help: 'Id of the new session' },
+  { name: 'name', short: 'n', kind: 'value', value: 'title', help: 'Title of the session' },
+  { name: 'no-session-persistence', kind: 'switch', help: 'Write no transcript', restricts: true },
+  { name: 'mcp-config', kind: 'list', value: 'file|json', help: 'MCP servers', inert: true },
+  {
+    name: 'strict-mcp-config',
+    kind: 'switch',
+    help: 'Only the servers of --mcp-config',
+    inert: true,
+    restricts: true,
+  },
+  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions', inert: true },
+  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent', inert: true },
+  {
+    name: 'script',
+    kind: 'value',
+    value: 'file',
+    help: 'Play a scripted model instead of calling one',
+  },
+  {
+    name: 'debug',
+    short: 'd',
+    kind: 'optional-value',
+    value: 'filter',
+    help: 'Log to standard error',
+  },
+  { name: 'debug-to-stderr', kind: 'switch', help: 'Same as --debug' },
+  { name: 'debug-file', kind: 'value', value: 'file', help: 'Log to a file' },
+  { name: 'help', short: 'h', kind: 'switch', help: 'This text' },
+  { name: 'version', short: 'v', kind: 'switch', help: 'Version' },
+];

@@ -1,0 +1,160 @@
+import { systemClock } from '../env/clock.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import type { AgentSession } from '../harness.js';
+import { startFailureFrame } from '../server/result.js';
+import { encodeFrame } from '../server/wire.js';
+import { nearest } from '../util/nearest.js';
+import { VERSION } from '../version.js';
+import { parseArgs } from './args.js';
+import { COMMANDS } from './commands/index.js';
+import { EXIT } from './exit-code.js';
+import { type CliOptions, readOptions } from './options.js';
+import { type Output, processOutput } from './output.js';
+import { runPrint } from './print.js';
+
+void main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<void> {
+  let output = processOutput({ debug: false, debugFile: undefined });
+  let code: number = EXIT.error;
+  try {
+    const early = await runEarly(argv, output);
+    if (early !== undefined) {
+      code = early;
+    } else {
+      const options = readCommandLine(argv, output);
+      output = processOutput(options);
+      code = await runSession(options, output);
+    }
+  } catch (thrown) {
+    code = report(thrown, output);
+  }
+  await output.drained();
+  process.exit(code);
+}
+
+/** What needs no session: version, help, subcommands. Undefined: go on. */
+async function runEarly(argv: readonly string[], output: Output): Promise<number | undefined> {
+  const first = argv[0];
+  if (first === '--version' || first === '-v') {
+    output.out(`${VERSION} (Portcullis)\n`);
+    return EXIT.done;
+  }
+  if (first === undefined || first.startsWith('-')) {
+    if (!argv.includes('--help') && !argv.includes('-h')) return undefined;
+    const { help } = await import('./help.js');
+    output.out(help());
+    return EXIT.done;
+  }
+  const command = COMMANDS.get(first);
+  if (command !== undefined) return await (await command.load()).run(argv.slice(1), output);
+  const meant = nearest(first, COMMANDS.keys());
+  throw new PortcullisError('usage', `"${first}" is not a command`, {
+    remedy:
+      meant === undefined
+        ? 'a prompt follows -p: portcullis -p "…"; portcullis --help lists the rest'
+        : `did you mean: portcullis ${meant}`,
+  });
+}
+
+function readCommandLine(argv: readonly string[], output: Output): CliOptions {
+  const args = parseArgs(argv);
+  if (!args.ok)
+    throw new PortcullisError('usage', args.error, { remedy: 'portcullis --help lists the flags' });
+  for (const warning of args.value.warnings) output.warn(warning);
+  const options = readOptions(args.value);
+  if (!options.ok)
+    throw new PortcullisError('usage', options.error, {
+      remedy: 'portcullis --help lists the flags',
+    });
+  return options.value;
+}
+
+async function runSession(options: CliOptions, output: Output): Promise<number> {
+  const config = {
+    ...options.session,
+    cwd: workingDirectory(),
+    env: process.env,
+    entrypoint:
+      process.env.CLAUDE_CODE_ENTRYPOINT ?? (options.print ? 'portcullis-print' : 'portcullis'),
+  };
+  const signals = handleSignals(output);
+  const common = { options, config, output, uuid: systemClock.uuid, onOpen: signals.watch };
+  try {
+    if (options.streamInput) return await (await import('./stream.js')).runStream(common);
+    if (options.print) return await runPrint(common);
+    return await (await import('./repl.js')).runRepl(common);
+  } catch (thrown) {
+    if (
+      options.outputFormat !== 'stream-json' ||
+      !(thrown instanceof PortcullisError) ||
+      thrown.code === 'usage'
+    )
+      throw thrown;
+    // A host that reads frames learns of a failed start from a frame.
+    const words =
+      thrown.remedy === undefined ? thrown.message : `${thrown.message} · ${thrown.remedy}`;
+    const id =
+      config.start.kind === 'resume'
+        ? config.start.id
+        : ((config.start.kind === 'new' ? config.start.id : undefined) ?? systemClock.uuid());
+    output.out(encodeFrame(startFailureFrame([words], id, systemClock.uuid())));
+    output.warn(words);
+    return options.streamInput ? EXIT.error : codeFor(thrown);
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (thrown) {
+    throw new PortcullisError('io', 'the working directory does not exist any more', {
+      remedy: 'change to a directory that exists and start again',
+      cause: thrown,
+    });
+  }
+}
+
+/** The first interrupt ends the turn, the second the program; a termination ends children and leaves. */
+function handleSignals(output: Output): { watch(session: AgentSession): void } {
+  let session: AgentSession | undefined;
+  let interrupts = 0;
+  const leave = (code: number): void => {
+    const closing = session?.close() ?? Promise.resolve();
+    const done = (): never => process.exit(code);
+    closing.then(done, done);
+  };
+  process.on('SIGINT', () => {
+    interrupts++;
+    if (session === undefined || interrupts > 1) leave(EXIT.interrupted);
+    else {
+      output.warn('interrupted; once more to leave at once');
+      session.interrupt();
+    }
+  });
+  process.on('SIGTERM', () => leave(EXIT.terminated));
+  process.on('SIGHUP', () => leave(EXIT.terminated));
+  return {
+    watch(opened) {
+      session = opened;
+    },
+  };
+}
+
+function report(thrown: unknown, output: Output): number {
+  if (thrown instanceof PortcullisError) {
+    output.warn(thrown.message);
+    if (thrown.remedy !== undefined) output.warn(thrown.remedy);
+    return codeFor(thrown);
+  }
+  output.warn(
+    `internal error: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)}`,
+  );
+  return EXIT.error;
+}
+
+function codeFor(error: PortcullisError): number {
+  if (error.code === 'usage') return EXIT.usage;
+  if (error.code === 'config') return EXIT.config;
+  return EXIT.error;
+}

@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { messageOf } from '../errors.js';
+import type { SessionConfig } from '../harness.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { ParsedArgs } from './args.js';
+
+export type OutputFormat = 'text' | 'json' | 'stream-json';
+
+/** The command line, understood: how to talk to the outside, and the session to open. */
+export interface CliOptions {
+  readonly print: boolean;
+  readonly outputFormat: OutputFormat;
+  readonly streamInput: boolean;
+  readonly partialMessages: boolean;
+  readonly replayPrompts: boolean;
+  readonly verbose: boolean;
+  readonly debug: boolean;
+  readonly debugFile: string | undefined;
+  readonly prompt: string | undefined;
+  /** Asks go over the control channel. */
+  readonly asksOverStdio: boolean;
+  readonly session: SessionFields;
+}
+
+export type SessionFields = Omit<SessionConfig, 'cwd' | 'env' | 'entrypoint' | 'emit' | 'asker'>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
+  const one = (name: string): string | undefined => args.values.get(name)?.at(-1);
+  const has = (name: string): boolean => args.switches.has(name);
+  try {
+    const outputFormat = (one('output-format') ?? 'text') as OutputFormat;
+    const streamInput = one('input-format') === 'stream-json';
+    const print = has('print') || streamInput;
+    refuse(
+      outputFormat === 'stream-json' && print && !has('verbose'),
+      '--output-format stream-json needs --verbose when printing: the stream is every message',
+    );
+    refuse(
+      streamInput && outputFormat !== 'stream-json',
+      '--input-format stream-json needs --output-format stream-json',
+    );
+    refuse(
+      has('continue') && args.values.has('resume'),
+      '--continue and --resume exclude each other',
+    );
+    const words = [...args.positionals, ...(args.rest ?? [])];
+    refuse(
+      !print && args.positionals.length > 0,
+      `a prompt follows -p or --: portcullis -p ${JSON.stringify(words.join(' '))}`,
+    );
+    const promptTool = one('permission-prompt-tool');
+    refuse(
+      promptTool !== undefined && promptTool !== 'stdio',
+      `--permission-prompt-tool ${promptTool}: only stdio is available so far`,
+    );
+    return ok({
+      print,
+      outputFormat,
+      streamInput,
+      partialMessages: has('include-partial-messages'),
+      replayPrompts: has('replay-user-messages'),
+      verbose: has('verbose'),
+      debug: has('debug-to-stderr') || args.values.has('debug'),
+      debugFile: one('debug-file'),
+      prompt: words.length === 0 ? undefined : words.join(' '),
+      asksOverStdio: promptTool === 'stdio',
+      session: sessionFields(args),
+    });
+  } catch (thrown) {
+    return err(messageOf(thrown));
+  }
+}
+
+function sessionFields(args: ParsedArgs): SessionFields {
+  const one = (name: string): string | undefined => args.values.get(name)?.at(-1);
+  const list = (name: string): readonly string[] => args.values.get(name) ?? [];
+  const mode = permissionMode(args);
+  return {
+    model: one('model'),
+    fallbackModels: (one('fallback-model') ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+    effort: one('effort'),
+    thinking: one('thinking') as SessionFields['thinking'],
+    maxThinkingTokens: wholeNumber('max-thinking-tokens', one('max-thinking-tokens'), 0),
+    betas: list('betas')
+      .flatMap((value) => value.split(','))
+      .filter((name) => name !== ''),
+    maxTurns: wholeNumber('max-turns', one('max-turns'), 1),
+    maxBudgetUsd: amount('max-budget-usd', one('max-budget-usd')),
+    systemPrompt: textOrFile(args, 'system-prompt'),
+    appendSystemPrompt: textOrFile(args, 'append-system-prompt'),
+    addDirs: list('add-dir'),
+    allowedTools: list('allowedTools'),
+    disallowedTools: list('disallowedTools'),
+    tools: args.values.has('tools') ? toolNames(list('tools')) : undefined,
+    permissionMode: mode,
+    bypassArmed:
+      mode === 'bypassPermissions' || args.switches.has('allow-dangerously-skip-permissions'),
+    settings: one('settings'),
+    settingSources: args.values.has('setting-sources')
+      ? settingSources(list('setting-sources'))
+      : undefined,
+    jsonSchema: jsonSchema(one('json-schema')),
+    start: sessionStart(args),
+    fork: args.switches.has('fork-session'),
+    title: one('name'),
+    persist: !args.switches.has('no-session-persistence'),
+    trust: args.switches.has('trust'),
+    script: one('script'),
+  };
+}
+
+function permissionMode(args: ParsedArgs): PermissionMode | undefined {
+  const given = args.values.get('permission-mode')?.at(-1);
+  const skip = args.switches.has('dangerously-skip-permissions');
+  refuse(
+    skip && given !== undefined && given !== 'bypassPermissions',
+    `--dangerously-skip-permissions contradicts --permission-mode ${given}`,
+  );
+  if (skip) return 'bypassPermissions';
+  return given === 'manual' ? 'default' : (given as PermissionMode | undefined);
+}
+
+function sessionStart(args: ParsedArgs): SessionFields['start'] {
+  const id = args.values.get('session-id')?.at(-1);
+  refuse(id !== undefined && !UUID.test(id), `--session-id: "${id}" is not a UUID`);
+  const at = args.values.get('resume-session-at')?.at(-1);
+  const resume = args.values.get('resume')?.at(-1);
+  if (args.switches.has('continue')) return { kind: 'continue', newId: id };
+  if (resume === '') return { kind: 'continue', newId: id };
+  if (resume !== undefined) return { kind: 'resume', id: resume, newId: id, at };
+  refuse(at !== undefined, '--resume-session-at needs --resume');
+  return { kind: 'new', id };
+}
+
+function textOrFile(args: ParsedArgs, name: string): string | undefined {
+  const text = args.values.get(name)?.at(-1);
+  const file = args.values.get(`${name}-file`)?.at(-1);
+  refuse(
+    text !== undefined && file !== undefined,
+    `--${name} and --${name}-file exclude each other`,
+  );
+  return file === undefined ? text : readFileSync(file, 'utf8');
+}
+
+function toolNames(values: readonly string[]): readonly string[] | undefined {
+  const names = values.flatMap((value) => value.split(/[\s,]+/)).filter((name) => name !== '');
+  return names.includes('default') ? undefined : names;
+}
+
+function settingSources(values: readonly string[]): readonly ('user' | 'project' | 'local')[] {
+  return values
+    .flatMap((value) => value.split(','))
+    .filter((name) => name !== '')
+    .map((name) => {
+      if (name === 'user' || name === 'project' || name === 'local') return name;
+      throw new Error(`--setting-sources: "${name}" is not one of user, project, local`);
+    });
+}
+
+function jsonSchema(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8');
+  const parsed = parseJson(source);
+  if (!parsed.ok) throw new Error(`--json-schema is not valid JSON: ${parsed.error}`);
+  if (!isRecord(parsed.value)) throw new Error('--json-schema must be a JSON object');
+  return parsed.value;
+}
+
+function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  refuse(
+    !Number.isInteger(value) || value < least,
+    `--${name}: "${text}" is not a whole number of at least ${least}`,
+  );
+  return value;
+}
+
+function amount(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  refuse(
+    text.trim() === '' || !Number.isFinite(value) || value <= 0,
+    `--${name}: "${text}" is not an amount above 0`,
+  );
+  return value;
+}
+
+function refuse(condition: boolean, message: string): void {
+  if (condition) throw new Error(message);
+}

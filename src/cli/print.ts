@@ -1,0 +1,99 @@
+import { PortcullisError } from '../errors.js';
+import type { AgentSession, LoopEvent, SessionConfig, SessionNews } from '../harness.js';
+import { openSession } from '../harness.js';
+import { createFramer, initFrame } from '../server/frames.js';
+import { describeEnd, resultFrame } from '../server/result.js';
+import { encodeFrame, type Frame } from '../server/wire.js';
+import { exitCodeOf } from './exit-code.js';
+import type { CliOptions } from './options.js';
+import type { Output } from './output.js';
+import { readPiped } from './stdin.js';
+
+export interface PrintDeps {
+  readonly options: CliOptions;
+  readonly config: Omit<SessionConfig, 'emit' | 'asker'>;
+  readonly output: Output;
+  uuid(): string;
+  /** Hands the open session to whoever handles signals. */
+  onOpen(session: AgentSession): void;
+}
+
+/** One prompt, one answer, an exit code that says how it went. */
+export async function runPrint(deps: PrintDeps): Promise<number> {
+  const { options, output } = deps;
+  const piped = await readPiped({ optional: options.prompt !== undefined, warn: output.warn });
+  const prompt = [options.prompt, piped]
+    .filter((part) => part !== undefined && part !== '')
+    .join('\n');
+  if (prompt === '') {
+    throw new PortcullisError('usage', 'there is no prompt', {
+      remedy: 'give one: portcullis -p "…", or pipe it in',
+    });
+  }
+  const frames: Frame[] = [];
+  const send = (frame: Frame): void => {
+    if (options.outputFormat === 'stream-json') output.out(encodeFrame(frame));
+    else if (options.outputFormat === 'json' && options.verbose) frames.push(frame);
+  };
+  let sessionId = '';
+  const framer = createFramer({
+    sessionId: () => sessionId,
+    partialMessages: options.partialMessages && options.outputFormat === 'stream-json',
+    replayPrompts: options.replayPrompts,
+    stateChanges: false,
+    decisions: false,
+    uuid: deps.uuid,
+  });
+  const wantsFrames = options.outputFormat === 'stream-json' || options.verbose;
+  const emit = (event: LoopEvent | SessionNews): void => {
+    if (options.outputFormat !== 'stream-json') tellPerson(event, output);
+    if (wantsFrames) for (const frame of framer(event)) send(frame);
+  };
+  const session = await openSession({ ...deps.config, emit });
+  deps.onOpen(session);
+  sessionId = session.id;
+  try {
+    send(initFrame(session.info(), deps.uuid()));
+    const run = await session.run([
+      { uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] },
+    ]);
+    const result = resultFrame(run, session.id, deps.uuid());
+    if (options.outputFormat === 'text') output.out(`${ending(run.outcome.text, run)}\n`);
+    else if (options.outputFormat === 'json')
+      output.out(`${JSON.stringify(options.verbose ? [...frames, result] : result)}\n`);
+    else send(result);
+    reportDenials(run.denials, output);
+    return exitCodeOf(run);
+  } finally {
+    await session.close();
+  }
+}
+
+type Run = Awaited<ReturnType<AgentSession['run']>>;
+
+function ending(text: string, run: Run): string {
+  const { reason } = run.outcome;
+  if (reason.kind === 'finished') return JSON.stringify(reason.structuredOutput);
+  const problem = describeEnd(reason);
+  if (problem === '') return text;
+  return text === '' || reason.kind === 'model_failure' ? problem : `${text}\n${problem}`;
+}
+
+/** A refused call is never silent: what, why, and the rule that would allow it. */
+function reportDenials(denials: Run['denials'], output: Output): void {
+  for (const denial of denials) {
+    const rule =
+      denial.suggestion === undefined
+        ? ''
+        : `; to allow it: --allowedTools ${JSON.stringify(denial.suggestion)}`;
+    output.warn(`refused: ${denial.tool_name} (${denial.reason ?? 'no reason given'})${rule}`);
+  }
+}
+
+/** Standard output carries the answer alone; what went wrong on the way goes to standard error. */
+function tellPerson(event: LoopEvent | SessionNews, output: Output): void {
+  if (event.type === 'notice' && event.level === 'warning') output.warn(event.text);
+  else if (event.type === 'writes_lost')
+    output.warn(`the transcript cannot be written: ${event.code}`);
+  else if (event.type === 'retry') output.warn(`${event.event.failure.message}; trying again`);
+}

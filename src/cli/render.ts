@@ -1,0 +1,97 @@
+import type { LoopEvent, SessionNews } from '../harness.js';
+import { textOf } from '../protocol/content.js';
+
+export interface RenderOptions {
+  readonly colour: boolean;
+  /** Longest line of a tool call or result. */
+  readonly width: number;
+}
+
+/** What a person sees of a session, as plain lines. Undefined: nothing to show. */
+export function createRenderer(
+  options: RenderOptions,
+): (event: LoopEvent | SessionNews) => string | undefined {
+  const paint = (code: string, text: string): string =>
+    options.colour ? `\u001b[${code}m${text}\u001b[0m` : text;
+  const dim = (text: string): string => paint('2', text);
+  const line = (text: string): string => {
+    const flat = printable(text).replace(/\s+/g, ' ').trim();
+    return flat.length <= options.width ? flat : `${flat.slice(0, options.width - 1)}…`;
+  };
+  return (event) => {
+    switch (event.type) {
+      case 'answer':
+        return event.answer.message.content
+          .map((block) => {
+            if (block.type === 'text') return printable(block.text);
+            if (block.type === 'tool_use')
+              return `${paint('36', `→ ${block.name}`)} ${dim(line(subjectOf(block.input)))}`;
+            return '';
+          })
+          .filter((text) => text !== '')
+          .join('\n');
+      case 'tool_result': {
+        const { block } = event.result;
+        const text = line(
+          typeof block.content === 'string' ? block.content : textOf(block.content) || '(not text)',
+        );
+        return block.is_error === true ? paint('31', `  ✗ ${text}`) : dim(`  ✓ ${text}`);
+      }
+      case 'retry': {
+        const { failure } = event.event;
+        return event.event.type === 'retry'
+          ? paint(
+              '33',
+              `! ${failure.message}; trying again in ${(event.event.delayMs / 1000).toFixed(1)} s (${event.event.attempt} of ${event.event.maxRetries})`,
+            )
+          : paint('33', `! ${failure.message}; going on with ${event.event.to}`);
+      }
+      case 'notice':
+        return paint(event.level === 'warning' ? '33' : '2', `! ${event.text}`);
+      case 'compacting':
+        return dim('summarising the conversation …');
+      case 'compacted':
+        return dim(`conversation summarised: ${event.preTokens} → ${event.postTokens} tokens`);
+      case 'compaction_failed':
+        return paint('33', `! the conversation could not be summarised: ${event.reason}`);
+      case 'writes_lost':
+        return paint(
+          '31',
+          `! the transcript cannot be written (${event.code}): ${event.lost} lines are kept in memory only`,
+        );
+      case 'task_started':
+        return dim(`  ${event.taskId} runs in the background: ${line(event.description)}`);
+      case 'task_finished':
+        return dim(`  ${event.taskId} ${event.status}: ${line(event.summary)}`);
+      case 'mode':
+        return dim(`mode: ${event.mode}`);
+      case 'stream':
+      case 'block':
+      case 'input':
+      case 'state':
+      case 'decision':
+      case 'denied':
+      case 'progress':
+        return undefined;
+    }
+  };
+}
+
+/** Control characters in what a model or a program wrote must not reach the terminal. */
+export function printable(text: string): string {
+  // Keeps tab and newline; everything else below space, DEL and the C1 range goes.
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}
+
+function subjectOf(input: Readonly<Record<string, unknown>>): string {
+  const main = [
+    'command',
+    'file_path',
+    'notebook_path',
+    'pattern',
+    'url',
+    'subject',
+    'task_id',
+  ].find((key) => typeof input[key] === 'string');
+  return main === undefined ? JSON.stringify(input) : String(input[main]);
+}

@@ -1,0 +1,147 @@
+import { createInterface } from 'node:readline';
+import type { AgentSession, AskAnswer, AskRequest, LoopEvent, SessionNews } from '../harness.js';
+import { openSession } from '../harness.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
+import { describeEnd } from '../server/result.js';
+import { EXIT } from './exit-code.js';
+import type { PrintDeps } from './print.js';
+import { createRenderer, printable } from './render.js';
+
+const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
+  /model [name]   show or change the model
+  /mode [mode]    show or change the permission mode (${PERMISSION_MODES.join(', ')})
+  /compact [what] summarise the conversation, keeping what you name
+  /cost           tokens and cost so far
+  /help           this text
+  /exit           leave`;
+
+/** A plain, line-based conversation. */
+export async function runRepl(deps: PrintDeps): Promise<number> {
+  const { output } = deps;
+  const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const reader = createInterface({ input: process.stdin, output: process.stdout, terminal });
+  const lines = new LineQueue();
+  reader.on('line', (line) => lines.push(line));
+  reader.on('close', () => lines.end());
+  const show = createRenderer({
+    colour: terminal && process.env.NO_COLOR === undefined,
+    width: Math.max(40, (process.stdout.columns ?? 100) - 4),
+  });
+  const emit = (event: LoopEvent | SessionNews): void => {
+    const text = show(event);
+    if (text !== undefined && text !== '') output.out(`${text}\n`);
+  };
+  const asker = (request: AskRequest): Promise<AskAnswer> => askPerson(request, lines, output.out);
+  const session = await openSession({ ...deps.config, emit, asker });
+  deps.onOpen(session);
+  // readline takes Ctrl+C for itself on a terminal.
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const info = session.info();
+  output.out(`Portcullis · ${info.model} · ${info.cwd} · mode ${info.mode}\n/help for help\n`);
+  try {
+    if (deps.options.prompt !== undefined) await turn(session, deps.options.prompt, deps);
+    for (;;) {
+      output.out('> ');
+      const line = await lines.next();
+      if (line === undefined) break;
+      const text = line.trim();
+      if (text === '') continue;
+      if (text === '/exit' || text === '/quit') break;
+      if (text.startsWith('/')) await command(session, text, deps);
+      else await turn(session, text, deps);
+    }
+    return EXIT.done;
+  } finally {
+    reader.close();
+    await session.close();
+  }
+}
+
+async function turn(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+  const run = await session.run([{ uuid: deps.uuid(), content: [{ type: 'text', text }] }]);
+  const problem = describeEnd(run.outcome.reason);
+  if (problem !== '') deps.output.out(`! ${problem}\n`);
+}
+
+async function command(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+  const { output } = deps;
+  const [name = '', ...rest] = text.slice(1).split(/\s+/);
+  const argument = rest.join(' ');
+  switch (name) {
+    case 'help':
+      return output.out(`${HELP}\n`);
+    case 'model':
+      return output.out(
+        `model: ${argument === '' ? session.info().model : session.setModel(argument)}\n`,
+      );
+    case 'mode': {
+      const mode = PERMISSION_MODES.find((known: PermissionMode) => known === argument);
+      if (argument !== '' && mode === undefined)
+        return output.out(`! one of ${PERMISSION_MODES.join(', ')}\n`);
+      if (mode !== undefined) session.setMode(mode);
+      return output.out(`mode: ${session.info().mode}\n`);
+    }
+    case 'compact':
+      await session.compact(argument === '' ? undefined : argument);
+      return;
+    case 'cost':
+      return output.out(`${costText(session)}\n`);
+    default:
+      return output.out(`! /${printable(name)} is not a command; /help lists them\n`);
+  }
+}
+
+function costText(session: AgentSession): string {
+  const { cost, modelUsage } = session.accounts();
+  const unknown =
+    cost.unknownModels.length === 0
+      ? ''
+      : `, plus an unknown amount for ${cost.unknownModels.join(', ')} (no price known)`;
+  return `$${cost.knownUsd.toFixed(4)}${unknown}\n${JSON.stringify(modelUsage, null, 2)}`;
+}
+
+/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
+async function askPerson(
+  request: AskRequest,
+  lines: LineQueue,
+  out: (text: string) => void,
+): Promise<AskAnswer> {
+  const { call } = request;
+  out(
+    `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}\n  ${request.reason}\n  Allow this call? [y/n, or n and why] `,
+  );
+  const answer = ((await lines.next()) ?? 'n').trim();
+  if (/^(y|yes)$/i.test(answer)) return { behavior: 'allow' };
+  const why = answer.replace(/^no?\b[\s,:]*/i, '');
+  return why === ''
+    ? { behavior: 'deny', message: 'The user said no.', interrupt: true }
+    : { behavior: 'deny', message: `The user said no: ${why}` };
+}
+
+/** Lines as they are typed, also ahead of being asked for. */
+class LineQueue {
+  readonly #lines: string[] = [];
+  #waiting: ((line: string | undefined) => void) | undefined;
+  #ended = false;
+
+  push(line: string): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#lines.push(line);
+    else waiting(line);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.(undefined);
+    this.#waiting = undefined;
+  }
+
+  next(): Promise<string | undefined> {
+    const line = this.#lines.shift();
+    if (line !== undefined || this.#ended) return Promise.resolve(line);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+}

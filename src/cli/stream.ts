@@ -1,0 +1,62 @@
+import type { LoopEvent, SessionNews } from '../harness.js';
+import { openSession } from '../harness.js';
+import { createFramer } from '../server/frames.js';
+import { serveStream } from '../server/stream-json.js';
+import { encodeFrame, type Frame } from '../server/wire.js';
+import { isRecord } from '../util/own.js';
+import { EXIT } from './exit-code.js';
+import type { PrintDeps } from './print.js';
+
+/** A session driven over JSON lines, by an SDK or a script. Exit codes as the contract says: 0 or 1. */
+export async function runStream(deps: PrintDeps): Promise<number> {
+  const { options, output, config } = deps;
+  const write = (frame: Frame): void => output.out(encodeFrame(frame));
+  let sessionId = '';
+  const framer = createFramer({
+    sessionId: () => sessionId,
+    partialMessages: options.partialMessages,
+    replayPrompts: options.replayPrompts,
+    stateChanges: config.env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
+    decisions: false,
+    uuid: deps.uuid,
+  });
+  const emit = (event: LoopEvent | SessionNews): void => {
+    for (const frame of framer(event)) write(frame);
+  };
+  process.stdin.setEncoding('utf8');
+  const { lastRun } = await serveStream({
+    input: process.stdin as AsyncIterable<string>,
+    write,
+    uuid: deps.uuid,
+    async open(initialize, asker) {
+      const session = await openSession({
+        ...config,
+        ...promptFields(initialize),
+        ...(isRecord(initialize.jsonSchema) ? { jsonSchema: initialize.jsonSchema } : {}),
+        emit,
+        ...(options.asksOverStdio ? { asker } : {}),
+      });
+      sessionId = session.id;
+      deps.onOpen(session);
+      return session;
+    },
+  });
+  const reason = lastRun?.outcome.reason.kind;
+  return reason === undefined || reason === 'completed' || reason === 'finished'
+    ? EXIT.done
+    : EXIT.error;
+}
+
+/** The host's system prompt wins over the flags. */
+function promptFields(initialize: Readonly<Record<string, unknown>>): {
+  systemPrompt?: readonly string[];
+  appendSystemPrompt?: string;
+} {
+  const { systemPrompt, appendSystemPrompt } = initialize;
+  return {
+    ...(Array.isArray(systemPrompt)
+      ? { systemPrompt: systemPrompt.filter((part) => typeof part === 'string') }
+      : {}),
+    ...(typeof appendSystemPrompt === 'string' ? { appendSystemPrompt } : {}),
+  };
+}

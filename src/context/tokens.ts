@@ -1,0 +1,136 @@
+import type { ModelRequest } from '../model/client.js';
+import type {
+  AssistantBlock,
+  Message,
+  ResultBlock,
+  Usage,
+  UserBlock,
+} from '../protocol/content.js';
+
+const BYTES_PER_TOKEN = 4;
+/** Braces, quotes and short keys make JSON denser than prose. */
+const JSON_BYTES_PER_TOKEN = 3;
+const IMAGE_TOKENS = 1600;
+const DOCUMENT_BYTES_PER_TOKEN = 40;
+const BLOCK_OVERHEAD = 4;
+
+/** Rough number of tokens of a text, from its length in UTF-8. */
+export function estimateText(text: string): number {
+  return Math.ceil(utf8Length(text) / BYTES_PER_TOKEN);
+}
+
+export function estimateMessages(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessage(message), 0);
+}
+
+/** System prompt and tools: what every request of the conversation carries. */
+export function estimateFixed(request: Pick<ModelRequest, 'system' | 'tools'>): number {
+  const system = request.system.reduce((sum, block) => sum + estimateText(block.text), 0);
+  return system + Math.ceil(utf8Length(JSON.stringify(request.tools)) / JSON_BYTES_PER_TOKEN);
+}
+
+/** Everything that the model had read and written when it ended this answer. */
+export function tokensInContext(usage: Usage): number {
+  return (
+    usage.input_tokens +
+    usage.cache_creation_input_tokens +
+    usage.cache_read_input_tokens +
+    usage.output_tokens
+  );
+}
+
+/**
+ * How full the context is: the provider's own count up to its last answer, estimates for what came
+ * after, scaled by how far such estimates were off before.
+ */
+export interface TokenMeter {
+  /** After an answer was appended to the history. */
+  reported(usage: Usage, messages: readonly Message[]): void;
+  used(messages: readonly Message[]): number;
+}
+
+export function createTokenMeter(fixedTokens: number): TokenMeter {
+  let counted: { tokens: number; messages: number; last: Message | undefined } | undefined;
+  let scale = 1;
+  return {
+    reported(usage, messages) {
+      const tokens = tokensInContext(usage);
+      // Some servers count nothing.
+      if (tokens === 0) return;
+      counted = { tokens, messages: messages.length, last: messages.at(-1) };
+      const estimate = fixedTokens + estimateMessages(messages);
+      if (estimate > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / estimate));
+    },
+    used(messages) {
+      const isSameHistory =
+        counted !== undefined &&
+        counted.messages <= messages.length &&
+        messages[counted.messages - 1] === counted.last;
+      if (counted === undefined || !isSameHistory) {
+        return Math.ceil((fixedTokens + estimateMessages(messages)) * scale);
+      }
+      return counted.tokens + Math.ceil(estimateMessages(messages.slice(counted.messages)) * scale);
+    },
+  };
+}
+
+const MIN_SCALE = 0.5;
+const MAX_SCALE = 2;
+
+/** Messages never change, so each is measured once. */
+const measured = new WeakMap<Message, number>();
+
+function estimateMessage(message: Message): number {
+  const known = measured.get(message);
+  if (known !== undefined) return known;
+  let sum = 0;
+  for (const block of message.content) sum += estimateBlock(block) + BLOCK_OVERHEAD;
+  measured.set(message, sum);
+  return sum;
+}
+
+function estimateBlock(block: UserBlock | AssistantBlock): number {
+  switch (block.type) {
+    case 'text':
+      return estimateText(block.text);
+    case 'thinking':
+      return estimateText(block.thinking);
+    case 'redacted_thinking':
+      return estimateText(block.data);
+    case 'tool_use':
+      return estimateJson(block.name) + estimateJson(block.input);
+    case 'tool_result':
+      return typeof block.content === 'string'
+        ? estimateText(block.content)
+        : block.content.reduce((sum, inner) => sum + estimateResult(inner), 0);
+    case 'image':
+    case 'document':
+      return estimateResult(block);
+    default:
+      // Kinds that another writer stored and that we pass on as they are.
+      return estimateJson(block);
+  }
+}
+
+function estimateResult(block: ResultBlock): number {
+  if (block.type === 'text') return estimateText(block.text);
+  if (block.type === 'image') return IMAGE_TOKENS;
+  if (block.type !== 'document') return estimateJson(block);
+  if (block.source.type === 'text') return estimateText(block.source.data);
+  if (block.source.type === 'url') return IMAGE_TOKENS;
+  return Math.max(IMAGE_TOKENS, Math.ceil(block.source.data.length / DOCUMENT_BYTES_PER_TOKEN));
+}
+
+function estimateJson(value: unknown): number {
+  return Math.ceil(utf8Length(JSON.stringify(value) ?? '') / JSON_BYTES_PER_TOKEN);
+}
+
+function utf8Length(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    // Surrogates come in pairs of two bytes each, everything else above 0x7ff takes three.
+    if (code > 0x7f) length += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return length;
+}

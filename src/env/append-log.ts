@@ -1,0 +1,165 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import nodePath from 'node:path';
+import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+
+/**
+ * A file that only grows. What `append` wrote is safe from the death of this process when it
+ * returns (not from the death of the machine: nothing is synced to the disk).
+ */
+export interface AppendLog {
+  readonly path: string;
+  /**
+   * Appends lines (given without their newline), all in one write. A tail that somebody left without
+   * a newline is closed first; nothing in the file is ever rewritten or cut.
+   * Throws `AppendError` when not all of it could be written.
+   */
+  append(lines: readonly string[]): void;
+  close(): void;
+}
+
+/** The disk did not take everything. The first `savedLines` of the lines given are in the file. */
+export class AppendError extends PortcullisError {
+  readonly savedLines: number;
+
+  constructor(path: string, cause: unknown, savedLines: number) {
+    super('session', `cannot append to ${path}: ${messageOf(cause)}`, {
+      remedy: remedyFor(systemCodeOf(cause)),
+      cause,
+    });
+    this.name = 'AppendError';
+    this.savedLines = savedLines;
+  }
+}
+
+/** Nothing is opened or made before the first append. */
+export function createAppendLog(path: string): AppendLog {
+  return new FileAppendLog(path);
+}
+
+const NEWLINE = 10;
+// Read access is for looking at the last byte.
+const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
+
+class FileAppendLog implements AppendLog {
+  readonly path: string;
+  #fd: number | undefined;
+  #inode = 0;
+  /** Where the file ended after our last look at it. Another size means another writer. */
+  #size = -1;
+  #torn = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  append(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    let saved = 0;
+    try {
+      const fd = this.#ready();
+      const prefix = this.#torn ? '\n' : '';
+      const bytes = Buffer.from(`${prefix}${lines.join('\n')}\n`);
+      const written = this.#write(fd, bytes);
+      if (written.failure === undefined) return;
+      saved = wholeLines(lines, written.bytes - prefix.length);
+      throw written.failure;
+    } catch (thrown) {
+      // The next append opens the path anew: the descriptor may be what went bad.
+      this.close();
+      throw new AppendError(this.path, thrown, saved);
+    }
+  }
+
+  close(): void {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd === undefined) return;
+    try {
+      closeSync(fd);
+    } catch {
+      // Every write was checked when it was made; there is nothing left that closing could lose.
+    }
+  }
+
+  #write(fd: number, bytes: Buffer): { bytes: number; failure?: unknown } {
+    let done = 0;
+    try {
+      while (done < bytes.length) done += writeSync(fd, bytes, done);
+    } catch (failure) {
+      return { bytes: done, failure };
+    } finally {
+      this.#size += done;
+      if (done > 0) this.#torn = bytes[done - 1] !== NEWLINE;
+    }
+    return { bytes: done };
+  }
+
+  /** An open descriptor on the file that is at the path now, with `#torn` telling how it ends. */
+  #ready(): number {
+    const now = statSync(this.path, { throwIfNoEntry: false });
+    if (this.#fd !== undefined && now !== undefined && now.ino === this.#inode) {
+      if (now.size !== this.#size) this.#lookAtEnd(this.#fd, now.size);
+      return this.#fd;
+    }
+    this.close();
+    const fd = openMakingParents(this.path);
+    this.#fd = fd;
+    const opened = fstatSync(fd);
+    this.#inode = opened.ino;
+    this.#lookAtEnd(fd, opened.size);
+    return fd;
+  }
+
+  #lookAtEnd(fd: number, size: number): void {
+    this.#size = size;
+    const last = Buffer.alloc(1, NEWLINE);
+    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    this.#torn = last[0] !== NEWLINE;
+  }
+}
+
+function openMakingParents(path: string): number {
+  try {
+    return openSync(path, FLAGS, 0o600);
+  } catch (thrown) {
+    if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
+    mkdirSync(nodePath.dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, FLAGS, 0o600);
+  }
+}
+
+function wholeLines(lines: readonly string[], bytes: number): number {
+  let end = 0;
+  for (const [index, line] of lines.entries()) {
+    end += Buffer.byteLength(line) + 1;
+    if (end > bytes) return index;
+  }
+  return lines.length;
+}
+
+function remedyFor(code: string | undefined): string {
+  switch (code) {
+    case 'ENOSPC':
+      return 'Free space on that disk; what is not saved yet is kept in memory and tried again.';
+    case 'EDQUOT':
+      return 'Your disk quota is used up: delete something, or set CLAUDE_CONFIG_DIR to another disk.';
+    case 'EROFS':
+      return 'The disk is read-only: set CLAUDE_CONFIG_DIR to a directory that can be written.';
+    case 'EACCES':
+    case 'EPERM':
+      return 'Make the directory writable for you, or set CLAUDE_CONFIG_DIR to one that is.';
+    case 'EIO':
+      return 'The disk reports an error: check it, and set CLAUDE_CONFIG_DIR to another one.';
+    default:
+      return 'Check the directory, or set CLAUDE_CONFIG_DIR to another one.';
+  }
+}

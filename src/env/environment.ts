@@ -1,0 +1,139 @@
+/** An environment as `process.env` has it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface EnvironmentOptions {
+  /** Names that pass although they look secret or are not among the usual ones. */
+  readonly grants?: readonly string[];
+  /** Set on top of everything else, as given. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The least that a program needs to run: for hooks, MCP servers and other helpers, which get what
+ * they were configured with and nothing by accident.
+ */
+export function minimalEnvironment(
+  env: Environment,
+  options: EnvironmentOptions = {},
+): Record<string, string> {
+  return select(env, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
+}
+
+/**
+ * The person's own environment, for the shell: compilers, virtual environments and version managers
+ * live in it. Left out is what looks like a secret, what is meant for us alone, and what would change
+ * the meaning of the commands that are judged before they run.
+ */
+export function shellEnvironment(
+  env: Environment,
+  options: EnvironmentOptions = {},
+): Record<string, string> {
+  return select(env, options, (name) => !isSecretName(name) && !isInternal(name));
+}
+
+/** Whether a variable of this name is taken to hold a key, token or password. */
+export function isSecretName(name: string): boolean {
+  const upper = name.toUpperCase();
+  if (HARMLESS.has(upper)) return false;
+  return SECRET_PREFIX.test(upper) || SECRET_WORD.test(upper);
+}
+
+function select(
+  env: Environment,
+  options: EnvironmentOptions,
+  passes: (name: string) => boolean,
+): Record<string, string> {
+  const grants = new Set(options.grants ?? []);
+  const selected: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (grants.has(name) || passes(name)) selected[name] = value;
+  }
+  // The names by which scripts know that an agent runs them.
+  return { ...selected, CLAUDECODE: '1', PORTCULLIS: '1', ...options.extra };
+}
+
+function isInternal(name: string): boolean {
+  return INTERNAL.has(name) || INTERNAL_PREFIX.test(name);
+}
+
+const USUAL: ReadonlySet<string> = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TERM',
+  'COLORTERM',
+  'NO_COLOR',
+  'TMPDIR',
+  'TMP',
+  'TEMP',
+  'XDG_CONFIG_HOME',
+  'XDG_CACHE_HOME',
+  'XDG_DATA_HOME',
+  'XDG_STATE_HOME',
+  'XDG_RUNTIME_DIR',
+  // Without these, TLS and the network do not work behind a company's proxy.
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'all_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  // Without these, hardly any program starts on Windows.
+  'SystemRoot',
+  'SYSTEMROOT',
+  'windir',
+  'ComSpec',
+  'COMSPEC',
+  'PATHEXT',
+  'Path',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'ProgramData',
+  'ProgramFiles',
+]);
+
+/** Names that hold a word from below without being secret. */
+const HARMLESS: ReadonlySet<string> = new Set(['SSH_AUTH_SOCK', 'XAUTHORITY', 'GPG_KEY']);
+
+/** Of model providers and exporters: endpoints and headers that carry keys. */
+const SECRET_PREFIX = /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OTEL|GEMINI|MISTRAL|OPENROUTER)_/;
+
+const SECRET_WORD =
+  /(^|_)(TOKENS?|PASS|AUTH|KEYS?|CREDENTIALS?|PAT|PWD|DSN|COOKIES?)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
+
+const INTERNAL: ReadonlySet<string> = new Set([
+  // Meant for the Node that runs us; a debugger port or a preload would reach every child.
+  'NODE_OPTIONS',
+  'NODE_CHANNEL_FD',
+  'NODE_CHANNEL_SERIALIZATION_MODE',
+  'NODE_UNIQUE_ID',
+  // Code or options that a fresh shell would take in before the command.
+  'BASH_ENV',
+  'ENV',
+  'SHELLOPTS',
+  'BASHOPTS',
+  'PS4',
+  'PROMPT_COMMAND',
+  // Of the shell that started us.
+  'OLDPWD',
+  'PWD',
+  'SHLVL',
+  '_',
+]);
+
+const INTERNAL_PREFIX = /^(PORTCULLIS_|CLAUDE_CODE_|CLAUDE_AGENT_SDK_)/;

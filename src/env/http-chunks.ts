@@ -1,0 +1,100 @@
+/** How many unread chunks are kept before the sender is told to wait. */
+const HIGH_WATER = 64;
+
+/**
+ * A queue between an event emitter and one reader: cheaper per chunk than a stream's own iterator,
+ * and it can be finished politely, which keeps the connection for the next request.
+ */
+export class ChunkQueue<T> implements AsyncIterableIterator<T> {
+  /** Called when the reader has caught up after `push` asked for a pause. */
+  onDrain: (() => void) | undefined;
+  readonly #drop: () => void;
+  readonly #items: T[] = [];
+  #waiting:
+    | { resolve: (result: IteratorResult<T>) => void; reject: (error: Error) => void }
+    | undefined;
+  #error: Error | undefined;
+  #ended = false;
+  #discarding = false;
+  #paused = false;
+  #onEnd: (() => void) | undefined;
+
+  /** `drop` ends the connection. */
+  constructor(drop: () => void) {
+    this.#drop = drop;
+  }
+
+  /** True: the reader is far behind, stop sending until `onDrain`. */
+  push(item: T): boolean {
+    if (this.#discarding) return false;
+    const waiting = this.#waiting;
+    if (waiting !== undefined) {
+      this.#waiting = undefined;
+      waiting.resolve({ value: item, done: false });
+      return false;
+    }
+    this.#items.push(item);
+    this.#paused = this.#items.length >= HIGH_WATER;
+    return this.#paused;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.resolve({ value: undefined, done: true });
+    this.#waiting = undefined;
+    this.#onEnd?.();
+  }
+
+  fail(error: Error): void {
+    if (this.#ended) return;
+    this.#error = error;
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+    this.#onEnd?.();
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const item = this.#items.shift();
+    if (item !== undefined) {
+      if (this.#paused && this.#items.length === 0) this.#resume();
+      return Promise.resolve({ value: item, done: false });
+    }
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  /** The reader left early. */
+  return(): Promise<IteratorResult<T>> {
+    if (!this.#ended && !this.#discarding) this.#drop();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  async finish(graceMs: number): Promise<void> {
+    if (this.#ended || this.#error !== undefined) return;
+    this.#discarding = true;
+    this.#items.length = 0;
+    if (this.#paused) this.#resume();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.#drop();
+        resolve();
+      }, graceMs);
+      this.#onEnd = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
+    return this;
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    this.onDrain?.();
+  }
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { PipePool } from './pipe-pool.js';
+import type { ProcessSupervisor, SpawnRequest } from './process.js';
+import { ProcessRegistry } from './process-registry.js';
+import {
+  endTree,
+  MARKER_VARIABLE,
+  type ProcessTree,
+  processAlive,
+  signalGroup,
+  signalTree,
+  startTimeOf,
+} from './process-tree.js';
+import { ProcessWatchdog } from './process-watchdog.js';
+import { type ChildHost, SupervisedChild } from './supervised-child.js';
+
+export interface SupervisorOptions {
+  /** Where the registry of children lives. Absent: none is kept. */
+  readonly stateDirectory?: string;
+}
+
+/** From this age on a child is known to the watchdog. Most commands never get there. */
+const WATCH_AFTER_MS = 50;
+/** From this age on it is in the registry. */
+const REGISTER_AFTER_MS = 1000;
+/** Between SIGTERM and SIGKILL when we are about to go ourselves. */
+const EXIT_GRACE_MS = 200;
+
+/**
+ * The one way to start a process. A command's group is ended with us, also what it left running in
+ * the background; a daemon that made itself a session of its own is ended only together with a
+ * command that is still running, since an ordinary one (`gpg-agent`, `tmux`) is meant to stay.
+ */
+export function createProcessSupervisor(options: SupervisorOptions = {}): ProcessSupervisor {
+  const supervisor = new NodeProcessSupervisor(options);
+  return {
+    start: (request) => {
+      const child = supervisor.start(request);
+      return { pid: child.pid, result: child.result, kill: () => child.end('asked') };
+    },
+    run: (request) => supervisor.start(request).result,
+    killAll: () => supervisor.killAll(),
+    killAllNow: () => supervisor.killAllNow(),
+    warmUp: () => supervisor.pipes.warmUp(),
+  };
+}
+
+class NodeProcessSupervisor {
+  readonly pipes = new PipePool();
+  readonly #id = randomBytes(6).toString('hex');
+  readonly #outerMarkers: string;
+  readonly #running = new Map<SupervisedChild, NodeJS.Timeout | undefined>();
+  /** Groups whose leader has ended but which still have members. */
+  readonly #leftRunning = new Map<number, ProcessTree>();
+  readonly #watched = new Set<number>();
+  readonly #watchdog = new ProcessWatchdog();
+  readonly #registry: ProcessRegistry | undefined;
+  #count = 0;
+
+  constructor(options: SupervisorOptions) {
+    const outer = process.env[MARKER_VARIABLE];
+    this.#outerMarkers = outer === undefined || outer === '' ? '' : `${outer}+`;
+    if (options.stateDirectory !== undefined) {
+      this.#registry = new ProcessRegistry(options.stateDirectory, this.#id);
+    }
+  }
+
+  start(request: SpawnRequest): SupervisedChild {
+    this.#count += 1;
+    const host: ChildHost = {
+      pipes: this.pipes,
+      marker: `${this.#id}/${this.#count}/`,
+      outerMarkers: this.#outerMarkers,
+      started: (child) => this.#started(child),
+      finished: (child, leftRunning) => this.#finished(child, leftRunning),
+    };
+    return new SupervisedChild(request, host);
+  }
+
+  async killAll(): Promise<void> {
+    const running = [...this.#running.keys()].map((child) => child.end('asked', EXIT_GRACE_MS));
+    const left = [...this.#leftRunning.values()].map(async (tree) => {
+      if (isStillOurs(tree)) await endTree(tree, EXIT_GRACE_MS);
+      this.#forget(tree);
+    });
+    await Promise.all([...running, ...left]);
+  }
+
+  killAllNow(): void {
+    for (const child of this.#running.keys()) {
+      if (child.tree !== undefined) signalTree(child.tree, 'SIGKILL');
+    }
+    for (const tree of this.#leftRunning.values()) {
+      if (isStillOurs(tree)) signalGroup(tree.group, 'SIGKILL');
+    }
+  }
+
+  #started(child: SupervisedChild): void {
+    if (child.request.longLived) {
+      this.#running.set(child, undefined);
+      this.#watch(child);
+      this.#register(child);
+      return;
+    }
+    this.#running.set(
+      child,
+      this.#later(child, WATCH_AFTER_MS, () => this.#watch(child)),
+    );
+  }
+
+  #later(child: SupervisedChild, ms: number, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      act();
+      if (ms === REGISTER_AFTER_MS || this.#registry === undefined) return;
+      const register = (): void => this.#register(child);
+      this.#running.set(child, this.#later(child, REGISTER_AFTER_MS, register));
+    }, ms);
+    timer.unref();
+    return timer;
+  }
+
+  #watch(child: SupervisedChild): void {
+    if (child.tree === undefined) return;
+    this.#watched.add(child.tree.group);
+    this.#watchdog.add(child.tree);
+  }
+
+  #register(child: SupervisedChild, leftBehind?: boolean): void {
+    if (child.pid === undefined) return;
+    const startTime = startTimeOf(child.pid);
+    this.#registry?.add({
+      pid: child.pid,
+      ...(startTime !== undefined && { startTime }),
+      label: child.request.label,
+      since: Date.now(),
+      ...(leftBehind && { leftBehind }),
+    });
+  }
+
+  #finished(child: SupervisedChild, leftRunning: boolean): void {
+    clearTimeout(this.#running.get(child));
+    this.#running.delete(child);
+    if (child.tree === undefined) return;
+    if (!leftRunning) {
+      this.#forget(child.tree);
+      return;
+    }
+    this.#leftRunning.set(child.tree.group, child.tree);
+    this.#watch(child);
+    this.#register(child, true);
+  }
+
+  #forget(tree: ProcessTree): void {
+    this.#leftRunning.delete(tree.group);
+    this.#registry?.remove(tree.group);
+    if (this.#watched.delete(tree.group)) this.#watchdog.remove(tree);
+  }
+}
+
+/**
+ * The leader of such a group is known to be gone, and its pid is not given out again while the group
+ * has members: a process of that pid means that the group is gone and somebody else has the number.
+ */
+function isStillOurs(tree: ProcessTree): boolean {
+  return !processAlive(tree.group);
+}

@@ -1,0 +1,177 @@
+/**
+ * All path handling. Paths are native to the machine that runs the program: POSIX on Linux and
+ * macOS; on Windows drive letters, UNC paths and both separators are understood, comparison ignores
+ * case, and `toPosix` gives the form that rules and listings use. Everything here is lexical
+ * (nothing follows symbolic links) except where a function says that it looks at the disk.
+ */
+import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import nodePath from 'node:path';
+
+/** The part of an environment that decides where directories are. */
+export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
+
+export const separator: '/' | '\\' = nodePath.sep;
+
+export function join(...parts: readonly string[]): string {
+  return nodePath.join(...parts);
+}
+
+/** Absolute and normalised, without a trailing separator. */
+export function resolve(...parts: readonly string[]): string {
+  return nodePath.resolve(...parts);
+}
+
+export function dirname(path: string): string {
+  return nodePath.dirname(path);
+}
+
+export function basename(path: string, suffix?: string): string {
+  return nodePath.basename(path, suffix);
+}
+
+/** The last extension with its dot, `''` when there is none. */
+export function extname(path: string): string {
+  return nodePath.extname(path);
+}
+
+export function relative(from: string, to: string): string {
+  return nodePath.relative(from, to);
+}
+
+export function isAbsolute(path: string): boolean {
+  return nodePath.isAbsolute(path);
+}
+
+/** Removes `.` and `..` and doubled or trailing separators. */
+export function normalise(path: string): string {
+  const clean = nodePath.normalize(path);
+  const isRoot = nodePath.dirname(clean) === clean;
+  return !isRoot && clean.endsWith(nodePath.sep) ? clean.slice(0, -1) : clean;
+}
+
+/**
+ * Whether `child` is `parent` or lies below it, by spelling alone. Resolve symbolic links first
+ * where the answer guards something.
+ */
+export function isInside(child: string, parent: string): boolean {
+  const way = nodePath.relative(nodePath.resolve(parent), nodePath.resolve(child));
+  if (way === '') return true;
+  return way !== '..' && !way.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(way);
+}
+
+/** Forward slashes, as in rules, globs and listings. A backslash in a POSIX name stays. */
+export function toPosix(path: string): string {
+  return nodePath.sep === '\\' ? path.replaceAll('\\', '/') : path;
+}
+
+/** `~` and `~/x`; `~name` is left alone, as no user data base is consulted. */
+export function expandHome(path: string, home: string): string {
+  if (path === '~') return home;
+  const inHome = path.startsWith('~/') || (nodePath.sep === '\\' && path.startsWith('~\\'));
+  return inHome ? nodePath.join(home, path.slice(2)) : path;
+}
+
+/** The path from `base` when that is shorter and stays inside, else the path itself. For display. */
+export function displayPath(path: string, base: string): string {
+  if (!isInside(path, base)) return path;
+  return nodePath.relative(base, path) || '.';
+}
+
+export function homeDirectory(env: DirectoryEnvironment = process.env): string {
+  return env.HOME || homedir();
+}
+
+/** Where the user's settings, agents, skills and the transcripts are: `CLAUDE_CONFIG_DIR` or `~/.claude`. */
+export function configDirectory(env: DirectoryEnvironment = process.env): string {
+  return directoryFrom(env.CLAUDE_CONFIG_DIR, '.claude', env);
+}
+
+/** Where the program keeps state of its own: `PORTCULLIS_HOME` or `~/.portcullis`. */
+export function stateDirectory(env: DirectoryEnvironment = process.env): string {
+  return directoryFrom(env.PORTCULLIS_HOME, '.portcullis', env);
+}
+
+/** Makes the state directory for its owner alone (0700) when it is missing, and returns it. */
+export function makeStateDirectory(env: DirectoryEnvironment = process.env): string {
+  const directory = stateDirectory(env);
+  const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // A strange umask may have taken away what the owner needs.
+  if (made !== undefined) chmodSync(directory, 0o700);
+  return directory;
+}
+
+const LONGEST_SLUG = 200;
+
+/** The name of a project's folder of transcripts; the ecosystem's own, so viewers find it. */
+export function projectSlug(cwd: string): string {
+  const slug = cwd.replace(/[^A-Za-z0-9]/g, '-');
+  if (slug.length <= LONGEST_SLUG) return slug;
+  return `${slug.slice(0, LONGEST_SLUG)}-${pathHash(cwd)}`;
+}
+
+/** Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file). */
+export function findRepositoryRoot(start: string): string | undefined {
+  for (let directory = nodePath.resolve(start); ; ) {
+    if (exists(nodePath.join(directory, '.git'))) return directory;
+    const parent = nodePath.dirname(directory);
+    if (parent === directory) return undefined;
+    directory = parent;
+  }
+}
+
+/**
+ * Looks at the disk: where a repository's git data is. Follows the `gitdir:` line of the `.git` file
+ * that worktrees and submodules have.
+ */
+export function gitDirectory(repositoryRoot: string): string | undefined {
+  const dotGit = nodePath.join(repositoryRoot, '.git');
+  const stat = statSync(dotGit, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if (stat.isDirectory()) return dotGit;
+  const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOrUndefined(dotGit) ?? '')?.[1];
+  return target === undefined ? undefined : nodePath.resolve(repositoryRoot, target);
+}
+
+/** Looks at the disk: the branch checked out at or above `start`; undefined when detached or no repository. */
+export function currentBranch(start: string): string | undefined {
+  const root = findRepositoryRoot(start);
+  const directory = root === undefined ? undefined : gitDirectory(root);
+  if (directory === undefined) return undefined;
+  const head = textOrUndefined(nodePath.join(directory, 'HEAD'));
+  return /^ref:\s*refs\/heads\/(.+?)\s*$/.exec(head ?? '')?.[1];
+}
+
+function directoryFrom(set: string | undefined, name: string, env: DirectoryEnvironment): string {
+  const home = homeDirectory(env);
+  return set === undefined || set === ''
+    ? nodePath.join(home, name)
+    : nodePath.resolve(expandHome(set, home));
+}
+
+/** h = h * 31 + code in signed 32 bits, absolute, base 36: prescribed by the transcript layout. */
+function pathHash(text: string): string {
+  let hash = 0;
+  for (let index = 0; index < text.length; index++) {
+    hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
+  }
+  return Math.abs(hash).toString(36);
+}
+
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // A directory that may not be searched holds no repository that could be used.
+    return false;
+  }
+}
+
+function textOrUndefined(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The branch is a convenience; an unreadable repository has none to show.
+    return undefined;
+  }
+}

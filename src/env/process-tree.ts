@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { systemCodeOf } from '../errors.js';
+
+/** Set for every child, so that descendants that left its process group can still be found. */
+export const MARKER_VARIABLE = 'PORTCULLIS_CHILD_OF';
+
+/** A process group that we started, and the marker that its members carry in their environment. */
+export interface ProcessTree {
+  readonly group: number;
+  readonly marker: string;
+}
+
+/**
+ * Ends a whole tree: the group and whoever left it. First politely, and for good once `graceMs` have
+ * passed. Resolves when nothing of it runs any more (or cannot be made to go, which is bounded).
+ */
+export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
+  signalTree(tree, 'SIGTERM');
+  if (await goneWithin(tree, graceMs)) return;
+  // More than once: a process may have forked between the search and the signal.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    signalTree(tree, 'SIGKILL');
+    if (await goneWithin(tree, 200)) return;
+  }
+}
+
+/** Sends a signal to the group and to marked processes outside it. Never throws. */
+export function signalTree(tree: ProcessTree, signal: NodeJS.Signals): void {
+  signalGroup(tree.group, signal);
+  for (const pid of markedProcesses(tree.marker)) sendSignal(pid, signal);
+}
+
+export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  if (group > 1) sendSignal(-group, signal);
+}
+
+/** Whether any process of the group still runs; one that merely waits to be reaped does not count. */
+export function groupAlive(group: number): boolean {
+  if (!answers(-group)) return false;
+  const pids = listProcesses();
+  // Without /proc the answer above is all there is.
+  if (pids === undefined) return true;
+  return pids.some((pid) => {
+    const found = readProcess(pid);
+    return found !== undefined && found.group === group && found.state !== 'Z';
+  });
+}
+
+/** One system call, for the hot path: counts members that wait to be reaped as alive. */
+export function groupAnswers(group: number): boolean {
+  return answers(-group);
+}
+
+export function processAlive(pid: number): boolean {
+  return answers(pid);
+}
+
+/**
+ * When a process started, in clock ticks since boot. Together with the pid it names a process for
+ * good, where a pid alone is given out again. Undefined where there is no /proc.
+ */
+export function startTimeOf(pid: number): string | undefined {
+  return readProcess(pid)?.startTime;
+}
+
+/** Processes whose environment carries the marker, zombies left out. Empty where there is no /proc. */
+export function markedProcesses(marker: string): number[] {
+  const found: number[] = [];
+  for (const pid of listProcesses() ?? []) {
+    if (pid === process.pid) continue;
+    if (!environmentOf(pid).includes(marker)) continue;
+    if (readProcess(pid)?.state !== 'Z') found.push(pid);
+  }
+  return found;
+}
+
+async function goneWithin(tree: ProcessTree, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
+    if (!groupAlive(tree.group) && markedProcesses(tree.marker).length === 0) return true;
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
+  }
+}
+
+function answers(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    // Not permitted means that it is there.
+    return systemCodeOf(thrown) === 'EPERM';
+  }
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already, or not ours to signal: both are found out by looking whether it still runs.
+  }
+}
+
+interface ProcessEntry {
+  readonly state: string;
+  readonly group: number;
+  readonly startTime: string;
+}
+
+function readProcess(pid: number): ProcessEntry | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name stands in parentheses and may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, , group] = fields;
+    const startTime = fields[19];
+    if (state === undefined || group === undefined || startTime === undefined) return undefined;
+    return { state, group: Number(group), startTime };
+  } catch {
+    // Ended in the meantime, or no /proc.
+    return undefined;
+  }
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    // Another user's process, or one that ended in the meantime: not one we could signal anyway.
+    return '';
+  }
+}
+
+function listProcesses(): number[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    // A container without /proc: the group is all that can be reached.
+    return undefined;
+  }
+}

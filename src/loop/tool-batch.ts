@@ -1,0 +1,69 @@
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { LoopDeps, MalformedInput, ToolCallResult } from './types.js';
+
+/** Concurrency-safe calls of one group that run at the same time. */
+export const MAX_PARALLEL_CALLS = 10;
+
+export interface ToolBatch {
+  readonly calls: readonly ToolUseBlock[];
+  readonly malformed: ReadonlyMap<string, MalformedInput>;
+}
+
+/**
+ * Runs the calls of one answer: neighbours that are safe together run together, the rest one after
+ * another. Results are recorded and emitted in call order. A call that an abort or an interrupting
+ * refusal kept from starting still gets a result.
+ */
+export async function runToolBatch(
+  deps: LoopDeps,
+  batch: ToolBatch,
+  signal: AbortSignal,
+): Promise<readonly ToolCallResult[]> {
+  const results: ToolCallResult[] = [];
+  let stopped = false;
+  for (const group of groupsOf(deps, batch.calls)) {
+    const started = group.map((call) =>
+      stopped || signal.aborted
+        ? Promise.resolve(notRun(deps, call))
+        : deps.runTool(call, batch.malformed.get(call.id), signal),
+    );
+    for (const [index, call] of group.entries()) {
+      const result = (await started[index]) ?? notRun(deps, call);
+      deps.recordResult(call, result);
+      deps.emit({ type: 'tool_result', call, result });
+      results.push(result);
+      if (result.interrupt === true || result.finish !== undefined) stopped = true;
+    }
+  }
+  return results;
+}
+
+function groupsOf(deps: LoopDeps, calls: readonly ToolUseBlock[]): readonly ToolUseBlock[][] {
+  const groups: ToolUseBlock[][] = [];
+  let open: ToolUseBlock[] | undefined;
+  for (const call of calls) {
+    if (!deps.isConcurrencySafe(call)) {
+      open = undefined;
+      groups.push([call]);
+    } else if (open === undefined || open.length >= MAX_PARALLEL_CALLS) {
+      open = [call];
+      groups.push(open);
+    } else {
+      open.push(call);
+    }
+  }
+  return groups;
+}
+
+function notRun(deps: LoopDeps, call: ToolUseBlock): ToolCallResult {
+  return {
+    uuid: deps.uuid(),
+    block: {
+      type: 'tool_result',
+      tool_use_id: call.id,
+      content: 'Not run: the turn was interrupted before this call started.',
+      is_error: true,
+    },
+    structured: 'Error: interrupted',
+  };
+}

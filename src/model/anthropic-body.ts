@@ -1,0 +1,155 @@
+import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../protocol/content.js';
+import type { ModelRequest, ToolDefinition } from './client.js';
+import { ConversationBytes, type EncodedMessage } from './conversation-bytes.js';
+import { HeadCache } from './head-cache.js';
+import { jsonText } from './json-text.js';
+import { acceptedEffort, acceptedThinking, acceptsForcedTool } from './model-facts.js';
+
+export interface AnthropicBodyOptions {
+  /** Prompt-cache marks; on unless switched off. */
+  readonly promptCaching?: boolean;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Fields of the user's own that go into every request. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
+}
+
+const MARK_TEXT = ',"cache_control":{"type":"ephemeral"}';
+const MARK = new TextEncoder().encode(MARK_TEXT);
+const TAIL = new TextEncoder().encode(']}');
+
+/**
+ * Request bodies of the Messages API as lists of byte chunks: head, messages, tail. Nothing that was
+ * serialised for an earlier request is serialised again, and the bytes of one request, cache marks
+ * left out, are a prefix of the next one's.
+ */
+export class AnthropicBody {
+  readonly #options: AnthropicBodyOptions;
+  readonly #heads = new HeadCache();
+  readonly #conversations = new ConversationBytes(encodeMessage);
+
+  constructor(options: AnthropicBodyOptions = {}) {
+    this.#options = options;
+  }
+
+  chunks(request: ModelRequest): Uint8Array[] {
+    const settings = this.#settings(request);
+    const head = this.#heads.bytes(
+      { system: request.system, tools: request.tools, settings: settings.before + settings.after },
+      () => this.#head(request, settings),
+    );
+    const { bytes, mark, previousMark } = this.#conversations.view(request.messages);
+    if (this.#options.promptCaching === false || mark === -1) return [head, bytes, TAIL];
+    const chunks = [head];
+    let from = 0;
+    // The mark of the request before is kept: the provider looks back only a limited number of
+    // blocks, and a turn with many tool results would otherwise miss the cached prefix.
+    if (previousMark !== -1 && previousMark < mark) {
+      chunks.push(bytes.subarray(0, previousMark), MARK);
+      from = previousMark;
+    }
+    chunks.push(bytes.subarray(from, mark), MARK, bytes.subarray(mark), TAIL);
+    return chunks;
+  }
+
+  #settings(request: ModelRequest): { before: string; after: string } {
+    const { thinking, effort, toolChoice } = request;
+    const fields: Record<string, unknown> = {
+      thinking: acceptedThinking(request.model, thinking, request.maxTokens),
+      output_config: fieldOf('effort', acceptedEffort(request.model, effort)),
+      tool_choice: acceptsForcedTool(request.model) ? toolChoice : undefined,
+      metadata: this.#options.metadata,
+      ...this.#options.extraBody,
+    };
+    const after = Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${jsonText(name)}:${jsonText(value)},`)
+      .join('');
+    const before = `{"model":${jsonText(request.model)},"max_tokens":${request.maxTokens},"stream":true,`;
+    return { before, after };
+  }
+
+  #head(request: ModelRequest, settings: { before: string; after: string }): string {
+    const marked = this.#options.promptCaching !== false;
+    const system = request.system.filter((block) => block.text.trim() !== '');
+    const systemText =
+      system.length === 0 ? '' : `"system":${markedList(system.map(jsonText), marked)},`;
+    const tools = request.tools.map((tool) => jsonText(plainTool(tool)));
+    const toolsText = tools.length === 0 ? '' : `"tools":${markedList(tools, marked)},`;
+    return `${settings.before}${systemText}${toolsText}${settings.after}"messages":[`;
+  }
+}
+
+function fieldOf(name: string, value: unknown): Record<string, unknown> | undefined {
+  return value === undefined ? undefined : { [name]: value };
+}
+
+/** Only what the API knows, in one order. */
+function plainTool(tool: ToolDefinition): ToolDefinition {
+  return { name: tool.name, description: tool.description, input_schema: tool.input_schema };
+}
+
+function markedList(objects: readonly string[], marked: boolean): string {
+  const text = objects.join(',');
+  return marked ? `[${text.slice(0, -1)}${MARK_TEXT}}]` : `[${text}]`;
+}
+
+/** Undefined: nothing of the message may be sent. */
+export function encodeMessage(message: Message): EncodedMessage | undefined {
+  const blocks: { readonly text: string; readonly markable: boolean }[] = [];
+  for (const block of message.content) {
+    const sendable = sendableBlock(block);
+    if (sendable !== undefined) {
+      blocks.push({ text: jsonText(sendable), markable: !THINKING.has(block.type) });
+    }
+  }
+  if (blocks.length === 0) return undefined;
+  const head = `{"role":"${message.role}","content":[`;
+  const last = blocks.findLastIndex((block) => block.markable);
+  if (last === -1) {
+    const all = blocks.map((block) => block.text).join(',');
+    return { before: `${head}${all}]}`, after: '', markable: false };
+  }
+  const upTo = blocks.slice(0, last + 1).map((block) => block.text);
+  const rest = blocks.slice(last + 1).map((block) => `,${block.text}`);
+  return {
+    before: (head + upTo.join(',')).slice(0, -1),
+    after: `}${rest.join('')}]}`,
+    markable: true,
+  };
+}
+
+const THINKING: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);
+
+/** The API refuses empty text, thinking that it did not sign and ids of a foreign shape. */
+function sendableBlock(block: UserBlock | AssistantBlock): unknown {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? undefined : block;
+    case 'thinking':
+      return block.signature === '' ? undefined : block;
+    case 'tool_use':
+      return ID.test(block.id) ? block : { ...block, id: plainId(block.id) };
+    case 'tool_result': {
+      const id = plainId(block.tool_use_id);
+      const content = sendableResult(block.content);
+      return id === block.tool_use_id && content === block.content
+        ? block
+        : { ...block, tool_use_id: id, content };
+    }
+    default:
+      return block;
+  }
+}
+
+const ID = /^[a-zA-Z0-9_-]+$/;
+
+function plainId(id: string): string {
+  return ID.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_') || '_';
+}
+
+function sendableResult(content: string | readonly ResultBlock[]): string | readonly ResultBlock[] {
+  if (typeof content === 'string') return content;
+  const kept = content.filter((block) => block.type !== 'text' || block.text !== '');
+  if (kept.length === content.length) return content;
+  return kept.length === 0 ? '' : kept;
+}

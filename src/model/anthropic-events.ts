@@ -1,0 +1,175 @@
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import type { ModelEvent, ModelFailure, StreamEvent } from './client.js';
+import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
+import { SseParser } from './sse.js';
+
+interface Options {
+  readonly context: FailureContext;
+  readonly model: string;
+  readonly requestId: string | undefined;
+}
+
+/** Turns the text of a Messages API stream into events. Whatever is wrong becomes one failure. */
+export class AnthropicEvents {
+  readonly #options: Options;
+  readonly #parser = new SseParser();
+  /** Text of an answer that turned out not to be a stream. */
+  #foreign: string | undefined;
+  #sniffed = false;
+  #started = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  *push(chunk: string): Generator<ModelEvent> {
+    if (this.#foreign !== undefined) {
+      this.#foreign += chunk;
+      return;
+    }
+    if (!this.#sniffed) {
+      const first = chunk.trimStart()[0];
+      if (first === undefined) return;
+      this.#sniffed = true;
+      if (first === '{' || first === '[' || first === '<') {
+        this.#foreign = chunk;
+        return;
+      }
+    }
+    for (const message of this.#parser.push(chunk)) {
+      const event = this.#event(message.data);
+      if (event !== undefined) yield event;
+    }
+  }
+
+  /** The body ended without `message_stop`. */
+  *end(): Generator<ModelEvent> {
+    if (this.#foreign !== undefined) {
+      yield this.#fail(this.#foreignFailure(this.#foreign));
+      return;
+    }
+    for (const message of this.#parser.end()) {
+      if (!parseJson(message.data).ok) continue;
+      const event = this.#event(message.data);
+      if (event === undefined) continue;
+      yield event;
+      if (event.type === 'message_stop' || event.type === 'failure') return;
+    }
+    const { stray } = this.#parser;
+    if (!this.#started && stray !== '') {
+      yield this.#fail(
+        badResponse(
+          `the server sent no event stream but: ${sample(stray)}`,
+          this.#options.context,
+          {
+            requestId: this.#options.requestId,
+          },
+        ),
+      );
+      return;
+    }
+    yield this.#fail({
+      kind: 'connection',
+      message: this.#started
+        ? 'the stream ended in the middle of the answer'
+        : 'the server closed the stream without an answer',
+      retryable: true,
+      ...(this.#options.requestId === undefined ? {} : { requestId: this.#options.requestId }),
+    });
+  }
+
+  #event(data: string): ModelEvent | undefined {
+    const parsed = parseJson(data);
+    if (!parsed.ok || !isRecord(parsed.value)) {
+      return this.#fail(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
+    }
+    const event = parsed.value;
+    if (event.type === 'error') {
+      const { model, requestId } = this.#options;
+      return this.#fail(
+        failureOfErrorObject(event.error ?? event, { model, requestId }, this.#options.context),
+      );
+    }
+    const shape = typeof event.type === 'string' ? SHAPES.get(event.type) : undefined;
+    if (shape === undefined) return undefined;
+    const wrong = shape(event);
+    if (wrong === 'ignore') return undefined;
+    if (wrong !== undefined) return this.#fail(this.#malformed(data, wrong));
+    if (event.type === 'message_start') return this.#start(event);
+    // Checked by the table of shapes just above.
+    return event as unknown as StreamEvent;
+  }
+
+  #start(event: Record<string, unknown>): ModelEvent {
+    this.#started = true;
+    const message = isRecord(event.message) ? event.message : {};
+    const { requestId } = this.#options;
+    return {
+      type: 'message_start',
+      message: {
+        ...message,
+        id: typeof message.id === 'string' ? message.id : '',
+        model: typeof message.model === 'string' ? message.model : this.#options.model,
+        usage: isRecord(message.usage) ? message.usage : {},
+      },
+      ...(requestId === undefined ? {} : { requestId }),
+    };
+  }
+
+  #fail(failure: ModelFailure): ModelEvent {
+    return { type: 'failure', failure };
+  }
+
+  #malformed(data: string, reason: string): ModelFailure {
+    return badResponse(
+      `an event of the stream cannot be read (${sample(reason)}): ${sample(data)}`,
+      this.#options.context,
+      { retryable: this.#started, requestId: this.#options.requestId },
+    );
+  }
+
+  #foreignFailure(text: string): ModelFailure {
+    const { context, model, requestId } = this.#options;
+    const parsed = parseJson(text);
+    if (parsed.ok && isRecord(parsed.value) && parsed.value.error !== undefined) {
+      return failureOfErrorObject(parsed.value, { model, requestId }, context);
+    }
+    const what = text.trimStart().startsWith('<') ? 'a web page' : 'an answer that is not a stream';
+    return badResponse(`the server sent ${what}: ${sample(text)}`, context, { requestId });
+  }
+}
+
+type Shape = (event: Record<string, unknown>) => string | undefined;
+
+const KNOWN_DELTAS: ReadonlySet<unknown> = new Set([
+  'text_delta',
+  'thinking_delta',
+  'signature_delta',
+  'input_json_delta',
+]);
+
+/** What each kind of event must hold; undefined: all is well. Kinds that are not listed are skipped. */
+const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ['message_start', (event) => (isRecord(event.message) ? undefined : 'no message')],
+  [
+    'content_block_start',
+    (event) =>
+      typeof event.index === 'number' &&
+      isRecord(event.content_block) &&
+      typeof event.content_block.type === 'string'
+        ? undefined
+        : 'no index or content block',
+  ],
+  [
+    'content_block_delta',
+    (event) => {
+      if (typeof event.index !== 'number' || !isRecord(event.delta)) return 'no index or delta';
+      return KNOWN_DELTAS.has(event.delta.type) ? undefined : 'ignore';
+    },
+  ],
+  ['content_block_stop', (event) => (typeof event.index === 'number' ? undefined : 'no index')],
+  ['message_delta', (event) => (isRecord(event.delta) ? undefined : 'no delta')],
+  ['message_stop', () => undefined],
+  ['ping', () => undefined],
+]);

@@ -1,0 +1,129 @@
+import { type HttpResponse, type HttpStream, httpStream } from '../env/http.js';
+import { AnthropicBody, type AnthropicBodyOptions } from './anthropic-body.js';
+import { AnthropicEvents } from './anthropic-events.js';
+import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
+import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, FINISH_GRACE_MS, readAll } from './http-reading.js';
+
+export interface AnthropicOptions extends AnthropicBodyOptions {
+  /** Without `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly authToken?: string;
+  /** `portcullis/<version>`. */
+  readonly userAgent: string;
+  /** From ANTHROPIC_CUSTOM_HEADERS; they win over ours. */
+  readonly customHeaders?: Readonly<Record<string, string>>;
+  /** Sent with every request, beside the request's own. */
+  readonly betas?: readonly string[];
+  readonly idleTimeoutMs?: number;
+  readonly http?: HttpStream;
+}
+
+/** A client of the Anthropic Messages API, always streaming. */
+export function anthropicClient(options: AnthropicOptions): ModelClient {
+  const http = options.http ?? httpStream;
+  const body = new AnthropicBody(options);
+  const url = `${options.baseUrl}/v1/messages`;
+  const headers = headersOf(options);
+  const context = contextOf(options);
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    let response: HttpResponse;
+    try {
+      response = await http({
+        url,
+        method: 'POST',
+        headers: withBetas(headers, options.betas, request.betas),
+        body: body.chunks(request),
+        signal,
+        idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      });
+      if (response.status < 200 || response.status > 299) {
+        const text = await readAll(response.chunks);
+        const answer = { ...response, body: text, model: request.model, now: Date.now() };
+        yield { type: 'failure', failure: failureOfStatus(answer, context) };
+        return;
+      }
+    } catch (thrown) {
+      const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
+      yield { type: 'failure', failure };
+      return;
+    }
+    yield* answerEvents(response, { model: request.model, signal, context });
+  }
+
+  return { provider: 'anthropic', stream };
+}
+
+async function* answerEvents(
+  response: HttpResponse,
+  options: {
+    readonly model: string;
+    readonly signal: AbortSignal;
+    readonly context: FailureContext;
+  },
+): AsyncGenerator<ModelEvent> {
+  const { signal, context, model } = options;
+  const requestId = response.headers['request-id'];
+  const events = new AnthropicEvents({ context, model, requestId });
+  try {
+    for await (const chunk of response.chunks) {
+      for (const event of events.push(chunk)) {
+        if (signal.aborted) {
+          yield { type: 'failure', failure: ABORTED };
+          return;
+        }
+        if (event.type === 'message_stop') {
+          yield event;
+          await response.finish(FINISH_GRACE_MS);
+          return;
+        }
+        yield event;
+        if (event.type === 'failure') return;
+      }
+    }
+    yield* events.end();
+  } catch (thrown) {
+    const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
+    yield {
+      type: 'failure',
+      failure: requestId === undefined ? failure : { ...failure, requestId },
+    };
+  }
+}
+
+function headersOf(options: AnthropicOptions): Record<string, string> {
+  return {
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
+    'anthropic-version': '2023-06-01',
+    'user-agent': options.userAgent,
+    ...(options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey }),
+    ...(options.authToken === undefined ? {} : { authorization: `Bearer ${options.authToken}` }),
+    ...options.customHeaders,
+  };
+}
+
+function withBetas(
+  headers: Record<string, string>,
+  always: readonly string[] = [],
+  own: readonly string[] = [],
+): Record<string, string> {
+  if (always.length === 0 && own.length === 0) return headers;
+  const betas = [...new Set([...always, ...own])].join(',');
+  const custom = headers['anthropic-beta'];
+  return { ...headers, 'anthropic-beta': custom === undefined ? betas : `${custom},${betas}` };
+}
+
+function contextOf(options: AnthropicOptions): FailureContext {
+  const token = options.apiKey === undefined && options.authToken !== undefined;
+  return {
+    baseUrl: options.baseUrl,
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    keyVariables: token
+      ? ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY']
+      : ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+    hasKey: options.apiKey !== undefined || options.authToken !== undefined,
+  };
+}

@@ -1,0 +1,167 @@
+import type { Message } from '../protocol/content.js';
+
+/** A message as JSON text, split where a cache mark may be put in. */
+export interface EncodedMessage {
+  /** Up to the closing brace of the last block that may carry a mark; all of it if there is none. */
+  readonly before: string;
+  readonly after: string;
+  readonly markable: boolean;
+}
+
+export interface ConversationView {
+  /** The comma-separated messages. Stays valid and unchanged: later bytes are only added behind. */
+  readonly bytes: Uint8Array;
+  /** Byte position for a cache mark near the end, or -1. */
+  readonly mark: number;
+  /** Where the mark of the request before this one stood, or -1. */
+  readonly previousMark: number;
+}
+
+const MAX_CONVERSATIONS = 48;
+const MAX_TOTAL_BYTES = 96 * 1024 * 1024;
+
+/**
+ * The serialised messages of the conversations that one client carries. A message is encoded once;
+ * it is recognised by identity in the next request, and only what is new behind it is encoded.
+ * A history that diverges (fork, compaction) gets a buffer of its own, beginning with a copy of the
+ * common bytes: written bytes never change, because an earlier request may still be sending them.
+ */
+export class ConversationBytes {
+  readonly #encode: (message: Message) => EncodedMessage | undefined;
+  /** Least recently used first. */
+  #conversations: Conversation[] = [];
+
+  /** `encode` returns undefined for a message of which nothing may be sent. */
+  constructor(encode: (message: Message) => EncodedMessage | undefined) {
+    this.#encode = encode;
+  }
+
+  view(messages: readonly Message[]): ConversationView {
+    const conversation = this.#find(messages);
+    const previousMark = conversation.lastMark;
+    for (let index = conversation.length; index < messages.length; index++) {
+      const message = messages[index];
+      if (message !== undefined) conversation.append(message, this.#encode(message));
+    }
+    conversation.lastMark = conversation.mark();
+    this.#forget(conversation);
+    return { bytes: conversation.bytes(), mark: conversation.lastMark, previousMark };
+  }
+
+  #find(messages: readonly Message[]): Conversation {
+    let best: Conversation | undefined;
+    let bestCommon = 0;
+    for (let index = this.#conversations.length - 1; index >= 0; index--) {
+      const candidate = this.#conversations[index];
+      if (candidate === undefined) continue;
+      const common = candidate.commonPrefix(messages);
+      if (common === candidate.length && common > 0) {
+        this.#conversations.splice(index, 1);
+        this.#conversations.push(candidate);
+        return candidate;
+      }
+      if (common > bestCommon) {
+        best = candidate;
+        bestCommon = common;
+      }
+    }
+    const fresh = best === undefined ? new Conversation() : best.copyOf(bestCommon);
+    this.#conversations.push(fresh);
+    return fresh;
+  }
+
+  #forget(current: Conversation): void {
+    let total = this.#conversations.reduce((sum, conversation) => sum + conversation.capacity, 0);
+    while (
+      this.#conversations.length > MAX_CONVERSATIONS ||
+      (total > MAX_TOTAL_BYTES && this.#conversations[0] !== current)
+    ) {
+      total -= this.#conversations.shift()?.capacity ?? 0;
+    }
+  }
+}
+
+const encoder = new TextEncoder();
+const COMMA = 44;
+const INITIAL_CAPACITY = 16 * 1024;
+
+class Conversation {
+  lastMark = -1;
+  #messages: Message[] = [];
+  /** Byte position behind each message, and the place for its mark (-1: none). */
+  #ends: number[] = [];
+  #marks: number[] = [];
+  #buffer = new Uint8Array(INITIAL_CAPACITY);
+  #size = 0;
+
+  get length(): number {
+    return this.#messages.length;
+  }
+
+  get capacity(): number {
+    return this.#buffer.byteLength;
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#size);
+  }
+
+  mark(): number {
+    return this.#marks.findLast((position) => position !== -1) ?? -1;
+  }
+
+  commonPrefix(messages: readonly Message[]): number {
+    const limit = Math.min(this.#messages.length, messages.length);
+    let common = 0;
+    while (common < limit && this.#messages[common] === messages[common]) common++;
+    return common;
+  }
+
+  append(message: Message, encoded: EncodedMessage | undefined): void {
+    this.#messages.push(message);
+    if (encoded === undefined) {
+      this.#ends.push(this.#size);
+      this.#marks.push(-1);
+      return;
+    }
+    if (this.#size > 0) {
+      this.#reserve(1);
+      this.#buffer[this.#size++] = COMMA;
+    }
+    this.#write(encoded.before);
+    this.#marks.push(encoded.markable ? this.#size : -1);
+    this.#write(encoded.after);
+    this.#ends.push(this.#size);
+  }
+
+  copyOf(count: number): Conversation {
+    const copy = new Conversation();
+    copy.#messages = this.#messages.slice(0, count);
+    copy.#ends = this.#ends.slice(0, count);
+    copy.#marks = this.#marks.slice(0, count);
+    copy.#size = copy.#ends.at(-1) ?? 0;
+    copy.#buffer = new Uint8Array(Math.max(INITIAL_CAPACITY, copy.#size * 2));
+    copy.#buffer.set(this.#buffer.subarray(0, copy.#size));
+    copy.lastMark = copy.mark();
+    return copy;
+  }
+
+  #write(text: string): void {
+    if (this.#buffer.byteLength - this.#size >= text.length * 3) {
+      this.#size += encoder.encodeInto(text, this.#buffer.subarray(this.#size)).written;
+      return;
+    }
+    const bytes = encoder.encode(text);
+    this.#reserve(bytes.byteLength);
+    this.#buffer.set(bytes, this.#size);
+    this.#size += bytes.byteLength;
+  }
+
+  #reserve(extra: number): void {
+    const needed = this.#size + extra;
+    if (needed <= this.#buffer.byteLength) return;
+    const grown = new Uint8Array(Math.max(needed, this.#buffer.byteLength * 2));
+    grown.set(this.#buffer.subarray(0, this.#size));
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,43 @@
+import type { SystemBlock, ToolDefinition } from './client.js';
+
+const MAX_HEADS = 16;
+
+interface Head {
+  readonly system: readonly SystemBlock[];
+  readonly tools: readonly ToolDefinition[];
+  readonly settings: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The bytes before the messages (model, system, tools), remembered by the identity of their parts and
+ * by `settings`, the text of everything else they depend on.
+ */
+export class HeadCache {
+  #heads: Head[] = [];
+
+  bytes(
+    parts: {
+      readonly system: readonly SystemBlock[];
+      readonly tools: readonly ToolDefinition[];
+      readonly settings: string;
+    },
+    build: () => string,
+  ): Uint8Array {
+    const known = this.#heads.find(
+      (head) =>
+        head.settings === parts.settings &&
+        sameElements(head.system, parts.system) &&
+        sameElements(head.tools, parts.tools),
+    );
+    if (known !== undefined) return known.bytes;
+    const head = { ...parts, bytes: new TextEncoder().encode(build()) };
+    this.#heads = [head, ...this.#heads.slice(0, MAX_HEADS - 1)];
+    return head.bytes;
+  }
+}
+
+function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((element, index) => element === b[index]);
+}

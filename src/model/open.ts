@@ -1,0 +1,40 @@
+import { PortcullisError } from '../errors.js';
+import type { ModelClient } from './client.js';
+import type { ProviderChoice } from './provider.js';
+import { type RetryOptions, withRetry } from './retry.js';
+
+export interface OpenModelOptions {
+  /** Of the program, for the user agent. */
+  readonly version: string;
+  readonly retry?: RetryOptions;
+  /** Reads the file of a scripted model. */
+  readonly readText: (file: string) => Promise<string>;
+}
+
+/** The client for a choice, with retries. Each provider's code is loaded only when it is used. */
+export async function openModel(
+  choice: ProviderChoice,
+  options: OpenModelOptions,
+): Promise<ModelClient> {
+  const userAgent = `portcullis/${options.version}`;
+  switch (choice.kind) {
+    case 'anthropic': {
+      const { anthropicClient } = await import('./anthropic.js');
+      return withRetry(anthropicClient({ ...choice, userAgent }), options.retry);
+    }
+    case 'openai': {
+      const { openAiClient } = await import('./openai.js');
+      return withRetry(openAiClient({ ...choice, userAgent }), options.retry);
+    }
+    case 'scripted': {
+      const { loadScript, scriptedClient } = await import('./scripted.js');
+      const script = await loadScript(choice.file, options.readText);
+      if (script.ok) return withRetry(scriptedClient(script.value), options.retry);
+      throw new PortcullisError('config', script.error, {
+        remedy: 'Correct the file that PORTCULLIS_SCRIPT names, or unset the variable.',
+      });
+    }
+    case 'none':
+      throw new PortcullisError('config', choice.reason, { remedy: choice.remedy });
+  }
+}

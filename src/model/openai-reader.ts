@@ -1,0 +1,119 @@
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import type { ModelEvent, ModelFailure } from './client.js';
+import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
+import { ChatTranslator } from './openai-chunks.js';
+import { SseParser } from './sse.js';
+
+interface ReaderOptions {
+  readonly model: string;
+  readonly newId: () => string;
+  readonly context: FailureContext;
+  readonly requestId: string | undefined;
+}
+
+/** From the body's text to events; takes streams and answers that were not streamed. */
+export class ChatReader {
+  readonly #options: ReaderOptions;
+  readonly #parser = new SseParser();
+  readonly #translator: ChatTranslator;
+  #foreign: string | undefined;
+  #sniffed = false;
+  /** A failure was yielded; nothing may follow. */
+  done = false;
+  sawDone = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#translator = new ChatTranslator(options);
+  }
+
+  *push(chunk: string): Generator<ModelEvent> {
+    if (this.#foreign !== undefined) {
+      this.#foreign += chunk;
+      return;
+    }
+    if (!this.#sniffed) {
+      const first = chunk.trimStart()[0];
+      if (first === undefined) return;
+      this.#sniffed = true;
+      if (first === '{' || first === '[' || first === '<') {
+        this.#foreign = chunk;
+        return;
+      }
+    }
+    for (const message of this.#parser.push(chunk)) {
+      yield* this.#message(message.data);
+      if (this.done || this.sawDone) return;
+    }
+  }
+
+  /** `[DONE]` came, or the body is over. */
+  *end(): Generator<ModelEvent> {
+    if (this.done) return;
+    if (this.#foreign !== undefined) {
+      yield* this.#message(this.#foreign);
+      if (this.done) return;
+    } else if (!this.sawDone) {
+      for (const message of this.#parser.end()) {
+        if (message.data === '[DONE]' || parseJson(message.data).ok)
+          yield* this.#message(message.data);
+        if (this.done) return;
+      }
+    }
+    if (this.#translator.finished || (this.sawDone && this.#translator.started)) {
+      yield* this.#translator.end();
+      return;
+    }
+    yield this.#fail(this.#incomplete());
+  }
+
+  *#message(data: string): Generator<ModelEvent> {
+    if (data.trim() === '[DONE]') {
+      this.sawDone = true;
+      return;
+    }
+    const { context, model, requestId } = this.#options;
+    const parsed = parseJson(data);
+    if (!parsed.ok || !isRecord(parsed.value)) {
+      const what = data.trimStart().startsWith('<')
+        ? `the server sent a web page: ${sample(data)}`
+        : `a part of the answer cannot be read: ${sample(data)}`;
+      const retryable = this.#translator.started;
+      yield this.#fail(badResponse(what, context, { retryable, requestId }));
+      return;
+    }
+    const chunk = parsed.value;
+    if (chunk.error !== undefined && chunk.error !== null) {
+      yield this.#fail(failureOfErrorObject(chunk, { model, requestId }, context));
+      return;
+    }
+    if (chunk.choices === undefined && chunk.usage === undefined) {
+      yield this.#fail(
+        badResponse(`the answer has no choices: ${sample(data)}`, context, { requestId }),
+      );
+      return;
+    }
+    yield* this.#translator.chunk(chunk, { requestId });
+  }
+
+  #incomplete(): ModelFailure {
+    const { stray } = this.#parser;
+    if (!this.#translator.started && stray !== '') {
+      const what = `the server sent no event stream but: ${sample(stray)}`;
+      return badResponse(what, this.#options.context, { requestId: this.#options.requestId });
+    }
+    return {
+      kind: 'connection',
+      message: this.#translator.started
+        ? 'the stream ended in the middle of the answer'
+        : 'the server closed the stream without an answer',
+      retryable: true,
+    };
+  }
+
+  #fail(failure: ModelFailure): ModelEvent {
+    this.done = true;
+    return { type: 'failure', failure };
+  }
+}

@@ -1,0 +1,175 @@
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ProviderChoice =
+  | {
+      readonly kind: 'anthropic';
+      /** Without a trailing slash and without `/v1`. */
+      readonly baseUrl: string;
+      readonly apiKey?: string;
+      readonly authToken?: string;
+      readonly customHeaders: Readonly<Record<string, string>>;
+      readonly betas: readonly string[];
+      readonly extraBody?: Readonly<Record<string, unknown>>;
+      readonly idleTimeoutMs?: number;
+      /** As asked for, without the provider's prefix; may be an alias. */
+      readonly model?: string;
+    }
+  | {
+      readonly kind: 'openai';
+      /** With its `/v1`. */
+      readonly baseUrl: string;
+      readonly apiKey?: string;
+      readonly idleTimeoutMs?: number;
+      readonly model?: string;
+    }
+  | { readonly kind: 'scripted'; readonly file: string; readonly model?: string }
+  | { readonly kind: 'none'; readonly reason: string; readonly remedy: string };
+
+const ANTHROPIC_URL = 'https://api.anthropic.com';
+const OPENAI_URL = 'https://api.openai.com/v1';
+
+/**
+ * Which model server to use, from the environment and the model's name. `openai/…` and `anthropic/…`
+ * choose by name; then PORTCULLIS_OPENAI_BASE_URL; then whatever is configured for Anthropic, then for
+ * OpenAI. PORTCULLIS_SCRIPT replaces all of them.
+ */
+export function chooseProvider(
+  environment: Environment,
+  options: { readonly model?: string | undefined } = {},
+): ProviderChoice {
+  const asked = text(options.model);
+  const [prefix, name] = splitPrefix(asked);
+  const named = name === undefined ? {} : { model: name };
+  const script = text(environment.PORTCULLIS_SCRIPT);
+  if (script !== undefined) return { kind: 'scripted', file: script, ...named };
+  if (prefix === 'openai') return openAi(environment, name);
+  if (prefix === 'anthropic') return anthropic(environment, name);
+  if (text(environment.PORTCULLIS_OPENAI_BASE_URL) !== undefined) return openAi(environment, name);
+  const forAnthropic = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
+  if (forAnthropic.some((variable) => text(environment[variable]) !== undefined)) {
+    return anthropic(environment, name);
+  }
+  const forOpenAi = ['OPENAI_BASE_URL', 'OPENAI_API_KEY'];
+  if (forOpenAi.some((variable) => text(environment[variable]) !== undefined)) {
+    return openAi(environment, name);
+  }
+  return {
+    kind: 'none',
+    reason: 'no model is configured',
+    remedy:
+      'Set ANTHROPIC_API_KEY, or PORTCULLIS_OPENAI_BASE_URL for a local or other server that speaks chat completions.',
+  };
+}
+
+function splitPrefix(
+  model: string | undefined,
+): readonly ['openai' | 'anthropic' | undefined, string | undefined] {
+  const match = /^(openai|anthropic)\/(.+)$/.exec(model ?? '');
+  if (match === null) return [undefined, model];
+  return [match[1] === 'openai' ? 'openai' : 'anthropic', match[2]];
+}
+
+function anthropic(environment: Environment, model: string | undefined): ProviderChoice {
+  const custom = text(environment.ANTHROPIC_BASE_URL);
+  const address = baseUrl(custom ?? ANTHROPIC_URL, 'ANTHROPIC_BASE_URL');
+  if (address.kind === 'none') return address;
+  const apiKey = text(environment.ANTHROPIC_API_KEY);
+  const authToken = text(environment.ANTHROPIC_AUTH_TOKEN);
+  if (custom === undefined && apiKey === undefined && authToken === undefined) {
+    return {
+      kind: 'none',
+      reason: 'no key for the Anthropic API',
+      remedy: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).',
+    };
+  }
+  const extraBody = extraBodyFrom(environment.CLAUDE_CODE_EXTRA_BODY);
+  if (extraBody.kind === 'none') return extraBody;
+  return {
+    kind: 'anthropic',
+    baseUrl: address.url.replace(/\/v1$/, ''),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(authToken === undefined ? {} : { authToken }),
+    customHeaders: headersFrom(environment.ANTHROPIC_CUSTOM_HEADERS),
+    betas: (text(environment.ANTHROPIC_BETAS) ?? '').split(/[\s,]+/).filter((beta) => beta !== ''),
+    ...(extraBody.value === undefined ? {} : { extraBody: extraBody.value }),
+    ...idleTimeout(environment),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function openAi(environment: Environment, model: string | undefined): ProviderChoice {
+  const custom = text(environment.PORTCULLIS_OPENAI_BASE_URL) ?? text(environment.OPENAI_BASE_URL);
+  const address = baseUrl(custom ?? OPENAI_URL, 'PORTCULLIS_OPENAI_BASE_URL or OPENAI_BASE_URL');
+  if (address.kind === 'none') return address;
+  const apiKey = text(environment.OPENAI_API_KEY);
+  if (custom === undefined && apiKey === undefined) {
+    return {
+      kind: 'none',
+      reason: 'no key for the OpenAI API',
+      remedy: 'Set OPENAI_API_KEY, or PORTCULLIS_OPENAI_BASE_URL for another server.',
+    };
+  }
+  const hasPath = new URL(address.url).pathname !== '/';
+  return {
+    kind: 'openai',
+    baseUrl: hasPath ? address.url : `${address.url}/v1`,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...idleTimeout(environment),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+type None = Extract<ProviderChoice, { kind: 'none' }>;
+
+function baseUrl(
+  address: string,
+  variable: string,
+): { readonly kind: 'url'; readonly url: string } | None {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) {
+    return { kind: 'url', url: address.replace(/\/+$/, '') };
+  }
+  return {
+    kind: 'none',
+    reason: `${variable} is not an address: "${address}"`,
+    remedy: 'Give it as http://host:port or https://host.',
+  };
+}
+
+/** One `Name: value` a line. */
+function headersFrom(lines: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of (lines ?? '').split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (colon > 0)
+      headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  return headers;
+}
+
+function extraBodyFrom(
+  json: string | undefined,
+): { readonly kind: 'body'; readonly value: Record<string, unknown> | undefined } | None {
+  if (text(json) === undefined) return { kind: 'body', value: undefined };
+  const parsed = parseJson(json ?? '');
+  if (parsed.ok && isRecord(parsed.value)) return { kind: 'body', value: parsed.value };
+  return {
+    kind: 'none',
+    reason: `CLAUDE_CODE_EXTRA_BODY is not a JSON object${parsed.ok ? '' : `: ${parsed.error}`}`,
+    remedy: 'Correct it or unset it.',
+  };
+}
+
+/** PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: longest silence of a model's stream. */
+function idleTimeout(environment: Environment): { readonly idleTimeoutMs?: number } {
+  const value = Number(text(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
+  return Number.isFinite(value) && value > 0 ? { idleTimeoutMs: value } : {};
+}
+
+function text(value: string | undefined): string | undefined {
+  const trimmed = value?.trim();
+  return trimmed === undefined || trimmed === '' ? undefined : trimmed;
+}

@@ -1,0 +1,112 @@
+import type { Usage } from '../protocol/content.js';
+import { costOf, type PriceOverrides } from './pricing.js';
+
+export interface UsageTotals {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadInputTokens: number;
+  readonly cacheCreationInputTokens: number;
+  readonly webSearchRequests: number;
+  /** Model calls. */
+  readonly requests: number;
+  /** Dollars of the calls whose price is known. */
+  readonly costUsd: number;
+  /** Calls whose price is not known; while there are any, `costUsd` is a lower bound. */
+  readonly unpricedRequests: number;
+}
+
+export interface UsageEntry {
+  /** Path of the agent that made the call, as `main/planner#2`. */
+  readonly agent: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly usage: Usage;
+}
+
+export const ZERO_TOTALS: UsageTotals = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadInputTokens: 0,
+  cacheCreationInputTokens: 0,
+  webSearchRequests: 0,
+  requests: 0,
+  costUsd: 0,
+  unpricedRequests: 0,
+};
+
+/** What every agent spent on every model. All totals are sums of the same rows, so they add up. */
+export class UsageLedger {
+  readonly #overrides: PriceOverrides | undefined;
+  readonly #rows = new Map<string, Map<string, UsageTotals>>();
+
+  constructor(options: { readonly priceOverrides?: PriceOverrides } = {}) {
+    this.#overrides = options.priceOverrides;
+  }
+
+  /** Books one model call and returns its cost, undefined when no price is known. */
+  add(entry: UsageEntry): number | undefined {
+    const { agent, model, provider, usage } = entry;
+    const overrides = this.#overrides;
+    const cost = costOf({ model, provider, usage, ...(overrides ? { overrides } : {}) });
+    const models = this.#rows.get(agent) ?? new Map<string, UsageTotals>();
+    this.#rows.set(agent, models);
+    models.set(model, plus(models.get(model) ?? ZERO_TOTALS, totalsOf(usage, cost)));
+    return cost;
+  }
+
+  total(): UsageTotals {
+    return sum([...this.#rows.values()].flatMap((models) => [...models.values()]));
+  }
+
+  byModel(): ReadonlyMap<string, UsageTotals> {
+    const result = new Map<string, UsageTotals>();
+    for (const models of this.#rows.values()) {
+      for (const [model, totals] of models) {
+        result.set(model, plus(result.get(model) ?? ZERO_TOTALS, totals));
+      }
+    }
+    return result;
+  }
+
+  byAgent(): ReadonlyMap<string, UsageTotals> {
+    return new Map([...this.#rows].map(([agent, models]) => [agent, sum([...models.values()])]));
+  }
+
+  /** An agent with all agents below it. */
+  tree(agent: string): UsageTotals {
+    const below = [...this.byAgent()].filter(
+      ([path]) => path === agent || path.startsWith(`${agent}/`),
+    );
+    return sum(below.map(([, totals]) => totals));
+  }
+}
+
+function totalsOf(usage: Usage, cost: number | undefined): UsageTotals {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheReadInputTokens: usage.cache_read_input_tokens,
+    cacheCreationInputTokens: usage.cache_creation_input_tokens,
+    webSearchRequests: usage.server_tool_use?.web_search_requests ?? 0,
+    requests: 1,
+    costUsd: cost ?? 0,
+    unpricedRequests: cost === undefined ? 1 : 0,
+  };
+}
+
+function sum(totals: readonly UsageTotals[]): UsageTotals {
+  return totals.reduce(plus, ZERO_TOTALS);
+}
+
+function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadInputTokens: a.cacheReadInputTokens + b.cacheReadInputTokens,
+    cacheCreationInputTokens: a.cacheCreationInputTokens + b.cacheCreationInputTokens,
+    webSearchRequests: a.webSearchRequests + b.webSearchRequests,
+    requests: a.requests + b.requests,
+    costUsd: a.costUsd + b.costUsd,
+    unpricedRequests: a.unpricedRequests + b.unpricedRequests,
+  };
+}

@@ -1,0 +1,80 @@
+/** How a rule's specifier is read. */
+export type SpecKind = 'command' | 'read-path' | 'write-path' | 'domain' | 'field' | 'none';
+
+export interface RuleTool {
+  readonly spec: SpecKind;
+  /** For `field`: the input that the specifier is compared with. */
+  readonly field?: string;
+  /** Inputs that `Tool(parameter:value)` may name, where not every one may. */
+  readonly parameters?: readonly string[];
+}
+
+const path = (spec: 'read-path' | 'write-path'): RuleTool => ({ spec, parameters: [] });
+const none: RuleTool = { spec: 'none' };
+
+/**
+ * Every tool name that a rule may carry, ours and those of the ecosystem's files, and what stands
+ * in its parentheses. The one place that goes from tool names to meaning.
+ */
+export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
+  Bash: {
+    spec: 'command',
+    parameters: ['run_in_background', 'timeout', 'description', 'dangerouslyDisableSandbox'],
+  },
+  PowerShell: { spec: 'command', parameters: ['run_in_background', 'timeout', 'description'] },
+  Read: path('read-path'),
+  Glob: path('read-path'),
+  Grep: path('read-path'),
+  LS: path('read-path'),
+  LSP: path('read-path'),
+  NotebookRead: path('read-path'),
+  Edit: path('write-path'),
+  MultiEdit: path('write-path'),
+  Write: path('write-path'),
+  WriteDraft: path('write-path'),
+  NotebookEdit: path('write-path'),
+  WebFetch: { spec: 'domain', parameters: ['prompt'] },
+  Agent: { spec: 'field', field: 'subagent_type' },
+  Skill: { spec: 'field', field: 'skill' },
+  AskUserQuestion: none,
+  BashOutput: none,
+  CronCreate: none,
+  CronDelete: none,
+  CronList: none,
+  EnterPlanMode: none,
+  EnterWorktree: none,
+  ExitPlanMode: none,
+  ExitWorktree: none,
+  ListAgents: none,
+  ListMcpResourcesTool: none,
+  Monitor: none,
+  ReadMcpResourceDirTool: none,
+  ReadMcpResourceTool: none,
+  SendMessage: none,
+  SendUserMessage: none,
+  StructuredOutput: none,
+  TaskCreate: none,
+  TaskGet: none,
+  TaskList: none,
+  TaskOutput: none,
+  TaskStop: none,
+  TaskUpdate: none,
+  TodoRead: none,
+  TodoWrite: none,
+  ToolSearch: none,
+  WebSearch: none,
+};
+
+/** Older names that files still carry. */
+export const RULE_ALIASES: Readonly<Record<string, string>> = {
+  Task: 'Agent',
+  KillShell: 'TaskStop',
+  KillBash: 'TaskStop',
+  AgentOutputTool: 'TaskOutput',
+  BashOutputTool: 'BashOutput',
+  ListPeers: 'ListAgents',
+  Brief: 'SendUserMessage',
+  ListMcpResources: 'ListMcpResourcesTool',
+  ReadMcpResource: 'ReadMcpResourceTool',
+  ReadMcpResourceDir: 'ReadMcpResourceDirTool',
+};

@@ -1,0 +1,43 @@
+import { resolve } from '../../env/paths.js';
+import { nameOf, type ShellWord } from './model.js';
+
+/** The directories that a command may find itself in; undefined when that is anybody's guess. */
+export type Directories = readonly string[] | undefined;
+
+export function union(a: Directories, b: Directories): Directories {
+  if (a === b) return a;
+  return a === undefined || b === undefined ? undefined : [...new Set([...a, ...b])];
+}
+
+/** Where the shell is after a command that succeeded. */
+export function directoriesAfter(
+  words: readonly ShellWord[],
+  directories: Directories,
+  home: string,
+): Directories {
+  const name = nameOf(words);
+  if (name === 'command' || name === 'builtin') {
+    return directoriesAfter(words.slice(1), directories, home);
+  }
+  if (name === 'cd') return moved(words, directories, home);
+  const movesUnseen = name === undefined && words.length > 0;
+  return movesUnseen || LOSES_TRACK.has(name ?? '') ? undefined : directories;
+}
+
+/** The target of a `cd`; undefined when only the shell knows it (`cd -`, `cd $x`). */
+export function cdTarget(words: readonly ShellWord[], home: string): string | undefined {
+  const targets = words.slice(1).filter((word) => !/^-[LPe@]+$|^--$/.test(word.value));
+  const [target] = targets;
+  if (target === undefined) return home;
+  if (targets.length > 1 || !target.literal || target.pattern !== undefined) return undefined;
+  return /^[-+]/.test(target.value) || target.value === '' ? undefined : target.value;
+}
+
+const LOSES_TRACK = new Set(['pushd', 'popd', 'eval', 'source', '.', 'exec', 'trap', 'shopt', 'set']);
+
+function moved(words: readonly ShellWord[], directories: Directories, home: string): Directories {
+  const target = cdTarget(words, home);
+  if (target === undefined) return undefined;
+  if (target.startsWith('/')) return [resolve(target)];
+  return directories?.map((directory) => resolve(directory, target));
+}

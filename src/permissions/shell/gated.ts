@@ -1,0 +1,74 @@
+import type { Script, SyntaxNode } from 'unbash';
+
+/** Kinds of syntax in which shells find commands that a parser does not show. */
+const OPAQUE: ReadonlyMap<string, string> = new Map([
+  ['ArithmeticExpansion', 'arithmetic'],
+  ['ArithmeticCommand', 'arithmetic'],
+  ['ArithmeticFor', 'arithmetic'],
+  ['ArrayValue', 'an array'],
+  ['AnsiCQuoted', "a $'…' string"],
+  ['LocaleString', 'a $"…" string'],
+  ['ExtendedGlob', 'an extended glob'],
+  ['Transform', 'a ${…@…} transformation'],
+  ['Unknown', 'an unknown ${…} operation'],
+  ['Slice', 'a ${…:…} slice'],
+  ['Names', 'an indirect expansion'],
+  ['Coproc', 'a coprocess'],
+  ['Select', 'a select loop'],
+]);
+
+/** Syntax whose commands are all visible, but whose course is not followed. */
+const COMPLEX: ReadonlyMap<string, string> = new Map([
+  ['Function', 'a function definition'],
+  ['Case', 'a case statement'],
+  ['TestCommand', 'a [[ … ]] test'],
+]);
+
+export interface TreeSurvey {
+  readonly opaque?: string;
+  readonly complex?: string;
+  /** How many simple commands the tree holds, at any depth. */
+  readonly commands: number;
+  /** Variables that are set somewhere in it. */
+  readonly assigned: ReadonlySet<string>;
+}
+
+type Walk = (node: SyntaxNode, visit: (child: SyntaxNode) => void) => void;
+
+/** Looks at every node once. `forEachChild` is the parser's own traversal, so nothing is left out. */
+export function survey(script: Script, forEachChild: Walk): TreeSurvey {
+  let opaque: string | undefined;
+  let complex: string | undefined;
+  let commands = 0;
+  const assigned = new Set<string>();
+  const look = (node: SyntaxNode): void => {
+    const type = node.type;
+    if (OPAQUE.has(type)) opaque ??= `it uses ${OPAQUE.get(type)}`;
+    if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
+    if (node.type === 'Command') commands++;
+    if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
+      opaque ??= 'a part of it is not valid shell syntax';
+    }
+    if (node.type === 'Assignment') {
+      assigned.add(node.name);
+      if (node.index !== undefined) opaque ??= 'it uses an array';
+    }
+    if (node.type === 'For') assigned.add(node.name.value);
+    if (node.type === 'FileDescriptorVariable') complex ??= 'it opens a file by variable';
+    if (node.type === 'ParameterExpansion') {
+      if (node.index !== undefined) opaque ??= 'it uses an array';
+      if (node.prefix === '!') opaque ??= 'it uses an indirect expansion';
+    }
+    if (node.type === 'Statement' && node.background === true) {
+      complex ??= 'it runs a command in the background';
+    }
+    forEachChild(node, look);
+  };
+  look(script);
+  return {
+    commands,
+    assigned,
+    ...(opaque === undefined ? {} : { opaque }),
+    ...(complex === undefined ? {} : { complex }),
+  };
+}

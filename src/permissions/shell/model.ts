@@ -1,0 +1,60 @@
+/** A word of a command line, as far as it is known before the shell runs. */
+export interface ShellWord {
+  /** What the shell makes of it. When it is not literal: the part in front of what is not known. */
+  readonly value: string;
+  /** False when the word, or the number of words it becomes, is decided at run time. */
+  readonly literal: boolean;
+  /** For a word with unquoted wildcards: the pattern, special characters of its quoted parts escaped. */
+  readonly pattern?: string;
+  /** As written. */
+  readonly raw: string;
+}
+
+export interface ShellRedirection {
+  /** `none`: another descriptor, or text from the command line itself. */
+  readonly access: 'read' | 'write' | 'none';
+  readonly target?: ShellWord;
+}
+
+/** One command that the shell would run, with what surrounds it. */
+export interface SimpleCommand {
+  readonly words: readonly ShellWord[];
+  readonly assignments: readonly { readonly name: string; readonly value: ShellWord }[];
+  readonly redirections: readonly ShellRedirection[];
+  /** Where it may run; undefined when that is not known. */
+  readonly directories: readonly string[] | undefined;
+  readonly raw: string;
+  /**
+   * The words again, and what they run when they name a program that runs another (`sudo`, `env`,
+   * `find -exec`): for restrictions, which look through disguises. The last words of a view whose
+   * arguments come from elsewhere are a word that is not literal.
+   */
+  readonly views: readonly (readonly ShellWord[])[];
+}
+
+export interface ShellReading {
+  /** Every command that was found, those inside substitutions and `sh -c` strings too. */
+  readonly commands: readonly SimpleCommand[];
+  /** Why there may be commands that were not found. Restrictions cannot be decided then. */
+  readonly opaque?: string;
+  /** Why no grant for single commands covers the whole, though all commands are known. */
+  readonly complex?: string;
+}
+
+/** A word of our own making. */
+export function literalWord(value: string): ShellWord {
+  return { value, literal: true, raw: value };
+}
+
+export const UNKNOWN_WORD: ShellWord = { value: '', literal: false, raw: '' };
+
+/** The command's name, or undefined when it is decided at run time. */
+export function nameOf(words: readonly ShellWord[]): string | undefined {
+  const [first] = words;
+  return first?.literal === true && first.pattern === undefined ? first.value : undefined;
+}
+
+/** The last segment of a program's path. */
+export function programOf(words: readonly ShellWord[]): string | undefined {
+  return nameOf(words)?.split('/').at(-1);
+}

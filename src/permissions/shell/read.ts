@@ -1,0 +1,288 @@
+import type {
+  AndOr,
+  Command,
+  CommandNode,
+  CompoundList,
+  Pipeline,
+  Redirection,
+  Script,
+  Statement,
+  SyntaxNode,
+  Word,
+} from 'unbash';
+import { messageOf } from '../../errors.js';
+import { unreachable } from '../../util/result.js';
+import { directoriesAfter, union, type Directories } from './directories.js';
+import { survey } from './gated.js';
+import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
+import { disguisesOf } from './runners.js';
+import { readWord } from './words.js';
+
+export interface ShellPlace {
+  readonly cwd: string;
+  readonly home: string;
+}
+
+export const LONGEST_COMMAND = 64 * 1024;
+const DEEPEST_SCRIPT = 8;
+
+type Parser = typeof import('unbash');
+let parser: Parser | undefined;
+
+/** Finds every command in a piece of shell code, or says why that is not possible. Never throws. */
+export async function readShell(code: string, place: ShellPlace): Promise<ShellReading> {
+  if (code.length > LONGEST_COMMAND) {
+    return { commands: [], opaque: `it is longer than ${LONGEST_COMMAND} characters` };
+  }
+  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(code)) {
+    return { commands: [], opaque: 'it holds control characters' };
+  }
+  if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(code)) {
+    return { commands: [], opaque: 'it holds invisible or direction-changing characters' };
+  }
+  try {
+    parser ??= await import('unbash');
+    return new Reader(parser, place, 0).read(code);
+  } catch (thrown) {
+    // fail-closed: what cannot be read is not understood.
+    return { commands: [], opaque: `it could not be analysed (${messageOf(thrown)})` };
+  }
+}
+
+class Reader {
+  readonly #parser: Parser;
+  readonly #place: ShellPlace;
+  readonly #depth: number;
+  readonly #commands: SimpleCommand[] = [];
+  #assigned: ReadonlySet<string> = new Set();
+  #source = '';
+  #visited = 0;
+  #moved = false;
+  #opaque: string | undefined;
+  #complex: string | undefined;
+
+  constructor(parser: Parser, place: ShellPlace, depth: number) {
+    this.#parser = parser;
+    this.#place = place;
+    this.#depth = depth;
+  }
+
+  read(code: string, directories: Directories = [this.#place.cwd]): ShellReading {
+    const script = this.#parser.parse(code);
+    if ((script.errors?.length ?? 0) > 0) {
+      return { commands: [], opaque: 'it is not valid shell syntax' };
+    }
+    const found = survey(script, this.#parser.forEachChild);
+    this.#opaque = found.opaque;
+    this.#complex = found.complex;
+    this.#assigned = found.assigned;
+    this.#source = code;
+    this.#script(script, directories);
+    // fail-closed: the parser's own traversal must agree that no command was missed.
+    if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
+    return {
+      commands: this.#commands,
+      ...(this.#opaque === undefined ? {} : { opaque: this.#opaque }),
+      ...(this.#complex === undefined ? {} : { complex: this.#complex }),
+    };
+  }
+
+  #script(script: Script, directories: Directories): void {
+    const outer = this.#source;
+    this.#source = script.source ?? outer;
+    this.#statements(script.commands, directories);
+    this.#source = outer;
+  }
+
+  /** A command of a list may fail and the next runs all the same, where the first began. */
+  #statements(statements: readonly Statement[], directories: Directories): Directories {
+    let at = directories;
+    for (const { command } of statements) {
+      const after = command.type === 'AndOr' ? this.#andOr(command, at) : this.#pipelineOrNode(command, at);
+      at = union(at, after);
+    }
+    return at;
+  }
+
+  #andOr({ commands, operators }: AndOr, directories: Directories): Directories {
+    let at = directories;
+    let seen = directories;
+    commands.forEach((command, index) => {
+      if (operators[index - 1] === '||') at = seen;
+      at = this.#pipelineOrNode(command, at);
+      seen = union(seen, at);
+    });
+    return operators.includes('||') ? seen : union(directories, at);
+  }
+
+  #pipelineOrNode(node: Pipeline | CommandNode, directories: Directories): Directories {
+    if (node.type !== 'Pipeline') return this.#node(node, directories);
+    const [only] = node.commands;
+    if (node.commands.length === 1 && only !== undefined) return this.#node(only, directories);
+    // Each part of a pipeline is a shell of its own.
+    for (const part of node.commands) this.#node(part, directories);
+    return directories;
+  }
+
+  #node(node: CommandNode, directories: Directories): Directories {
+    switch (node.type) {
+      case 'Command':
+        return this.#command(node, directories);
+      case 'Redirected':
+        this.#push({ words: [], redirections: this.#redirections(node.redirects), directories });
+        return this.#node(node.command, directories);
+      case 'Subshell':
+        this.#list(node.body, directories);
+        return directories;
+      case 'BraceGroup':
+        return this.#list(node.body, directories);
+      case 'If': {
+        let at = this.#list(node.clause, directories);
+        at = union(at, this.#list(node.then, at));
+        for (const branch of node.elif) {
+          at = union(at, this.#list(branch.clause, at));
+          at = union(at, this.#list(branch.then, at));
+        }
+        return node.else === undefined ? at : union(at, this.#list(node.else, at));
+      }
+      case 'While':
+        return this.#loop([node.clause, node.body], directories);
+      case 'For':
+      case 'Select':
+        for (const word of node.wordlist ?? []) this.#word(word);
+        return this.#loop([node.body], directories);
+      case 'Case':
+        this.#word(node.word);
+        for (const item of node.items) {
+          for (const word of item.pattern) this.#word(word);
+          this.#list(item.body, undefined);
+        }
+        return undefined;
+      case 'Function':
+        return this.#inside(node.body);
+      case 'Coproc':
+        return this.#inside(node.body);
+      case 'ArithmeticFor':
+      case 'ArithmeticCommand':
+      case 'TestCommand':
+        return this.#inside(node);
+      default:
+        return unreachable(node);
+    }
+  }
+
+  #list(list: CompoundList, directories: Directories): Directories {
+    return this.#statements(list.commands, directories);
+  }
+
+  /** A body may run often: if it changes the directory, nobody knows where it ends up. */
+  #loop(lists: readonly CompoundList[], directories: Directories): Directories {
+    const before = this.#moved;
+    this.#moved = false;
+    let at = directories;
+    const first = this.#commands.length;
+    for (const list of lists) at = this.#list(list, at);
+    if (this.#moved) {
+      for (let index = first; index < this.#commands.length; index++) {
+        const command = this.#commands[index];
+        if (command !== undefined) this.#commands[index] = { ...command, directories: undefined };
+      }
+      at = undefined;
+    }
+    this.#moved ||= before;
+    return at;
+  }
+
+  /** Any other structure: its commands are found, their directory is not followed. */
+  #inside(node: SyntaxNode): undefined {
+    const visit = (child: SyntaxNode): void => {
+      if (child.type === 'Script') this.#script(child, undefined);
+      else if (child.type === 'Statement') this.#statements([child], undefined);
+      else if (child.type === 'Command') this.#command(child, undefined);
+      else this.#parser.forEachChild(child, visit);
+    };
+    if (node.type === 'Command') this.#command(node, undefined);
+    else this.#parser.forEachChild(node, visit);
+    return undefined;
+  }
+
+  #command(command: Command, directories: Directories): Directories {
+    this.#visited++;
+    const words: ShellWord[] = [];
+    if (command.name !== undefined) words.push(this.#word(command.name));
+    const assignments: { name: string; value: ShellWord }[] = [];
+    for (const item of command.prefix) {
+      if (item.type !== 'Assignment') continue;
+      const value = item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
+      assignments.push({ name: item.name, value });
+    }
+    for (const item of command.args) {
+      if (item.type === 'Word') words.push(this.#word(item));
+      else {
+        const value = item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
+        words.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
+      }
+    }
+    const redirections = this.#redirections(command.redirects);
+    const raw = this.#source.slice(command.pos, command.end).trim();
+    this.#push({ words, assignments, redirections, directories, raw });
+    const after = directoriesAfter(words, directories, this.#place.home);
+    if (after !== directories) this.#moved = true;
+    return after;
+  }
+
+  #push(
+    command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
+  ): void {
+    const { views, scripts, opaque } = disguisesOf(command.words);
+    this.#opaque ??= opaque;
+    this.#commands.push({ assignments: [], raw: '', ...command, views });
+    for (const script of scripts) this.#code(script, command.directories);
+  }
+
+  /** Code in a string that another shell will read. */
+  #code(code: string, directories: Directories): void {
+    if (this.#depth >= DEEPEST_SCRIPT) {
+      this.#opaque ??= 'its code is nested too deeply';
+      return;
+    }
+    const inner = new Reader(this.#parser, this.#place, this.#depth + 1).read(code, directories);
+    this.#commands.push(...inner.commands);
+    this.#opaque ??= inner.opaque;
+    this.#complex ??= 'it runs code given as text';
+  }
+
+  #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
+    return list.map((redirection): ShellRedirection => {
+      if (redirection.type === 'HereDoc') {
+        for (const part of redirection.body.parts ?? []) this.#nested(part);
+        return { access: 'none' };
+      }
+      const target = redirection.target === undefined ? undefined : this.#word(redirection.target);
+      if (redirection.type === 'HereString') return { access: 'none' };
+      // fail-closed: a redirection without a visible target leads anywhere.
+      if (target === undefined) return { access: 'write', target: { value: '', literal: false, raw: '' } };
+      const duplicates = /^[<>]&$/.test(redirection.operator) && target.literal && /^(\d*-?|-)$/.test(target.value);
+      if (duplicates) return { access: 'none' };
+      return { access: redirection.operator === '<' ? 'read' : 'write', target };
+    });
+  }
+
+  #array(elements: readonly Word[]): ShellWord {
+    for (const element of elements) this.#word(element);
+    return { value: '', literal: false, raw: '' };
+  }
+
+  #word(word: Word): ShellWord {
+    return readWord(word, {
+      home: this.#place.home,
+      cwd: this.#moved ? undefined : this.#place.cwd,
+      assigned: this.#assigned,
+      nested: (node) => this.#nested(node),
+    });
+  }
+
+  #nested(node: SyntaxNode): void {
+    this.#inside(node);
+  }
+}

@@ -1,0 +1,178 @@
+import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
+
+const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
+
+/** Programs that run the program named in their arguments. */
+const WRAPPERS = new Set(
+  `bwrap builtin busybox caffeinate chroot chrt command coproc doas env eval exec firejail flock
+  ionice linux32 linux64 ltrace nice nocorrect noglob nohup nsenter parallel proot runuser script
+  setarch setpriv setsid stdbuf strace su sudo systemd-run taskset time timeout toybox trap unshare
+  valgrind watch xargs`.split(/\s+/),
+);
+
+/** Wrappers that add arguments from their input. */
+const FEEDERS = new Set(['xargs', 'parallel']);
+
+const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch']);
+
+export interface Disguises {
+  readonly views: readonly (readonly ShellWord[])[];
+  /** Strings that a shell will read as code. */
+  readonly scripts: readonly string[];
+  /** Why it is not known what would run. */
+  readonly opaque?: string;
+}
+
+/** What a command runs by way of other programs. */
+export function disguisesOf(words: readonly ShellWord[]): Disguises {
+  const views = [words, ...innerCommands(words)];
+  const scripts: string[] = [];
+  let opaque: string | undefined;
+  for (const view of views) {
+    const code = shellCode(view);
+    scripts.push(...code.scripts);
+    opaque ??= code.opaque;
+  }
+  opaque ??= hiddenHead(words);
+  return { views, scripts, ...(opaque === undefined ? {} : { opaque }) };
+}
+
+/** Any later word may be the program that is run; options of wrappers are too many to know. */
+function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+  const program = programOf(words) ?? '';
+  if (program === 'find' || program === 'fd' || program === 'fdfind') {
+    return words.flatMap((word, index) =>
+      EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [],
+    );
+  }
+  if (!WRAPPERS.has(program)) return [];
+  const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
+  return words
+    .map((_, index) => words.slice(index))
+    .slice(1)
+    .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
+    .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+}
+
+function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
+  const program = programOf(words) ?? '';
+  if (SHELLS.has(program)) return codeOfShell(words);
+  if (program === 'eval') return codeOf(words.slice(1), { joined: true });
+  if (program === 'trap') return codeOf(words.slice(1, 2), { joined: false });
+  if (program === 'source' || program === '.') {
+    return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
+  }
+  if (!WRAPPERS.has(program)) return { scripts: [] };
+  // `env -S "…"`, `script -c "…"`, `watch "…"`, `flock f -c "…"`: an argument with blanks may be code.
+  const texts = words.slice(1).filter((word) => word.literal && /\s/.test(word.value));
+  return { scripts: texts.map((word) => word.value) };
+}
+
+function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
+  const rest = words.slice(1);
+  const flag = rest.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word.value));
+  if (flag !== -1) {
+    const code = rest.slice(flag + 1).find((word) => !/^[-+]/.test(word.value) || !word.literal);
+    return codeOf(code === undefined ? [] : [code], { joined: false });
+  }
+  const asksOnly = rest.length > 0 && rest.every((word) => /^--(version|help)$/.test(word.value));
+  const readsInput = rest.every((word) => word.literal && /^[-+]/.test(word.value));
+  if (readsInput && !asksOnly) {
+    return { scripts: [], opaque: 'a shell reads its commands from its input' };
+  }
+  return { scripts: [] };
+}
+
+function codeOf(
+  words: readonly ShellWord[],
+  { joined }: { joined: boolean },
+): { scripts: readonly string[]; opaque?: string } {
+  if (words.some((word) => !word.literal || word.pattern !== undefined)) {
+    return { scripts: [], opaque: 'code is put together at run time' };
+  }
+  const texts = words.map((word) => word.value);
+  return { scripts: joined ? [texts.join(' ')] : texts };
+}
+
+/** A wrapper whose program is decided at run time. */
+function hiddenHead(words: readonly ShellWord[]): string | undefined {
+  if (words.length > 0 && programOf(words) === undefined) {
+    return 'the name of a command is decided at run time';
+  }
+  if (!WRAPPERS.has(programOf(words) ?? '')) return undefined;
+  for (const word of words.slice(1)) {
+    if (!word.literal || word.pattern !== undefined) {
+      return 'the name of a command is decided at run time';
+    }
+    const isOptional = /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
+    if (!isOptional && !WRAPPERS.has(word.value.split('/').at(-1) ?? '')) return undefined;
+  }
+  return undefined;
+}
+
+const GRANT_WRAPPERS = new Set(['timeout', 'nice', 'nohup', 'stdbuf', 'command', 'builtin', 'xargs', 'time']);
+
+export interface Unwrapped {
+  readonly words: readonly ShellWord[];
+  /** Further arguments come from the input. */
+  readonly fed: boolean;
+}
+
+/**
+ * The command behind wrappers that change nothing about what it does. For grants, so only forms
+ * that are fully understood; anything else keeps its wrapper.
+ */
+export function unwrapForGrant(words: readonly ShellWord[]): Unwrapped {
+  let rest = words;
+  let fed = false;
+  for (;;) {
+    const name = rest[0]?.literal === true ? rest[0].value : '';
+    if (!GRANT_WRAPPERS.has(name)) return { words: rest, fed };
+    const count = wrapperLength(name, rest.map((word) => (word.literal && word.pattern === undefined ? word.value : '$')));
+    if (count === undefined || count >= rest.length) return { words: rest, fed };
+    if (name === 'xargs') fed = true;
+    rest = rest.slice(count);
+  }
+}
+
+/** How many words the wrapper itself takes, or undefined when that is not plain. */
+function wrapperLength(name: string, words: readonly string[]): number | undefined {
+  let at = 1;
+  switch (name) {
+    case 'nohup':
+    case 'builtin':
+    case 'command':
+    case 'xargs':
+      return words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'time':
+      return words[1] === '-p' ? 2 : words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'nice':
+      if (words[1] === '-n' && /^[-+]?\d+$/.test(words[2] ?? '')) return 3;
+      if (/^-n?-?\d+$/.test(words[1] ?? '')) return 2;
+      return words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'stdbuf':
+      while (/^-[ioe](0|L|\d+[KMG]?)$/.test(words[at] ?? '')) at++;
+      return at > 1 && words[at]?.startsWith('-') !== true ? at : undefined;
+    case 'timeout':
+      for (; words[at]?.startsWith('-') === true; at++) {
+        const option = words[at] ?? '';
+        if (/^(-[ks]|--signal|--kill-after)$/.test(option)) at++;
+        else if (!/^(-[ks]\w+|--(signal|kill-after)=[\w.]+|--(foreground|preserve-status|verbose)|-v)$/.test(option)) {
+          return undefined;
+        }
+      }
+      return /^[\d.]+[smhd]?$/.test(words[at] ?? '') ? at + 1 : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The string a shell gets when words are put back together; words with blanks stay recognisable. */
+export function canonicalText(words: readonly ShellWord[]): string {
+  return words.map((word) => quoteIfNeeded(word.value)).join(' ');
+}
+
+function quoteIfNeeded(value: string): string {
+  return value === '' || /[\s'"\\]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
+}
+

@@ -1,0 +1,130 @@
+import type { CommandExpansionPart, SyntaxNode, Word, WordPart } from 'unbash';
+import type { ShellWord } from './model.js';
+
+export interface WordContext {
+  readonly home: string;
+  /** Undefined once the command line may have changed it. */
+  readonly cwd: string | undefined;
+  /** Variables that the command line itself sets; their values are not known. */
+  readonly assigned: ReadonlySet<string>;
+  /** Called for everything inside a word that may hold commands. */
+  nested(node: SyntaxNode): void;
+}
+
+/** What a word will be, as far as that is certain. */
+export function readWord(word: Word, context: WordContext): ShellWord {
+  const build = new Builder(context);
+  if (word.parts === undefined) build.plain(word.value, { tilde: word.text.startsWith('~') });
+  else {
+    word.parts.forEach((part, index) => {
+      build.part(part, { tilde: index === 0 && word.text.startsWith('~') });
+    });
+  }
+  return build.finish(word.text);
+}
+
+class Builder {
+  readonly #context: WordContext;
+  #value = '';
+  #pattern = '';
+  #hasWildcard = false;
+  #literal = true;
+
+  constructor(context: WordContext) {
+    this.#context = context;
+  }
+
+  finish(raw: string): ShellWord {
+    const known = { value: this.#value, literal: this.#literal, raw };
+    return this.#literal && this.#hasWildcard ? { ...known, pattern: this.#pattern } : known;
+  }
+
+  part(part: WordPart, { tilde }: { tilde: boolean }): void {
+    switch (part.type) {
+      case 'Literal':
+        return this.plain(part.value, { tilde });
+      case 'SingleQuoted':
+      case 'AnsiCQuoted':
+        return this.#add(part.value);
+      case 'DoubleQuoted':
+        for (const child of part.parts) {
+          if (child.type === 'Literal') this.#add(child.value);
+          else this.#expansion(child, { quoted: true });
+        }
+        return;
+      case 'Glob':
+        this.#hasWildcard = true;
+        if (this.#literal) {
+          this.#value += part.value;
+          this.#pattern += part.text;
+        }
+        return;
+      default:
+        return this.#expansion(part, { quoted: false });
+    }
+  }
+
+  /** Text outside quotes, where a leading tilde means a home directory. */
+  plain(text: string, { tilde }: { tilde: boolean }): void {
+    if (!tilde) return this.#add(text);
+    if (text !== '~' && !text.startsWith('~/')) return this.#unknown();
+    this.#add(this.#context.home);
+    this.#add(text.slice(1));
+  }
+
+  #expansion(part: WordPart, { quoted }: { quoted: boolean }): void {
+    const value = this.#knownValue(part, { quoted });
+    if (value !== undefined) return this.#add(value);
+    this.#context.nested(part);
+    this.#unknown();
+  }
+
+  #knownValue(part: WordPart, { quoted }: { quoted: boolean }): string | undefined {
+    if (part.type === 'CommandExpansion') return quoted ? constantOutput(part) : undefined;
+    const name = variableName(part);
+    if (name === undefined) return undefined;
+    // A number, whichever; it can neither be an option nor lead anywhere else.
+    if (/^[?#$!]$/.test(name)) return '0';
+    if (this.#context.assigned.has(name)) return undefined;
+    const known =
+      name === 'HOME' ? this.#context.home : name === 'PWD' ? this.#context.cwd : undefined;
+    if (known === undefined) return undefined;
+    // Outside quotes the shell would split and expand it.
+    return quoted || /^[\w./@:+-]*$/.test(known) ? known : undefined;
+  }
+
+  #add(text: string): void {
+    if (!this.#literal) return;
+    this.#value += text;
+    this.#pattern += text.replace(/[\\*?[\]]/g, '\\$&');
+  }
+
+  #unknown(): void {
+    this.#literal = false;
+  }
+}
+
+function variableName(part: WordPart): string | undefined {
+  if (part.type === 'SimpleExpansion') return part.text.slice(1);
+  if (part.type !== 'ParameterExpansion') return undefined;
+  const plain =
+    part.prefix === undefined && part.index === undefined && part.operation === undefined;
+  return plain ? part.parameter : undefined;
+}
+
+/** `"$(cat <<'EOF' … EOF)"` is the usual way to write a long argument: its text is known. */
+function constantOutput(part: CommandExpansionPart): string | undefined {
+  const script = part.script;
+  if (script === undefined || script.errors !== undefined || script.commands.length !== 1) {
+    return undefined;
+  }
+  const [statement] = script.commands;
+  const command = statement?.command;
+  if (statement?.background === true || command?.type !== 'Command') return undefined;
+  const [only] = command.suffix;
+  const isBareCat =
+    command.name?.text === 'cat' && command.prefix.length === 0 && command.suffix.length === 1;
+  if (!isBareCat || only?.type !== 'HereDoc' || only.operator !== '<<') return undefined;
+  const isText = only.delimiter?.quoted === true && only.closing !== undefined;
+  return isText ? only.body.text.replace(/\n+$/, '') : undefined;
+}

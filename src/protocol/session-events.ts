@@ -1,0 +1,50 @@
+import type { PermissionDenial, PermissionMode, Receipt } from './permissions.js';
+
+/** What a session tells its host besides what the loop itself emits. */
+export type SessionNews =
+  | { readonly type: 'state'; readonly state: 'running' | 'idle' | 'requires_action' }
+  | { readonly type: 'decision'; readonly receipt: Receipt }
+  | { readonly type: 'denied'; readonly denial: PermissionDenial; readonly message: string }
+  | { readonly type: 'compacting' }
+  | {
+      readonly type: 'compacted';
+      readonly trigger: 'manual' | 'auto';
+      readonly preTokens: number;
+      readonly postTokens: number;
+      readonly durationMs: number;
+      readonly summary: string;
+      readonly uuid: string;
+      readonly summaryUuid: string;
+    }
+  | { readonly type: 'compaction_failed'; readonly reason: string }
+  | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
+  | { readonly type: 'mode'; readonly mode: PermissionMode }
+  | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
+  | { readonly type: 'progress'; readonly toolUseId: string; readonly toolName: string; readonly text: string }
+  | {
+      readonly type: 'task_started';
+      readonly taskId: string;
+      readonly toolUseId: string;
+      readonly description: string;
+    }
+  | {
+      readonly type: 'task_finished';
+      readonly taskId: string;
+      readonly toolUseId: string;
+      readonly status: 'completed' | 'failed' | 'stopped';
+      readonly outputFile: string;
+      readonly summary: string;
+    };
+
+/** Facts about a session that its first message carries. */
+export interface SessionInfo {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly model: string;
+  readonly mode: PermissionMode;
+  readonly tools: readonly string[];
+  readonly keySource: string;
+  readonly additionalDirectories: readonly string[];
+  readonly memoryPaths: readonly string[];
+  readonly transcriptPath: string;
+}

@@ -1,0 +1,19 @@
+import type { ToolResultBlock } from './content.js';
+
+/** A tool input that did not arrive whole or is not JSON. */
+export interface MalformedInput {
+  readonly raw: string;
+  readonly cause: 'output_limit' | 'cut_stream' | 'invalid_json' | 'not_an_object';
+}
+
+/** A finished tool call. */
+export interface ToolCallResult {
+  readonly block: ToolResultBlock;
+  readonly uuid: string;
+  /** `tool_use_result` on the wire. */
+  readonly structured?: unknown;
+  /** The call ends the run (structured output). */
+  readonly finish?: { readonly structuredOutput: unknown };
+  /** Somebody answered "no, and stop". */
+  readonly interrupt?: boolean;
+}

@@ -1,0 +1,255 @@
+import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
+import { VERSION } from '../version.js';
+import type { Frame } from './wire.js';
+
+export interface FrameOptions {
+  readonly sessionId: () => string;
+  readonly partialMessages: boolean;
+  readonly replayPrompts: boolean;
+  /** Emit `session_state_changed`; the official TypeScript client asks for it. */
+  readonly stateChanges: boolean;
+  /** Emit receipts as `decision` frames. */
+  readonly decisions: boolean;
+  uuid(): string;
+}
+
+/** Turns what a session tells into the frames that its host reads. */
+export function createFramer(
+  options: FrameOptions,
+): (event: LoopEvent | SessionNews) => readonly Frame[] {
+  let retracted: string[] = [];
+  let open: string[] = [];
+  const system = (subtype: string, fields: Record<string, unknown>): Frame => ({
+    type: 'system',
+    subtype,
+    ...fields,
+    uuid: options.uuid(),
+    session_id: options.sessionId(),
+  });
+  const assistant = (event: Extract<LoopEvent, { type: 'block' }>): Frame => {
+    const supersedes = retracted;
+    retracted = [];
+    return {
+      type: 'assistant',
+      message: {
+        id: event.answerId,
+        type: 'message',
+        role: 'assistant',
+        model: event.model,
+        content: [event.block],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: event.usage,
+      },
+      parent_tool_use_id: null,
+      ...(supersedes.length === 0 ? {} : { supersedes }),
+      uuid: event.uuid,
+      session_id: options.sessionId(),
+    };
+  };
+  return (event) => {
+    switch (event.type) {
+      case 'stream':
+        if (!options.partialMessages) return [];
+        return [
+          {
+            type: 'stream_event',
+            event: event.event,
+            parent_tool_use_id: null,
+            uuid: options.uuid(),
+            session_id: options.sessionId(),
+          },
+        ];
+      case 'block':
+        // Without partial messages nothing leaves before the answer is whole, so nothing is ever taken back.
+        if (!options.partialMessages) return [];
+        open.push(event.uuid);
+        return [assistant(event)];
+      case 'answer': {
+        open = [];
+        if (options.partialMessages) return [];
+        const { answer } = event;
+        return answer.message.content.map((block, index) =>
+          assistant({
+            type: 'block',
+            block,
+            uuid: answer.blockIds[index] ?? options.uuid(),
+            answerId: answer.id,
+            model: answer.model,
+            usage: answer.usage,
+          }),
+        );
+      }
+      case 'retry': {
+        retracted = [...retracted, ...open];
+        open = [];
+        const { failure } = event.event;
+        if (event.event.type === 'fallback') {
+          return [
+            system('informational', {
+              level: 'warning',
+              content: `${event.event.from} is not available (${failure.message}); going on with ${event.event.to}`,
+            }),
+          ];
+        }
+        return [
+          system('api_retry', {
+            attempt: event.event.attempt,
+            max_retries: event.event.maxRetries,
+            retry_delay_ms: event.event.delayMs,
+            error_status: failure.status ?? null,
+            error: failure.message,
+            ...(failure.status === undefined ? { no_response: true } : {}),
+          }),
+        ];
+      }
+      case 'tool_result':
+        return [
+          {
+            type: 'user',
+            message: { role: 'user', content: [event.result.block] },
+            parent_tool_use_id: null,
+            ...(event.result.structured === undefined
+              ? {}
+              : { tool_use_result: event.result.structured }),
+            uuid: event.result.uuid,
+            session_id: options.sessionId(),
+          },
+        ];
+      case 'input':
+        if (event.message.meta === true) {
+          return [userFrame(options, event.message, { isSynthetic: true })];
+        }
+        return options.replayPrompts ? [userFrame(options, event.message, { isReplay: true })] : [];
+      default:
+        return newsFrames(event, options, system);
+    }
+  };
+}
+
+function newsFrames(
+  event: SessionNews,
+  options: FrameOptions,
+  system: (subtype: string, fields: Record<string, unknown>) => Frame,
+): readonly Frame[] {
+  switch (event.type) {
+    case 'state':
+      return options.stateChanges
+        ? [system('session_state_changed', { state: event.state, sdk_host_only: true })]
+        : [];
+    case 'decision':
+      return options.decisions ? [system('decision', { receipt: event.receipt })] : [];
+    case 'denied':
+      return [
+        system('permission_denied', {
+          tool_name: event.denial.tool_name,
+          tool_use_id: event.denial.tool_use_id,
+          message: event.message,
+          ...(event.denial.reason === undefined ? {} : { decision_reason: event.denial.reason }),
+        }),
+      ];
+    case 'compacting':
+      return [system('status', { status: 'compacting' })];
+    case 'compacted':
+      return [
+        system('status', { status: null, compact_result: 'success' }),
+        {
+          type: 'system',
+          subtype: 'compact_boundary',
+          compact_metadata: {
+            trigger: event.trigger,
+            pre_tokens: event.preTokens,
+            post_tokens: event.postTokens,
+            duration_ms: event.durationMs,
+          },
+          uuid: event.uuid,
+          session_id: options.sessionId(),
+        },
+        {
+          type: 'user',
+          message: { role: 'user', content: [{ type: 'text', text: event.summary }] },
+          parent_tool_use_id: null,
+          isSynthetic: true,
+          uuid: event.summaryUuid,
+          session_id: options.sessionId(),
+        },
+      ];
+    case 'compaction_failed':
+      return [
+        system('status', { status: null, compact_result: 'failed', compact_error: event.reason }),
+      ];
+    case 'notice':
+      return [system('informational', { content: event.text, level: event.level })];
+    case 'mode':
+      return [system('status', { status: null, permissionMode: event.mode })];
+    case 'writes_lost':
+      return [system('session_writes_lost', { error_code: event.code, lost: event.lost })];
+    case 'progress':
+      return [];
+    case 'task_started':
+      return [
+        system('task_started', {
+          task_id: event.taskId,
+          tool_use_id: event.toolUseId,
+          description: event.description,
+          task_type: 'local_bash',
+          is_backgrounded: true,
+        }),
+      ];
+    case 'task_finished':
+      return [
+        system('task_notification', {
+          task_id: event.taskId,
+          tool_use_id: event.toolUseId,
+          status: event.status,
+          output_file: event.outputFile,
+          summary: event.summary,
+        }),
+      ];
+  }
+}
+
+/** Sent at the start of every turn. */
+export function initFrame(info: SessionInfo, uuid: string): Frame {
+  return {
+    type: 'system',
+    subtype: 'init',
+    cwd: info.cwd,
+    session_id: info.sessionId,
+    tools: info.tools,
+    mcp_servers: [],
+    model: info.model,
+    permissionMode: info.mode,
+    slash_commands: [],
+    apiKeySource: info.keySource,
+    // Clients read this as the version of the contract that we speak; ours stands beside it.
+    claude_code_version: CONTRACT_VERSION,
+    portcullis_version: VERSION,
+    output_style: 'default',
+    agents: [],
+    skills: [],
+    plugins: [],
+    capabilities: ['interrupt_receipt_v1'],
+    additional_directories: info.additionalDirectories,
+    memory_paths: info.memoryPaths,
+    uuid,
+  };
+}
+
+/** The contract version whose frames we speak. */
+export const CONTRACT_VERSION = '2.1.325';
+
+function userFrame(
+  options: FrameOptions,
+  message: Extract<LoopEvent, { type: 'input' }>['message'],
+  flags: Record<string, unknown>,
+): Frame {
+  return {
+    type: 'user',
+    message: { role: 'user', content: message.content },
+    parent_tool_use_id: null,
+    ...flags,
+    uuid: message.uuid,
+    session_id: options.sessionId(),
+  };
+}

@@ -1,0 +1,145 @@
+import { messageOf, PortcullisError } from '../errors.js';
+import type {
+  AgentSession,
+  AskAnswer,
+  AskRequest,
+  InputMessage,
+  RunResult,
+  UserBlock,
+} from '../harness.js';
+import { LineSplitter, parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { createControl, type HostRequests } from './control.js';
+import { initFrame } from './frames.js';
+import { resultFrame } from './result.js';
+import type { Frame } from './wire.js';
+
+export interface StreamServerDeps {
+  readonly input: AsyncIterable<string>;
+  /** Opens the session; called once the host's first line is there, so that `initialize` can shape it. */
+  open(
+    initialize: Readonly<Record<string, unknown>>,
+    asker: (request: AskRequest) => Promise<AskAnswer>,
+  ): Promise<AgentSession>;
+  write(frame: Frame): void;
+  uuid(): string;
+}
+
+export interface StreamServerResult {
+  readonly lastRun: RunResult | undefined;
+}
+
+/**
+ * One session spoken over JSON lines, both ways. Input that ends means "no more prompts", not
+ * "stop": running and queued turns are finished first.
+ */
+export async function serveStream(deps: StreamServerDeps): Promise<StreamServerResult> {
+  const queue: InputMessage[] = [];
+  let wake: () => void = () => undefined;
+  let ended = false;
+  let inputError: PortcullisError | undefined;
+  let session: Promise<AgentSession> | undefined;
+  const host: HostRequests = createControl({
+    write: deps.write,
+    uuid: deps.uuid,
+    session: () => session,
+    open: (initialize) => open(initialize),
+    stillQueued: () => queue.map((message) => message.uuid),
+  });
+  const open = (initialize: Readonly<Record<string, unknown>>): Promise<AgentSession> => {
+    session ??= deps.open(initialize, host.ask);
+    return session;
+  };
+
+  const reading = readLines(deps.input, (line) => {
+    const parsed = parseJson(line);
+    if (!parsed.ok || !isRecord(parsed.value)) {
+      throw new PortcullisError(
+        'usage',
+        `a line on standard input is not a JSON object: ${line.slice(0, 200)}`,
+      );
+    }
+    const message = parsed.value;
+    if (message.type === 'user') {
+      queue.push(toInput(message, deps.uuid));
+      wake();
+    } else {
+      host.receive(message);
+    }
+  }).then(
+    () => undefined,
+    (thrown) => {
+      inputError =
+        thrown instanceof PortcullisError ? thrown : new PortcullisError('io', messageOf(thrown));
+    },
+  );
+  const inputDone = reading.finally(() => {
+    ended = true;
+    wake();
+  });
+
+  let lastRun: RunResult | undefined;
+  for (;;) {
+    const background = (await settled(session))?.takeBackgroundInput() ?? [];
+    const prompts = [...background, ...queue.splice(0)];
+    if (prompts.length > 0) {
+      lastRun = await runTurn(deps, await open({}), { prompts, queue });
+      continue;
+    }
+    if (inputError !== undefined) throw inputError;
+    const opened = await settled(session);
+    if (ended && !(await opened?.waitForBackground())) break;
+    if (ended) continue;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      opened?.onBackgroundInput(resolve);
+    });
+  }
+  await inputDone;
+  await (await settled(session))?.close();
+  return { lastRun };
+}
+
+/** The session if it was opened; a failed start has been reported where it was awaited. */
+async function settled(
+  session: Promise<AgentSession> | undefined,
+): Promise<AgentSession | undefined> {
+  return session === undefined ? undefined : await session;
+}
+
+async function runTurn(
+  deps: StreamServerDeps,
+  session: AgentSession,
+  turn: { prompts: readonly InputMessage[]; queue: InputMessage[] },
+): Promise<RunResult> {
+  session.news({ type: 'state', state: 'running' });
+  deps.write(initFrame(session.info(), deps.uuid()));
+  const run = await session.run(turn.prompts, { takeInput: () => turn.queue.splice(0) });
+  deps.write({
+    ...resultFrame(run, session.id, deps.uuid()),
+    ...(turn.queue.length === 0 ? {} : { queued_turn_count: turn.queue.length }),
+  });
+  session.news({ type: 'state', state: 'idle' });
+  return run;
+}
+
+async function readLines(
+  input: AsyncIterable<string>,
+  onLine: (line: string) => void,
+): Promise<void> {
+  const splitter = new LineSplitter();
+  for await (const chunk of input) for (const line of splitter.push(chunk)) onLine(line);
+  for (const line of splitter.end()) onLine(line);
+}
+
+function toInput(message: Readonly<Record<string, unknown>>, uuid: () => string): InputMessage {
+  const body = isRecord(message.message) ? message.message : {};
+  const content = body.content;
+  const blocks: readonly UserBlock[] =
+    typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : Array.isArray(content)
+        ? (content as UserBlock[])
+        : [];
+  return { uuid: typeof message.uuid === 'string' ? message.uuid : uuid(), content: blocks };
+}

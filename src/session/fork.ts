@@ -1,0 +1,96 @@
+import type { Clock } from '../env/clock.js';
+import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import { chainOf } from './chain.js';
+import type { LoadedSession, SessionStore } from './store.js';
+
+export interface ForkOptions {
+  readonly newSessionId: string;
+  readonly clock: Pick<Clock, 'uuid'>;
+  /** Copies only the branch that ends with this entry. */
+  readonly resumeAt?: string;
+  readonly title?: string;
+}
+
+/** Entries per append: long sessions are not one string. */
+const BATCH = 256;
+
+/**
+ * Copies a session under a new id, each entry under a new uuid with a note of where it came from.
+ * The old session is only read. Returns the copy, ready for `loadConversation`.
+ */
+export async function forkSession(
+  store: SessionStore,
+  loaded: LoadedSession,
+  options: ForkOptions,
+): Promise<LoadedSession> {
+  const source =
+    options.resumeAt === undefined
+      ? loaded.entries.filter((entry) => entry.isSidechain !== true)
+      : chainOf(loaded, { resumeAt: options.resumeAt }).entries;
+  const copies = renamed(source, loaded, options);
+  for (let start = 0; start < copies.length; start += BATCH) {
+    const batch = copies.slice(start, start + BATCH);
+    const whole = await Promise.all(batch.map((entry) => withPayload(store, loaded, entry)));
+    store.append(options.newSessionId, whole);
+  }
+  const title = options.title ?? loaded.title;
+  const facts: MetaLine[] = [];
+  if (title !== undefined) {
+    facts.push({ type: 'custom-title', customTitle: title, sessionId: options.newSessionId });
+  }
+  if (loaded.lastPrompt !== undefined) {
+    const { lastPrompt } = loaded;
+    facts.push({ type: 'last-prompt', lastPrompt, sessionId: options.newSessionId });
+  }
+  if (facts.length > 0) store.append(options.newSessionId, facts);
+  return {
+    sessionId: options.newSessionId,
+    entries: copies,
+    skippedLines: 0,
+    ...(title === undefined ? {} : { title }),
+    ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
+  };
+}
+
+function renamed(
+  source: readonly TranscriptEntry[],
+  loaded: LoadedSession,
+  options: ForkOptions,
+): TranscriptEntry[] {
+  const uuids = new Map(source.map((entry) => [entry.uuid, options.clock.uuid()]));
+  const parentOf = (uuid: string | null): string | null => {
+    const seen = new Set<string>();
+    let next: string | null | undefined = uuid;
+    // Entries of unknown kinds are not copied; what hung on them hangs on their parents.
+    while (typeof next === 'string' && !uuids.has(next) && !seen.has(next)) {
+      seen.add(next);
+      next = loaded.links?.get(next);
+    }
+    return uuids.get(next ?? '') ?? null;
+  };
+  return source.map((entry) => ({
+    ...entry,
+    uuid: uuids.get(entry.uuid) ?? options.clock.uuid(),
+    parentUuid: parentOf(entry.parentUuid),
+    ...(entry.type === 'system' && typeof entry.logicalParentUuid === 'string'
+      ? { logicalParentUuid: parentOf(entry.logicalParentUuid) }
+      : {}),
+    sessionId: options.newSessionId,
+    forkedFrom: { sessionId: loaded.sessionId, messageUuid: entry.uuid },
+  }));
+}
+
+/** Long outputs lie in the old session's directory; the copy gets its own. */
+async function withPayload(
+  store: SessionStore,
+  loaded: LoadedSession,
+  entry: TranscriptEntry,
+): Promise<TranscriptEntry> {
+  if (entry.type !== 'user' || entry.toolUseResult === undefined) return entry;
+  try {
+    return { ...entry, toolUseResult: await store.payload(loaded.sessionId, entry.toolUseResult) };
+  } catch {
+    // The old output is gone or damaged: the copy keeps the reference, which says so when it is asked for.
+    return entry;
+  }
+}

@@ -1,0 +1,207 @@
+import { AppendError, type AppendLog } from '../env/append-log.js';
+import { sha256 } from '../env/hash.js';
+import { join, projectSlug } from '../env/paths.js';
+import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
+import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import { parseJson } from '../util/json.js';
+import { parseLine, SessionReader } from './lines.js';
+import { findByTitle, newestSession, projectsHolding } from './listing.js';
+import {
+  asPayloadRef,
+  PAYLOAD_DIRECTORY,
+  type PayloadRef,
+  payloadFile,
+  payloadLost,
+  serialiseLine,
+} from './payload.js';
+import { isSafeId, requireSafeId } from './session-id.js';
+import type { LoadedSession, LostLines, SessionStore } from './store.js';
+
+export interface JsonlStoreOptions {
+  /** Holds `projects/`. */
+  readonly configDir: string;
+  /** The project's directory, absolute; its slug names the project's folder. */
+  readonly cwd: string;
+  /** Takes the place of the slug. */
+  readonly projectDirName?: string;
+  readonly onLost?: (lost: LostLines) => void;
+  /** What was reported as lost is saved after all. */
+  readonly onRecovered?: (path: string) => void;
+  readonly files?: TranscriptFiles;
+}
+
+/**
+ * Transcripts as JSON lines in the ecosystem's layout: `<config>/projects/<slug>/<session>.jsonl`,
+ * subagents and long outputs in a directory of the session's name beside it.
+ */
+export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
+  return new JsonlStore(options);
+}
+
+class JsonlStore implements SessionStore {
+  readonly #options: JsonlStoreOptions;
+  readonly #files: TranscriptFiles;
+  readonly #projects: string;
+  readonly #project: string;
+  /** Sessions that were found in another project stay in its folder. */
+  readonly #foundIn = new Map<string, string>();
+  readonly #writers = new Map<string, Writer>();
+
+  constructor(options: JsonlStoreOptions) {
+    this.#options = options;
+    this.#files = options.files ?? nodeTranscriptFiles;
+    this.#projects = join(options.configDir, 'projects');
+    this.#project = options.projectDirName ?? projectSlug(options.cwd);
+  }
+
+  append(
+    sessionId: string,
+    lines: readonly (TranscriptEntry | MetaLine)[],
+    agentId?: string,
+  ): number {
+    const path = this.#path(sessionId, agentId);
+    const texts = lines.map((line) => serialiseLine(line, (json) => this.#spill(sessionId, json)));
+    this.#writer(path).append(sessionId, texts);
+    return texts.reduce((sum, text) => sum + text.length + 1, 0);
+  }
+
+  async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
+    this.#locate(sessionId);
+    const reader = new SessionReader();
+    const exists = await this.#files.readLines(this.#path(sessionId, agentId), (line) =>
+      reader.add(line === undefined ? { kind: 'damaged' } : parseLine(line)),
+    );
+    return exists ? reader.session(sessionId) : undefined;
+  }
+
+  async payload(sessionId: string, toolUseResult: unknown): Promise<unknown> {
+    const ref = asPayloadRef(toolUseResult);
+    if (ref === undefined) return toolUseResult;
+    const path = join(this.#directory(sessionId), ref.$ref);
+    const text = await this.#files.readText(path);
+    if (text === undefined) throw payloadLost(path, 'is gone');
+    if (sha256(text) !== ref.sha256) throw payloadLost(path, 'was changed');
+    const parsed = parseJson(text);
+    if (!parsed.ok) throw payloadLost(path, `cannot be read: ${parsed.error}`);
+    return parsed.value;
+  }
+
+  async agents(sessionId: string): Promise<readonly string[]> {
+    this.#locate(sessionId);
+    const names = this.#files.list(join(this.#directory(sessionId), 'subagents'));
+    return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
+  }
+
+  async newest(): Promise<string | undefined> {
+    return newestSession(this.#files, {
+      directory: join(this.#projects, this.#project),
+      cwd: this.#options.projectDirName === undefined ? this.#options.cwd : undefined,
+    });
+  }
+
+  async find(idOrTitle: string): Promise<string | undefined> {
+    if (isSafeId(idOrTitle) && this.#locate(idOrTitle)) return idOrTitle;
+    return findByTitle(this.#files, join(this.#projects, this.#project), idOrTitle);
+  }
+
+  transcriptPath(sessionId: string): string {
+    return this.#path(sessionId, undefined);
+  }
+
+  spillDirectory(sessionId: string): string {
+    const directory = join(this.#directory(sessionId), PAYLOAD_DIRECTORY);
+    this.#files.makeDirectory(directory);
+    return directory;
+  }
+
+  close(): number {
+    let unsaved = 0;
+    for (const writer of this.#writers.values()) unsaved += writer.close();
+    return unsaved;
+  }
+
+  /** Whether the session exists, here or, under a unique id, in another project. */
+  #locate(sessionId: string): boolean {
+    if (this.#files.modifiedAt(this.#path(sessionId, undefined)) !== undefined) return true;
+    const project = projectsHolding(this.#files, this.#projects, sessionId);
+    if (project !== undefined) this.#foundIn.set(sessionId, project);
+    return project !== undefined;
+  }
+
+  #directory(sessionId: string): string {
+    const project = this.#foundIn.get(sessionId) ?? this.#project;
+    return join(this.#projects, project, requireSafeId(sessionId, 'session'));
+  }
+
+  #path(sessionId: string, agentId: string | undefined): string {
+    const directory = this.#directory(sessionId);
+    if (agentId === undefined) return `${directory}.jsonl`;
+    return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+  }
+
+  #writer(path: string): Writer {
+    const known = this.#writers.get(path);
+    if (known !== undefined) return known;
+    const writer = new Writer(this.#files.openLog(path), this.#options);
+    this.#writers.set(path, writer);
+    return writer;
+  }
+
+  #spill(sessionId: string, json: string): PayloadRef | undefined {
+    const digest = sha256(json);
+    const ref = { $ref: payloadFile(digest), bytes: Buffer.byteLength(json), sha256: digest };
+    try {
+      this.#files.writeOnce(join(this.#directory(sessionId), ref.$ref), json);
+      return ref;
+    } catch {
+      // The payload then stays in the line, whose own failure is reported and tried again.
+      return undefined;
+    }
+  }
+}
+
+/** One file's lines in order: what the disk refused goes first next time. */
+class Writer {
+  readonly #log: AppendLog;
+  readonly #options: JsonlStoreOptions;
+  #unsaved: readonly string[] = [];
+  #reported = false;
+
+  constructor(log: AppendLog, options: JsonlStoreOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  append(sessionId: string, lines: readonly string[]): void {
+    const all = this.#unsaved.length === 0 ? lines : [...this.#unsaved, ...lines];
+    try {
+      this.#log.append(all);
+      this.#unsaved = [];
+    } catch (thrown) {
+      if (!(thrown instanceof AppendError)) throw thrown;
+      this.#unsaved = all.slice(thrown.savedLines);
+      this.#report(sessionId, thrown);
+      return;
+    }
+    if (this.#reported) this.#options.onRecovered?.(this.#log.path);
+    this.#reported = false;
+  }
+
+  close(): number {
+    if (this.#unsaved.length > 0) this.append('', []);
+    this.#log.close();
+    return this.#unsaved.length;
+  }
+
+  #report(sessionId: string, failure: AppendError): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    this.#options.onLost?.({
+      sessionId,
+      path: this.#log.path,
+      lines: this.#unsaved.length,
+      message: failure.message,
+      remedy: failure.remedy,
+    });
+  }
+}

@@ -1,0 +1,266 @@
+import type { Clock } from '../env/clock.js';
+import type { InputMessage, ModelAnswer, ToolCallResult } from '../loop/types.js';
+import type { AssistantBlock, Message, ToolUseBlock, UserBlock } from '../protocol/content.js';
+import { textOf, ZERO_USAGE } from '../protocol/content.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type {
+  AssistantEntry,
+  AttachmentEntry,
+  EntryBase,
+  MetaLine,
+  SystemEntry,
+  TranscriptEntry,
+  UserEntry,
+} from '../protocol/transcript.js';
+import { sliceWhole } from '../util/truncate.js';
+import type { SessionStore } from './store.js';
+
+export interface RecorderOptions {
+  readonly store: SessionStore;
+  readonly sessionId: string;
+  readonly clock: Clock;
+  /** A function where the shell may move it. */
+  readonly cwd: string | (() => string);
+  readonly version: string;
+  readonly entrypoint?: string;
+  readonly gitBranch?: string;
+  /** False: entries are linked but not stored. */
+  readonly persist?: boolean;
+  /** Where the chain goes on: `lastUuid` of what was resumed. */
+  readonly parentUuid?: string | null;
+  /** Records a subagent into a file of its own. */
+  readonly agentId?: string;
+  /** What the resumed transcript already said, to be repeated near its end. */
+  readonly title?: string;
+  readonly lastPrompt?: string;
+}
+
+/** Turns what happens in the loop into linked transcript entries. Each call is one append. */
+export interface Recorder {
+  /** The entry that the next one will hang on. */
+  readonly head: string | null;
+  input(message: RecordedInput): void;
+  /** One entry per content block, all sharing the message's id. */
+  answer(answer: RecordedAnswer): void;
+  result(call: ToolUseBlock, result: RecordedResult): void;
+  /** A new beginning of the chain: the boundary, then the history as it is from now on. */
+  compactBoundary(compaction: RecordedCompaction): void;
+  attachment(attachment: AttachmentEntry['attachment']): void;
+  /** Said to people, never to the model. */
+  note(text: string): void;
+  title(text: string): void;
+  lastPrompt(text: string): void;
+}
+
+export type RecordedInput = Pick<InputMessage, 'uuid' | 'content' | 'meta'> & {
+  readonly permissionMode?: PermissionMode;
+};
+export type RecordedAnswer = Pick<
+  ModelAnswer,
+  'id' | 'model' | 'message' | 'blockIds' | 'stopReason' | 'usage' | 'malformed' | 'requestId'
+>;
+export type RecordedResult = Pick<ToolCallResult, 'uuid' | 'block' | 'structured'>;
+
+export interface RecordedCompaction {
+  readonly trigger: 'manual' | 'auto';
+  readonly preTokens: number;
+  /** What the model sees from now on; the first message carries the summary. */
+  readonly messages: readonly Message[];
+}
+
+/** Stands where a model's name is asked for and no model wrote the message just now. */
+export const SYNTHETIC_MODEL = '<synthetic>';
+
+/** Listings look at the last 64 KiB only: half of that may pass before facts are repeated. */
+const REPEAT_FACTS_AFTER = 32 * 1024;
+const LONGEST_PROMPT_FACT = 500;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  return new StoreRecorder(options);
+}
+
+class StoreRecorder implements Recorder {
+  readonly #options: RecorderOptions;
+  #head: string | null;
+  #title: string | undefined;
+  #lastPrompt: string | undefined;
+  #grown: number;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#head = options.parentUuid ?? null;
+    this.#title = options.title;
+    this.#lastPrompt = options.lastPrompt;
+    const hasFacts = options.title !== undefined || options.lastPrompt !== undefined;
+    this.#grown = hasFacts ? REPEAT_FACTS_AFTER : 0;
+  }
+
+  get head(): string | null {
+    return this.#head;
+  }
+
+  input(message: RecordedInput): void {
+    const entry: UserEntry = {
+      ...this.#base('user', message.uuid, message.meta === true),
+      message: { role: 'user', content: compactContent(message.content) },
+      ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
+    };
+    const prompt = message.meta === true ? '' : textOf(message.content).trim();
+    if (prompt !== '' && this.#options.agentId === undefined) {
+      this.#lastPrompt = promptFact(prompt);
+      this.#append([entry, ...this.#facts('last-prompt')]);
+    } else {
+      this.#append([entry]);
+    }
+  }
+
+  answer(answer: RecordedAnswer): void {
+    this.#append(this.#answerEntries(answer));
+  }
+
+  result(_call: ToolUseBlock, result: RecordedResult): void {
+    const entry: UserEntry = {
+      ...this.#base('user', result.uuid),
+      message: { role: 'user', content: [result.block] },
+      ...(result.structured === undefined ? {} : { toolUseResult: result.structured }),
+    };
+    this.#append([entry]);
+  }
+
+  compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): void {
+    const logicalParentUuid = this.#head;
+    this.#head = null;
+    const boundary: SystemEntry = {
+      ...this.#base('system'),
+      subtype: 'compact_boundary',
+      content: 'Conversation compacted',
+      logicalParentUuid,
+      compactMetadata: { trigger, preTokens },
+    };
+    const entries = messages.flatMap((message, index): TranscriptEntry[] =>
+      message.role === 'user'
+        ? [this.#historyEntry(message.content, index === 0)]
+        : this.#answerEntries(this.#asAnswer(message.content)),
+    );
+    this.#append([boundary, ...entries, ...this.#facts()]);
+  }
+
+  attachment(attachment: AttachmentEntry['attachment']): void {
+    this.#append([{ ...this.#base('attachment'), attachment }]);
+  }
+
+  note(text: string): void {
+    this.#append([{ ...this.#base('system'), subtype: 'informational', content: text }]);
+  }
+
+  title(text: string): void {
+    this.#title = text;
+    this.#append(this.#facts('custom-title'));
+  }
+
+  lastPrompt(text: string): void {
+    this.#lastPrompt = promptFact(text);
+    this.#append(this.#facts('last-prompt'));
+  }
+
+  #answerEntries(answer: RecordedAnswer): AssistantEntry[] {
+    return answer.message.content.map((block, index) => {
+      const malformed = block.type === 'tool_use' ? answer.malformed.get(block.id) : undefined;
+      return {
+        ...this.#base('assistant', answer.blockIds[index]),
+        message: {
+          id: answer.id,
+          type: 'message',
+          role: 'assistant',
+          model: answer.model,
+          content: [block],
+          stop_reason: answer.stopReason,
+          stop_sequence: null,
+          usage: answer.usage,
+        },
+        ...(answer.requestId === undefined ? {} : { requestId: answer.requestId }),
+        ...(malformed === undefined ? {} : { malformedInput: malformed.raw }),
+      };
+    });
+  }
+
+  #historyEntry(content: readonly UserBlock[], isSummary: boolean): UserEntry {
+    return {
+      ...this.#base('user'),
+      message: { role: 'user', content: compactContent(content) },
+      ...(isSummary ? { isCompactSummary: true } : {}),
+    };
+  }
+
+  /** A message kept over a compaction: the original entries stay where they are, these are its copy. */
+  #asAnswer(content: readonly AssistantBlock[]): RecordedAnswer {
+    return {
+      id: `msg_${this.#options.clock.uuid()}`,
+      model: SYNTHETIC_MODEL,
+      message: { role: 'assistant', content },
+      blockIds: [],
+      stopReason: null,
+      usage: ZERO_USAGE,
+      malformed: new Map(),
+    };
+  }
+
+  /** Links a new entry to the head and makes it the head. */
+  #base<T extends TranscriptEntry['type']>(
+    type: T,
+    uuid: string = this.#options.clock.uuid(),
+    isMeta?: boolean,
+  ): EntryBase & { readonly type: T } {
+    const options = this.#options;
+    const parentUuid = this.#head;
+    this.#head = uuid;
+    return {
+      parentUuid,
+      isSidechain: options.agentId !== undefined,
+      ...(options.agentId === undefined ? {} : { agentId: options.agentId }),
+      userType: 'external',
+      cwd: typeof options.cwd === 'function' ? options.cwd() : options.cwd,
+      sessionId: options.sessionId,
+      version: options.version,
+      ...(options.gitBranch === undefined ? {} : { gitBranch: options.gitBranch }),
+      ...(options.entrypoint === undefined ? {} : { entrypoint: options.entrypoint }),
+      type,
+      ...(isMeta === true ? { isMeta: true } : {}),
+      uuid,
+      timestamp: new Date(options.clock.now()).toISOString(),
+    };
+  }
+
+  #facts(only?: 'custom-title' | 'last-prompt'): MetaLine[] {
+    const { sessionId } = this.#options;
+    const facts: MetaLine[] = [];
+    if (this.#title !== undefined && only !== 'last-prompt') {
+      facts.push({ type: 'custom-title', customTitle: this.#title, sessionId });
+    }
+    if (this.#lastPrompt !== undefined && only !== 'custom-title') {
+      facts.push({ type: 'last-prompt', lastPrompt: this.#lastPrompt, sessionId });
+    }
+    return facts;
+  }
+
+  #append(lines: readonly (TranscriptEntry | MetaLine)[]): void {
+    const { store, sessionId, agentId, persist } = this.#options;
+    if (persist === false || lines.length === 0) return;
+    this.#grown += store.append(sessionId, lines, agentId);
+    if (this.#grown <= REPEAT_FACTS_AFTER) return;
+    this.#grown = 0;
+    const facts = this.#facts();
+    if (facts.length > 0) store.append(sessionId, facts, agentId);
+  }
+}
+
+/** A lone text is stored as a string, which every reader of the format shows. */
+function compactContent(content: readonly UserBlock[]): string | readonly UserBlock[] {
+  const [only] = content;
+  if (content.length !== 1 || only?.type !== 'text') return content;
+  return Object.keys(only).length === 2 ? only.text : content;
+}
+
+function promptFact(text: string): string {
+  return sliceWhole(text.replace(/\s+/g, ' ').trim(), 0, LONGEST_PROMPT_FACT);
+}

@@ -1,0 +1,81 @@
+import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
+import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
+import { type ChainOptions, chainOf } from './chain.js';
+import { type DanglingCall, rebuildMessages } from './messages.js';
+import { SYNTHETIC_MODEL } from './recorder.js';
+import type { LoadedSession } from './store.js';
+
+export interface ResumeOptions extends ChainOptions {
+  /** Leaves unanswered calls at the end without a stand-in, for a caller that will run them. */
+  readonly keepDangling?: boolean;
+}
+
+/** A conversation as it was left, ready to go on. */
+export interface ResumedConversation {
+  readonly messages: readonly Message[];
+  /** The parent of the next entry. */
+  readonly lastUuid: string | null;
+  /**
+   * Calls that were running when the run ended. Record each `result`, so that the transcript says
+   * what the model is told (`messages` already does, unless `keepDangling`).
+   */
+  readonly danglingCalls: readonly DanglingCall[];
+  /** The model that answered last. */
+  readonly model?: string;
+  readonly permissionMode?: PermissionMode;
+  readonly compacted: boolean;
+  /** What the provider counted for the last answer; none when the history changed since. */
+  readonly lastUsage?: Usage;
+}
+
+/** Throws a `PortcullisError` when `resumeAt` is no entry of the session. */
+export function loadConversation(
+  loaded: LoadedSession,
+  options: ResumeOptions = {},
+): ResumedConversation {
+  const chain = chainOf(loaded, options);
+  const rebuilt = rebuildMessages(chain.entries, options);
+  const answer = chain.entries.findLast(isRealAnswer);
+  const mode = lastMode(chain.entries);
+  return {
+    messages: rebuilt.messages,
+    lastUuid: chain.leaf,
+    danglingCalls: rebuilt.dangling,
+    compacted: chain.compacted,
+    ...(answer === undefined
+      ? {}
+      : { model: answer.message.model, lastUsage: answer.message.usage }),
+    ...(mode === undefined ? {} : { permissionMode: mode }),
+  };
+}
+
+/** The last call of a tool in the whole session, compacted parts included: state such as a list of tasks. */
+export function lastCallOf(loaded: LoadedSession, toolName: string): ToolUseBlock | undefined {
+  for (const entry of loaded.entries.toReversed()) {
+    if (entry.type !== 'assistant' || entry.isSidechain === true) continue;
+    if (typeof entry.message.content === 'string') continue;
+    for (const block of entry.message.content.toReversed()) {
+      if (block.type === 'tool_use' && block.name === toolName) return block;
+    }
+  }
+  return undefined;
+}
+
+function isRealAnswer(entry: TranscriptEntry): entry is AssistantEntry {
+  return (
+    entry.type === 'assistant' &&
+    typeof entry.message.model === 'string' &&
+    entry.message.model !== SYNTHETIC_MODEL &&
+    entry.message.usage !== undefined
+  );
+}
+
+function lastMode(entries: readonly TranscriptEntry[]): PermissionMode | undefined {
+  for (const entry of entries.toReversed()) {
+    if (entry.type !== 'user' || entry.permissionMode === undefined) continue;
+    // fail-closed: a mode that we do not know is not restored.
+    return PERMISSION_MODES.find((mode) => mode === entry.permissionMode);
+  }
+  return undefined;
+}

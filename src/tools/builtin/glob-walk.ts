@@ -1,0 +1,85 @@
+import type { FileSystem } from '../../env/fs.js';
+import { join } from '../../env/paths.js';
+import { systemCodeOf } from '../../errors.js';
+import type { GlobPattern } from './glob-pattern.js';
+
+export interface Walk {
+  readonly root: string;
+  /** Names of directories not to enter. */
+  readonly skip: ReadonlySet<string>;
+  readonly isOver: () => boolean;
+}
+
+export interface Walked {
+  readonly paths: readonly string[];
+  readonly timedOut: boolean;
+}
+
+/** Directories read between two breaths of the event loop. */
+const DIRECTORIES_AT_ONCE = 64;
+
+/**
+ * Files below the root that match any of the patterns. Links to directories are not entered, so
+ * there are no loops and nothing outside the root is listed.
+ */
+export async function walk(
+  fs: FileSystem,
+  patterns: readonly GlobPattern[],
+  options: Walk,
+): Promise<Walked> {
+  const paths = new Set<string>();
+  let read = 0;
+  for (const group of groupByBase(patterns)) {
+    const start = { directory: join(options.root, ...group.base), below: [] as string[] };
+    const open = [start];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (options.isOver()) return { paths: [...paths], timedOut: true };
+      if (++read % DIRECTORIES_AT_ONCE === 0) await breath();
+      for (const entry of await listOrNothing(fs, next.directory)) {
+        const below = [...next.below, entry.name];
+        const path = join(next.directory, entry.name);
+        if (entry.kind === 'directory') {
+          const enter = below.length < group.depth && !options.skip.has(entry.name);
+          if (enter) open.push({ directory: path, below });
+        } else if (group.patterns.some((pattern) => pattern.matches(below))) {
+          paths.add(path);
+        }
+      }
+    }
+  }
+  return { paths: [...paths], timedOut: false };
+}
+
+interface Group {
+  readonly base: readonly string[];
+  readonly patterns: GlobPattern[];
+  depth: number;
+}
+
+/** Alternatives that start in the same place share one walk. */
+function groupByBase(patterns: readonly GlobPattern[]): Iterable<Group> {
+  const groups = new Map<string, Group>();
+  for (const pattern of patterns) {
+    const key = pattern.base.join('/');
+    const group = groups.get(key) ?? { base: pattern.base, patterns: [], depth: 0 };
+    group.patterns.push(pattern);
+    group.depth = Math.max(group.depth, pattern.depth);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+async function listOrNothing(fs: FileSystem, directory: string): ReturnType<FileSystem['list']> {
+  try {
+    return await fs.list(directory);
+  } catch (thrown) {
+    // What cannot be entered, or is gone, holds no match; a search goes on without it.
+    const code = systemCodeOf(thrown);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM') return [];
+    throw thrown;
+  }
+}
+
+function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

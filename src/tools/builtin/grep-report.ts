@@ -1,0 +1,149 @@
+import type { FileSystem } from '../../env/fs.js';
+import { displayPath, resolve } from '../../env/paths.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+
+export interface GrepReport {
+  readonly text: string;
+  readonly notes: readonly string[];
+  readonly structured: Readonly<Record<string, unknown>>;
+}
+
+const DEFAULT_LIMIT = 250;
+const NOTHING = 'No matches found.';
+
+interface Found {
+  readonly input: ToolInputs['Grep'];
+  /** The directory that ripgrep's paths are relative to. */
+  readonly searched: string;
+  /** The directory that the shown paths are relative to, where they are inside. */
+  readonly cwd: string;
+  /** What ripgrep printed, with a NUL after each path. */
+  readonly output: string;
+  /** The output ends anywhere; its last piece is dropped. */
+  readonly isCut: boolean;
+}
+
+export async function grepReport(fs: FileSystem, found: Found): Promise<GrepReport> {
+  switch (found.input.output_mode) {
+    case 'content':
+      return contentReport(found);
+    case 'count':
+      return countReport(found);
+    default:
+      return filesReport(fs, found);
+  }
+}
+
+/** One page of a list, and the note and fields that say so. */
+function pageOf<T>(all: readonly T[], input: ToolInputs['Grep']) {
+  const offset = input.offset ?? 0;
+  const limit = input.head_limit ?? DEFAULT_LIMIT;
+  const end = limit === 0 ? all.length : Math.min(all.length, offset + limit);
+  const isCut = end < all.length;
+  return {
+    items: all.slice(offset, end),
+    notes: isCut
+      ? [`Results ${offset + 1}-${end} of ${all.length}. Go on with offset=${end}, or narrow it.`]
+      : [],
+    applied: {
+      ...(isCut ? { appliedLimit: limit } : {}),
+      ...(offset > 0 ? { appliedOffset: offset } : {}),
+    },
+  };
+}
+
+async function filesReport(fs: FileSystem, found: Found): Promise<GrepReport> {
+  const paths = found.output.split('\0');
+  // Empty, or cut.
+  paths.pop();
+  const dated: { path: string; time: number }[] = [];
+  for (const path of paths) {
+    const stat = await fs.stat(resolve(found.searched, path));
+    dated.push({ path: shownPath(path, found), time: stat?.mtimeMs ?? 0 });
+  }
+  dated.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1));
+  const page = pageOf(
+    dated.map((file) => file.path),
+    found.input,
+  );
+  return {
+    text: page.items.length === 0 ? NOTHING : page.items.join('\n'),
+    notes: page.notes,
+    structured: {
+      mode: 'files_with_matches',
+      numFiles: page.items.length,
+      filenames: page.items,
+      totalFiles: paths.length,
+      ...page.applied,
+    },
+  };
+}
+
+function contentReport(found: Found): GrepReport {
+  const files = new Set<string>();
+  const lines = linesOf(found).map((line) => {
+    const [path, rest] = splitPath(line, found);
+    if (path === undefined) return line;
+    files.add(path);
+    // Context lines carry a dash after their number, and then one before it.
+    const mark = /^\d+-/.test(rest) && found.input['-n'] !== false ? '-' : ':';
+    return `${path}${mark}${rest}`;
+  });
+  const page = pageOf(lines, found.input);
+  const content = page.items.join('\n');
+  return {
+    text: page.items.length === 0 ? NOTHING : content,
+    notes: page.notes,
+    structured: {
+      mode: 'content',
+      numFiles: files.size,
+      filenames: [...files],
+      content,
+      numLines: page.items.length,
+      totalLines: lines.length,
+      ...page.applied,
+    },
+  };
+}
+
+function countReport(found: Found): GrepReport {
+  const counts = linesOf(found).map((line) => {
+    const [path, rest] = splitPath(line, found);
+    return { path: path ?? line, count: Number(rest) };
+  });
+  const page = pageOf(counts, found.input);
+  const content = page.items.map(({ path, count }) => `${path}:${count}`).join('\n');
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  return {
+    text: counts.length === 0 ? NOTHING : content,
+    notes: [
+      ...(counts.length > 1 ? [`${total} matching lines in ${counts.length} files.`] : []),
+      ...page.notes,
+    ],
+    structured: {
+      mode: 'count',
+      numFiles: page.items.length,
+      filenames: page.items.map(({ path }) => path),
+      content,
+      numMatches: total,
+      totalFiles: counts.length,
+      ...page.applied,
+    },
+  };
+}
+
+function linesOf({ output, isCut }: Found): string[] {
+  const lines = output.split('\n');
+  if (isCut || lines.at(-1) === '') lines.pop();
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+}
+
+/** The path is undefined for the `--` between groups. */
+function splitPath(line: string, found: Found): [path: string | undefined, rest: string] {
+  const at = line.indexOf('\0');
+  return at === -1 ? [undefined, line] : [shownPath(line.slice(0, at), found), line.slice(at + 1)];
+}
+
+function shownPath(path: string, found: Found): string {
+  return displayPath(resolve(found.searched, path), found.cwd);
+}

@@ -1,0 +1,107 @@
+import { basename, dirname, displayPath } from '../../env/paths.js';
+import type { ProcessResult } from '../../env/process.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { head } from '../../util/truncate.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import { missingFile, targetPath } from '../file-target.js';
+import { boundText, failure, failureFrom, spillInto } from '../output.js';
+import type { Tool, ToolContext, ToolOutput } from '../tool.js';
+import description from './grep.md';
+import { grepArguments } from './grep-arguments.js';
+import { type GrepReport, grepReport } from './grep-report.js';
+import { type RipgrepDeps, runRipgrep } from './ripgrep.js';
+
+type GrepInput = ToolInputs['Grep'];
+
+export function grepTool(deps: RipgrepDeps): Tool<GrepInput> {
+  return {
+    name: 'Grep',
+    kind: 'read',
+    ...builtinDefinition('Grep', description),
+    subject: (input, workspace) => {
+      const path = targetPath(input.path ?? '.', workspace);
+      return {
+        paths: [{ path, access: 'read' }],
+        summary: `Grep ${input.pattern} in ${displayPath(path, workspace.cwd)}`,
+      };
+    },
+    concurrencySafe: () => true,
+    run: async (input, context) => {
+      try {
+        return await grep(deps, input, context);
+      } catch (thrown) {
+        return failureFrom(thrown);
+      }
+    },
+  };
+}
+
+const ERROR_CHARS = 2000;
+
+async function grep(
+  deps: RipgrepDeps,
+  input: GrepInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const path = targetPath(input.path ?? '.', context.workspace);
+  const stat = await deps.fs.stat(path);
+  if (stat === undefined) return failure(await missingFile(deps.fs, path));
+  const isDirectory = stat.kind === 'directory';
+  // Started where it searches: that is what the globs are relative to.
+  const searched = isDirectory ? path : dirname(path);
+  const result = await runRipgrep(deps, {
+    args: [...grepArguments(input, path), '--', isDirectory ? '.' : `./${basename(path)}`],
+    cwd: searched,
+    signal: context.signal,
+  });
+  context.signal.throwIfAborted();
+  const trouble = whatWentWrong(result);
+  if (trouble !== undefined) return failure(trouble);
+  const report = await grepReport(deps.fs, {
+    input,
+    searched,
+    cwd: context.workspace.cwd,
+    output: result.stdout,
+    isCut: result.truncated || result.timedOut,
+  });
+  return answer(deps, context, { report, result });
+}
+
+/** Exit code 1 means that nothing matched. 2 comes also when only some files could not be read. */
+function whatWentWrong(result: ProcessResult): string | undefined {
+  if (result.startError !== undefined) {
+    return `ripgrep could not be started: ${result.startError}. Reinstall the package with its optional dependencies, or install \`rg\`.`;
+  }
+  if (result.timedOut) {
+    return result.stdout === ''
+      ? 'The search took over 20 s and found nothing so far. Narrow it with path, glob or type.'
+      : undefined;
+  }
+  if (result.exitCode === 0 || result.exitCode === 1) return undefined;
+  if (result.exitCode === 2 && result.stdout !== '') return undefined;
+  const reason = result.stderr.trim() || `it ended by signal ${result.signal}`;
+  return `ripgrep failed: ${head(reason, ERROR_CHARS)}`;
+}
+
+async function answer(
+  deps: RipgrepDeps,
+  context: ToolContext,
+  found: { report: GrepReport; result: ProcessResult },
+): Promise<ToolOutput> {
+  const { report, result } = found;
+  const notes = [
+    ...report.notes,
+    ...(result.timedOut ? ['Stopped after 20 s; there may be more matches.'] : []),
+    ...(result.truncated ? ['Too many matches; the search was cut. Narrow it.'] : []),
+    ...(result.exitCode === 2 ? [`Not all was searched: ${head(result.stderr.trim(), 500)}`] : []),
+  ];
+  const text = [report.text, ...notes.map((note) => `[${note}]`)].join('\n');
+  const spill = spillInto(deps.fs, {
+    directory: () => context.spillDirectory(),
+    name: `grep-${context.toolUseId}`,
+  });
+  return {
+    content: await boundText(text, { spill }),
+    structured: { ...report.structured, ...(result.timedOut ? { timedOut: true } : {}) },
+  };
+}

@@ -1,0 +1,223 @@
+import type { FileSystem } from '../../env/fs.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { sliceWhole } from '../../util/truncate.js';
+import { linesOf, type TextFile } from '../text-file.js';
+import type { FileVersion } from '../tool.js';
+
+/** Lines shown when no limit is given. */
+export const DEFAULT_LINES = 2000;
+/** About 25k tokens. */
+export const SHOWN_CHARS = 100_000;
+/** `allow_large` multiplies both. */
+export const LARGE_FACTOR = 4;
+/** A line is shown whole up to this. */
+export const LINE_CHARS = 20_000;
+
+type RangeInput = Pick<ToolInputs['Read'], 'offset' | 'limit' | 'allow_large'>;
+
+export type ReadPart =
+  | { readonly ok: false; readonly reason: string }
+  | {
+      readonly ok: true;
+      readonly content: string;
+      /** `whole`, the lines that were shown whole, or undefined when lines were cut. */
+      readonly seen: 'whole' | FileVersion['part'];
+      readonly file: {
+        readonly content: string;
+        readonly numLines: number;
+        readonly startLine: number;
+        readonly totalLines: number;
+        readonly truncatedByTokenCap?: true;
+      };
+    };
+
+/** The asked-for lines of a text that is in memory. */
+export function readLines(path: string, file: TextFile, input: RangeInput): ReadPart {
+  if (file.text === '') return emptyFile(path);
+  const lines = linesOf(file.text);
+  const from = Math.max(1, input.offset ?? 1);
+  if (from > lines.length) return pastTheEnd(path, from, lines.length);
+  const fitted = fitting(lines, from, limitsOf(input));
+  return shown(path, { ...fitted, from, total: lines.length, input, file });
+}
+
+/** The asked-for lines of a file too large to hold. Stops reading where the range ends. */
+export async function streamLines(
+  fs: FileSystem,
+  path: string,
+  options: { input: RangeInput; signal: AbortSignal },
+): Promise<ReadPart> {
+  const { input } = options;
+  const from = Math.max(1, input.offset ?? 1);
+  const limits = limitsOf(input);
+  const collector = lineCollector(from, limits);
+  let first = true;
+  let finished = false;
+  for await (const chunk of fs.stream(path)) {
+    options.signal.throwIfAborted();
+    if (first && chunk.includes(0)) return { ok: false, reason: `${path} is a binary file.` };
+    first = false;
+    finished = collector.push(chunk);
+    if (finished) break;
+  }
+  if (!finished) collector.end();
+  const { lines, lastLine } = collector;
+  if (lines.length === 0) return pastTheEnd(path, from, lastLine);
+  const fitted = fitting(lines, 1, limits);
+  const total = finished ? lastLine + 1 : lastLine;
+  return shown(path, { ...fitted, from, total, input, openEnded: finished });
+}
+
+interface Limits {
+  readonly lines: number;
+  readonly chars: number;
+}
+
+function limitsOf(input: RangeInput): Limits {
+  const factor = input.allow_large ? LARGE_FACTOR : 1;
+  return { lines: input.limit ?? DEFAULT_LINES * factor, chars: SHOWN_CHARS * factor };
+}
+
+interface Fitted {
+  readonly lines: readonly string[];
+  readonly cutLines: number;
+  /** The characters ran out before the lines did. */
+  readonly full: boolean;
+}
+
+/** As many lines from `from` on as the limits let through, over-long ones cut. */
+function fitting(all: readonly string[], from: number, limits: Limits): Fitted {
+  const lines: string[] = [];
+  let chars = 0;
+  let cutLines = 0;
+  const end = Math.min(all.length, from - 1 + limits.lines);
+  for (let index = from - 1; index < end; index++) {
+    const line = all[index] ?? '';
+    const isCut = line.length > LINE_CHARS;
+    const text = isCut ? cutLine(line) : line;
+    chars += text.length + 8;
+    if (chars > limits.chars) return { lines, cutLines, full: true };
+    if (isCut) cutLines += 1;
+    lines.push(text);
+  }
+  return { lines, cutLines, full: false };
+}
+
+function cutLine(line: string): string {
+  const kept = sliceWhole(line, 0, LINE_CHARS);
+  return `${kept}… [${line.length - kept.length} more characters in this line]`;
+}
+
+function shown(
+  path: string,
+  part: Fitted & {
+    from: number;
+    total: number;
+    input: RangeInput;
+    file?: TextFile;
+    /** There is more, and how much was not counted. */
+    openEnded?: boolean;
+  },
+): ReadPart {
+  const { lines, from, total, input } = part;
+  const to = from + lines.length - 1;
+  if (part.full && input.limit !== undefined) {
+    return {
+      ok: false,
+      reason: `Lines ${from}-${from + input.limit - 1} of ${path} are more than one Read shows (about 25k tokens). Use limit=${lines.length} or less.`,
+    };
+  }
+  const isWhole = from === 1 && to >= total && part.openEnded !== true;
+  const notes = [
+    ...(part.cutLines > 0
+      ? [`${part.cutLines} very long line(s) cut; use Grep with -o to look inside.`]
+      : []),
+    ...(part.file?.damaged ? ['Not valid UTF-8: the bytes that are not were replaced by �.'] : []),
+    ...(part.file !== undefined && part.file.encoding !== 'utf-8'
+      ? [`The file is stored as ${part.file.encoding.toUpperCase()}.`]
+      : []),
+    ...(to < total && input.limit === undefined
+      ? [
+          `PARTIAL: lines ${from}-${to} of ${part.openEnded ? `more than ${to}` : total}. Read on with offset=${to + 1}.`,
+        ]
+      : []),
+  ];
+  const numbered = lines.map((line, index) => `${from + index}\t${line}`);
+  const seenPart = { from, to, total };
+  return {
+    ok: true,
+    content: [...numbered, ...notes.map((note) => `[${note}]`)].join('\n'),
+    seen: part.cutLines > 0 || part.openEnded ? undefined : isWhole ? 'whole' : seenPart,
+    file: {
+      content: lines.join('\n'),
+      numLines: lines.length,
+      startLine: from,
+      totalLines: total,
+      ...(part.full ? { truncatedByTokenCap: true as const } : {}),
+    },
+  };
+}
+
+function emptyFile(path: string): ReadPart {
+  return {
+    ok: true,
+    content: `[${path} exists and is empty.]`,
+    seen: 'whole',
+    file: { content: '', numLines: 0, startLine: 1, totalLines: 0 },
+  };
+}
+
+function pastTheEnd(path: string, from: number, total: number): ReadPart {
+  return {
+    ok: false,
+    reason: `${path} has ${total} lines; offset ${from} is past its end.`,
+  };
+}
+
+const LINE_BYTES = LINE_CHARS * 4;
+
+/** Counts lines in raw bytes and decodes only those that are wanted. */
+function lineCollector(from: number, limits: Limits) {
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  let pieces: Uint8Array[] = [];
+  let pieceBytes = 0;
+  let lastLine = 0;
+  let chars = 0;
+  const close = (): boolean => {
+    lastLine += 1;
+    if (lastLine < from) return false;
+    const line = decoder.decode(Buffer.concat(pieces)).replace(/\r$/, '');
+    pieces = [];
+    pieceBytes = 0;
+    lines.push(line);
+    chars += line.length;
+    return lines.length >= limits.lines || chars > limits.chars;
+  };
+  return {
+    lines,
+    get lastLine(): number {
+      return lastLine;
+    },
+    /** True when the range is full. */
+    push(chunk: Uint8Array): boolean {
+      for (let at = 0; at < chunk.length; ) {
+        const newline = chunk.indexOf(10, at);
+        const end = newline === -1 ? chunk.length : newline;
+        // What stands beyond the cap of a line is cut anyway.
+        if (lastLine + 1 >= from && pieceBytes <= LINE_BYTES) {
+          const piece = chunk.subarray(at, Math.min(end, at + LINE_BYTES + 1));
+          pieces.push(piece);
+          pieceBytes += piece.length;
+        }
+        at = end + 1;
+        if (newline !== -1 && close()) return true;
+      }
+      return false;
+    },
+    /** The last line of a file that does not end with a line end. */
+    end(): void {
+      if (pieceBytes > 0) close();
+    },
+  };
+}

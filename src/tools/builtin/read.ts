@@ -1,0 +1,128 @@
+import type { FileStat, FileSystem } from '../../env/fs.js';
+import { displayPath, extname } from '../../env/paths.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import { fileSubject, missingFile, targetPath } from '../file-target.js';
+import { failure, failureFrom } from '../output.js';
+import { unhashedVersion, versionOf } from '../read-state.js';
+import { decodeText } from '../text-file.js';
+import type { FileVersion, Tool, ToolContext, ToolOutput } from '../tool.js';
+import { fileTypeOf } from './file-type.js';
+import description from './read.md';
+import { readImage } from './read-image.js';
+import { readNotebook } from './read-notebook.js';
+import { readPdf } from './read-pdf.js';
+import { type ReadPart, readLines, streamLines } from './read-text.js';
+
+export type ReadInput = ToolInputs['Read'];
+
+export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
+  return {
+    name: 'Read',
+    kind: 'read',
+    ...builtinDefinition('Read', description),
+    subject: (input, workspace) =>
+      fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
+    concurrencySafe: () => true,
+    run: async (input, context) => {
+      const path = targetPath(input.file_path, context.workspace);
+      try {
+        return await read(deps.fs, { path, input, context });
+      } catch (thrown) {
+        return failureFrom(thrown);
+      }
+    },
+  };
+}
+
+/** Above this a file is not held in memory but streamed. */
+const LOAD_BYTES = 64 * 1024 * 1024;
+/** Above this only a stated range is read. */
+const WHOLE_READ_BYTES = 256 * 1024 * 1024;
+const NOTEBOOK_BYTES = 100 * 1024 * 1024;
+const SNIFF_BYTES = 512;
+
+interface ReadCall {
+  readonly path: string;
+  readonly input: ReadInput;
+  readonly context: ToolContext;
+}
+
+async function read(fs: FileSystem, call: ReadCall): Promise<ToolOutput> {
+  const { path, input } = call;
+  const stat = await fs.stat(path);
+  if (stat === undefined) return failure(await missingFile(fs, path));
+  const refusal = whyNotReadable(path, stat);
+  if (refusal !== undefined) return failure(refusal);
+  const isNotebook = extname(path).toLowerCase() === '.ipynb';
+  if (stat.size > (isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES)) {
+    return readHuge(fs, { ...call, stat, isNotebook });
+  }
+  const bytes = await fs.readBytes(path, { maxBytes: NOTEBOOK_BYTES });
+  const key = await fs.realPath(path);
+  const note = (shown: { whole?: boolean; part?: FileVersion['part'] }): void =>
+    call.context.readState.note(key, versionOf(stat, bytes, shown));
+
+  const type = fileTypeOf(bytes);
+  if (type === 'pdf') return readPdf({ path, bytes, pages: input.pages, input, note });
+  if (type !== undefined) return readImage({ path, bytes, type, note });
+  const text = decodeText(bytes);
+  if (text === undefined) return failure(binaryRefusal(path));
+  if (isNotebook) {
+    const output = readNotebook({ path, text: text.text, input, note });
+    if (output !== undefined) return output;
+  }
+  return finish(call, readLines(path, text, input), note);
+}
+
+function finish(
+  call: ReadCall,
+  part: ReadPart,
+  note: (shown: { whole?: boolean; part?: FileVersion['part'] }) => void,
+): ToolOutput {
+  if (!part.ok) return failure(part.reason);
+  if (part.seen === 'whole') note({});
+  else note(part.seen === undefined ? { whole: false } : { part: part.seen });
+  return {
+    content: part.content,
+    structured: { type: 'text', file: { filePath: call.path, ...part.file } },
+  };
+}
+
+async function readHuge(
+  fs: FileSystem,
+  call: ReadCall & { stat: FileStat; isNotebook: boolean },
+): Promise<ToolOutput> {
+  const { path, input, stat } = call;
+  const name = displayPath(path, call.context.workspace.cwd);
+  if (call.isNotebook) return failure(`${name} is over 100 MB. Take out its outputs first.`);
+  const type = fileTypeOf(await fs.readHead(path, SNIFF_BYTES));
+  if (type !== undefined) {
+    return failure(
+      `${name} is a ${type} of ${stat.size} bytes, too large to show. Make it smaller.`,
+    );
+  }
+  if (stat.size > WHOLE_READ_BYTES && input.offset === undefined && input.limit === undefined) {
+    return failure(
+      `${name} has ${stat.size} bytes. Give offset and limit, or search it with Grep.`,
+    );
+  }
+  const part = await streamLines(fs, path, { input, signal: call.context.signal });
+  const key = await fs.realPath(path);
+  return finish(call, part, () => call.context.readState.note(key, unhashedVersion(stat)));
+}
+
+/** Devices, pipes and sockets are never opened: reading one may wait for ever. */
+function whyNotReadable(path: string, stat: FileStat): string | undefined {
+  if (stat.kind === 'directory') {
+    return `${path} is a directory. List it with Glob or with \`ls\` through Bash.`;
+  }
+  if (stat.kind !== 'file' || path.startsWith('/dev/')) {
+    return `${path} is a device, pipe or socket, not a regular file.`;
+  }
+  return undefined;
+}
+
+function binaryRefusal(path: string): string {
+  return `${path} is a binary file (it holds NUL bytes). Look at it with a program for its format, such as \`file\` or \`xxd\`, through Bash.`;
+}

@@ -1,0 +1,76 @@
+import type { FileSystem } from '../../env/fs.js';
+import { type PatchHunk, structuredPatch } from '../../util/diff.js';
+import { loadForChange } from '../file-target.js';
+import { failure } from '../output.js';
+import { versionOf } from '../read-state.js';
+import { decodeText, encodeText, lineEndOf, toCrlf } from '../text-file.js';
+import type { ReadState, ToolOutput } from '../tool.js';
+
+/** Larger files are not worth a comparison, and were never shown whole. */
+const REPLACED_BYTES = 64 * 1024 * 1024;
+
+/** Creates a file, or replaces one that was read whole and has not changed since. */
+export async function writeWhole(
+  fs: FileSystem,
+  file: { path: string; content: string },
+  readState: ReadState,
+): Promise<ToolOutput> {
+  const { path, content } = file;
+  // A link to nothing counts as nothing: the file is made where the link points.
+  if ((await fs.stat(path)) === undefined) {
+    await writeAndNote(fs, path, { data: content, readState });
+    return written({ type: 'create', path, content, patch: [], original: null });
+  }
+  const rules = { readState, needs: 'whole', maxBytes: REPLACED_BYTES } as const;
+  const existing = await loadForChange(fs, path, rules);
+  if (!existing.ok) return failure(existing.reason);
+  const before = decodeText(existing.bytes);
+  if (before === undefined) {
+    await writeAndNote(fs, path, { data: content, readState });
+    return written({ type: 'update', path, content, patch: [], original: null });
+  }
+  const text = inStyleOf(before.text, content);
+  await writeAndNote(fs, path, { data: encodeText(text, before), readState });
+  const patch = structuredPatch(before.text, text);
+  return written({ type: 'update', path, content: text, patch, original: before.text });
+}
+
+/** Writes and remembers the result as seen: the model wrote it. */
+export async function writeAndNote(
+  fs: FileSystem,
+  path: string,
+  what: { data: string | Uint8Array; readState: ReadState },
+): Promise<void> {
+  await fs.writeAtomic(path, what.data);
+  const stat = await fs.stat(path);
+  if (stat === undefined) return;
+  const bytes = typeof what.data === 'string' ? new TextEncoder().encode(what.data) : what.data;
+  what.readState.note(await fs.realPath(path), versionOf(stat, bytes));
+}
+
+/** Models write `\n`; a file that had `\r\n` keeps it. A byte order mark is added by the encoding. */
+function inStyleOf(before: string, content: string): string {
+  const text = content.startsWith('\ufeff') ? content.slice(1) : content;
+  const isPlain = text.includes('\n') && !text.includes('\r\n');
+  return isPlain && lineEndOf(before) === '\r\n' ? toCrlf(text) : text;
+}
+
+function written(result: {
+  type: 'create' | 'update';
+  path: string;
+  content: string;
+  patch: readonly PatchHunk[];
+  original: string | null;
+}): ToolOutput {
+  const { type, path } = result;
+  return {
+    content: type === 'create' ? `Created ${path}` : `Replaced the content of ${path}`,
+    structured: {
+      type,
+      filePath: path,
+      content: result.content,
+      structuredPatch: result.patch,
+      originalFile: result.original,
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { FileSystem } from '../../env/fs.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import { fileSubject, targetPath } from '../file-target.js';
+import { failureFrom } from '../output.js';
+import type { Tool } from '../tool.js';
+import description from './write.md';
+import { writeWhole } from './write-whole.js';
+
+export function writeTool(deps: { fs: FileSystem }): Tool<ToolInputs['Write']> {
+  return {
+    name: 'Write',
+    kind: 'edit',
+    ...builtinDefinition('Write', description),
+    subject: (input, workspace) =>
+      fileSubject('Write', { path: input.file_path, access: 'write' }, workspace),
+    concurrencySafe: () => false,
+    run: async (input, context) => {
+      const path = targetPath(input.file_path, context.workspace);
+      try {
+        return await writeWhole(deps.fs, { path, content: input.content }, context.readState);
+      } catch (thrown) {
+        return failureFrom(thrown);
+      }
+    },
+  };
+}

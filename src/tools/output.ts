@@ -1,0 +1,52 @@
+import type { FileSystem } from '../env/fs.js';
+import { join } from '../env/paths.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import { headAndTail, sliceWhole } from '../util/truncate.js';
+import type { ToolOutput } from './tool.js';
+
+/** Characters of a tool's text that the model is shown. */
+export const RESULT_CAP = 30_000;
+const PREVIEW_CHARS = 2048;
+
+/**
+ * The text itself when it is short enough, else the place where all of it was saved and its
+ * beginning. When it cannot be saved, its beginning and end, and the reason.
+ */
+export async function boundText(
+  text: string,
+  options: { cap?: number; spill: (text: string) => Promise<string> },
+): Promise<string> {
+  const cap = options.cap ?? RESULT_CAP;
+  if (text.length <= cap) return text;
+  try {
+    const path = await options.spill(text);
+    const preview = sliceWhole(text, 0, Math.min(PREVIEW_CHARS, cap));
+    return `[${text.length} characters are too many to show. All of them: ${path} (use Grep, or Read with offset and limit). They begin:]\n${preview}\n…`;
+  } catch (thrown) {
+    return `${headAndTail(text, cap)}\n[The part left out could not be saved: ${messageOf(thrown)}]`;
+  }
+}
+
+/** Saves long texts of one tool call in the session's directory, for its owner alone. */
+export function spillInto(
+  fs: FileSystem,
+  where: { directory: () => string; name: string },
+): (text: string) => Promise<string> {
+  return async (text) => {
+    const path = join(where.directory(), `${where.name.replace(/[^\w.-]/g, '_')}.txt`);
+    await fs.writeAtomic(path, text, { mode: 0o600 });
+    return path;
+  };
+}
+
+/** The result of a call that did not work out, in words for the model. */
+export function failure(text: string): ToolOutput {
+  return { content: text, isError: true };
+}
+
+/** The same for something thrown, with its remedy when it has one. */
+export function failureFrom(thrown: unknown): ToolOutput {
+  const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
+  const message = messageOf(thrown);
+  return failure(remedy === undefined ? message : `${message}. ${remedy}`);
+}

@@ -1,0 +1,254 @@
+import type { Clock } from '../env/clock.js';
+import { join } from '../env/paths.js';
+import type { ProcessResult, ProcessSupervisor, RunningProcess } from '../env/process.js';
+import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
+import { sliceWhole } from '../util/truncate.js';
+import { shellProgram } from './shell-program.js';
+
+export type ShellStatus = 'running' | 'completed' | 'failed' | 'killed' | 'timed_out';
+
+/** A command that runs in the background, as it is now. */
+export interface BackgroundShell {
+  readonly id: string;
+  readonly command: string;
+  readonly description?: string;
+  readonly cwd: string;
+  /** Everything it writes, from the first byte on. */
+  readonly outputFile: string;
+  readonly startedAt: number;
+  /** The agent that asked for it, and the call. */
+  readonly agentId?: string;
+  readonly toolUseId?: string;
+  readonly status: ShellStatus;
+  /** Null while it runs, and when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Why it was ended, when the reason is not its own. */
+  readonly note?: string;
+}
+
+export interface StartShellRequest {
+  readonly command: string;
+  readonly description?: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where the output file goes. */
+  readonly directory: string;
+  readonly timeoutMs?: number;
+  readonly agentId?: string;
+  readonly toolUseId?: string;
+}
+
+export interface NewOutput {
+  readonly shell: BackgroundShell;
+  readonly text: string;
+  /** Characters that came since the last look but were too many to keep; the file has them. */
+  readonly dropped: number;
+}
+
+export interface BackgroundShells {
+  start(request: StartShellRequest): Promise<Result<BackgroundShell, string>>;
+  get(id: string): BackgroundShell | undefined;
+  list(): readonly BackgroundShell[];
+  /** What it wrote since the last call; undefined for an unknown id. */
+  read(id: string): NewOutput | undefined;
+  /** Ends it with everything it started. Undefined for an unknown id; one that has ended stays as it is. */
+  kill(id: string): Promise<BackgroundShell | undefined>;
+  killAll(): Promise<void>;
+  /** Called once for each shell that ends, by itself or not. Returns the way to unsubscribe. */
+  onFinished(listener: (shell: BackgroundShell) => void): () => void;
+}
+
+export interface BackgroundShellDeps {
+  readonly processes: Pick<ProcessSupervisor, 'start'>;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+}
+
+export const DEFAULT_BACKGROUND_TIMEOUT_MS = 30 * 60_000;
+export const MAX_BACKGROUND_TIMEOUT_MS = 2 * 60 * 60_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Characters of unread output kept in memory for a shell. */
+const UNREAD_CAP = 128 * 1024;
+
+export function createBackgroundShells(deps: BackgroundShellDeps): BackgroundShells {
+  const shells = new Map<string, Entry>();
+  const listeners = new Set<(shell: BackgroundShell) => void>();
+  const finished = (shell: BackgroundShell): void => {
+    for (const listener of listeners) listener(shell);
+  };
+  return {
+    async start(request) {
+      const started = await startEntry(deps, request);
+      if (!started.ok) return started;
+      shells.set(started.value.shell.id, started.value);
+      void started.value.done.then(finished);
+      return ok(started.value.shell);
+    },
+    get: (id) => shells.get(id)?.shell,
+    list: () => [...shells.values()].map((entry) => entry.shell),
+    read(id) {
+      const entry = shells.get(id);
+      return entry && { shell: entry.shell, ...entry.unread.take() };
+    },
+    async kill(id) {
+      const entry = shells.get(id);
+      if (entry?.shell.status === 'running') await entry.kill();
+      return entry?.shell;
+    },
+    async killAll() {
+      const running = [...shells.values()].filter((entry) => entry.shell.status === 'running');
+      await Promise.all(running.map((entry) => entry.kill()));
+    },
+    onFinished(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+interface Entry {
+  shell: BackgroundShell;
+  readonly unread: Unread;
+  readonly done: Promise<BackgroundShell>;
+  kill(): Promise<void>;
+}
+
+async function startEntry(
+  deps: BackgroundShellDeps,
+  request: StartShellRequest,
+): Promise<Result<Entry, string>> {
+  const id = `b${deps.clock.uuid().replaceAll('-', '').slice(0, 8)}`;
+  const outputFile = join(request.directory, `${id}.output`);
+  const unread = new Unread(UNREAD_CAP);
+  const timeoutMs = Math.min(
+    request.timeoutMs || DEFAULT_BACKGROUND_TIMEOUT_MS,
+    MAX_BACKGROUND_TIMEOUT_MS,
+  );
+  const start = (kind: 'bash' | 'sh'): RunningProcess =>
+    deps.processes.start({
+      ...shellProgram(kind, request.command, { reportCwd: false }),
+      cwd: request.cwd,
+      env: request.env,
+      label: `${id}: ${sliceWhole(request.command, 0, 80)}`,
+      mergeStderr: true,
+      longLived: true,
+      timeoutMs,
+      maxOutputBytes: 4096,
+      spillFile: outputFile,
+      spillFromStart: true,
+      maxSpillBytes: MAX_OUTPUT_BYTES,
+      maxTotalBytes: MAX_OUTPUT_BYTES,
+      onOutput: (chunk) => unread.push(chunk),
+    });
+  let running = start('bash');
+  // Without a process there is nothing to wait for but the reason; no bash is the one with a way out.
+  if (running.pid === undefined) running = start('sh');
+  if (running.pid === undefined) {
+    const { startError } = await running.result;
+    return err(startError ?? 'The command could not be started.');
+  }
+  return ok(makeEntry({ running, unread, timeoutMs, shell: initialShell(deps, request, id, outputFile) }));
+}
+
+function initialShell(
+  deps: BackgroundShellDeps,
+  request: StartShellRequest,
+  id: string,
+  outputFile: string,
+): BackgroundShell {
+  const { command, description, cwd, agentId, toolUseId } = request;
+  return {
+    id,
+    command,
+    ...(description !== undefined && { description }),
+    cwd,
+    outputFile,
+    startedAt: deps.clock.now(),
+    ...(agentId !== undefined && { agentId }),
+    ...(toolUseId !== undefined && { toolUseId }),
+    status: 'running',
+    exitCode: null,
+    signal: null,
+  };
+}
+
+function makeEntry(parts: {
+  readonly running: RunningProcess;
+  readonly unread: Unread;
+  readonly timeoutMs: number;
+  readonly shell: BackgroundShell;
+}): Entry {
+  let asked = false;
+  const entry: Entry = {
+    shell: parts.shell,
+    unread: parts.unread,
+    done: parts.running.result.then(
+      (result) => {
+        entry.shell = { ...entry.shell, ...outcomeOf(result, { asked, timeoutMs: parts.timeoutMs }) };
+        return entry.shell;
+      },
+      (thrown) => {
+        entry.shell = { ...entry.shell, status: 'failed', note: messageOf(thrown) };
+        return entry.shell;
+      },
+    ),
+    async kill() {
+      asked = true;
+      await parts.running.kill();
+      await entry.done;
+    },
+  };
+  return entry;
+}
+
+function outcomeOf(
+  result: ProcessResult,
+  circumstances: { readonly asked: boolean; readonly timeoutMs: number },
+): Pick<BackgroundShell, 'status' | 'exitCode' | 'signal' | 'note'> {
+  const { exitCode, signal } = result;
+  if (result.timedOut) {
+    const minutes = Math.round(circumstances.timeoutMs / 6000) / 10;
+    return { status: 'timed_out', exitCode, signal, note: `ended after ${minutes} minutes` };
+  }
+  if (result.outputLimitHit) {
+    return { status: 'killed', exitCode, signal, note: 'ended for writing more than 64 MiB' };
+  }
+  if (circumstances.asked || result.aborted) return { status: 'killed', exitCode, signal };
+  return { status: exitCode === 0 ? 'completed' : 'failed', exitCode, signal };
+}
+
+/** Output since the last look. Keeps the latest part when there is too much. */
+class Unread {
+  readonly #cap: number;
+  #chunks: string[] = [];
+  #length = 0;
+  #dropped = 0;
+
+  constructor(cap: number) {
+    this.#cap = cap;
+  }
+
+  push(chunk: string): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > this.#cap * 2) this.#trim();
+  }
+
+  take(): { readonly text: string; readonly dropped: number } {
+    if (this.#length > this.#cap) this.#trim();
+    const taken = { text: this.#chunks.join(''), dropped: this.#dropped };
+    this.#chunks = [];
+    this.#length = 0;
+    this.#dropped = 0;
+    return taken;
+  }
+
+  #trim(): void {
+    const all = this.#chunks.join('');
+    const kept = sliceWhole(all, all.length - this.#cap, all.length);
+    this.#dropped += all.length - kept.length;
+    this.#chunks = [kept];
+    this.#length = kept.length;
+  }
+}

@@ -1,0 +1,244 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const SRC = path.resolve(import.meta.dirname, '../src');
+
+interface Import {
+  readonly specifier: string;
+  /** Path from src/ for our own files, undefined for packages. */
+  readonly target: string | undefined;
+  readonly lazy: boolean;
+  readonly typeOnly: boolean;
+}
+
+interface SourceFile {
+  readonly name: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+}
+
+const files = listFiles(SRC).map(readSource);
+const shipped = files.filter((file) => !file.name.endsWith('.test.ts'));
+const byName = new Map(files.map((file) => [file.name, file]));
+
+/** Layer of a file: its folder, or the file itself at the root. */
+function area(name: string): string {
+  return name.includes('/') ? (name.split('/')[0] ?? '') : name;
+}
+
+const GROUND = ['protocol', 'util', 'errors.ts', 'version.ts', 'markdown.d.ts'];
+const FEATURES = ['settings', 'permissions', 'tools', 'context', 'session', 'budget'];
+
+/** What each area may import besides itself and the ground. `folder/file` names a single file. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  env: [],
+  generated: [],
+  model: ['env'],
+  loop: ['model/client.ts', 'model/fold.ts'],
+  settings: ['env', 'model'],
+  permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
+  tools: ['env', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
+  context: ['env', 'model', 'settings'],
+  session: ['env', 'model', 'loop/types.ts'],
+  budget: ['env', 'model', 'loop/types.ts'],
+  agents: ['env', 'model', 'loop', ...FEATURES],
+  'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
+  server: ['harness.ts'],
+  sdk: ['harness.ts', 'server'],
+  cli: ['harness.ts', 'server', 'env'],
+  'index.ts': ['harness.ts', 'server', 'sdk'],
+  testing: ['env', 'model', 'loop', 'agents', ...FEATURES],
+};
+
+/** Folders that are an edge to the operating system and may use Node's modules. */
+const MAY_USE_NODE = ['env', 'cli', 'server', 'testing'];
+
+describe('architecture', () => {
+  it('keeps the import direction between the layers', () => {
+    const wrong: string[] = [];
+    for (const file of shipped) {
+      const from = area(file.name);
+      if (GROUND.includes(from)) {
+        for (const { target } of file.imports) {
+          if (target !== undefined && !GROUND.includes(area(target)))
+            wrong.push(`${file.name} → ${target}`);
+        }
+        continue;
+      }
+      const allowed = [from, ...GROUND, ...(MAY_IMPORT[from] ?? [])];
+      for (const { target } of file.imports) {
+        if (target === undefined || target.endsWith('.md')) continue;
+        if (file.name.startsWith('cli/commands/')) continue;
+        if (!allowed.includes(area(target)) && !allowed.includes(target))
+          wrong.push(`${file.name} → ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('has a rule for every folder', () => {
+    const areas = [...new Set(shipped.map((file) => area(file.name)))];
+    expect(
+      areas.filter((name) => !GROUND.includes(name) && MAY_IMPORT[name] === undefined),
+    ).toEqual([]);
+  });
+
+  it('has no import cycle, types included', () => {
+    expect(findCycle()).toEqual([]);
+  });
+
+  it('uses node: modules only in env/ and at the edges', () => {
+    const wrong = shipped.flatMap((file) =>
+      MAY_USE_NODE.includes(area(file.name))
+        ? []
+        : file.imports
+            .filter(({ specifier }) => specifier.startsWith('node:'))
+            .map(({ specifier }) => `${file.name} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('reads process.env only in env/ and at the edges', () => {
+    const wrong = shipped.filter(
+      (file) =>
+        !MAY_USE_NODE.includes(area(file.name)) &&
+        /\bprocess\.(env|cwd|argv|exit)\b/.test(file.text),
+    );
+    expect(wrong.map((file) => file.name)).toEqual([]);
+  });
+
+  it('imports zod only in schema files, and schema files only for their types', () => {
+    const wrong: string[] = [];
+    for (const file of shipped) {
+      for (const { specifier } of file.imports) {
+        if (specifier === 'zod' && !file.name.endsWith('.schema.ts'))
+          wrong.push(`${file.name} imports zod`);
+      }
+      for (const match of file.text.matchAll(/^import (?!type\b)[^;]*\.schema\.js'/gm)) {
+        wrong.push(`${file.name}: ${match[0]}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('loads rarely needed libraries lazily: none is reachable at start', () => {
+    const rare = [
+      'turndown',
+      'unpdf',
+      'ajv',
+      'unbash',
+      '@vscode/ripgrep',
+      'node:https',
+      'node:zlib',
+      'node:dns',
+    ];
+    const wrong: string[] = [];
+    for (const name of loadedAtStart('cli/main.ts')) {
+      for (const { specifier, lazy, typeOnly } of byName.get(name)?.imports ?? []) {
+        if (lazy || typeOnly) continue;
+        if (rare.some((library) => specifier === library || specifier.startsWith(`${library}/`))) {
+          wrong.push(`${name} imports ${specifier}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('has one way in: only tools/invoke.ts runs a tool, only the gate issues a permit', () => {
+    const runs = shipped.filter((file) => /\btool\.run\(|\.run\(verdict\.input/.test(file.text));
+    expect(runs.map((file) => file.name)).toEqual(['tools/invoke.ts']);
+    const issues = shipped.filter((file) => /Permit\.issue\(/.test(file.text));
+    expect(issues.map((file) => file.name)).toEqual(['permissions/gate.ts']);
+  });
+
+  it('keeps files and the heart of the runtime short', () => {
+    const lines = (name: string): number => (byName.get(name)?.text ?? '').split('\n').length;
+    expect(lines('loop/loop.ts')).toBeLessThan(200);
+    expect(lines('tools/invoke.ts')).toBeLessThan(180);
+    expect(lines('permissions/gate.ts')).toBeLessThan(150);
+    const long = shipped.filter(
+      (file) =>
+        area(file.name) !== 'generated' &&
+        !file.name.endsWith('.schema.ts') &&
+        file.text.split('\n').length > 400,
+    );
+    expect(long.map((file) => file.name)).toEqual([]);
+  });
+
+  it('has no default exports, no suppressed checks without a reason, no leftover markers', () => {
+    const wrong: string[] = [];
+    for (const file of shipped) {
+      if (area(file.name) === 'generated' || file.name === 'markdown.d.ts') continue;
+      if (/^export default /m.test(file.text)) wrong.push(`${file.name}: default export`);
+      if (/@ts-(ignore|expect-error|nocheck)/.test(file.text))
+        wrong.push(`${file.name}: suppressed type check`);
+      if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) wrong.push(`${file.name}: leftover marker`);
+      if (/biome-ignore [\w/]+:\s*$/m.test(file.text))
+        wrong.push(`${file.name}: suppression without a reason`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+function listFiles(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(directory, entry.name);
+    if (entry.isDirectory()) return listFiles(full);
+    return entry.name.endsWith('.ts') ? [full] : [];
+  });
+}
+
+function readSource(full: string): SourceFile {
+  const text = readFileSync(full, 'utf8');
+  const name = path.relative(SRC, full).split(path.sep).join('/');
+  const imports: Import[] = [];
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  for (const match of code.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*'([^']+)'|(?:^|\n)import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g,
+  )) {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    const target = specifier.startsWith('.')
+      ? path.posix.join(path.posix.dirname(name), specifier).replace(/\.js$/, '.ts')
+      : undefined;
+    const typeOnly = /^\s*(?:import|export)\s+type\b/.test(match[0].trimStart());
+    imports.push({ specifier, target, lazy: match[3] !== undefined, typeOnly });
+  }
+  return { name, text, imports };
+}
+
+/** The files of one cycle, empty when there is none. */
+function findCycle(): readonly string[] {
+  const state = new Map<string, 'open' | 'done'>();
+  const visit = (name: string, trail: readonly string[]): readonly string[] => {
+    if (state.get(name) === 'done') return [];
+    if (state.get(name) === 'open') return [...trail.slice(trail.indexOf(name)), name];
+    state.set(name, 'open');
+    for (const { target } of byName.get(name)?.imports ?? []) {
+      if (target === undefined || !byName.has(target)) continue;
+      const cycle = visit(target, [...trail, name]);
+      if (cycle.length > 0) return cycle;
+    }
+    state.set(name, 'done');
+    return [];
+  };
+  for (const file of shipped) {
+    const cycle = visit(file.name, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
+
+/** Every file that is evaluated when `entry` is: what it imports neither lazily nor for types alone. */
+function loadedAtStart(entry: string): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const visit = (name: string): void => {
+    if (seen.has(name) || !byName.has(name)) return;
+    seen.add(name);
+    for (const { target, lazy, typeOnly } of byName.get(name)?.imports ?? []) {
+      if (target !== undefined && !lazy && !typeOnly) visit(target);
+    }
+  };
+  visit(entry);
+  return seen;
+}
