@@ -34,7 +34,7 @@ if (!typesOnly) {
     keepNames: false,
     write: false,
     // Native or data-carrying packages stay outside; everything else is in the chunks.
-    external: ['@vscode/ripgrep'],
+    external: ['@vscode/ripgrep', 'unpdf'],
   });
   mkdirSync(path.join(ROOT, 'dist/cli'), { recursive: true });
   writeFileSync(path.join(ROOT, 'dist/cli/package.json'), '{ "type": "commonjs" }\n');

@@ -1,7 +1,411 @@
-import { createAgent } from './agents/agent.js';
+/**
+ * The composition root: the one file that knows every feature. Wiring, no decisions.
+ */
+import { type AgentSetup, createAgent } from './agents/agent.js';
 import { createBackgroundInput } from './agents/background-input.js';
 import { createCallLedger } from './agents/call-ledger.js';
 import { createCompaction } from './agents/compaction.js';
+import { extract } from './agents/extract.js';
+import { createModelChoices } from './agents/model-choice.js';
 import { type AgentSession, createSession, type SessionRun } from './agents/session.js';
+import { shellNotice, shellStatus } from './agents/shell-notice.js';
+import { STRUCTURED_ATTEMPTS, structuredNudge } from './agents/structured.js';
 import { createLimits } from './budget/limits.js';
-export type { LoopEvent };
+import { openOpening } from './context/opening.js';
+import { systemPrompt } from './context/system-prompt.js';
+import { systemClock } from './env/clock.js';
+import { hostFacts } from './env/host.js';
+import { nodeFileSystem } from './env/node-fs.js';
+import { createProcessSupervisor } from './env/node-process.js';
+import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
+import type { LoopEvent } from './loop/types.js';
+import { modelAccounts } from './model/accounts.js';
+import { openModel } from './model/open.js';
+import { chooseProvider } from './model/provider.js';
+import { maxRetriesFrom } from './model/retry.js';
+import { timed } from './model/timed.js';
+import { UsageLedger } from './model/usage.js';
+import { openPermissions } from './permissions/open.js';
+import type { Asker } from './permissions/types.js';
+import { MAIN_AGENT } from './protocol/agent-ref.js';
+import type { PermissionMode } from './protocol/permissions.js';
+import type { SessionNews } from './protocol/session-events.js';
+import { openHistory, type SessionStart } from './session/open.js';
+import { openStore } from './session/open-store.js';
+import { createRecorder } from './session/recorder.js';
+import { loadSettings, managedSettingsDirectory } from './settings/load.js';
+import { refuseBroken } from './settings/refuse.js';
+import { type Builtins, openBuiltins } from './tools/builtin/set.js';
+import { createInvoke, } from './tools/invoke.js';
+import { boundOutput } from './tools/output.js';
+import { createReadState } from './tools/read-state.js';
+import { createWorkspace } from './tools/workspace.js';
+import { VERSION } from './version.js';
+
+export type { AgentSession, RunResult } from './agents/session.js';
+export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
+export type { AskAnswer, AskRequest } from './permissions/types.js';
+export type { UserBlock } from './protocol/content.js';
+export type { SessionInfo, SessionNews } from './protocol/session-events.js';
+
+/** Everything that shapes a session. Absent means: the default. */
+export interface SessionConfig {
+  /** Where the agent works. Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Recorded in the transcript: which program opened the session. */
+  readonly entrypoint: string;
+  readonly model?: string | undefined;
+  readonly fallbackModels?: readonly string[];
+  readonly effort?: string | undefined;
+  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
+  readonly maxThinkingTokens?: number | undefined;
+  readonly betas?: readonly string[];
+  /** Model round-trips of one run. */
+  readonly maxTurns?: number | undefined;
+  /** Dollars of the whole session. Refused where a price is not known. */
+  readonly maxBudgetUsd?: number | undefined;
+  /** Replaces the system prompt; an empty text means none. */
+  readonly systemPrompt?: string | readonly string[] | undefined;
+  readonly appendSystemPrompt?: string | undefined;
+  readonly addDirs?: readonly string[];
+  /** Allow rules. */
+  readonly allowedTools?: readonly string[];
+  /** Bare names are taken out of the pool; scoped ones are deny rules. */
+  readonly disallowedTools?: readonly string[];
+  /** The built-in tools to offer; undefined: the default set. */
+  readonly tools?: readonly string[] | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  /** Whether bypassPermissions may be chosen later. */
+  readonly bypassArmed?: boolean;
+  /** Settings above the files: JSON text or a file's name. */
+  readonly settings?: string | undefined;
+  readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
+  /** The answer must be JSON of this schema. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly start: SessionStart;
+  readonly fork: boolean;
+  readonly title?: string | undefined;
+  /** False: no transcript is written. */
+  readonly persist: boolean;
+  /** The project's own settings may grant and execute, for this session. */
+  readonly trust: boolean;
+  /** File of a scripted model that takes the place of a real one. */
+  readonly script?: string | undefined;
+  /** Answers what no rule decides. Absent: nobody does, which means no. */
+  readonly asker?: Asker;
+  emit(event: LoopEvent | SessionNews): void;
+}
+
+/** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
+export async function openSession(config: SessionConfig): Promise<AgentSession> {
+  const ground = await openGround(config);
+  const model = await openModelLayer(config, ground);
+  const log = await openLog(config, ground);
+  const hands = await openHands(config, ground, { model, log });
+  return await joinSession(config, ground, { model, log, hands });
+}
+
+/** Settings, environment, workspace. */
+async function openGround(config: SessionConfig) {
+  const host = hostFacts();
+  const fs = nodeFileSystem;
+  const configDir = configDirectory(config.env);
+  const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
+  const { settings, problems } = await loadSettings({
+    fs,
+    cwd: config.cwd,
+    configDir,
+    managedDir: managedSettingsDirectory(host.os),
+    sources,
+    trustProject: config.trust,
+    env: config.env,
+    ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
+  });
+  refuseBroken(problems, config.emit);
+  const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
+  const additional = [
+    ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
+    ...settings.permissions.additionalDirectories.map((directory) => directory.value),
+  ];
+  return {
+    fs,
+    host,
+    configDir,
+    sources,
+    settings,
+    additional,
+    clock: systemClock,
+    env: { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'],
+    workspace: createWorkspace([config.cwd, ...additional]),
+    gitBranch: currentBranch(config.cwd),
+  };
+}
+
+type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** The provider's client, which model it is asked for, and what it has cost. */
+async function openModelLayer(config: SessionConfig, ground: Ground) {
+  const env =
+    config.script === undefined ? ground.env : { ...ground.env, PORTCULLIS_SCRIPT: config.script };
+  const provider = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
+  const maxRetries = maxRetriesFrom(env);
+  const client = timed(
+    await openModel(provider, {
+      version: VERSION,
+      readText: (file) => ground.fs.readText(file),
+      retry: {
+        fallbackModels: config.fallbackModels ?? [],
+        ...(maxRetries === undefined ? {} : { maxRetries }),
+      },
+    }),
+    ground.clock,
+  );
+  const name = provider.kind === 'none' ? undefined : provider.model;
+  return {
+    client,
+    ledger: new UsageLedger(),
+    choices: createModelChoices({ ...config, name, env, provider: client.provider }),
+  };
+}
+
+type ModelLayer = Awaited<ReturnType<typeof openModelLayer>>;
+
+/** The transcript: what was said before, and where it goes on. */
+async function openLog(config: SessionConfig, ground: Ground) {
+  const store = openStore({
+    persist: config.persist,
+    configDir: ground.configDir,
+    cwd: config.cwd,
+    temporaryDirectory: ground.host.temporaryDirectory,
+    projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
+    emit: config.emit,
+  });
+  const history = await openHistory(store, config.start, {
+    fork: config.fork,
+    clock: ground.clock,
+  });
+  const recorder = createRecorder({
+    store,
+    sessionId: history.sessionId,
+    clock: ground.clock,
+    cwd: () => ground.workspace.cwd,
+    version: VERSION,
+    entrypoint: config.entrypoint,
+    parentUuid: history.parentUuid,
+    ...(ground.gitBranch === undefined ? {} : { gitBranch: ground.gitBranch }),
+    ...(history.title === undefined ? {} : { title: history.title }),
+    ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),
+  });
+  for (const { call, result } of history.missingResults) recorder.result(call, result);
+  if (config.title !== undefined) recorder.title(config.title);
+  return { store, history, recorder };
+}
+
+type Log = Awaited<ReturnType<typeof openLog>>;
+
+/** Tools, the gate before them, and the one function that leads through it. */
+async function openHands(
+  config: SessionConfig,
+  ground: Ground,
+  { model, log }: { model: ModelLayer; log: Log },
+) {
+  const { fs, clock, env, workspace } = ground;
+  const { sessionId } = log.history;
+  const processes = createProcessSupervisor({ stateDirectory: stateDirectory(env) });
+  const permissions = openPermissions({
+    fs,
+    env,
+    clock,
+    isRoot: ground.host.isRoot,
+    cwd: config.cwd,
+    settings: ground.settings.permissions,
+    allowedTools: config.allowedTools ?? [],
+    disallowedTools: config.disallowedTools ?? [],
+    mode: config.permissionMode,
+    bypassArmed: config.bypassArmed === true,
+    asker: config.asker,
+    emit: config.emit,
+  });
+  const builtins = await openBuiltins({
+    fs,
+    clock,
+    processes,
+    env,
+    workspace,
+    configDir: ground.configDir,
+    sessionId,
+    hasPerson: config.asker !== undefined,
+    offered: config.tools,
+    allowed: permissions.allowedNames,
+    banned: permissions.bannedNames,
+    jsonSchema: config.jsonSchema,
+    summarise: (prompt, text, signal) =>
+      extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
+  });
+  const calls = createCallLedger();
+  const readState = createReadState();
+  const invoke = createInvoke({
+    pool: builtins.pool,
+    gate: permissions.gate,
+    agent: MAIN_AGENT,
+    workspace,
+    contextFor: (call, signal) => ({
+      agent: MAIN_AGENT,
+      sessionId,
+      toolUseId: call.id,
+      signal,
+      workspace,
+      readState,
+      mode: permissions.mode(),
+      setMode: permissions.setMode,
+      spillDirectory: () => log.store.spillDirectory(sessionId),
+      progress: (text) =>
+        config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
+    }),
+    onVerdict(call, tool, verdict) {
+      builtins.validInput();
+      config.emit({ type: 'decision', receipt: verdict.receipt });
+      const denial = calls.verdict(call, tool, verdict);
+      if (denial !== undefined && verdict.kind === 'refused') {
+        config.emit({ type: 'denied', denial, message: verdict.message });
+      }
+    },
+    onInvalidInput: builtins.invalidInput,
+    onRan(_call, tool, output) {
+      if (output.isError !== true) calls.ran(tool);
+    },
+    bound: (output, context) => boundOutput(output, { fs, context }),
+    uuid: clock.uuid,
+  });
+  return { processes, permissions, builtins, calls, invoke };
+}
+
+type Hands = Awaited<ReturnType<typeof openHands>>;
+
+/** The agent and what happens around its runs. */
+async function joinSession(
+  config: SessionConfig,
+  ground: Ground,
+  { model, log, hands }: { model: ModelLayer; log: Log; hands: Hands },
+): Promise<AgentSession> {
+  const { clock, workspace } = ground;
+  const { client, choices, ledger } = model;
+  const { history, recorder, store } = log;
+  const { permissions, builtins } = hands;
+  const current: { run: SessionRun | undefined } = { run: undefined };
+  const compaction = createCompaction({
+    client,
+    clock,
+    env: ground.env,
+    window: choices.limits,
+    recordBoundary: (compacted) => recorder.compactBoundary(compacted),
+    emit: config.emit,
+  });
+  const background = backgroundOf(config, builtins, clock);
+  const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(clock.uuid);
+  const setup: AgentSetup = {
+    ref: MAIN_AGENT,
+    client,
+    choice: choices.current,
+    system: systemPrompt({
+      ...(config.systemPrompt === undefined ? {} : { replacement: config.systemPrompt }),
+      ...(config.appendSystemPrompt === undefined ? {} : { appended: config.appendSystemPrompt }),
+    }),
+    pool: builtins.pool,
+    invoke: hands.invoke,
+    record: recorder,
+    history: history.messages,
+    compaction,
+    shouldStop: createLimits({
+      maxTurns: config.maxTurns,
+      maxBudgetUsd: config.maxBudgetUsd,
+      spentUsd: () => ledger.total().costUsd,
+      stuck: () => builtins.stuck() ?? compaction.exhausted,
+    }),
+    takeInput: () => current.run?.takeInput() ?? [],
+    onIdle: () => nudge?.() ?? background.next(),
+    onAnswer(answer) {
+      ledger.add({
+        agent: MAIN_AGENT.path,
+        model: answer.model,
+        provider: client.provider,
+        usage: answer.usage,
+      });
+      current.run?.onAnswer(answer);
+    },
+    emit: config.emit,
+    uuid: clock.uuid,
+  };
+  const opening = await openOpening({
+    fs: ground.fs,
+    configDir: ground.configDir,
+    sources: ground.sources,
+    facts: {
+      cwd: workspace.cwd,
+      additionalDirectories: ground.additional,
+      platform: ground.host.platform,
+      date: new Date(clock.now()).toISOString().slice(0, 10),
+      gitBranch: ground.gitBranch,
+      model: choices.current().model,
+    },
+    resumedFrom: history.resumed ? { cwd: history.lastCwd } : undefined,
+    emit: config.emit,
+    uuid: clock.uuid,
+  });
+  return createSession(
+    {
+      id: history.sessionId,
+      agent: createAgent(setup),
+      clock,
+      calls: hands.calls,
+      background,
+      info: () => ({
+        sessionId: history.sessionId,
+        cwd: workspace.cwd,
+        model: choices.current().model,
+        mode: permissions.mode(),
+        tools: builtins.pool.tools.map((tool) => tool.name),
+        keySource: ground.env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
+        additionalDirectories: ground.additional,
+        memoryPaths: opening.paths,
+        transcriptPath: store.transcriptPath(history.sessionId),
+      }),
+      emit: config.emit,
+      setMode: permissions.setMode,
+      setModel: choices.set,
+      openingMessages: () => opening.messages,
+      recordInput: (message) => recorder.input(message),
+      accounts: () => modelAccounts(ledger, choices.limits()),
+      apiMs: client.elapsedMs,
+      structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
+      onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
+      async close() {
+        await builtins.shells.killAll();
+        await hands.processes.killAll();
+        store.close();
+      },
+    },
+    current,
+  );
+}
+
+/** Background commands tell the agent when they end; the host hears of it too. */
+function backgroundOf(config: SessionConfig, builtins: Builtins, clock: Ground['clock']) {
+  const { shells } = builtins;
+  const background = createBackgroundInput(
+    () => shells.list().filter((shell) => shell.status === 'running').length,
+  );
+  shells.onFinished((shell) => {
+    config.emit({
+      type: 'task_finished',
+      taskId: shell.id,
+      toolUseId: shell.toolUseId ?? '',
+      status: shellStatus(shell),
+      outputFile: shell.outputFile,
+      summary: shell.description ?? shell.command,
+    });
+    background.add(shellNotice(shell, clock.uuid()));
+  });
+  return background;
+}

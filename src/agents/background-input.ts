@@ -8,6 +8,8 @@ export interface BackgroundInput {
   /** Something finished. */
   add(message: InputMessage): void;
   take(): readonly InputMessage[];
+  /** Everything that has arrived as one message, for an agent that is about to leave. */
+  next(): InputMessage | undefined;
   onArrival(listener: () => void): void;
   /** Waits for running work, for a bounded time. True: there is something to take. */
   wait(): Promise<boolean>;
@@ -27,6 +29,12 @@ export function createBackgroundInput(running: () => number): BackgroundInput {
       const taken = waiting;
       waiting = [];
       return taken;
+    },
+    next() {
+      const [first, ...rest] = waiting;
+      waiting = [];
+      if (first === undefined) return undefined;
+      return { ...first, content: [first, ...rest].flatMap((message) => message.content) };
     },
     onArrival(listener) {
       if (waiting.length > 0) listener();

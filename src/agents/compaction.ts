@@ -39,7 +39,7 @@ export interface CompactionParts {
     trigger: 'auto' | 'manual';
     preTokens: number;
     messages: readonly Message[];
-  }): void;
+  }): { readonly uuid: string; readonly summaryUuid: string };
   emit(event: SessionNews): void;
 }
 
@@ -88,7 +88,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         return undefined;
       }
       const { newMessages, preTokens, postTokens } = done.value;
-      parts.recordBoundary({ trigger, preTokens, messages: newMessages });
+      const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
       parts.emit({
         type: 'compacted',
         trigger,
@@ -96,8 +96,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         postTokens,
         durationMs: Math.round(parts.clock.monotonic() - started),
         summary: textOf(newMessages[0]?.content ?? ''),
-        uuid: parts.clock.uuid(),
-        summaryUuid: parts.clock.uuid(),
+        ...recorded,
       });
       const verdict = breaker.compacted({
         turn,

@@ -132,8 +132,22 @@ function openMakingParents(path: string): number {
     return openSync(path, FLAGS, 0o600);
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-    mkdirSync(nodePath.dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateDirectory(nodePath.dirname(path));
     return openSync(path, FLAGS, 0o600);
+  }
+}
+
+/** Step by step: the recursive mkdir of Node says ENOENT where the disk is read-only or full. */
+export function makePrivateDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, 0o700);
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    if (code === 'EEXIST' && statSync(directory).isDirectory()) return;
+    const parent = nodePath.dirname(directory);
+    if (code !== 'ENOENT' || parent === directory) throw thrown;
+    makePrivateDirectory(parent);
+    makePrivateDirectory(directory);
   }
 }
 

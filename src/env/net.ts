@@ -3,8 +3,8 @@ import { messageOf, systemCodeOf } from '../errors.js';
 import { orAbort } from '../util/abort.js';
 import { err, ok, type Result } from '../util/result.js';
 import { isInternalName, isIpAddress, refusalOf } from './address.js';
+import { proxyFor } from './http-proxy.js';
 import { decodeBody, readBody } from './net-body.js';
-import { openThroughProxy, proxyFor } from './net-proxy.js';
 
 export const MAX_FETCH_BYTES = 10 * 1024 * 1024;
 export const FETCH_TIMEOUT_MS = 30_000;
@@ -71,7 +71,7 @@ export interface NetDeps {
  * its addresses belongs to an inner network, and the connection goes to exactly the addresses that
  * were judged, so that a second answer of the name server changes nothing.
  *
- * With HTTP_PROXY or HTTPS_PROXY set (and the host not in NO_PROXY) the proxy resolves the name, out
+ * With HTTP_PROXY, HTTPS_PROXY or ALL_PROXY set (and the host not in NO_PROXY) the proxy resolves the name, out
  * of our sight: then literal addresses, internal names and names without a dot are judged here, and
  * what a public name resolves to is the proxy's to police.
  */
@@ -106,13 +106,10 @@ async function fetchOnce(request: Bounded, deps: NetDeps): Promise<FetchResult> 
   if (!checked.ok) return checked;
   const url = checked.value;
   const proxy = proxyFor(url, deps.environment ?? process.env);
-  if (!proxy.ok) return failure('connection', proxy.error);
-  if (proxy.value !== undefined) {
+  if (proxy !== undefined) {
     const refused = refuseUnresolved(url);
     if (refused !== undefined) return failure('forbidden', refused);
-    const { signal } = request;
-    const route = await openThroughProxy({ url, proxy: proxy.value, ca: deps.ca, signal });
-    return exchange(url, request, { ...route, ca: deps.ca });
+    return exchange(url, request, { ...(await routeThrough(proxy, url)), ca: deps.ca });
   }
   const addresses = await judgedAddresses(url, request, deps);
   if (!addresses.ok) return addresses;
@@ -189,6 +186,24 @@ function pinnedTo(addresses: readonly string[]): Lookup {
   };
 }
 
+/** A tunnel for https; for http the request goes to the proxy with the whole URL in its first line. */
+async function routeThrough(
+  proxy: NonNullable<ReturnType<typeof proxyFor>>,
+  url: URL,
+): Promise<Route> {
+  if (url.protocol === 'https:') {
+    const { agentFor } = await import('./https-agent.js');
+    return { via: { agent: agentFor(proxy.url) } };
+  }
+  const via = {
+    hostname: bareHost(proxy.url),
+    port: proxy.port,
+    path: `${url.origin}${url.pathname}${url.search}`,
+    headers: proxy.headers,
+  };
+  return { via, secure: proxy.url.protocol === 'https:' };
+}
+
 interface Route {
   readonly lookup?: Lookup;
   readonly ca?: string | undefined;
@@ -206,10 +221,10 @@ async function exchange(url: URL, request: Bounded, route: Route): Promise<Fetch
     port: url.port === '' ? undefined : Number(url.port),
     path: `${url.pathname}${url.search}`,
     method: request.method ?? 'GET',
+    // A connection of its own: one kept from an earlier request was judged for that one.
+    agent: false,
     ...route.via,
     headers: { ...cleanHeaders(request.headers), host: url.host, ...route.via?.headers },
-    // A connection of its own for every request; an agent would ignore the tunnel's socket.
-    ...(route.via?.createConnection === undefined ? { agent: false } : {}),
     signal: request.signal,
     ...(route.lookup === undefined ? {} : { lookup: route.lookup }),
     ...(secure ? { rejectUnauthorized: true, ...(route.ca ? { ca: route.ca } : {}) } : {}),

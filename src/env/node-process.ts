@@ -19,7 +19,10 @@ export interface SupervisorOptions {
   readonly stateDirectory?: string;
 }
 
-/** From this age on a child is known to the watchdog. Most commands never get there. */
+/**
+ * From this age on a child is known to the watchdog. Most commands never get there, and the watchdog
+ * itself starts with the first that does. The price: a child younger than this survives a `kill -9`.
+ */
 const WATCH_AFTER_MS = 50;
 /** From this age on it is in the registry. */
 const REGISTER_AFTER_MS = 1000;
@@ -132,7 +135,7 @@ class NodeProcessSupervisor {
       pid: child.pid,
       ...(startTime !== undefined && { startTime }),
       label: child.request.label,
-      since: Date.now(),
+      since: child.since,
       ...(leftBehind && { leftBehind }),
     });
   }

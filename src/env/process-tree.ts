@@ -36,6 +36,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
 
 /** Whether any process of the group still runs; one that merely waits to be reaped does not count. */
 export function groupAlive(group: number): boolean {
+  // The usual answer, for one system call.
   if (!answers(-group)) return false;
   const pids = listProcesses();
   // Without /proc the answer above is all there is.
@@ -46,13 +47,9 @@ export function groupAlive(group: number): boolean {
   });
 }
 
-/** One system call, for the hot path: counts members that wait to be reaped as alive. */
-export function groupAnswers(group: number): boolean {
-  return answers(-group);
-}
-
+/** Whether a process of this pid runs; one that merely waits to be reaped does not. */
 export function processAlive(pid: number): boolean {
-  return answers(pid);
+  return answers(pid) && readProcess(pid)?.state !== 'Z';
 }
 
 /**

@@ -41,6 +41,8 @@ export interface SpawnRequest {
   readonly onOutput?: (chunk: string, stream: 'stdout' | 'stderr') => void;
 }
 
+export type StartErrorKind = 'program-missing' | 'directory' | 'too-long' | 'other';
+
 export interface ProcessResult {
   /** Null when the child was ended by a signal or could not start. Never coerced to 0. */
   readonly exitCode: number | null;
@@ -52,6 +54,8 @@ export interface ProcessResult {
   readonly aborted: boolean;
   /** Set when the program could not be started at all. */
   readonly startError?: string;
+  /** What was in the way, for callers that can do something about it. */
+  readonly startErrorKind?: StartErrorKind;
   readonly outputBytes: number;
   readonly truncated: boolean;
   readonly spilledTo?: string;

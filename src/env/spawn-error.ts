@@ -1,35 +1,56 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { messageOf, systemCodeOf } from '../errors.js';
-import type { SpawnRequest } from './process.js';
+import type { SpawnRequest, StartErrorKind } from './process.js';
+
+export interface StartError {
+  readonly startError: string;
+  readonly startErrorKind: StartErrorKind;
+}
 
 /** Why a program could not be started, naming what to change. Node blames the program for everything. */
-export function startErrorText(
+export function startErrorOf(
   request: Pick<SpawnRequest, 'command' | 'args' | 'cwd'>,
   thrown: unknown,
-): string {
-  const { command, cwd } = request;
+): StartError {
   const code = systemCodeOf(thrown);
+  const aboutDirectory =
+    code !== undefined && DIRECTORY_CODES.has(code) ? directoryProblem(request.cwd) : undefined;
+  if (aboutDirectory !== undefined) {
+    return { startError: aboutDirectory, startErrorKind: 'directory' };
+  }
+  return {
+    startError: `Cannot start ${request.command}: ${reasonFor(request, code, thrown)}`,
+    startErrorKind: code === 'ENOENT' ? 'program-missing' : code === 'E2BIG' ? 'too-long' : 'other',
+  };
+}
+
+const DIRECTORY_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+
+function reasonFor(
+  request: Pick<SpawnRequest, 'args'>,
+  code: string | undefined,
+  thrown: unknown,
+): string {
   switch (code) {
     case 'ENOENT':
-    case 'ENOTDIR':
-      return directoryProblem(cwd) ?? `Cannot start ${command}: no such program.`;
+      return 'no such program.';
     case 'EACCES':
     case 'EPERM':
-      return directoryProblem(cwd) ?? `Cannot start ${command}: it is not executable.`;
+      return 'it is not executable.';
     case 'E2BIG':
-      return `Cannot start ${command}: its arguments and environment are too long for the system (${argumentBytes(request)} bytes of arguments). Put the text into a file and pass the file.`;
+      return `its arguments and environment are too long for the system (${argumentBytes(request)} bytes of arguments). Put the text into a file and pass the file.`;
     case 'ENOEXEC':
-      return `Cannot start ${command}: not a program this system can run (a script needs a first line like #!/bin/sh).`;
+      return 'not a program this system can run (a script needs a first line like #!/bin/sh).';
     case 'EAGAIN':
     case 'ENOMEM':
-      return `Cannot start ${command}: the system has no room for another process (${code}). End something and try again.`;
+      return `the system has no room for another process (${code}). End something and try again.`;
     case 'EMFILE':
     case 'ENFILE':
-      return `Cannot start ${command}: too many open files (${code}).`;
+      return `too many open files (${code}).`;
     case 'ERR_INVALID_ARG_VALUE':
-      return `Cannot start ${command}: an argument contains a NUL character, which no program can be given.`;
+      return 'an argument contains a NUL character, which no program can be given.';
     default:
-      return `Cannot start ${command}: ${messageOf(thrown)}`;
+      return messageOf(thrown);
   }
 }
 

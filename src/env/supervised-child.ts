@@ -4,8 +4,8 @@ import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
 import { OutputCapture, SpillFile } from './output-capture.js';
 import type { PipePool } from './pipe-pool.js';
 import type { ProcessResult, SpawnRequest } from './process.js';
-import { endTree, groupAnswers, MARKER_VARIABLE, type ProcessTree } from './process-tree.js';
-import { startErrorText } from './spawn-error.js';
+import { endTree, groupAlive, MARKER_VARIABLE, type ProcessTree } from './process-tree.js';
+import { type StartError, startErrorOf } from './spawn-error.js';
 
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
 const DEFAULT_SPILL_BYTES = 64 * 1024 * 1024;
@@ -36,6 +36,8 @@ type EndReason = 'deadline' | 'abort' | 'output' | 'asked';
 export class SupervisedChild {
   readonly request: SpawnRequest;
   readonly result: Promise<ProcessResult>;
+  /** Milliseconds since 1970. */
+  readonly since = Date.now();
   readonly #host: ChildHost;
   readonly #startedAt = performance.now();
   readonly #stdout: OutputCapture;
@@ -73,7 +75,7 @@ export class SupervisedChild {
     if (!request.mergeStderr) this.#stderr = new OutputCapture({ cap });
     if (request.signal?.aborted) {
       this.#endReason = 'abort';
-      this.#settle({});
+      this.#settle(undefined);
     } else this.#start();
   }
 
@@ -209,7 +211,7 @@ export class SupervisedChild {
   #settleWhenDone(): void {
     if (this.#exit === undefined) return;
     if (this.#ending !== undefined && !this.#treeGone) return;
-    if (this.#drained || this.#streams.every((stream) => stream.ended)) this.#settle({});
+    if (this.#drained || this.#streams.every((stream) => stream.ended)) this.#settle(undefined);
   }
 
   #failedToStart(thrown: unknown): void {
@@ -217,10 +219,10 @@ export class SupervisedChild {
     this.#control?.discard();
     this.#control = undefined;
     this.#streams = [];
-    this.#settle({ startError: startErrorText(this.request, thrown) });
+    this.#settle(startErrorOf(this.request, thrown));
   }
 
-  #settle(extra: Pick<ProcessResult, 'startError'>): void {
+  #settle(startError: StartError | undefined): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#deadline);
@@ -231,9 +233,9 @@ export class SupervisedChild {
     const control = this.#control?.take() ?? '';
     for (const stream of this.#streams) stream.release();
     this.#spill?.close();
-    const leftRunning = this.pid !== undefined && groupAnswers(this.pid);
+    const leftRunning = this.pid !== undefined && groupAlive(this.pid);
     if (this.pid !== undefined) this.#host.finished(this, leftRunning);
-    this.#resolve({ ...this.#outcome(), control, leftRunning, ...extra });
+    this.#resolve({ ...this.#outcome(), control, leftRunning, ...startError });
   }
 
   #outcome(): Omit<ProcessResult, 'control' | 'startError'> {

@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -14,7 +13,7 @@ import {
 import { open, readFile } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import { type AppendLog, createAppendLog } from './append-log.js';
+import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 
 /** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
 export interface TranscriptFiles {
@@ -61,12 +60,10 @@ export const nodeTranscriptFiles: TranscriptFiles = {
       return undefined;
     }
   },
-  makeDirectory(path) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  },
+  makeDirectory: makePrivateDirectory,
   writeOnce(path, text) {
     if (existsSync(path)) return;
-    mkdirSync(nodePath.dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateDirectory(nodePath.dirname(path));
     const draft = `${path}.${process.pid}.tmp`;
     try {
       writeFileSync(draft, text, { mode: 0o600 });

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import {
-  accessSync,
   closeSync,
   constants,
   fchmodSync,
@@ -36,8 +35,7 @@ export async function writeAtomic(
     }
     if (existing.isDirectory()) throw systemError('EISDIR');
     if (!existing.isFile()) throw notRegular(path);
-    // A rename would get past the read-only mark of the file itself.
-    accessSync(target, constants.W_OK);
+    requireWritable(target);
     // A rename would part this name from the file's other names.
     if (existing.nlink > 1) return await writeInPlace(target, data);
     await replace(target, data, { existing });
@@ -101,6 +99,16 @@ function takeOver(fd: number, existing: Stats): boolean {
   }
   fchmodSync(fd, existing.mode & 0o7777);
   return true;
+}
+
+/** A rename would get past the read-only mark of the file itself. Opening asks as the user we act for. */
+function requireWritable(target: string): void {
+  try {
+    closeSync(openSync(target, constants.O_WRONLY));
+  } catch (thrown) {
+    // A program that is running cannot be opened for writing, but it can be replaced.
+    if (systemCodeOf(thrown) !== 'ETXTBSY') throw thrown;
+  }
 }
 
 /** Not atomic: the price for keeping what a rename would lose (other names, owner, mount). */

@@ -13,7 +13,8 @@ export function parseDomain(spec: string): DomainPattern | undefined {
   if (host === '*') return { labels: [], subdomains: false, every: true };
   const subdomains = host.startsWith('*.');
   const labels = (subdomains ? host.slice(2) : host).split('.');
-  return labels.includes('') ? undefined : { labels, subdomains, every: false };
+  const unclear = labels.some((label) => label === '' || label.split('*').length > 2);
+  return unclear ? undefined : { labels, subdomains, every: false };
 }
 
 /** Whether the URL's host fits. What is not a web address has no host and fits nothing. */
@@ -42,6 +43,9 @@ function labelFits(wanted: string, label: string): boolean {
   if (star === -1) return wanted === label;
   const before = wanted.slice(0, star);
   const after = wanted.slice(star + 1);
-  if (after.includes('*')) return false;
-  return label.length >= before.length + after.length && label.startsWith(before) && label.endsWith(after);
+  return (
+    label.length >= before.length + after.length &&
+    label.startsWith(before) &&
+    label.endsWith(after)
+  );
 }

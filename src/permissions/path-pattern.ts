@@ -59,7 +59,9 @@ function fold(text: string, folded: boolean): string {
 }
 
 function segmentsOf(path: string, folded: boolean): readonly string[] {
-  return fold(toPosix(path), folded).split('/').filter((name) => name !== '');
+  return fold(toPosix(path), folded)
+    .split('/')
+    .filter((name) => name !== '');
 }
 
 function anchored(

@@ -71,7 +71,10 @@ export function parseRules(
       problems.push(problemOf(kind, origin, parsed));
       return [];
     });
-  return { rules: { allow: compile('allow'), ask: compile('ask'), deny: compile('deny') }, problems };
+  return {
+    rules: { allow: compile('allow'), ask: compile('ask'), deny: compile('deny') },
+    problems,
+  };
 }
 
 type Parsed = { readonly rule: Rule } | Malformed;
@@ -105,7 +108,8 @@ function splitRule(raw: string): { name: string; spec?: string } | Malformed {
   const remedy = 'Write Tool or Tool(specifier), for example Bash(npm test) or Read(./secrets/**).';
   const open = text.indexOf('(');
   const name = (open === -1 ? text : text.slice(0, open)).trim();
-  if (name === '' || /[\s()]/.test(name)) return { why: 'it does not begin with a tool name', remedy };
+  if (name === '' || /[\s()]/.test(name))
+    return { why: 'it does not begin with a tool name', remedy };
   if (open === -1) return { name };
   if (!text.endsWith(')')) return { why: 'the closing parenthesis is missing', remedy };
   const spec = text.slice(open + 1, -1);
@@ -146,13 +150,15 @@ function mcpName(name: string, kind: RuleKind): ResolvedTool | Malformed {
   const server = end === -1 ? rest : rest.slice(0, end);
   const isGrant = kind === 'allow';
   if (isGrant && (server === '' || server.includes('*'))) {
-    return { why: 'a grant must name the MCP server', remedy: 'Write mcp__server or mcp__server__tool.' };
+    return {
+      why: 'a grant must name the MCP server',
+      remedy: 'Write mcp__server or mcp__server__tool.',
+    };
   }
   const pattern = end === -1 && !server.includes('*') ? `mcp__${server}__*` : name;
   const tokens = commandTokens(isGrant ? pattern : pattern.toLowerCase());
   return {
-    matchesTool: (names) =>
-      names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase())),
+    matchesTool: (names) => names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase())),
     ...(name.includes('*') || end === -1 ? {} : { canonical: name }),
   };
 }
@@ -163,7 +169,10 @@ function namePattern(
   known: readonly string[],
 ): ResolvedTool | Malformed {
   if (kind === 'allow') {
-    return { why: 'a grant cannot use * in a tool name', remedy: 'Name each tool that is allowed.' };
+    return {
+      why: 'a grant cannot use * in a tool name',
+      remedy: 'Name each tool that is allowed.',
+    };
   }
   const tokens = commandTokens(name.toLowerCase());
   const fits = (one: string): boolean => matches(tokens, one.toLowerCase());
@@ -192,11 +201,14 @@ function parseSpec(spec: string, context: SpecContext): RuleSpec | Malformed {
     case 'domain': {
       const pattern = parseDomain(spec);
       return pattern === undefined
-        ? { why: 'its specifier is not a domain', remedy: `Write ${context.name}(domain:example.com).` }
+        ? {
+            why: 'its specifier is not a domain',
+            remedy: `Write ${context.name}(domain:example.com).`,
+          }
         : { kind: 'domain', pattern };
     }
     case 'field':
-      return { kind: 'field', field: tool.field ?? '', value: commandTokens(spec) };
+      return { kind: 'field', field: tool.field ?? '', value: fieldTokens(spec, context.kind) };
     default:
       return {
         why: `${context.name} takes no such specifier`,
@@ -210,8 +222,15 @@ function parameterSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec |
   const found = /^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(.+)$/s.exec(spec);
   if (kind === 'allow' || found === null) return undefined;
   const [, field = '', value = ''] = found;
-  const isParameter = tool.parameters?.includes(field) ?? (tool.spec === 'none' || tool.spec === 'field');
-  return isParameter ? { kind: 'field', field, value: commandTokens(value.trim()) } : undefined;
+  const isParameter =
+    tool.parameters?.includes(field) ?? (tool.spec === 'none' || tool.spec === 'field');
+  return isParameter ? { kind: 'field', field, value: fieldTokens(value, kind) } : undefined;
+}
+
+/** Restrictions ignore the case of names. */
+function fieldTokens(value: string, kind: RuleKind): readonly Token[] {
+  const text = value.trim();
+  return commandTokens(kind === 'allow' ? text : text.toLowerCase());
 }
 
 export function parseCommandPattern(spec: string): CommandPattern {
@@ -239,10 +258,16 @@ function pathSpec(
 ): RuleSpec | Malformed {
   const text = spec.trim();
   if (text.startsWith('!')) {
-    return { why: 'a path rule cannot begin with !', remedy: 'Remove the !, and list what is meant.' };
+    return {
+      why: 'a path rule cannot begin with !',
+      remedy: 'Remove the !, and list what is meant.',
+    };
   }
   if (/^~[^/]/.test(text)) {
-    return { why: "another user's home is not known", remedy: 'Write the absolute path, //home/name/….' };
+    return {
+      why: "another user's home is not known",
+      remedy: 'Write the absolute path, //home/name/….',
+    };
   }
   const base = { ...options, root: origin.value.root };
   const isGrant = kind === 'allow';

@@ -1,4 +1,5 @@
 import { join } from '../env/paths.js';
+import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { SessionReader } from './lines.js';
 import { onlyOne } from './listing.js';
@@ -16,6 +17,7 @@ type Line = TranscriptEntry | MetaLine;
 
 /** Sessions that end with the process: for runs that keep nothing, for embedding, for tests. */
 export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
+  const makeDirectory = options.makeDirectory ?? nodeTranscriptFiles.makeDirectory;
   /** By session, then by agent ('' for the session's own), oldest append first. */
   const sessions = new Map<string, Map<string, Line[]>>();
 
@@ -63,7 +65,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
     spillDirectory(sessionId) {
       const session = requireSafeId(sessionId, 'session');
       const directory = join(options.directory, session, PAYLOAD_DIRECTORY);
-      options.makeDirectory?.(directory);
+      makeDirectory(directory);
       return directory;
     },
     close: () => 0,

@@ -43,8 +43,14 @@ export interface Recorder {
   /** One entry per content block, all sharing the message's id. */
   answer(answer: RecordedAnswer): void;
   result(call: ToolUseBlock, result: RecordedResult): void;
-  /** A new beginning of the chain: the boundary, then the history as it is from now on. */
-  compactBoundary(compaction: RecordedCompaction): void;
+  /**
+   * A new beginning of the chain: the boundary, then the history as it is from now on. Returns the
+   * uuids of the boundary and of the entry with the summary.
+   */
+  compactBoundary(compaction: RecordedCompaction): {
+    readonly uuid: string;
+    readonly summaryUuid: string;
+  };
   attachment(attachment: AttachmentEntry['attachment']): void;
   /** Said to people, never to the model. */
   note(text: string): void;
@@ -127,7 +133,10 @@ class StoreRecorder implements Recorder {
     this.#append([entry]);
   }
 
-  compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): void {
+  compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
+    uuid: string;
+    summaryUuid: string;
+  } {
     const logicalParentUuid = this.#head;
     this.#head = null;
     const boundary: SystemEntry = {
@@ -143,6 +152,7 @@ class StoreRecorder implements Recorder {
         : this.#answerEntries(this.#asAnswer(message.content)),
     );
     this.#append([boundary, ...entries, ...this.#facts()]);
+    return { uuid: boundary.uuid, summaryUuid: entries[0]?.uuid ?? boundary.uuid };
   }
 
   attachment(attachment: AttachmentEntry['attachment']): void {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, it } from 'vitest';
@@ -16,19 +16,10 @@ afterAll(() => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true });
 });
 
-describe('a store in files', () => {
-  const cases = sessionStoreContract(() =>
-    createJsonlStore({ configDir: temporary(), cwd: '/home/somebody/project' }),
-  );
-  for (const { name, run } of cases) it(name, run);
-});
+sessionStoreContract({ describe, it }, 'a store in files', () =>
+  createJsonlStore({ configDir: temporary(), cwd: '/home/somebody/project' }),
+);
 
-describe('a store in memory', () => {
-  const cases = sessionStoreContract(() =>
-    createMemoryStore({
-      directory: temporary(),
-      makeDirectory: (directory) => mkdirSync(directory, { recursive: true }),
-    }),
-  );
-  for (const { name, run } of cases) it(name, run);
-});
+sessionStoreContract({ describe, it }, 'a store in memory', () =>
+  createMemoryStore({ directory: temporary() }),
+);

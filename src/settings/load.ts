@@ -98,7 +98,8 @@ class Merge {
     const way = ['permissions'];
     // fail-closed: a `permissions` that cannot be understood may have held deny rules.
     if (!isRecord(permissions)) {
-      return this.#mistyped(file, way, { wanted: 'an object', severity: 'fatal' });
+      this.#mistyped(file, way, { wanted: 'an object', severity: 'fatal' });
+      return;
     }
     for (const list of LISTS) {
       const texts = this.#strings(file, [...way, list], permissions[list]);
@@ -123,7 +124,8 @@ class Merge {
     const directories = this.#strings(file, way, value);
     if (directories.length === 0 || !this.#mayGrant(file, way)) return;
     const home = this.#options.env.HOME ?? '';
-    const base = file.source === 'project' || file.source === 'local' ? file.root : this.#options.cwd;
+    const base =
+      file.source === 'project' || file.source === 'local' ? file.root : this.#options.cwd;
     const absolute = directories.map((directory, index) =>
       sourced(file, [...way, index], resolve(base, expandHome(directory, home))),
     );
@@ -136,14 +138,16 @@ class Merge {
     const mode = value === 'manual' ? 'default' : PERMISSION_MODES.find((known) => known === value);
     if (mode === undefined) {
       // A mode of other programs whose nearest relative here is asking.
-      if (value === 'auto') return this.#ignored(file, way, 'the mode "auto" is not available');
       const wanted = `one of ${PERMISSION_MODES.join(', ')}`;
-      return this.#mistyped(file, way, { wanted, severity: 'fatal' });
+      if (value === 'auto') this.#ignored(file, way, 'the mode "auto" is not available');
+      else this.#mistyped(file, way, { wanted, severity: 'fatal' });
+      return;
     }
     const ofProject = file.source === 'project' || file.source === 'local';
     if (ofProject && REACH[mode] > REACH[this.#mode?.value ?? 'default']) {
       // fail-closed: a repository cannot raise the mode, trusted or not.
-      return this.#ignored(file, way, `a project's files cannot raise the mode to "${mode}"`);
+      this.#ignored(file, way, `a project's files cannot raise the mode to "${mode}"`);
+      return;
     }
     this.#mode = sourced(file, way, mode);
   }
@@ -151,7 +155,10 @@ class Merge {
   #environment(file: SettingsFile): void {
     const { env } = file.content;
     if (env === undefined) return;
-    if (!isRecord(env)) return this.#mistyped(file, ['env'], { wanted: 'an object' });
+    if (!isRecord(env)) {
+      this.#mistyped(file, ['env'], { wanted: 'an object' });
+      return;
+    }
     if (Object.keys(env).length === 0 || !this.#mayGrant(file, ['env'])) return;
     const ofProject = file.source === 'project' || file.source === 'local';
     for (const [name, value] of Object.entries(env)) {

@@ -1,6 +1,6 @@
-import { systemCodeOf, messageOf } from '../errors.js';
 import type { FileSystem } from '../env/fs.js';
 import { dirname, join, resolve } from '../env/paths.js';
+import { messageOf, systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import type { ConfigProblem, SettingsFile } from './types.js';
@@ -73,7 +73,12 @@ async function projectFiles(places: SettingsPlaces): Promise<readonly Place[]> {
   const of = (source: 'local' | 'project', name: string): Place[] =>
     places.sources.includes(source)
       ? directories
-          .map((root) => ({ source, root, trusted: places.trustProject, file: join(root, '.claude', name) }))
+          .map((root) => ({
+            source,
+            root,
+            trusted: places.trustProject,
+            file: join(root, '.claude', name),
+          }))
           // Started in the home directory, the user's own file is not a project's.
           .filter((place) => place.file !== userFile)
       : [];
@@ -129,7 +134,14 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadPlac
   const { source, root, trusted, file } = place;
   return {
     files: [
-      { source, root, trusted, content: json.value, lineOf: json.lineOf, ...(file === undefined ? {} : { file }) },
+      {
+        source,
+        root,
+        trusted,
+        content: json.value,
+        lineOf: json.lineOf,
+        ...(file === undefined ? {} : { file }),
+      },
     ],
     problems: [],
   };
@@ -146,7 +158,9 @@ async function textOf(place: Place, fs: SettingsPlaces['fs']): Promise<string | 
     // fail-closed: a file that is there may hold deny rules.
     return fatal(place, {
       message: `the settings cannot be read: ${messageOf(thrown)}.`,
-      remedy: absent ? 'Name a file that exists, or give JSON text.' : 'Make the file readable or remove it.',
+      remedy: absent
+        ? 'Name a file that exists, or give JSON text.'
+        : 'Make the file readable or remove it.',
     });
   }
 }

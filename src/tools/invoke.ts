@@ -21,7 +21,7 @@ export interface InvokeDeps {
   /** Told of a call that ran. */
   onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
   /** Cuts or spills what is too long to show. */
-  bound(output: ToolOutput, context: ToolContext): ToolOutput;
+  bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;
   uuid(): string;
 }
 
@@ -70,7 +70,7 @@ async function throughGate(
   }
   const context = deps.contextFor(call, signal);
   verdict.permit.spend(call.id, verdict.input);
-  const output = deps.bound(await tool.run(verdict.input, context, verdict.permit), context);
+  const output = await deps.bound(await tool.run(verdict.input, context, verdict.permit), context);
   deps.onRan(call, tool, output);
   return {
     uuid: deps.uuid(),

@@ -2,7 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { headAndTail, sliceWhole } from '../util/truncate.js';
-import type { ToolOutput } from './tool.js';
+import type { ToolContext, ToolOutput } from './tool.js';
 
 /** Characters of a tool's text that the model is shown. */
 export const RESULT_CAP = 30_000;
@@ -49,4 +49,20 @@ export function failureFrom(thrown: unknown): ToolOutput {
   const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
   const message = messageOf(thrown);
   return failure(remedy === undefined ? message : `${message}. ${remedy}`);
+}
+
+/** No tool may flood the context, whatever its own cap was. */
+export const SAFETY_CAP = 450_000;
+
+/** The last bound before a result reaches the model: a text that is too long goes to a file. */
+export async function boundOutput(
+  output: ToolOutput,
+  where: { fs: FileSystem; context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'> },
+): Promise<ToolOutput> {
+  if (typeof output.content !== 'string' || output.content.length <= SAFETY_CAP) return output;
+  const spill = spillInto(where.fs, {
+    directory: where.context.spillDirectory,
+    name: where.context.toolUseId,
+  });
+  return { ...output, content: await boundText(output.content, { cap: RESULT_CAP, spill }) };
 }

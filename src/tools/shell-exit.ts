@@ -156,7 +156,8 @@ function programWords(text: string): readonly string[] {
 
 function gitMeaning(args: readonly string[]): string | undefined {
   let index = 0;
-  while (args[index]?.startsWith('-')) index += args[index] === '-C' || args[index] === '-c' ? 2 : 1;
+  while (args[index]?.startsWith('-'))
+    index += args[index] === '-C' || args[index] === '-c' ? 2 : 1;
   if (args[index] === 'diff') return 'Files differ';
   return args[index] === 'grep' ? 'No matches found' : undefined;
 }

@@ -143,12 +143,17 @@ async function startEntry(
     });
   let running = start('bash');
   // Without a process there is nothing to wait for but the reason; no bash is the one with a way out.
-  if (running.pid === undefined) running = start('sh');
+  if (running.pid === undefined) {
+    const { startErrorKind } = await running.result;
+    if (startErrorKind === 'program-missing') running = start('sh');
+  }
   if (running.pid === undefined) {
     const { startError } = await running.result;
     return err(startError ?? 'The command could not be started.');
   }
-  return ok(makeEntry({ running, unread, timeoutMs, shell: initialShell(deps, request, id, outputFile) }));
+  return ok(
+    makeEntry({ running, unread, timeoutMs, shell: initialShell(deps, request, id, outputFile) }),
+  );
 }
 
 function initialShell(
@@ -185,7 +190,10 @@ function makeEntry(parts: {
     unread: parts.unread,
     done: parts.running.result.then(
       (result) => {
-        entry.shell = { ...entry.shell, ...outcomeOf(result, { asked, timeoutMs: parts.timeoutMs }) };
+        entry.shell = {
+          ...entry.shell,
+          ...outcomeOf(result, { asked, timeoutMs: parts.timeoutMs }),
+        };
         return entry.shell;
       },
       (thrown) => {

@@ -416,7 +416,7 @@ describe('proxies', () => {
       ok: false,
       error: {
         reason: 'connection',
-        message: `the proxy 127.0.0.1:${port} refused the connection with status 407`,
+        message: `the proxy 127.0.0.1:${port} refused a tunnel to site.example:443 with status 407`,
       },
     });
   });

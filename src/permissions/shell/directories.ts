@@ -33,7 +33,17 @@ export function cdTarget(words: readonly ShellWord[], home: string): string | un
   return /^[-+]/.test(target.value) || target.value === '' ? undefined : target.value;
 }
 
-const LOSES_TRACK = new Set(['pushd', 'popd', 'eval', 'source', '.', 'exec', 'trap', 'shopt', 'set']);
+const LOSES_TRACK = new Set([
+  'pushd',
+  'popd',
+  'eval',
+  'source',
+  '.',
+  'exec',
+  'trap',
+  'shopt',
+  'set',
+]);
 
 function moved(words: readonly ShellWord[], directories: Directories, home: string): Directories {
   const target = cdTarget(words, home);

@@ -12,7 +12,7 @@ import type {
 } from 'unbash';
 import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
-import { directoriesAfter, union, type Directories } from './directories.js';
+import { type Directories, directoriesAfter, union } from './directories.js';
 import { survey } from './gated.js';
 import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
 import { disguisesOf } from './runners.js';
@@ -58,6 +58,8 @@ class Reader {
   #source = '';
   #visited = 0;
   #moved = false;
+  /** Where the command is whose words are being read: a substitution in them runs there. */
+  #here: Directories;
   #opaque: string | undefined;
   #complex: string | undefined;
 
@@ -98,7 +100,8 @@ class Reader {
   #statements(statements: readonly Statement[], directories: Directories): Directories {
     let at = directories;
     for (const { command } of statements) {
-      const after = command.type === 'AndOr' ? this.#andOr(command, at) : this.#pipelineOrNode(command, at);
+      const after =
+        command.type === 'AndOr' ? this.#andOr(command, at) : this.#pipelineOrNode(command, at);
       at = union(at, after);
     }
     return at;
@@ -125,6 +128,7 @@ class Reader {
   }
 
   #node(node: CommandNode, directories: Directories): Directories {
+    this.#here = directories;
     switch (node.type) {
       case 'Command':
         return this.#command(node, directories);
@@ -194,32 +198,35 @@ class Reader {
   }
 
   /** Any other structure: its commands are found, their directory is not followed. */
-  #inside(node: SyntaxNode): undefined {
+  #inside(node: SyntaxNode, directories?: Directories): undefined {
     const visit = (child: SyntaxNode): void => {
-      if (child.type === 'Script') this.#script(child, undefined);
-      else if (child.type === 'Statement') this.#statements([child], undefined);
-      else if (child.type === 'Command') this.#command(child, undefined);
+      if (child.type === 'Script') this.#script(child, directories);
+      else if (child.type === 'Statement') this.#statements([child], directories);
+      else if (child.type === 'Command') this.#command(child, directories);
       else this.#parser.forEachChild(child, visit);
     };
-    if (node.type === 'Command') this.#command(node, undefined);
+    if (node.type === 'Command') this.#command(node, directories);
     else this.#parser.forEachChild(node, visit);
     return undefined;
   }
 
   #command(command: Command, directories: Directories): Directories {
     this.#visited++;
+    this.#here = directories;
     const words: ShellWord[] = [];
     if (command.name !== undefined) words.push(this.#word(command.name));
     const assignments: { name: string; value: ShellWord }[] = [];
     for (const item of command.prefix) {
       if (item.type !== 'Assignment') continue;
-      const value = item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
+      const value =
+        item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
       assignments.push({ name: item.name, value });
     }
     for (const item of command.args) {
       if (item.type === 'Word') words.push(this.#word(item));
       else {
-        const value = item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
+        const value =
+          item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
         words.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
       }
     }
@@ -261,8 +268,10 @@ class Reader {
       const target = redirection.target === undefined ? undefined : this.#word(redirection.target);
       if (redirection.type === 'HereString') return { access: 'none' };
       // fail-closed: a redirection without a visible target leads anywhere.
-      if (target === undefined) return { access: 'write', target: { value: '', literal: false, raw: '' } };
-      const duplicates = /^[<>]&$/.test(redirection.operator) && target.literal && /^(\d*-?|-)$/.test(target.value);
+      if (target === undefined)
+        return { access: 'write', target: { value: '', literal: false, raw: '' } };
+      const duplicates =
+        /^[<>]&$/.test(redirection.operator) && target.literal && /^(\d*-?|-)$/.test(target.value);
       if (duplicates) return { access: 'none' };
       return { access: redirection.operator === '<' ? 'read' : 'write', target };
     });
@@ -282,7 +291,10 @@ class Reader {
     });
   }
 
+  /** Substitutions inside a word. */
   #nested(node: SyntaxNode): void {
-    this.#inside(node);
+    const here = this.#here;
+    this.#inside(node, here);
+    this.#here = here;
   }
 }

@@ -13,7 +13,16 @@ const WRAPPERS = new Set(
 /** Wrappers that add arguments from their input. */
 const FEEDERS = new Set(['xargs', 'parallel']);
 
-const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch']);
+const EXEC_ACTIONS = new Set([
+  '-exec',
+  '-execdir',
+  '-ok',
+  '-okdir',
+  '-x',
+  '-X',
+  '--exec',
+  '--exec-batch',
+]);
 
 export interface Disguises {
   readonly views: readonly (readonly ShellWord[])[];
@@ -104,13 +113,23 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
     if (!word.literal || word.pattern !== undefined) {
       return 'the name of a command is decided at run time';
     }
-    const isOptional = /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
+    const isOptional =
+      /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
     if (!isOptional && !WRAPPERS.has(word.value.split('/').at(-1) ?? '')) return undefined;
   }
   return undefined;
 }
 
-const GRANT_WRAPPERS = new Set(['timeout', 'nice', 'nohup', 'stdbuf', 'command', 'builtin', 'xargs', 'time']);
+const GRANT_WRAPPERS = new Set([
+  'timeout',
+  'nice',
+  'nohup',
+  'stdbuf',
+  'command',
+  'builtin',
+  'xargs',
+  'time',
+]);
 
 export interface Unwrapped {
   readonly words: readonly ShellWord[];
@@ -128,7 +147,10 @@ export function unwrapForGrant(words: readonly ShellWord[]): Unwrapped {
   for (;;) {
     const name = rest[0]?.literal === true ? rest[0].value : '';
     if (!GRANT_WRAPPERS.has(name)) return { words: rest, fed };
-    const count = wrapperLength(name, rest.map((word) => (word.literal && word.pattern === undefined ? word.value : '$')));
+    const count = wrapperLength(
+      name,
+      rest.map((word) => (word.literal && word.pattern === undefined ? word.value : '$')),
+    );
     if (count === undefined || count >= rest.length) return { words: rest, fed };
     if (name === 'xargs') fed = true;
     rest = rest.slice(count);
@@ -157,7 +179,11 @@ function wrapperLength(name: string, words: readonly string[]): number | undefin
       for (; words[at]?.startsWith('-') === true; at++) {
         const option = words[at] ?? '';
         if (/^(-[ks]|--signal|--kill-after)$/.test(option)) at++;
-        else if (!/^(-[ks]\w+|--(signal|kill-after)=[\w.]+|--(foreground|preserve-status|verbose)|-v)$/.test(option)) {
+        else if (
+          !/^(-[ks]\w+|--(signal|kill-after)=[\w.]+|--(foreground|preserve-status|verbose)|-v)$/.test(
+            option,
+          )
+        ) {
           return undefined;
         }
       }
@@ -175,4 +201,3 @@ export function canonicalText(words: readonly ShellWord[]): string {
 function quoteIfNeeded(value: string): string {
   return value === '' || /[\s'"\\]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
 }
-

@@ -42,10 +42,12 @@ class Builder {
   part(part: WordPart, { tilde }: { tilde: boolean }): void {
     switch (part.type) {
       case 'Literal':
-        return this.plain(part.value, { tilde });
+        this.plain(part.value, { tilde });
+        return;
       case 'SingleQuoted':
       case 'AnsiCQuoted':
-        return this.#add(part.value);
+        this.#add(part.value);
+        return;
       case 'DoubleQuoted':
         for (const child of part.parts) {
           if (child.type === 'Literal') this.#add(child.value);
@@ -60,23 +62,26 @@ class Builder {
         }
         return;
       default:
-        return this.#expansion(part, { quoted: false });
+        this.#expansion(part, { quoted: false });
     }
   }
 
   /** Text outside quotes, where a leading tilde means a home directory. */
   plain(text: string, { tilde }: { tilde: boolean }): void {
-    if (!tilde) return this.#add(text);
-    if (text !== '~' && !text.startsWith('~/')) return this.#unknown();
-    this.#add(this.#context.home);
-    this.#add(text.slice(1));
+    if (!tilde) this.#add(text);
+    else if (text !== '~' && !text.startsWith('~/')) this.#unknown();
+    else {
+      this.#add(this.#context.home);
+      this.#add(text.slice(1));
+    }
   }
 
   #expansion(part: WordPart, { quoted }: { quoted: boolean }): void {
-    const value = this.#knownValue(part, { quoted });
-    if (value !== undefined) return this.#add(value);
+    // Also when the value is known: whoever counts the commands must see this one.
     this.#context.nested(part);
-    this.#unknown();
+    const value = this.#knownValue(part, { quoted });
+    if (value === undefined) this.#unknown();
+    else this.#add(value);
   }
 
   #knownValue(part: WordPart, { quoted }: { quoted: boolean }): string | undefined {

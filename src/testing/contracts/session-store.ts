@@ -3,17 +3,18 @@ import { statSync } from 'node:fs';
 import { PortcullisError } from '../../errors.js';
 import type { AssistantEntry, TranscriptEntry, UserEntry } from '../../protocol/transcript.js';
 import type { SessionStore } from '../../session/store.js';
-import type { ContractCase } from './contract-case.js';
+import type { TestRunner } from './model-client.js';
 
 /** Gives each case a store of its own, empty. */
 export type MakeStore = () => SessionStore | Promise<SessionStore>;
 
-/** What every place that keeps sessions has to promise. */
-export function sessionStoreContract(makeStore: MakeStore): readonly ContractCase[] {
-  return Object.entries(PROMISES).map(([name, promise]) => ({
-    name,
-    run: async () => promise(await makeStore()),
-  }));
+/** What every place that keeps sessions promises. */
+export function sessionStoreContract(runner: TestRunner, name: string, makeStore: MakeStore): void {
+  runner.describe(`${name} keeps the contract of a session store`, () => {
+    for (const [title, promise] of Object.entries(PROMISES)) {
+      runner.it(title, async () => promise(await makeStore()));
+    }
+  });
 }
 
 const A = '00000000-0000-4000-8000-00000000000a';

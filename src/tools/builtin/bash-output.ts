@@ -38,7 +38,8 @@ function readOutput(shells: BackgroundShells, input: ToolInputs['BashOutput']): 
     const filtered = filterLines(text, input.filter);
     if (!filtered.ok) return refusedFilter(input.filter, filtered.error);
     text = filtered.value.lines.join('\n');
-    if (!filtered.value.complete) notes.push('The filter was too slow; later lines were not looked at.');
+    if (!filtered.value.complete)
+      notes.push('The filter was too slow; later lines were not looked at.');
   }
   if (dropped > 0) notes.push(`${dropped} earlier characters are only in ${shell.outputFile}.`);
   const shown = headAndTail(text.replace(/\n+$/, ''), OUTPUT_CAP);

@@ -22,11 +22,11 @@ export async function readPdf(call: PdfCall): Promise<ToolOutput> {
   const { getDocumentProxy } = await import('unpdf');
   let pdf: Pdf;
   try {
-    // A copy: the library takes the buffer for itself.
-    pdf = (await getDocumentProxy(call.bytes.slice(), { verbosity: 0 })) as Pdf;
+    // A copy: the library takes the memory for itself, and wants no Buffer.
+    pdf = (await getDocumentProxy(new Uint8Array(call.bytes), { verbosity: 0 })) as Pdf;
   } catch (thrown) {
     return failure(
-      `${call.path} cannot be read as a PDF: ${messageOf(thrown)}. If it is encrypted, make a copy without a password.`,
+      `${call.path} cannot be read as a PDF (${messageOf(thrown)}). If it is encrypted, make a copy without a password.`,
     );
   }
   try {

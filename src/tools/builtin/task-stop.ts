@@ -21,7 +21,10 @@ export function taskStopTool(deps: {
 export function unknownShell(shells: BackgroundShells, id: string): ToolOutput {
   const known = shells.list().map((shell) => `${shell.id} (${shell.status.replace('_', ' ')})`);
   const list = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;
-  return { content: `No background command has the id ${JSON.stringify(id)}. ${list}`, isError: true };
+  return {
+    content: `No background command has the id ${JSON.stringify(id)}. ${list}`,
+    isError: true,
+  };
 }
 
 function idOf(input: ToolInputs['TaskStop']): string | undefined {
@@ -29,7 +32,8 @@ function idOf(input: ToolInputs['TaskStop']): string | undefined {
 }
 
 async function stop(shells: BackgroundShells, id: string | undefined): Promise<ToolOutput> {
-  if (id === undefined) return { content: 'Give the `task_id` of what is to be ended.', isError: true };
+  if (id === undefined)
+    return { content: 'Give the `task_id` of what is to be ended.', isError: true };
   const before = shells.get(id);
   if (before === undefined) return unknownShell(shells, id);
   const message =

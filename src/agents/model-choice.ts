@@ -1,0 +1,93 @@
+import { PortcullisError } from '../errors.js';
+import { type ResolvedModel, resolveModel } from '../model/aliases.js';
+import type { ThinkingConfig } from '../model/client.js';
+import { hasPrice } from '../model/pricing.js';
+import type { ModelChoice } from './agent.js';
+
+export interface ModelChoiceOptions {
+  readonly name: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly provider: string;
+  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
+  readonly maxThinkingTokens?: number | undefined;
+  readonly effort?: string | undefined;
+  readonly betas?: readonly string[] | undefined;
+  readonly maxBudgetUsd?: number | undefined;
+}
+
+/** The model in use. It may change between turns, never within one. */
+export interface ModelChoices {
+  current(): ModelChoice;
+  limits(): Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
+  /** A cheap one for side jobs; the current one where no cheap one is known. */
+  small(): string;
+  /** Undefined: back to the one the session was opened with. */
+  set(name: string | undefined): string;
+}
+
+/** Answers longer than this are rare; asking for more only reserves what others could use. */
+const MAX_ANSWER_TOKENS = 32_000;
+
+export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
+  const pick = (name: string | undefined): ResolvedModel => {
+    const model = resolveModel(name, options.env);
+    refuseUnpricedBudget(model.id, options);
+    return model;
+  };
+  let model = pick(options.name);
+  let current = choiceFor(model, options);
+  return {
+    current: () => current,
+    limits: () => model,
+    small: () =>
+      options.provider === 'anthropic' ? resolveModel('haiku', options.env).id : model.id,
+    set(name) {
+      model = pick(name ?? options.name);
+      current = choiceFor(model, options);
+      return model.id;
+    },
+  };
+}
+
+function choiceFor(model: ResolvedModel, options: ModelChoiceOptions): ModelChoice {
+  const betas = [...model.betas, ...(options.betas ?? [])];
+  const thinking = thinkingFor(options);
+  return Object.freeze({
+    model: model.id,
+    maxTokens: Math.min(model.maxOutput, maxAnswer(options.env)),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(options.effort === undefined ? {} : { effort: options.effort }),
+    ...(betas.length === 0 ? {} : { betas }),
+  });
+}
+
+function maxAnswer(env: ModelChoiceOptions['env']): number {
+  const wanted = Number(env.CLAUDE_CODE_MAX_OUTPUT_TOKENS);
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : MAX_ANSWER_TOKENS;
+}
+
+function thinkingFor(options: ModelChoiceOptions): ThinkingConfig | undefined {
+  const fromEnvironment = Number(options.env.MAX_THINKING_TOKENS);
+  const budget =
+    options.maxThinkingTokens ??
+    (options.env.MAX_THINKING_TOKENS !== undefined && Number.isInteger(fromEnvironment)
+      ? fromEnvironment
+      : undefined);
+  if (options.thinking === 'disabled' || budget === 0) return { type: 'disabled' };
+  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget };
+  if (options.thinking === 'adaptive' || options.thinking === 'enabled')
+    return { type: 'adaptive' };
+  return undefined;
+}
+
+/** fail-closed: a budget in dollars that cannot be kept is refused, not ignored. */
+function refuseUnpricedBudget(model: string, options: ModelChoiceOptions): void {
+  if (options.maxBudgetUsd === undefined || hasPrice({ model, provider: options.provider })) return;
+  throw new PortcullisError(
+    'config',
+    `a budget in dollars cannot be kept: no price is known for ${model}`,
+    {
+      remedy: 'limit the run with --max-turns instead, or use a model whose price is known',
+    },
+  );
+}

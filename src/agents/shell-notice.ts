@@ -1,0 +1,23 @@
+import type { InputMessage } from '../loop/types.js';
+import type { BackgroundShell } from '../tools/shells.js';
+
+/** What the agent is told when a background command of its ends. */
+export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {
+  const how =
+    shell.exitCode === null ? (shell.signal ?? 'no exit code') : `exit code ${shell.exitCode}`;
+  const text = [
+    '<task-notification>',
+    `<task-id>${shell.id}</task-id>`,
+    `<status>${shell.status}</status>`,
+    `<summary>Background command "${shell.description ?? shell.command.slice(0, 80)}" ${shell.status} (${how})</summary>`,
+    `<output-file>${shell.outputFile}</output-file>`,
+    '</task-notification>',
+  ].join('\n');
+  return { uuid, content: [{ type: 'text', text }], meta: true };
+}
+
+/** The same in the words of the wire. */
+export function shellStatus(shell: BackgroundShell): 'completed' | 'failed' | 'stopped' {
+  if (shell.status === 'completed') return 'completed';
+  return shell.status === 'killed' ? 'stopped' : 'failed';
+}

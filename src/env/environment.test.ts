@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { isSecretName, minimalEnvironment, shellEnvironment } from './environment.js';
+
+const MARKS = { CLAUDECODE: '1', PORTCULLIS: '1' };
+
+describe('isSecretName', () => {
+  it.each([
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_BASE_URL',
+    'OPENAI_ORG',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'GITHUB_TOKEN',
+    'GH_TOKEN',
+    'TOKEN',
+    'npm_config__authToken',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'DJANGO_SECRET',
+    'CLIENT_SECRET_FILE',
+    'PGPASSWORD',
+    'MYSQL_PWD',
+    'DB_PASS',
+    'STRIPE_KEY',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+    'SENTRY_DSN',
+    'apikey',
+  ])('%s is one', (name) => expect(isSecretName(name)).toBe(true));
+
+  it.each([
+    'PATH',
+    'HOME',
+    'SSH_AUTH_SOCK',
+    'TOKENIZERS_PARALLELISM',
+    'KEYBOARD',
+    'COMPASS_DIR',
+    'VIRTUAL_ENV',
+    'NVM_DIR',
+    'PASSENGER',
+    'NODE_EXTRA_CA_CERTS',
+  ])('%s is none', (name) => expect(isSecretName(name)).toBe(false));
+});
+
+describe('shellEnvironment', () => {
+  const env = {
+    PATH: '/bin',
+    VIRTUAL_ENV: '/venv',
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+    GITHUB_TOKEN: 'secret',
+    NODE_OPTIONS: '--inspect',
+    BASH_ENV: '/rc',
+    SHELLOPTS: 'errexit',
+    PORTCULLIS_HOME: '/state',
+    CLAUDE_CODE_ENTRYPOINT: 'sdk',
+    CLAUDE_CONFIG_DIR: '/config',
+    PWD: '/somewhere',
+    UNSET: undefined,
+  };
+
+  it('passes everything but secrets, internals and what changes commands', () => {
+    expect(shellEnvironment(env)).toEqual({
+      PATH: '/bin',
+      VIRTUAL_ENV: '/venv',
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+      CLAUDE_CONFIG_DIR: '/config',
+      ...MARKS,
+    });
+  });
+
+  it('passes what is granted by its exact name, and what is set for the child', () => {
+    const selected = shellEnvironment(env, {
+      grants: ['GITHUB_TOKEN', 'node_options', 'MISSING'],
+      extra: { PATH: '/mine', API_KEY: 'given' },
+    });
+    expect(selected).toMatchObject({ GITHUB_TOKEN: 'secret', PATH: '/mine', API_KEY: 'given' });
+    expect(selected).not.toHaveProperty('NODE_OPTIONS');
+    expect(selected).not.toHaveProperty('MISSING');
+  });
+});
+
+describe('minimalEnvironment', () => {
+  it('passes the usual names and the granted ones only', () => {
+    const env = { PATH: '/bin', LC_ALL: 'C', TZ: 'UTC', VIRTUAL_ENV: '/v', A_TOKEN: 't', B: 'b' };
+    expect(minimalEnvironment(env, { grants: ['B'], extra: { C: 'c' } })).toEqual({
+      PATH: '/bin',
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      B: 'b',
+      C: 'c',
+      ...MARKS,
+    });
+  });
+});

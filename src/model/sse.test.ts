@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type SseMessage, SseParser } from './sse.js';
+
+function parse(...pieces: string[]): SseMessage[] {
+  const parser = new SseParser();
+  return [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()];
+}
+
+describe('SseParser', () => {
+  it('reads events with and without a name', () => {
+    expect(parse('event: a\ndata: 1\n\ndata: 2\n\n')).toEqual([
+      { event: 'a', data: '1' },
+      { event: undefined, data: '2' },
+    ]);
+  });
+
+  it('takes CRLF, also when a chunk ends between CR and LF', () => {
+    expect(parse('event: a\r', '\ndata: 1\r\n\r', '\n')).toEqual([{ event: 'a', data: '1' }]);
+  });
+
+  it('joins data of several lines, ignores comments, ids and retries, keeps inner spaces', () => {
+    expect(parse(': hi\nid: 4\nretry: 10\ndata:  x\ndata:y\ndata:\n\n')).toEqual([
+      { event: undefined, data: ' x\ny\n' },
+    ]);
+  });
+
+  it('drops a byte order mark and events without data', () => {
+    expect(parse('\ufeffdata: 1\n\nevent: nothing\n\n')).toEqual([{ event: undefined, data: '1' }]);
+  });
+
+  it('gives the last message although its blank line is missing', () => {
+    expect(parse('data: 1\n\ndata: 2')).toEqual([
+      { event: undefined, data: '1' },
+      { event: undefined, data: '2' },
+    ]);
+  });
+
+  it('remembers the beginning of what is no event stream', () => {
+    const parser = new SseParser();
+    parser.push(`Service unavailable\n${'x'.repeat(500)}\n`);
+    expect(parser.stray.startsWith('Service unavailable\nxxx')).toBe(true);
+    expect(parser.stray.length).toBe(200);
+  });
+
+  it('does not depend on where the text is cut', () => {
+    const text = 'event: a\r\ndata: {"t":"ä🙂"}\r\n\r\n: c\ndata: 2\ndata: 3\n\n';
+    const whole = parse(text);
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+        const at = [0, ...cuts.sort((a, b) => a - b), text.length];
+        expect(parse(...at.slice(1).map((end, i) => text.slice(at[i], end)))).toEqual(whole);
+      }),
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import type { Restriction } from '../protocol/permissions.js';
+import type { CallView } from './view.js';
+
+/** What a guard holds against a call. */
+export interface Finding {
+  readonly decision: Restriction;
+  readonly reason?: string;
+  /** What it went by: a rule with its file and line, a mode, a hook. */
+  readonly source?: string;
+  readonly blockedPath?: string;
+  /** How the model is told when the call ends here. */
+  readonly refusal?: RefusalKind;
+  /** The question is the tool's own business, so that an answer settles it with whatever input it gives. */
+  readonly settledByAnswer?: boolean;
+}
+
+export type RefusalKind = 'rule' | 'plan' | 'banned' | 'guard-failed' | 'approval';
+
+/** Holds calls back. Its own failure is a verdict too, stated beforehand. */
+export interface Guard {
+  readonly name: string;
+  readonly onFailure: 'deny' | 'ask';
+  decide(view: CallView): Finding | Promise<Finding>;
+}
+
+/** Lets calls through that no guard held back. One that fails lets nothing through. */
+export interface Resolver {
+  readonly name: string;
+  decide(view: CallView): Opening | undefined | Promise<Opening | undefined>;
+}
+
+export interface Opening {
+  readonly decision: 'allow' | 'pass';
+  readonly reason: string;
+  readonly source?: string;
+}
+
+export const NOTHING: Finding = { decision: 'none' };

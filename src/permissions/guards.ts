@@ -1,0 +1,174 @@
+import { displayPath } from '../env/paths.js';
+import { type Finding, type Guard, NOTHING } from './guard.js';
+import { STANCES } from './modes.js';
+import { isCriticalPath, protectedPart } from './protected-paths.js';
+import { findRestriction, needsShell } from './rule-match.js';
+import { removals } from './shell/file-commands.js';
+import type { ShellWord } from './shell/model.js';
+import type { CallView } from './view.js';
+
+/** Tools that are not to be used at all. The pool leaves them out; this holds if one comes all the same. */
+export function bannedTools(isBanned: (name: string) => boolean): Guard {
+  return {
+    name: 'banned tools',
+    onFailure: 'deny',
+    decide: ({ names }) =>
+      names.some(isBanned)
+        ? { decision: 'deny', refusal: 'banned', reason: `the tool ${names[0]} is switched off` }
+        : NOTHING,
+  };
+}
+
+const denyRules: Guard = {
+  name: 'deny rules',
+  onFailure: 'deny',
+  async decide(view) {
+    const found = await findRestriction(view.rules.deny, view);
+    if (found?.sure !== 'yes') return NOTHING;
+    return { decision: 'deny', refusal: 'rule', reason: found.rule.text, source: found.rule.label };
+  },
+};
+
+const askRules: Guard = {
+  name: 'ask rules',
+  onFailure: 'ask',
+  async decide(view) {
+    const found = await findRestriction(view.rules.ask, view);
+    if (found?.sure !== 'yes') return NOTHING;
+    const reason = `the rule ${found.rule.label} asks about this`;
+    return { decision: 'ask', reason, source: found.rule.label };
+  },
+};
+
+/** Rules that may or may not cover a command: nobody can tell before it runs, so a person decides. */
+const shellAnalysis: Guard = {
+  name: 'shell analysis',
+  onFailure: 'ask',
+  async decide(view) {
+    const rules = [...view.rules.deny, ...view.rules.ask];
+    if (!needsShell(rules, view)) return NOTHING;
+    const reading = await view.shell();
+    const doubt = (reason: string, source?: string): Finding => ({
+      decision: 'ask',
+      reason,
+      ...(source === undefined ? {} : { source }),
+    });
+    // fail-closed: code that cannot be followed may do what a rule forbids.
+    if (reading?.opaque !== undefined) {
+      return doubt(`the command cannot be checked against the rules: ${reading.opaque}`);
+    }
+    const possible = await findRestriction(rules, view);
+    if (possible?.sure === 'maybe') {
+      return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
+    }
+    const hasPathRules = rules.some((rule) => rule.spec.kind === 'path');
+    const { unknown } = await view.shellPaths();
+    return hasPathRules && unknown !== undefined
+      ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
+      : NOTHING;
+  },
+};
+
+const protectedPaths: Guard = {
+  name: 'protected paths',
+  onFailure: 'ask',
+  async decide(view) {
+    if (view.mode === 'bypassPermissions') return NOTHING;
+    const { roots, cwd } = view.call.workspace;
+    const touched = [...(await view.paths())];
+    if (mayName(view.call.subject.command, PROTECTED_NAME)) {
+      touched.push(...(await view.shellPaths()).paths);
+    }
+    for (const { access, spellings } of touched) {
+      if (access !== 'write' || protectedPart(spellings, roots) === undefined) continue;
+      return {
+        decision: 'ask',
+        reason: `${displayPath(spellings.literal, cwd)} is a protected path that other programs run or trust`,
+        source: 'protected path',
+        blockedPath: spellings.literal,
+      };
+    }
+    return NOTHING;
+  },
+};
+
+const criticalRemovals: Guard = {
+  name: 'critical removals',
+  onFailure: 'ask',
+  async decide(view) {
+    if (!mayName(view.call.subject.command, /rm/)) return NOTHING;
+    const { cwd, roots } = view.call.workspace;
+    const place = { cwd, roots, home: view.home };
+    for (const command of (await view.shell())?.commands ?? []) {
+      for (const word of command.views.flatMap(removals)) {
+        for (const directory of command.directories ?? [cwd]) {
+          if (await isCriticalWord(word, directory, { view, place })) {
+            const reason = `it removes ${word.raw}, which holds everything else`;
+            return { decision: 'ask', reason, source: 'critical path' };
+          }
+        }
+      }
+    }
+    return NOTHING;
+  },
+};
+
+const planMode: Guard = {
+  name: 'plan mode',
+  onFailure: 'ask',
+  decide: ({ mode, call }) =>
+    STANCES[mode][call.tool.kind] === 'hold'
+      ? {
+          decision: 'ask',
+          refusal: 'plan',
+          reason: `${call.tool.name} changes files, which waits while in plan mode`,
+          source: `mode ${mode}`,
+        }
+      : NOTHING,
+};
+
+const needsPerson: Guard = {
+  name: 'needs a person',
+  onFailure: 'ask',
+  decide: ({ call }) =>
+    call.tool.needsPerson === true
+      ? {
+          decision: 'ask',
+          reason: `${call.tool.name} is a question to a person`,
+          settledByAnswer: true,
+        }
+      : NOTHING,
+};
+
+/** In this order; the strictest wins, and among equals the first. */
+export const STANDARD_GUARDS: readonly Guard[] = [
+  denyRules,
+  askRules,
+  protectedPaths,
+  criticalRemovals,
+  planMode,
+  shellAnalysis,
+  needsPerson,
+];
+
+const PROTECTED_NAME =
+  /\.(git|config|vscode|idea|husky|cargo|devcontainer|yarn|mvn|claude|portcullis|cursor|codex|gemini|bash|zsh|zprofile|zlog|profile|envrc|npmrc|pnp|bunfig|bazel|pre-commit|lefthook|ripgreprc|mcp|code-workspace)|bunfig|lefthook|wrapper|pyrightconfig|[*?[$~]/i;
+
+/** A quick look, so that commands without such names need no analysis. */
+function mayName(command: string | undefined, name: RegExp): boolean {
+  return command !== undefined && name.test(command.replace(/['"\\\n]/g, ''));
+}
+
+async function isCriticalWord(
+  word: ShellWord,
+  directory: string,
+  { view, place }: { view: CallView; place: Parameters<typeof isCriticalPath>[1] },
+): Promise<boolean> {
+  // `$DIR/` and `$DIR/*` are the root when the variable is empty.
+  if (!word.literal)
+    return /^"?\$\{?\w+\}?"?\/*("?\/?\*?)*$/.test(word.raw) && word.raw.includes('/');
+  // A wildcard directly below such a place empties it.
+  const target = word.pattern === undefined ? word.value : word.value.replace(/[^/]*$/, '');
+  const spelled = await view.judge.spellFrom(directory, target === '' ? '.' : target);
+  return spelled.some((path) => isCriticalPath(path, place));
+}

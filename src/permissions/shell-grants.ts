@@ -1,0 +1,263 @@
+import type { PathJudge, PathSpellings } from './paths.js';
+import { isCriticalPath, protectedPart } from './protected-paths.js';
+import { grantsCommand, pathIsGranted } from './rule-match.js';
+import type { Rule } from './rules.js';
+import { cdTarget } from './shell/directories.js';
+import { simpleFileUse } from './shell/file-commands.js';
+import { hazardIn } from './shell/hazards.js';
+import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
+import { nameOf } from './shell/model.js';
+import { readOnlyUse } from './shell/read-only.js';
+import { unwrapForGrant } from './shell/runners.js';
+
+/** What may open the commands of one piece of shell code. */
+export interface GrantPlace {
+  readonly judge: PathJudge;
+  readonly cwd: string;
+  readonly home: string;
+  readonly roots: readonly string[];
+  /** Allow rules for the tool's commands, and for paths. */
+  readonly commandRules: readonly Rule[];
+  readonly pathRules: readonly Rule[];
+  /** Whether simple file commands inside the working directories are fine. */
+  readonly fileCommands: boolean;
+}
+
+export type Coverage =
+  | { readonly covered: true; readonly by: readonly string[]; readonly writes: readonly string[] }
+  | { readonly covered: false; readonly reason: string };
+
+/**
+ * Whether every command is covered: it surely changes nothing, a rule allows it, or it is a simple
+ * file command where these are accepted. One that is not covered leaves the whole uncovered.
+ */
+export async function coverageOf(reading: ShellReading, place: GrantPlace): Promise<Coverage> {
+  // fail-closed: a grant covers only what is fully understood.
+  if (reading.opaque !== undefined) return open(reading.opaque);
+  if (reading.complex !== undefined) return open(reading.complex);
+  const by = new Set<string>();
+  const writes: string[] = [];
+  for (const command of reading.commands) {
+    const result = await commandCoverage(command, place);
+    if (!result.covered) return result;
+    for (const one of result.by) by.add(one);
+    writes.push(...result.writes);
+  }
+  return { covered: true, by: [...by], writes };
+}
+
+const SAFE_VARIABLES =
+  /^(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|COLUMNS|LINES|NODE_ENV|CI)$/;
+
+async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promise<Coverage> {
+  for (const { name, value } of command.assignments) {
+    if (!SAFE_VARIABLES.test(name) || !value.literal) {
+      return open(`it sets the variable ${name}`);
+    }
+  }
+  const redirected = await redirectionCoverage(command, place);
+  if (!redirected.covered || command.words.length === 0) return redirected;
+  const { words, fed } = unwrapForGrant(command.words);
+  if (words.some((word) => !word.literal)) {
+    return open(`\`${command.raw}\` has arguments that are decided at run time`);
+  }
+  const moved =
+    command.directories === undefined || command.directories.some((one) => one !== place.cwd);
+  if (nameOf(words) === 'git' && moved) {
+    return open('git in another directory follows the configuration it finds there');
+  }
+  const main =
+    (await cdCoverage(words, command, place)) ??
+    (fed ? undefined : await readOnlyCoverage(words, command, place)) ??
+    (await ruleCoverage({ words, fed }, command, place)) ??
+    (fed ? undefined : await fileCommandCoverage(words, command, place)) ??
+    open(`\`${command.raw}\` requires approval`);
+  if (!main.covered) return main;
+  return {
+    covered: true,
+    by: [...main.by, ...redirected.by],
+    writes: [...main.writes, ...redirected.writes],
+  };
+}
+
+async function cdCoverage(
+  words: readonly ShellWord[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<Coverage | undefined> {
+  if (nameOf(words) !== 'cd') return undefined;
+  // Back to where the shell was before; what follows has no known directory.
+  if (words.length === 2 && words[1]?.raw === '-') return readOnly();
+  const target = cdTarget(words, place.home);
+  if (target === undefined) return open('it changes to a directory that is decided at run time');
+  const outside = await firstOutside([target], command, place);
+  return outside === undefined
+    ? readOnly()
+    : open(`it changes to ${outside}, outside the working directories`);
+}
+
+async function readOnlyCoverage(
+  words: readonly ShellWord[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<Coverage | undefined> {
+  const use = readOnlyUse(words);
+  if (use === undefined) return undefined;
+  const reads = [...use.reads];
+  // A program that is given no file looks at its directory or its input.
+  if (reads.length === 0 && use.patterns.length === 0) reads.push('.');
+  for (const directory of command.directories ?? []) {
+    for (const pattern of use.patterns) {
+      const files = await place.judge.expand(directory, pattern);
+      if (files === undefined) return undefined;
+      reads.push(...files);
+    }
+  }
+  return (await firstOutside(reads, command, place)) === undefined ? readOnly() : undefined;
+}
+
+async function ruleCoverage(
+  { words, fed }: { words: readonly ShellWord[]; fed: boolean },
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<Coverage | undefined> {
+  for (const rule of place.commandRules) {
+    if (rule.spec.kind !== 'command') continue;
+    const { pattern } = rule.spec;
+    if (pattern.tokens === undefined) {
+      if (grantsCommand(pattern, command, words))
+        return { covered: true, by: [rule.label], writes: [] };
+      continue;
+    }
+    const fits =
+      grantsCommand(pattern, command, words) || grantsCommand(pattern, command, command.words);
+    if (!fits) continue;
+    const hazard = hazardIn({ words, fed });
+    const spelledOut = hazard !== undefined && pattern.text.split(/\s+/).includes(hazard);
+    if (hazard !== undefined && !spelledOut) continue;
+    if (pattern.text.startsWith('*') && RUNS_ANYTHING.test(nameOf(words) ?? '')) continue;
+    const use = simpleFileUse(words);
+    const written =
+      use === undefined ? undefined : await firstUngranted(use.writes, command, place);
+    if (written !== undefined) continue;
+    return { covered: true, by: [rule.label], writes: use?.writes ?? [] };
+  }
+  return undefined;
+}
+
+const RUNS_ANYTHING =
+  /^(.*\/)?((ba|da|z|k|fi)?sh|env|sudo|doas|xargs|python[\d.]*|node|perl|ruby|php|eval|exec|awk)$/;
+
+async function fileCommandCoverage(
+  words: readonly ShellWord[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<Coverage | undefined> {
+  const use = place.fileCommands ? simpleFileUse(words) : undefined;
+  if (use === undefined) return undefined;
+  const paths = [...use.reads, ...use.writes];
+  if ((await firstOutside(paths, command, place)) !== undefined) return undefined;
+  for (const spelled of await spellAll(use.writes, command, place)) {
+    if (protectedPart(spelled, place.roots) !== undefined || isCriticalPath(spelled, place))
+      return undefined;
+  }
+  return { covered: true, by: ['acceptEdits'], writes: use.writes };
+}
+
+async function redirectionCoverage(command: SimpleCommand, place: GrantPlace): Promise<Coverage> {
+  const writes: string[] = [];
+  for (const { access, target } of command.redirections) {
+    if (access === 'none' || target === undefined) continue;
+    if (access === 'write' && target.raw === '/dev/null') continue;
+    // A tilde in a target is spelled out nowhere a person would look.
+    if (!target.literal || target.pattern !== undefined || target.raw.startsWith('~')) {
+      return open(`the redirection to ${target.raw} cannot be followed`);
+    }
+    const bad =
+      access === 'read'
+        ? await firstOutside([target.value], command, place)
+        : await firstUnwritable([target.value], command, place);
+    if (bad !== undefined) {
+      return open(
+        `the redirection ${access === 'read' ? 'from' : 'to'} ${target.value} requires approval`,
+      );
+    }
+    if (access === 'write') writes.push(target.value);
+  }
+  return { covered: true, by: writes.length > 0 ? ['redirections'] : [], writes };
+}
+
+/** The first path that lies outside and that no rule opens for reading. */
+async function firstOutside(
+  paths: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<string | undefined> {
+  // fail-closed: without a known directory a relative path is anywhere.
+  if (command.directories === undefined && paths.some((path) => !path.startsWith('/'))) {
+    return 'an unknown directory';
+  }
+  for (const spelled of await spellAll(paths, command, place)) {
+    if (await place.judge.inside(spelled)) continue;
+    if (!isGranted(spelled, place.pathRules)) return spelled.literal;
+  }
+  return undefined;
+}
+
+/** The first path that may not be written without asking: by mode inside the workspace, else by rule. */
+async function firstUnwritable(
+  paths: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<string | undefined> {
+  if (command.directories === undefined) return 'an unknown directory';
+  const rules = place.pathRules.filter(writesToo);
+  for (const spelled of await spellAll(paths, command, place)) {
+    if (isGranted(spelled, rules)) continue;
+    const accepted = place.fileCommands && (await place.judge.inside(spelled));
+    if (!accepted || protectedPart(spelled, place.roots) !== undefined) return spelled.literal;
+  }
+  return undefined;
+}
+
+/** A rule for a command opens what it writes inside the workspace; elsewhere a path rule must. */
+async function firstUngranted(
+  paths: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<string | undefined> {
+  if (command.directories === undefined && paths.length > 0) return 'an unknown directory';
+  const rules = place.pathRules.filter(writesToo);
+  for (const spelled of await spellAll(paths, command, place)) {
+    if (!(await place.judge.inside(spelled)) && !isGranted(spelled, rules)) return spelled.literal;
+  }
+  return undefined;
+}
+
+async function spellAll(
+  paths: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<readonly PathSpellings[]> {
+  const spelled: PathSpellings[] = [];
+  for (const directory of command.directories ?? [place.cwd]) {
+    for (const path of paths) spelled.push(...(await place.judge.spellFrom(directory, path)));
+  }
+  return spelled;
+}
+
+function isGranted(path: PathSpellings, rules: readonly Rule[]): boolean {
+  return rules.some((rule) => rule.spec.kind === 'path' && pathIsGranted(rule.spec.pattern, path));
+}
+
+function writesToo(rule: Rule): boolean {
+  return rule.spec.kind === 'path' && rule.spec.access === 'write';
+}
+
+function readOnly(): Coverage {
+  return { covered: true, by: ['read-only'], writes: [] };
+}
+
+function open(reason: string): Coverage {
+  return { covered: false, reason };
+}

@@ -1,0 +1,161 @@
+import { own } from '../../util/own.js';
+import { nameOf, programOf, type ShellWord } from './model.js';
+import { type OptionSpec, parseOptions } from './options.js';
+import { isEditingScript } from './sed.js';
+
+/** What a command does to files, by the paths as written. */
+export interface FileUse {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+interface FileProgram extends OptionSpec {
+  /** Which operands are written to: all, or the last with the others read. */
+  readonly writes: 'all' | 'last';
+}
+
+/** Simple file commands that `acceptEdits` lets through, with options that keep them simple. */
+const SIMPLE: Readonly<Record<string, FileProgram>> = {
+  mkdir: { writes: 'all', flags: 'pv', valued: 'm', long: 'parents verbose mode=' },
+  touch: { writes: 'all', flags: 'acm', valued: 'dt', long: 'no-create date=' },
+  rm: { writes: 'all', flags: 'rRfvdi', long: 'recursive force verbose dir' },
+  rmdir: { writes: 'all', flags: 'pv', long: 'parents verbose ignore-fail-on-non-empty' },
+  mv: {
+    writes: 'all',
+    flags: 'fnuvT',
+    long: 'force no-clobber update verbose no-target-directory',
+  },
+  cp: {
+    writes: 'last',
+    flags: 'fnuvprRaTd',
+    long: 'force no-clobber update verbose recursive archive no-target-directory',
+  },
+};
+
+/** The files that a simple file command touches, or undefined when it is not one of these. */
+export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined {
+  const name = nameOf(words);
+  if (name === undefined || words.some((word) => !word.literal || word.pattern !== undefined)) {
+    return undefined;
+  }
+  const values = words.slice(1).map((word) => word.value);
+  if (name === 'sed') return sedUse(values);
+  const program = own(SIMPLE, name);
+  const parsed = program === undefined ? undefined : parseOptions(values, program);
+  if (program === undefined || parsed === undefined) return undefined;
+  return shareOut(parsed.operands, program.writes);
+}
+
+function sedUse(values: readonly string[]): FileUse | undefined {
+  const parsed = parseOptions(values, {
+    flags: 'inErsz',
+    valued: 'e',
+    long: 'in-place quiet silent expression= regexp-extended',
+  });
+  if (parsed === undefined) return undefined;
+  const scripts = parsed.values.map(({ value }) => value);
+  const files = [...parsed.operands];
+  if (scripts.length === 0) scripts.push(files.shift() ?? '');
+  if (!scripts.every(isEditingScript)) return undefined;
+  const inPlace = parsed.flags.has('i') || parsed.flags.has('in-place');
+  return inPlace ? { reads: [], writes: files } : { reads: files, writes: [] };
+}
+
+function shareOut(operands: readonly string[], writes: 'all' | 'last'): FileUse {
+  if (writes === 'all') return { reads: [], writes: operands };
+  return { reads: operands.slice(0, -1), writes: operands.slice(-1) };
+}
+
+const WRITES_ALL = new Set(
+  `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
+  ln rename`.split(/\s+/),
+);
+const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln']);
+const TAKES_TEXT = new Set([
+  'echo',
+  'printf',
+  'true',
+  'false',
+  ':',
+  'exit',
+  'cd',
+  'pwd',
+  'seq',
+  'tr',
+]);
+
+/**
+ * What any command may do to files, by all that can be seen: for restrictions, so rather too much
+ * than too little. Operands, values of `--option=value` and of `key=value` count as files.
+ */
+export function possibleFileUse(
+  words: readonly ShellWord[],
+): FileUse & { readonly unknown: boolean } {
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1);
+  if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };
+  const operands = rest
+    .filter((word) => word.literal || word.value !== '')
+    .flatMap((word) => pathsIn(word.value));
+  const unknown = rest.some((word) => !word.literal) && isFileProgram(program);
+  return { reads: operands, writes: writesOf(program, rest, operands), unknown };
+}
+
+function writesOf(
+  program: string,
+  rest: readonly ShellWord[],
+  operands: readonly string[],
+): readonly string[] {
+  const plain = rest.map((word) => word.value).filter((value) => !value.startsWith('-'));
+  const targets = operands.filter((_, index) => index === operands.length - 1);
+  const outputs = rest.flatMap((word, index) =>
+    outputValue(program, word.value, rest[index + 1]?.value),
+  );
+  if (WRITES_ALL.has(program)) return [...operands, ...outputs];
+  if (WRITES_LAST.has(program)) return [...targets, ...plain.slice(-1), ...outputs];
+  const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
+  if (/^(sed|perl|ruby|gsed)$/.test(program) && edits) return [...operands, ...outputs];
+  if (program === 'dd')
+    return rest.flatMap((word) => (word.value.startsWith('of=') ? [word.value.slice(3)] : []));
+  return outputs;
+}
+
+/** `-o file`, `-ofile`, `--output=file`, `-t directory`. */
+function outputValue(program: string, value: string, next: string | undefined): readonly string[] {
+  const long =
+    /^--(?:output|output-document|output-file|target-directory|outp\w*)(?:=(.*))?$/s.exec(value);
+  if (long !== null) return [long[1] ?? next ?? ''];
+  const takesTarget = WRITES_LAST.has(program) || program === 'mv';
+  const letter = takesTarget ? 't' : 'oO';
+  const short = new RegExp(`^-[a-zA-Z]*[${letter}](.*)$`, 's').exec(value);
+  if (short === null) return [];
+  return [short[1] === '' ? (next ?? '') : (short[1] ?? '')];
+}
+
+function pathsIn(value: string): readonly string[] {
+  if (!value.startsWith('-')) {
+    const key = /^[A-Za-z_][\w-]*=(.+)$/s.exec(value);
+    const file = value.startsWith('@') ? [value.slice(1)] : [];
+    return key === null ? [value, ...file] : [value, key[1] ?? ''];
+  }
+  const long = /^--[\w-]+=(.+)$/s.exec(value);
+  if (long !== null) return [long[1] ?? ''];
+  return /^-[a-zA-Z].+/s.test(value) && !value.startsWith('--') ? [value.slice(2)] : [];
+}
+
+function isFileProgram(program: string): boolean {
+  return (
+    WRITES_ALL.has(program) ||
+    WRITES_LAST.has(program) ||
+    /^(cat|tac|head|tail|less|more|grep|egrep|fgrep|rg|sed|awk|sort|uniq|cut|nl|wc|od|xxd|hexdump|strings|base64|base32|diff|cmp|comm|jq|dd|source|tar|zip|gzip|openssl|file|stat|find|curl|wget)$/.test(
+      program,
+    )
+  );
+}
+
+/** `rm` and `rmdir`, whose operands must not be places that hold everything. */
+export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
+  const program = programOf(words);
+  if (program !== 'rm' && program !== 'rmdir') return [];
+  return words.slice(1).filter((word) => !(word.literal && word.value.startsWith('-')));
+}

@@ -1,0 +1,109 @@
+import { own } from '../../util/own.js';
+import { type OptionSpec, parseOptions } from './options.js';
+
+interface GitCommand extends OptionSpec {
+  /** The operands it may have; absent: any revisions and paths. */
+  readonly operands?: (operands: readonly string[], flags: ReadonlySet<string>) => boolean;
+}
+
+const nothing = (operands: readonly string[]): boolean => operands.length === 0;
+
+const HISTORY = `abbrev[=] abbrev-commit all author= before= branches cached cherry-pick color[=]
+  date= decorate[=] diff-filter= find-renames[=] first-parent follow format= full-history graph
+  grep= ignore-all-space ignore-space-change left-right max-count= merge-base merges
+  minimal name-only name-status no-abbrev no-color no-decorate no-ext-diff no-merges no-patch
+  no-renames no-textconv numstat oneline patch patch-with-stat patience pickaxe-regex pretty[=]
+  raw regexp-ignore-case relative reverse shortstat show-signature since= skip= staged stat[=]
+  summary tags text topo-order unified= until= after= walk-reflogs word-diff[=] exit-code
+  quiet check remotes no-walk histogram function-context committer= simplify-by-decoration`;
+
+const history: OptionSpec = {
+  flags: 'pusbwaizgtcmMCRW',
+  valued: 'nUSGL',
+  numeric: true,
+  long: HISTORY,
+};
+
+/** Subcommands that change nothing with these options, and run nothing that was named on the line. */
+const COMMANDS: Readonly<Record<string, GitCommand>> = {
+  status: {
+    flags: 'sbuvz',
+    long: 'short branch show-stash porcelain[=] long verbose untracked-files[=] ignored[=] column[=] no-column ahead-behind no-ahead-behind renames no-renames',
+  },
+  log: history,
+  diff: history,
+  show: history,
+  'rev-list': { ...history, long: `${HISTORY} count objects` },
+  'diff-tree': { ...history, flags: 'rpustz', long: `${HISTORY} root no-commit-id` },
+  shortlog: { flags: 'nsec', long: 'numbered summary email all since= until=' },
+  blame: {
+    flags: 'bcefklnpstw',
+    valued: 'LCM',
+    long: 'porcelain line-porcelain show-email date= root show-name show-number',
+  },
+  branch: {
+    flags: 'arvilq',
+    long: 'all remotes list verbose show-current contains= no-contains= merged[=] no-merged[=] sort= format= color[=] no-color ignore-case points-at= column[=] no-column',
+    operands: (operands, flags) => operands.length === 0 || flags.has('l') || flags.has('list'),
+  },
+  tag: {
+    flags: 'lin',
+    long: 'list sort= format= contains= points-at= merged[=] color[=] ignore-case',
+    operands: (operands, flags) => operands.length === 0 || flags.has('l') || flags.has('list'),
+  },
+  remote: { flags: 'v', long: 'verbose', operands: nothing },
+  'rev-parse': {
+    flags: 'q',
+    long: `abbrev-ref[=] short[=] verify quiet show-toplevel git-dir absolute-git-dir git-common-dir
+      is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic
+      symbolic-full-name all branches tags remotes show-superproject-working-tree`,
+  },
+  'ls-files': {
+    flags: 'cdmostuzvr',
+    valued: 'x',
+    long: 'cached deleted modified others stage unmerged exclude= exclude-standard error-unmatch full-name directory eol ignored',
+  },
+  'ls-tree': { flags: 'drtlz', long: 'name-only name-status full-name full-tree long abbrev[=]' },
+  'cat-file': { flags: 'ptse' },
+  describe: {
+    long: 'all tags always dirty[=] long abbrev= match= exclude= contains exact-match first-parent',
+  },
+  'merge-base': { flags: 'a', long: 'all is-ancestor fork-point octopus independent' },
+  'name-rev': { long: 'name-only tags always' },
+  'show-ref': { flags: 'dsq', long: 'head heads tags verify hash[=] abbrev[=] quiet' },
+  'for-each-ref': {
+    long: 'count= sort= format= points-at= merged[=] no-merged[=] contains[=] color[=]',
+  },
+  'check-ignore': { flags: 'vnqz', long: 'verbose non-matching quiet no-index' },
+  'count-objects': { flags: 'vH', long: 'verbose human-readable', operands: nothing },
+  reflog: { ...history, operands: (operands) => operands.length === 0 || operands[0] === 'show' },
+  stash: { ...history, operands: (operands) => operands[0] === 'list' || operands[0] === 'show' },
+  worktree: {
+    flags: 'vz',
+    long: 'porcelain verbose',
+    operands: (operands) => operands.join(' ') === 'list',
+  },
+  config: {
+    flags: 'lz',
+    long: 'get get-all list name-only show-origin show-scope local global system null type=',
+    operands: (operands, flags) =>
+      flags.has('l') || flags.has('list')
+        ? operands.length === 0
+        : (flags.has('get') || flags.has('get-all')) && operands.length === 1,
+  },
+};
+
+/**
+ * The files that a git command looks at, or undefined when it may do more than look. Operands count
+ * as files, since `git diff` compares any two; revisions resolve to names inside the directory.
+ */
+export function readsOfGit(values: readonly string[]): readonly string[] | undefined {
+  const [name = '', ...rest] = values;
+  if (name === '--version' && rest.length === 0) return [];
+  // Options in front of the subcommand change the repository, its configuration or its pager.
+  const command = own(COMMANDS, name);
+  const parsed = command === undefined ? undefined : parseOptions(rest, command);
+  if (command === undefined || parsed === undefined) return undefined;
+  const allowed = command.operands?.(parsed.operands, parsed.flags) ?? true;
+  return allowed ? parsed.operands : undefined;
+}

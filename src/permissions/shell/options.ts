@@ -1,0 +1,100 @@
+/**
+ * Options of a program, as a closed list. `flags` and `valued` are short options without and with
+ * a value; `long` holds long names, with a trailing `=` when they take a value. `paths` names the
+ * valued options (`f`, `file`) whose value is a file.
+ */
+export interface OptionSpec {
+  readonly flags?: string;
+  readonly valued?: string;
+  readonly long?: string;
+  readonly paths?: string;
+  /** `-5` is a count. */
+  readonly numeric?: boolean;
+}
+
+export interface ParsedOptions {
+  readonly operands: readonly string[];
+  readonly flags: ReadonlySet<string>;
+  readonly values: readonly { readonly option: string; readonly value: string }[];
+  /** Files among the option values. */
+  readonly paths: readonly string[];
+}
+
+/** Undefined when an option is not in the list, abbreviations included: then nothing is known. */
+export function parseOptions(
+  words: readonly string[],
+  spec: OptionSpec,
+): ParsedOptions | undefined {
+  const read = new OptionReader(spec);
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (word === '--') {
+      read.operands.push(...words.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      read.operands.push(word);
+      continue;
+    }
+    const used = word.startsWith('--')
+      ? read.long(word, words[at + 1])
+      : read.short(word, words[at + 1]);
+    if (used === undefined) return undefined;
+    at += used;
+  }
+  return read;
+}
+
+class OptionReader implements ParsedOptions {
+  readonly operands: string[] = [];
+  readonly flags = new Set<string>();
+  readonly values: { option: string; value: string }[] = [];
+  readonly paths: string[] = [];
+  readonly #spec: OptionSpec;
+  readonly #long: ReadonlySet<string>;
+  readonly #pathOptions: ReadonlySet<string>;
+
+  constructor(spec: OptionSpec) {
+    this.#spec = spec;
+    this.#long = new Set((spec.long ?? '').split(/\s+/));
+    this.#pathOptions = new Set((spec.paths ?? '').split(/\s+/));
+  }
+
+  /** How many further words it took. */
+  long(word: string, next: string | undefined): number | undefined {
+    const [name = '', ...rest] = word.slice(2).split('=');
+    if (rest.length > 0) {
+      const takes = this.#long.has(`${name}=`) || this.#long.has(`${name}[=]`);
+      return takes ? this.#value(name, rest.join('='), 0) : undefined;
+    }
+    if (this.#long.has(name) || this.#long.has(`${name}[=]`)) {
+      this.flags.add(name);
+      return 0;
+    }
+    return this.#long.has(`${name}=`) && next !== undefined
+      ? this.#value(name, next, 1)
+      : undefined;
+  }
+
+  short(word: string, next: string | undefined): number | undefined {
+    if (this.#spec.numeric === true && /^-\d+$/.test(word)) return 0;
+    for (let at = 1; at < word.length; at++) {
+      const letter = word.charAt(at);
+      if ((this.#spec.flags ?? '').includes(letter)) {
+        this.flags.add(letter);
+        continue;
+      }
+      if (!(this.#spec.valued ?? '').includes(letter)) return undefined;
+      const attached = word.slice(at + 1);
+      if (attached !== '') return this.#value(letter, attached, 0);
+      return next === undefined ? undefined : this.#value(letter, next, 1);
+    }
+    return 0;
+  }
+
+  #value(option: string, value: string, used: number): number {
+    this.values.push({ option, value });
+    if (this.#pathOptions.has(option)) this.paths.push(value);
+    return used;
+  }
+}

@@ -1,0 +1,129 @@
+import { own } from '../../util/own.js';
+import { readsOfFind } from './find.js';
+import { readsOfGit } from './git.js';
+import { nameOf, type ShellWord } from './model.js';
+import { parseOptions } from './options.js';
+import { READ_ONLY_PROGRAMS } from './read-only-table.js';
+import { isPrintingScript } from './sed.js';
+
+/** A command that changes nothing, and the files that it may look at. */
+export interface ReadOnlyUse {
+  /** As written, relative to the command's directory. */
+  readonly reads: readonly string[];
+  /** Words with wildcards that stand for files. */
+  readonly patterns: readonly string[];
+}
+
+type Values = readonly string[];
+type Special = (values: Values) => readonly string[] | undefined;
+
+/**
+ * Whether a command surely changes nothing. Undefined is no judgement, it only means that this
+ * list does not know the program with these options.
+ */
+export function readOnlyUse(words: readonly ShellWord[]): ReadOnlyUse | undefined {
+  const name = nameOf(words);
+  if (name === undefined || words.some((word) => !word.literal)) return undefined;
+  const values = words.slice(1).map((word) => word.value);
+  const wild = words.slice(1).filter((word) => word.pattern !== undefined);
+  const special = own(SPECIAL, name);
+  if (special !== undefined) {
+    const reads = wild.length > 0 ? undefined : special(values);
+    return reads === undefined ? undefined : { reads, patterns: [] };
+  }
+  const program = own(READ_ONLY_PROGRAMS, name);
+  if (program === undefined || (wild.length > 0 && program.wildcards !== true)) return undefined;
+  const parsed = parseOptions(values, program);
+  if (parsed === undefined) return undefined;
+  const reads = [...parsed.paths];
+  const { operands } = parsed;
+  if (program.most !== undefined && operands.length > program.most) return undefined;
+  if (program.operands === 'none' && operands.length > 0) return undefined;
+  if (program.operands === 'paths') reads.push(...operands);
+  if (program.operands === 'pattern-paths') {
+    const given = parsed.values.some(({ option }) =>
+      (program.patternOptions ?? '').split(' ').includes(option),
+    );
+    reads.push(...operands.slice(given || parsed.flags.has('files') ? 0 : 1));
+  }
+  const patterns = wild.flatMap((word) => word.pattern ?? []);
+  const plain = new Set(wild.map((word) => word.value));
+  return { reads: reads.filter((path) => path !== '-' && !plain.has(path)), patterns };
+}
+
+/** Programs whose arguments need a closer look. */
+const SPECIAL: Readonly<Record<string, Special>> = {
+  echo: () => [],
+  printf: (values) => (values[0]?.startsWith('-') === true ? undefined : []),
+  find: readsOfFind,
+  git: readsOfGit,
+  date: readsOfDate,
+  sed: readsOfSed,
+  jq: readsOfJq,
+  test: readsOfTest,
+  '[': (values) => (values.at(-1) === ']' ? readsOfTest(values.slice(0, -1)) : undefined),
+  command: (values) => (/^-[vV]$/.test(values[0] ?? '') ? [] : undefined),
+  exit: (values) => (values.length < 2 && /^\d*$/.test(values[0] ?? '') ? [] : undefined),
+  hostname: (values) => (values.length === 0 ? [] : undefined),
+  node: versionOnly,
+  npm: versionOnly,
+  python3: versionOnly,
+  python: versionOnly,
+  cargo: versionOnly,
+  rustc: versionOnly,
+  ruby: versionOnly,
+};
+
+function versionOnly(values: Values): readonly string[] | undefined {
+  return values.length === 1 && /^(--version|-[vV])$/.test(values[0] ?? '') ? [] : undefined;
+}
+
+/** An operand that is not a format sets the clock. */
+function readsOfDate(values: Values): readonly string[] | undefined {
+  const parsed = parseOptions(values, {
+    flags: 'uR',
+    valued: 'd',
+    long: 'utc universal rfc-3339= iso-8601[=] date= rfc-email',
+  });
+  const bare = values.filter(
+    (value) => value !== '-I' && !/^-I(date|hours|minutes|seconds|ns)$/.test(value),
+  );
+  const again = parsed ?? parseOptions(bare, { flags: 'uR', valued: 'd', long: 'utc date=' });
+  return again?.operands.every((operand) => operand.startsWith('+')) === true ? [] : undefined;
+}
+
+function readsOfSed(values: Values): readonly string[] | undefined {
+  const parsed = parseOptions(values, {
+    flags: 'nErsuz',
+    valued: 'e',
+    long: 'quiet silent expression= regexp-extended separate unbuffered null-data',
+  });
+  if (parsed === undefined) return undefined;
+  const scripts = parsed.values.map(({ value }) => value);
+  const files = [...parsed.operands];
+  if (scripts.length === 0) scripts.push(files.shift() ?? '');
+  return scripts.every(isPrintingScript) ? files : undefined;
+}
+
+function readsOfJq(values: Values): readonly string[] | undefined {
+  const rest: string[] = [];
+  for (let at = 0; at < values.length; at++) {
+    if (/^--arg(json)?$/.test(values[at] ?? '')) at += 2;
+    else rest.push(values[at] ?? '');
+  }
+  const parsed = parseOptions(rest, {
+    flags: 'rcnsSejaCMR',
+    long: `raw-output compact-output null-input slurp sort-keys exit-status join-output ascii-output
+      color-output monochrome-output tab indent= raw-input`,
+  });
+  const [filter = '', ...files] = parsed?.operands ?? [];
+  // Modules come from other directories, and the environment holds secrets.
+  const leaves = /\b(import|include|env|input_filename|get_search_list)\b|\$ENV|\$__/.test(filter);
+  return parsed === undefined || leaves ? undefined : files;
+}
+
+/** `-v` and `-R` evaluate subscripts; operands that look like places elsewhere count as read. */
+function readsOfTest(values: Values): readonly string[] | undefined {
+  if (values.some((value) => /^-[vRt]$/.test(value))) return undefined;
+  return values.filter((value) => value.includes('/') || value.startsWith('~'));
+}

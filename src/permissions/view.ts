@@ -1,0 +1,145 @@
+import type { PermissionMode } from '../protocol/permissions.js';
+import {
+  createPathJudge,
+  type PathFileSystem,
+  type PathJudge,
+  type PathSpellings,
+} from './paths.js';
+import type { RuleSet } from './rules.js';
+import { possibleFileUse } from './shell/file-commands.js';
+import type { ShellReading, SimpleCommand } from './shell/model.js';
+import { readShell } from './shell/read.js';
+import type { GateCall } from './types.js';
+
+export interface TouchedPath {
+  readonly access: 'read' | 'write';
+  readonly spellings: PathSpellings;
+}
+
+/** What the shell code of a call may touch, by all that can be seen of it. */
+export interface ShellPaths {
+  readonly paths: readonly TouchedPath[];
+  /** Why there may be more. */
+  readonly unknown?: string;
+}
+
+/** A call with everything that guards ask about it. Each answer is worked out once, when first wanted. */
+export interface CallView {
+  readonly call: GateCall;
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  readonly home: string;
+  /** The tool's name and its other names. */
+  readonly names: readonly string[];
+  readonly judge: PathJudge;
+  /** The files that the tool's own input names. */
+  paths(): Promise<readonly TouchedPath[]>;
+  /** Undefined for tools that run no shell code. */
+  shell(): Promise<ShellReading | undefined>;
+  shellPaths(): Promise<ShellPaths>;
+}
+
+export function viewOf(
+  call: GateCall,
+  deps: {
+    readonly fs: PathFileSystem;
+    readonly home: string;
+    readonly mode: PermissionMode;
+    readonly rules: RuleSet;
+  },
+): CallView {
+  const { roots, cwd } = call.workspace;
+  const judge = createPathJudge(deps.fs, { roots, home: deps.home });
+  const shell = once(async () => {
+    const { command } = call.subject;
+    return command === undefined ? undefined : readShell(command, { cwd, home: deps.home });
+  });
+  return {
+    call,
+    mode: deps.mode,
+    rules: deps.rules,
+    home: deps.home,
+    names: [call.tool.name, ...(call.tool.aliases ?? [])],
+    judge,
+    shell,
+    paths: once(() =>
+      Promise.all(
+        call.subject.paths.map(async ({ path, access }) => ({
+          access,
+          spellings: await judge.spell(path),
+        })),
+      ),
+    ),
+    shellPaths: once(async () => {
+      const reading = await shell();
+      const found = await Promise.all(
+        (reading?.commands ?? []).map((command) => pathsOf(command, judge, cwd)),
+      );
+      const unknown = found.find((one) => one.unknown !== undefined)?.unknown;
+      const paths = found.flatMap((one) => one.paths);
+      return unknown === undefined ? { paths } : { paths, unknown };
+    }),
+  };
+}
+
+async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
+  const wanted: { access: 'read' | 'write'; text: string }[] = [];
+  let unknown: string | undefined;
+  for (const view of command.views) {
+    const use = possibleFileUse(view);
+    wanted.push(...use.reads.map((text) => ({ access: 'read' as const, text })));
+    wanted.push(...use.writes.map((text) => ({ access: 'write' as const, text })));
+    if (use.unknown)
+      unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
+  }
+  for (const { access, target } of command.redirections) {
+    if (access === 'none' || target === undefined) continue;
+    if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
+    else wanted.push({ access, text: target.value });
+  }
+  const directories = command.directories ?? [cwd];
+  const paths: TouchedPath[] = [];
+  for (const directory of directories) {
+    for (const { access, text } of wanted) {
+      const spelled = await judge.spellFrom(directory, text);
+      paths.push(...spelled.map((spellings) => ({ access, spellings })));
+    }
+    const patterns = await expandedPatterns(command, judge, directory);
+    if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
+    else paths.push(...patterns);
+  }
+  const relative = wanted.some(({ text }) => !text.startsWith('/'));
+  if (command.directories === undefined && relative) {
+    unknown ??= 'the directory it runs in is decided at run time';
+  }
+  return unknown === undefined ? { paths } : { paths, unknown };
+}
+
+/** A file named by a wildcard may be read, and by a command that writes its operands, written. */
+async function expandedPatterns(
+  command: SimpleCommand,
+  judge: PathJudge,
+  directory: string,
+): Promise<readonly TouchedPath[] | undefined> {
+  const paths: TouchedPath[] = [];
+  for (const word of command.words) {
+    if (word.pattern === undefined) continue;
+    const files = await judge.expand(directory, word.pattern);
+    if (files === undefined) return undefined;
+    const writes = possibleFileUse(command.words).writes.includes(word.value);
+    for (const file of files) {
+      const spellings = await judge.spell(file);
+      paths.push({ access: 'read', spellings });
+      if (writes) paths.push({ access: 'write', spellings });
+    }
+  }
+  return paths;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,35 @@
+import { join } from '../env/paths.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { createJsonlStore } from './jsonl-store.js';
+import { createMemoryStore } from './memory-store.js';
+import type { SessionStore } from './store.js';
+
+/** The store of a session: files in the ecosystem's layout, or nothing that outlives the process. */
+export function openStore(options: {
+  readonly persist: boolean;
+  readonly configDir: string;
+  readonly cwd: string;
+  readonly temporaryDirectory: string;
+  readonly projectDirName: string | undefined;
+  emit(news: SessionNews): void;
+}): SessionStore {
+  if (!options.persist) {
+    return createMemoryStore({
+      directory: join(options.temporaryDirectory, 'portcullis-sessions'),
+    });
+  }
+  return createJsonlStore({
+    configDir: options.configDir,
+    cwd: options.cwd,
+    ...(options.projectDirName === undefined ? {} : { projectDirName: options.projectDirName }),
+    onLost: (lost) => {
+      options.emit({ type: 'writes_lost', code: lost.message, lost: lost.lines });
+    },
+    onRecovered: (file) =>
+      options.emit({
+        type: 'notice',
+        level: 'info',
+        text: `${file} is written again; nothing was lost`,
+      }),
+  });
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../env/clock.js';
+import { PortcullisError } from '../errors.js';
+import type { Message, ToolUseBlock } from '../protocol/content.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
+import type { SessionStore } from './store.js';
+
+/** How a session begins. `newId` is the id of a fork. */
+export type SessionStart =
+  | { readonly kind: 'new'; readonly id: string | undefined }
+  | { readonly kind: 'continue'; readonly newId: string | undefined }
+  | {
+      readonly kind: 'resume';
+      readonly id: string;
+      readonly newId: string | undefined;
+      readonly at: string | undefined;
+    };
+
+/** What a session starts from. */
+export interface History {
+  readonly sessionId: string;
+  readonly resumed: boolean;
+  readonly messages: readonly Message[];
+  readonly parentUuid: string | null;
+  /** Results to record for calls that were running when the run before ended. */
+  readonly missingResults: readonly { readonly call: ToolUseBlock; readonly result: ToolCallResult }[];
+  /** The directory that the session was last in. */
+  readonly lastCwd: string | undefined;
+  readonly title?: string;
+  readonly lastPrompt?: string;
+}
+
+/** Finds or makes the history that a session starts from. Nothing is written but a fork's own file. */
+export async function openHistory(
+  store: SessionStore,
+  start: SessionStart,
+  options: { readonly fork: boolean; readonly clock: Clock },
+): Promise<History> {
+  if (start.kind === 'new') {
+    if (start.id !== undefined) await refuseUsedId(store, start.id);
+    return freshHistory(start.id ?? options.clock.uuid());
+  }
+  const id = start.kind === 'continue' ? await store.newest() : await store.find(start.id);
+  if (id === undefined) {
+    // Going on with nothing is a beginning; going on with something named that is not there is a mistake.
+    if (start.kind === 'continue') return freshHistory(start.newId ?? options.clock.uuid());
+    throw new PortcullisError('session', `No conversation found with session ID: ${start.id}`, {
+      remedy:
+        'leave --resume out to start a new one, or use --continue for the newest one of this directory',
+    });
+  }
+  return await resumedHistory(store, { id, start, ...options });
+}
+
+/** fail-closed: two conversations under one id would be mixed up. */
+async function refuseUsedId(store: SessionStore, sessionId: string): Promise<void> {
+  if ((await store.read(sessionId)) === undefined) return;
+  throw new PortcullisError('session', `Session ID ${sessionId} is already in use`, {
+    remedy: `go on with it: --resume ${sessionId}`,
+  });
+}
+
+function freshHistory(sessionId: string): History {
+  return {
+    sessionId,
+    resumed: false,
+    messages: [],
+    parentUuid: null,
+    missingResults: [],
+    lastCwd: undefined,
+  };
+}
+
+async function resumedHistory(
+  store: SessionStore,
+  order: { id: string; start: Exclude<SessionStart, { kind: 'new' }>; fork: boolean; clock: Clock },
+): Promise<History> {
+  const { loadConversation } = await import('./resume.js');
+  const at = order.start.kind === 'resume' ? order.start.at : undefined;
+  let loaded = await store.read(order.id);
+  let sessionId = order.id;
+  if (loaded === undefined) {
+    throw new PortcullisError('session', `the transcript of session ${order.id} cannot be read`);
+  }
+  if (order.fork) {
+    const { forkSession } = await import('./fork.js');
+    sessionId = order.start.newId ?? order.clock.uuid();
+    loaded = await forkSession(store, loaded, {
+      newSessionId: sessionId,
+      clock: order.clock,
+      ...(at === undefined ? {} : { resumeAt: at }),
+    });
+  }
+  const conversation = loadConversation(
+    loaded,
+    at === undefined || order.fork ? {} : { resumeAt: at },
+  );
+  return {
+    sessionId,
+    resumed: true,
+    messages: conversation.messages,
+    parentUuid: conversation.lastUuid,
+    missingResults: conversation.danglingCalls.map(({ call, result }) => ({
+      call,
+      result: { uuid: order.clock.uuid(), block: result },
+    })),
+    lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
+    ...(loaded.title === undefined ? {} : { title: loaded.title }),
+    ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
+  };
+}

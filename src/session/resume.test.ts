@@ -1,0 +1,483 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../env/clock.js';
+import { PortcullisError } from '../errors.js';
+import type {
+  AssistantBlock,
+  Message,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from '../protocol/content.js';
+import { createJsonlStore } from './jsonl-store.js';
+import { INTERRUPTED_RESULT } from './messages.js';
+import { createRecorder, type Recorder } from './recorder.js';
+import { lastCallOf, loadConversation } from './resume.js';
+import type { LoadedSession, SessionStore } from './store.js';
+
+const root = mkdtempSync(path.join(tmpdir(), 'resume-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let store: SessionStore;
+let sessionId: string;
+beforeEach(fresh);
+
+function fresh(): void {
+  sessionId = systemClock.uuid();
+  store = createJsonlStore({ configDir: root, cwd: '/p' });
+}
+
+async function load(): Promise<LoadedSession> {
+  const loaded = await store.read(sessionId);
+  if (loaded === undefined) throw new Error('no such session');
+  return loaded;
+}
+
+/** A conversation that goes through the recorder the way a loop does it. */
+class Player {
+  readonly messages: Message[] = [];
+  readonly recorder: Recorder;
+  #answers = 0;
+
+  constructor(parentUuid: string | null = null) {
+    this.recorder = createRecorder({
+      store,
+      sessionId,
+      clock: systemClock,
+      cwd: '/p',
+      version: '0.0.0',
+      parentUuid,
+    });
+  }
+
+  /** Results are recorded already; inputs become one message together with them. */
+  user(inputs: readonly Input[], results: readonly ToolResultBlock[] = []): void {
+    for (const input of inputs) {
+      this.recorder.input({ uuid: systemClock.uuid(), content: input.content, meta: input.meta });
+    }
+    const content = [...results, ...inputs.flatMap((input) => input.content)];
+    if (content.length > 0) this.messages.push({ role: 'user', content });
+  }
+
+  say(text: string): void {
+    this.user([{ content: [{ type: 'text', text }], meta: false }]);
+  }
+
+  assistant(content: readonly AssistantBlock[]): string[] {
+    const blockIds = content.map(() => systemClock.uuid());
+    this.recorder.answer({
+      id: `msg_${++this.#answers}`,
+      model: 'model-x',
+      message: { role: 'assistant', content },
+      blockIds,
+      stopReason: 'end_turn',
+      usage: {
+        input_tokens: 10,
+        output_tokens: this.#answers,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      },
+      malformed: new Map(),
+    });
+    this.messages.push({ role: 'assistant', content });
+    return blockIds;
+  }
+
+  results(content: readonly AssistantBlock[], texts: readonly string[]): ToolResultBlock[] {
+    return callsIn(content).map((call, index) => {
+      const block: ToolResultBlock = {
+        type: 'tool_result',
+        tool_use_id: call.id,
+        content: texts[index % Math.max(1, texts.length)] ?? 'ok',
+      };
+      this.recorder.result(call, { uuid: systemClock.uuid(), block, structured: { ok: true } });
+      return block;
+    });
+  }
+}
+
+interface Input {
+  readonly content: readonly UserBlock[];
+  readonly meta: boolean;
+}
+
+const callsIn = (content: readonly AssistantBlock[]): ToolUseBlock[] =>
+  content.filter((block): block is ToolUseBlock => block.type === 'tool_use');
+
+const text = fc.string({ minLength: 1, unit: 'binary' });
+const textBlock = text.map((value) => ({ type: 'text' as const, text: value }));
+const image = fc.constant({
+  type: 'image' as const,
+  source: { type: 'base64' as const, media_type: 'image/png', data: 'AAAA' },
+});
+const input = fc.record({
+  content: fc.array(fc.oneof(textBlock, image), { minLength: 1, maxLength: 3 }),
+  meta: fc.boolean(),
+});
+const thinking = fc.record({
+  type: fc.constant('thinking' as const),
+  thinking: fc.string(),
+  signature: fc.string(),
+});
+const toolInput = fc.dictionary(
+  fc.string().filter((key) => key !== '__proto__'),
+  fc.jsonValue().filter((value) => !JSON.stringify(value).includes('__proto__')),
+);
+const turn = fc.record({
+  inputs: fc.array(input, { minLength: 1, maxLength: 3 }),
+  steps: fc.array(
+    fc.record({
+      thoughts: fc.array(thinking, { maxLength: 1 }),
+      said: fc.array(textBlock, { maxLength: 2 }),
+      inputs: fc.array(toolInput, { minLength: 1, maxLength: 3 }),
+      results: fc.array(text, { minLength: 1, maxLength: 3 }),
+      steering: fc.array(input, { maxLength: 1 }),
+    }),
+    { maxLength: 3 },
+  ),
+  last: fc.array(textBlock, { minLength: 1, maxLength: 2 }),
+});
+
+function play(turns: readonly (typeof turn extends fc.Arbitrary<infer T> ? T : never)[]): Player {
+  const player = new Player();
+  let calls = 0;
+  for (const { inputs, steps, last } of turns) {
+    player.user(inputs);
+    for (const step of steps) {
+      const content = [
+        ...step.thoughts,
+        ...step.said,
+        ...step.inputs.map((value) => ({
+          type: 'tool_use' as const,
+          id: `toolu_${++calls}`,
+          name: 'Some',
+          input: value,
+        })),
+      ];
+      player.assistant(content);
+      player.user(step.steering, player.results(content, step.results));
+    }
+    player.assistant(last);
+  }
+  return player;
+}
+
+const flat = (messages: readonly Message[]): unknown[] =>
+  messages.flatMap(({ role, content }) => content.map((block) => ({ role, block })));
+
+describe('a conversation that was recorded', () => {
+  it('comes back exactly as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        fresh();
+        const player = play(turns);
+        const resumed = loadConversation(await load());
+        expect(resumed.messages).toEqual(player.messages);
+        expect(JSON.stringify(resumed.messages)).toBe(JSON.stringify(player.messages));
+        expect(resumed.lastUuid).toBe(player.recorder.head);
+        expect(resumed.danglingCalls).toEqual([]);
+        store.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('comes back as a repaired beginning of itself after a cut at any byte', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(turn, { minLength: 1, maxLength: 3 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (turns, share) => {
+          fresh();
+          const player = play(turns);
+          const file = store.transcriptPath(sessionId);
+          const bytes = readFileSync(file);
+          writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * share)));
+          const resumed = loadConversation(await load());
+          const kept = flat(resumed.messages).filter((item) => !isStandIn(item));
+          expect(kept).toEqual(flat(player.messages).slice(0, kept.length));
+          expectAcceptable(resumed.messages);
+
+          // The stand-ins are recorded, the conversation goes on, and reads the same ever after.
+          const next = new Player(resumed.lastUuid);
+          for (const { call, result } of resumed.danglingCalls) {
+            next.recorder.result(call, { uuid: systemClock.uuid(), block: result });
+          }
+          expect(loadConversation(await load()).messages).toEqual(resumed.messages);
+          next.say('go on');
+          const again = loadConversation(await load());
+          expect(again.danglingCalls).toEqual([]);
+          expect(flat(again.messages)).toEqual([
+            ...flat(resumed.messages),
+            { role: 'user', block: { type: 'text', text: 'go on' } },
+          ]);
+          store.close();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function isStandIn(item: unknown): boolean {
+  return JSON.stringify(item).includes(INTERRUPTED_RESULT);
+}
+
+/** What a provider insists on. */
+function expectAcceptable(messages: readonly Message[]): void {
+  let open: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    expect(message.role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+    expect(message.content.length).toBeGreaterThan(0);
+    if (message.role === 'assistant') {
+      open = callsIn(message.content).map((call) => call.id);
+      continue;
+    }
+    const results = message.content.filter((block) => block.type === 'tool_result');
+    expect(results.map((block) => block.tool_use_id).sort()).toEqual([...open].sort());
+    expect(message.content.slice(0, results.length)).toEqual(results);
+    open = [];
+  }
+  expect(open).toEqual([]);
+}
+
+const call = (id: string): ToolUseBlock => ({ type: 'tool_use', id, name: 'T', input: {} });
+const said = (words: string): AssistantBlock => ({ type: 'text', text: words });
+
+describe('resuming', () => {
+  it('tells of calls that were running, after the results that did arrive', async () => {
+    const player = new Player();
+    player.say('do');
+    const content = [call('t1'), call('t2'), call('t3')];
+    player.assistant(content);
+    player.results([call('t2')], ['two']);
+    const resumed = loadConversation(await load());
+    expect(resumed.danglingCalls.map((dangling) => dangling.call.id)).toEqual(['t1', 't3']);
+    expect(
+      resumed.messages.at(-1)?.content.map((block) => 'tool_use_id' in block && block.tool_use_id),
+    ).toEqual(['t2', 't1', 't3']);
+    const kept = loadConversation(await load(), { keepDangling: true });
+    expect(kept.messages.at(-1)?.content).toHaveLength(1);
+    expect(kept.danglingCalls).toHaveLength(2);
+  });
+
+  it('cuts after the entry that it is told to resume at', async () => {
+    const player = new Player();
+    player.say('one');
+    const [first] = player.assistant([said('first')]);
+    player.say('two');
+    player.assistant([said('second')]);
+    const resumed = loadConversation(await load(), { resumeAt: first ?? '' });
+    expect(resumed.messages).toEqual(player.messages.slice(0, 2));
+    expect(resumed.lastUuid).toBe(first);
+    const branch = new Player(resumed.lastUuid);
+    branch.say('instead');
+    expect(loadConversation(await load()).messages).toEqual([
+      ...player.messages.slice(0, 2),
+      ...branch.messages,
+    ]);
+  });
+
+  it('refuses to resume at an entry that is not there', async () => {
+    new Player().say('one');
+    const loaded = await load();
+    expect(() => loadConversation(loaded, { resumeAt: 'nowhere' })).toThrow(PortcullisError);
+    expect(() => loadConversation(loaded, { resumeAt: 'nowhere' })).toThrow(/nowhere/);
+  });
+
+  it('begins at the last compaction and knows what came before', async () => {
+    const player = new Player();
+    player.say('long');
+    player.assistant([{ ...call('todo'), name: 'TodoWrite', input: { todos: ['x'] } }]);
+    player.results([call('todo')], ['ok']);
+    player.assistant([said('...')]);
+    const history: Message[] = [
+      { role: 'user', content: [{ type: 'text', text: 'summary' }] },
+      { role: 'assistant', content: [said('kept'), call('k')] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'k', content: 'r' }] },
+    ];
+    player.recorder.compactBoundary({ trigger: 'auto', preTokens: 99, messages: history });
+    const loaded = await load();
+    const resumed = loadConversation(loaded);
+    expect(resumed.messages).toEqual(history);
+    expect(resumed.compacted).toBe(true);
+    expect(resumed.danglingCalls).toEqual([]);
+    expect(lastCallOf(loaded, 'TodoWrite')?.input).toEqual({ todos: ['x'] });
+    expect(resumed.model).toBeUndefined();
+    const after = new Player(resumed.lastUuid);
+    after.assistant([said('after')]);
+    expect(loadConversation(await load()).messages).toEqual([...history, ...after.messages]);
+  });
+
+  it('restores model, usage and a known permission mode', async () => {
+    const player = new Player();
+    player.recorder.input({
+      uuid: systemClock.uuid(),
+      content: [{ type: 'text', text: 'x' }],
+      permissionMode: 'acceptEdits',
+    });
+    player.assistant([said('a')]);
+    player.recorder.attachment({ type: 'max_turns_reached', maxTurns: 3 });
+    const resumed = loadConversation(await load());
+    expect(resumed.model).toBe('model-x');
+    expect(resumed.permissionMode).toBe('acceptEdits');
+    expect(resumed.lastUsage?.input_tokens).toBe(10);
+    expect(resumed.lastUuid).toBe(player.recorder.head);
+    expect(resumed.messages).toHaveLength(2);
+  });
+
+  it('finds nothing in an empty file', () => {
+    const resumed = loadConversation({ sessionId, entries: [], skippedLines: 0 });
+    expect(resumed).toEqual({ messages: [], lastUuid: null, danglingCalls: [], compacted: false });
+  });
+});
+
+describe('transcripts of other writers', () => {
+  const base = { sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z' };
+  const lines = (...values: readonly object[]): void => {
+    store.append(sessionId, []);
+    new Player().recorder.title('x');
+    writeFileSync(
+      store.transcriptPath(sessionId),
+      values.map((value) => `${JSON.stringify({ ...base, ...value })}\n`).join(''),
+    );
+  };
+  const asked = {
+    type: 'user',
+    uuid: 'u',
+    parentUuid: null,
+    message: { role: 'user', content: 'q' },
+  };
+  const block = (uuid: string, parentUuid: string, content: AssistantBlock): object => ({
+    type: 'assistant',
+    uuid,
+    parentUuid,
+    requestId: 'r1',
+    message: { id: 'm1', role: 'assistant', content: [content] },
+  });
+  const result = (uuid: string, parentUuid: string, id: string): object => ({
+    type: 'user',
+    uuid,
+    parentUuid,
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: id }] },
+  });
+
+  it('brings in results of parallel calls that hang on their own call', async () => {
+    lines(asked, block('a1', 'u', call('t1')), block('a2', 'a1', call('t2')));
+    for (const order of [
+      ['t1', 't2'],
+      ['t2', 't1'],
+    ]) {
+      const tail = order.map((id) => result(`r-${id}`, id === 't1' ? 'a1' : 'a2', id));
+      lines(asked, block('a1', 'u', call('t1')), block('a2', 'a1', call('t2')), ...tail);
+      const resumed = loadConversation(await load());
+      expect(resumed.danglingCalls).toEqual([]);
+      expectAcceptable(resumed.messages);
+      expect(resumed.messages[1]?.content).toEqual([call('t1'), call('t2')]);
+    }
+  });
+
+  it('joins an answer that has results between its blocks', async () => {
+    lines(
+      asked,
+      block('a1', 'u', call('t1')),
+      result('r1', 'a1', 't1'),
+      block('a2', 'r1', call('t2')),
+      result('r2', 'a2', 't2'),
+    );
+    const resumed = loadConversation(await load());
+    expect(resumed.messages).toHaveLength(3);
+    expectAcceptable(resumed.messages);
+  });
+
+  it('walks through entries of unknown kinds, and skips side entries and error notices', async () => {
+    lines(
+      { type: 'file-history-snapshot', messageId: 'x', snapshot: {} },
+      asked,
+      { type: 'progress', uuid: 'p', parentUuid: 'u', data: {} },
+      {
+        type: 'assistant',
+        uuid: 'e',
+        parentUuid: 'p',
+        isApiErrorMessage: true,
+        message: { id: 'x', role: 'assistant', model: '<synthetic>', content: [said('API Error')] },
+      },
+      {
+        type: 'assistant',
+        uuid: 'a',
+        parentUuid: 'e',
+        message: { role: 'assistant', content: 'plain' },
+      },
+      {
+        type: 'user',
+        uuid: 'side',
+        parentUuid: 'a',
+        isSidechain: true,
+        message: { role: 'user', content: 'side' },
+      },
+      { type: 'queue-operation', operation: 'enqueue' },
+    );
+    const resumed = loadConversation(await load());
+    expect(resumed.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'q' }] },
+      { role: 'assistant', content: [said('plain')] },
+    ]);
+    expect(resumed.lastUuid).toBe('a');
+  });
+
+  it('drops results that belong to nothing and says when the beginning is missing', async () => {
+    lines(
+      result('r0', 'gone', 't0'),
+      block('a1', 'r0', said('answer')),
+      result('r1', 'a1', 'none'),
+      {
+        ...asked,
+        uuid: 'u2',
+        parentUuid: 'r1',
+      },
+    );
+    const resumed = loadConversation(await load());
+    expectAcceptable(resumed.messages);
+    expect(resumed.messages).toHaveLength(3);
+    expect(JSON.stringify(resumed.messages[0])).toContain(
+      'beginning of this conversation was lost',
+    );
+  });
+
+  it('does not go round in circles', async () => {
+    lines({ ...asked, parentUuid: 'a1' }, block('a1', 'u', said('x')));
+    expect(loadConversation(await load()).messages).toHaveLength(2);
+  });
+
+  it('keeps answers apart whose provider gives all of them the same id', async () => {
+    const answer = (uuid: string, parentUuid: string, content: AssistantBlock): object => ({
+      type: 'assistant',
+      uuid,
+      parentUuid,
+      message: { id: 'same', role: 'assistant', content: [content] },
+    });
+    lines(
+      asked,
+      answer('a1', 'u', call('t1')),
+      result('r1', 'a1', 't1'),
+      answer('a2', 'r1', said('done')),
+    );
+    expect(loadConversation(await load()).messages).toHaveLength(4);
+  });
+
+  it('ignores a meta leaf on another branch, and keeps one that goes on from the last message', async () => {
+    const meta = (parentUuid: string): object => ({
+      ...asked,
+      uuid: 'meta',
+      parentUuid,
+      isMeta: true,
+    });
+    lines(asked, block('a1', 'u', said('x')), meta('u'));
+    expect(loadConversation(await load()).lastUuid).toBe('a1');
+    lines(asked, block('a1', 'u', said('x')), meta('a1'));
+    expect(loadConversation(await load()).lastUuid).toBe('meta');
+  });
+});

@@ -1,0 +1,62 @@
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { isRecord, own } from '../../util/own.js';
+import { head } from '../../util/truncate.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import type { Tool } from '../tool.js';
+import description from './ask-user-question.md';
+
+type Input = ToolInputs['AskUserQuestion'];
+
+const MAX_ANSWER_CHARS = 10_000;
+
+/**
+ * The question is put by the gate: whoever answers allows the call with `answers` filled in. Nothing
+ * here waits for anybody.
+ */
+export function askUserQuestionTool(): Tool<Input> {
+  const { definition, validate } = builtinDefinition('AskUserQuestion', description);
+  return {
+    name: 'AskUserQuestion',
+    kind: 'control',
+    needsPerson: true,
+    definition: { ...definition, input_schema: withoutAnswers(definition.input_schema) },
+    validate,
+    subject: (input) => ({
+      paths: [],
+      summary: `Ask: ${head(input.questions.map((each) => each.question).join(' / '), 200)}`,
+    }),
+    concurrencySafe: () => false,
+    async run(input) {
+      const { questions, answers = {}, annotations } = input;
+      const given = questions.filter(({ question }) => (own(answers, question) ?? '') !== '');
+      if (given.length === 0) {
+        const content =
+          'Nobody answered. Go on with the most sensible assumption and say which, or end and say what you need to know.';
+        return { content, isError: true };
+      }
+      const lines = questions.map(({ question }) => {
+        const answer = own(answers, question) ?? '';
+        const note = noteOf(annotations, question);
+        return `${question}\n→ ${answer === '' ? '(not answered)' : head(answer, MAX_ANSWER_CHARS)}${note}`;
+      });
+      return {
+        content: lines.join('\n'),
+        structured: { questions, answers, ...(annotations === undefined ? {} : { annotations }) },
+      };
+    },
+  };
+}
+
+function noteOf(annotations: Input['annotations'], question: string): string {
+  const annotation = annotations === undefined ? undefined : own(annotations, question);
+  if (!isRecord(annotation) || typeof annotation.notes !== 'string') return '';
+  return `\n  Note: ${head(annotation.notes, MAX_ANSWER_CHARS)}`;
+}
+
+/** The model is not shown the fields that the person fills in. */
+function withoutAnswers(
+  schema: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (!isRecord(schema.properties)) return schema;
+  return { ...schema, properties: { questions: schema.properties.questions } };
+}

@@ -1,0 +1,105 @@
+import type { FileSystem } from '../../env/fs.js';
+import { join } from '../../env/paths.js';
+import { messageOf } from '../../errors.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { fileNameFor } from '../../util/file-name.js';
+import { head } from '../../util/truncate.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import enterDescription from './enter-plan-mode.md';
+import exitDescription from './exit-plan-mode.md';
+
+const MAX_PLAN_CHARS = 50_000;
+
+export interface PlanModeDeps {
+  readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic'>;
+  /** `<config>/plans`. */
+  readonly plansDirectory: string;
+}
+
+export function enterPlanModeTool(): Tool<ToolInputs['EnterPlanMode']> {
+  return {
+    name: 'EnterPlanMode',
+    kind: 'control',
+    ...builtinDefinition('EnterPlanMode', enterDescription),
+    subject: () => ({ paths: [], summary: 'Enter plan mode' }),
+    concurrencySafe: () => false,
+    async run(_input, context) {
+      if (context.mode === 'plan') {
+        return failed(
+          'Plan mode is on already. Present the plan with ExitPlanMode when it is done.',
+        );
+      }
+      context.setMode('plan');
+      const message =
+        'Plan mode is on: explore and read, change nothing. When the plan is complete, present it with ExitPlanMode; work begins after approval.';
+      return { content: message, structured: { message } };
+    },
+  };
+}
+
+/** The gate puts the plan to a person; `run` is reached by approval alone. */
+export function exitPlanModeTool(deps: PlanModeDeps): Tool<ToolInputs['ExitPlanMode']> {
+  return {
+    name: 'ExitPlanMode',
+    kind: 'control',
+    needsPerson: true,
+    ...builtinDefinition('ExitPlanMode', exitDescription),
+    subject: (input) => ({
+      paths: [],
+      summary: `Plan: ${head((input.plan ?? '').trim().split('\n')[0] ?? '', 200)}`,
+    }),
+    concurrencySafe: () => false,
+    async run(input, context, permit) {
+      // The mode in which the call was judged: whoever approved may have chosen the next one already.
+      if (permit.receipt.mode !== 'plan') {
+        return failed('Plan mode is not on, so there is nothing to leave. Go on with the work.');
+      }
+      const filePath = join(deps.plansDirectory, `${fileNameFor(context.sessionId)}.md`);
+      const plan = input.plan?.trim() || (await storedPlan(deps, filePath));
+      if (plan === undefined || plan === '') {
+        return failed('There is no plan. Call ExitPlanMode again with the whole plan in `plan`.');
+      }
+      const notSaved = await storePlan(deps, filePath, plan);
+      if (context.mode === 'plan') context.setMode('default');
+      const where = notSaved ?? `It is kept in ${filePath}.`;
+      const structured = {
+        plan,
+        isAgent: context.agent.depth > 0,
+        ...(notSaved === undefined ? { filePath } : {}),
+      };
+      return {
+        content: `The plan was approved; you can make changes now. ${where}\n\nApproved plan:\n${head(plan, MAX_PLAN_CHARS)}`,
+        structured,
+      };
+    },
+  };
+}
+
+async function storedPlan(deps: PlanModeDeps, filePath: string): Promise<string | undefined> {
+  try {
+    if ((await deps.fs.stat(filePath)) === undefined) return undefined;
+    return (await deps.fs.readText(filePath)).trim();
+  } catch {
+    // Unreadable is as good as absent: the model is asked to pass the plan itself.
+    return undefined;
+  }
+}
+
+/** Why the plan could not be kept; approval does not depend on it. */
+async function storePlan(
+  deps: PlanModeDeps,
+  filePath: string,
+  plan: string,
+): Promise<string | undefined> {
+  try {
+    await deps.fs.writeAtomic(filePath, `${plan}\n`, { mode: 0o600 });
+    return undefined;
+  } catch (thrown) {
+    return `(It could not be kept in ${filePath}: ${messageOf(thrown)})`;
+  }
+}
+
+function failed(content: string): ToolOutput {
+  return { content, isError: true };
+}

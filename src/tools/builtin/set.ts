@@ -1,0 +1,165 @@
+import type { Clock } from '../../env/clock.js';
+import { minimalEnvironment, shellEnvironment } from '../../env/environment.js';
+import type { FileSystem } from '../../env/fs.js';
+import { join } from '../../env/paths.js';
+import type { ProcessSupervisor } from '../../env/process.js';
+import { PortcullisError } from '../../errors.js';
+import { nearest } from '../../util/nearest.js';
+import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
+import { targetPath } from '../file-target.js';
+import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
+import { createPool, type ToolPool } from '../pool.js';
+import { type BackgroundShells, createBackgroundShells } from '../shells.js';
+import { createTaskStore } from '../task-store.js';
+import { createTodoStore } from '../todos.js';
+import type { AnyTool, Workspace } from '../tool.js';
+import { askUserQuestionTool } from './ask-user-question.js';
+import { bashLimits, bashTool } from './bash.js';
+import { bashOutputTool } from './bash-output.js';
+import { editTool } from './edit.js';
+import { globTool } from './glob.js';
+import { grepTool } from './grep.js';
+import { notebookEditTool } from './notebook-edit.js';
+import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
+import { readTool } from './read.js';
+import { taskListTools } from './task-list.js';
+import { taskStopTool } from './task-stop.js';
+import { todoWriteTool } from './todo-write.js';
+import { webFetchTool } from './web-fetch.js';
+import { writeTool } from './write.js';
+import { writeDraftTool } from './write-draft.js';
+
+export interface BuiltinParts {
+  readonly fs: FileSystem;
+  readonly clock: Clock;
+  readonly processes: ProcessSupervisor;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workspace: Workspace;
+  readonly configDir: string;
+  readonly sessionId: string;
+  /** Whether somebody is there to answer; without, tools that are questions are not offered. */
+  readonly hasPerson: boolean;
+  /** The names to offer; undefined: the default set. */
+  readonly offered: readonly string[] | undefined;
+  /** Names that allow rules mention: a tool that somebody allows is wanted. */
+  readonly allowed: readonly string[];
+  /** Names to take away, whatever else says. */
+  readonly banned: readonly string[];
+  readonly jsonSchema: Readonly<Record<string, unknown>> | undefined;
+  summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface Builtins {
+  readonly pool: ToolPool;
+  readonly shells: BackgroundShells;
+  /** Told of a broken call; keeps what can be saved of it and says so. */
+  invalidInput(invalid: InvalidInput): string | undefined;
+  /** Told of a call that ran. */
+  validInput(): void;
+  /** Set once the model keeps sending the same broken call. */
+  stuck(): string | undefined;
+}
+
+/** The built-in tools of one session, with the state that they share. */
+export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
+  const shells = createBackgroundShells(parts);
+  const drafts = createDrafts();
+  const streak = createFailureStreak();
+  const all = [...allTools(parts, shells, drafts), ...(await structuredOutput(parts))];
+  return {
+    pool: createPool(chosen(parts, all)),
+    shells,
+    invalidInput(invalid) {
+      streak.failed(invalid);
+      return keepDraft(invalid, drafts, parts.workspace);
+    },
+    validInput: streak.succeeded,
+    stuck: () => streak.stuck,
+  };
+}
+
+function allTools(parts: BuiltinParts, shells: BackgroundShells, drafts: Drafts): AnyTool[] {
+  const { fs, clock, processes, env } = parts;
+  return [
+    bashTool({
+      processes,
+      shells,
+      fs,
+      limits: bashLimits(env),
+      environment: () => shellEnvironment(env),
+    }),
+    bashOutputTool({ shells }),
+    taskStopTool({ shells }),
+    readTool({ fs }),
+    writeTool({ fs }),
+    editTool({ fs }),
+    writeDraftTool({ fs, drafts }),
+    notebookEditTool({ fs, clock }),
+    globTool({ fs, clock }),
+    grepTool({ fs, processes, env: minimalEnvironment(env) }),
+    webFetchTool({
+      clock,
+      fetch: async () => (await import('../../env/net.js')).guardedFetch,
+      summarise: parts.summarise,
+    }),
+    todoWriteTool({ todos: createTodoStore() }),
+    ...taskListTools({
+      tasks: createTaskStore({ fs, directory: join(parts.configDir, 'tasks') }),
+    }),
+    askUserQuestionTool(),
+    enterPlanModeTool(),
+    exitPlanModeTool({ fs, plansDirectory: join(parts.configDir, 'plans') }),
+  ];
+}
+
+async function structuredOutput(parts: BuiltinParts): Promise<AnyTool[]> {
+  if (parts.jsonSchema === undefined) return [];
+  const { structuredOutputTool } = await import('./structured-output.js');
+  const tool = await structuredOutputTool(parts.jsonSchema);
+  if (!tool.ok) throw tool.error;
+  return [tool.value];
+}
+
+/** Offered only when asked for: the task list is the longer spelling of TodoWrite. */
+const ON_REQUEST: ReadonlySet<string> = new Set(['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate']);
+
+function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[] {
+  const fold = (names: readonly string[]): ReadonlySet<string> => new Set(names.map((name) => name.toLowerCase()));
+  const banned = fold(parts.banned);
+  const allowed = fold(parts.allowed);
+  const offered = parts.offered === undefined ? undefined : fold(parts.offered);
+  for (const name of parts.offered ?? []) refuseUnknown(name, all);
+  return all.filter((tool) => {
+    const names = [tool.name, ...(tool.aliases ?? [])].map((name) => name.toLowerCase());
+    const isIn = (set: ReadonlySet<string>): boolean => names.some((name) => set.has(name));
+    if (isIn(banned)) return false;
+    if (tool.name === 'StructuredOutput') return true;
+    // Nobody could answer: offering the question would only waste a turn.
+    if (tool.needsPerson === true && !parts.hasPerson) return false;
+    if (offered !== undefined) return isIn(offered);
+    if (ON_REQUEST.has(tool.name)) return isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1';
+    return true;
+  });
+}
+
+/** `--tools` restricts, so a name that means nothing is a mistake and not a wish to have fewer. */
+function refuseUnknown(name: string, all: readonly AnyTool[]): void {
+  const names = all.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]);
+  if (names.some((known) => known.toLowerCase() === name.toLowerCase()) || OTHERS.has(name)) return;
+  const meant = nearest(name, names);
+  if (meant === undefined) return;
+  throw new PortcullisError('usage', `--tools: there is no tool "${name}"`, { remedy: `did you mean ${meant}?` });
+}
+
+/** Tools of the ecosystem that this runtime does not have yet; clients name them in their lists. */
+const OTHERS: ReadonlySet<string> = new Set(['Agent', 'Task', 'Skill', 'WebSearch', 'SlashCommand', 'MultiEdit', 'LS']);
+
+/** A Write that was cut off: the text that arrived is not paid for twice. */
+function keepDraft(invalid: InvalidInput, drafts: Drafts, workspace: Workspace): string | undefined {
+  if (invalid.tool !== 'Write' || invalid.malformed === undefined) return undefined;
+  const saved = salvageWrite(invalid.malformed.raw);
+  if (saved.file_path === undefined || saved.content === undefined || saved.content === '') return undefined;
+  const id = drafts.keep({ path: targetPath(saved.file_path, workspace), content: saved.content });
+  const tail = saved.content.slice(-80);
+  return `The ${saved.content.length} characters that arrived are kept as draft ${id}; they end with ${JSON.stringify(tail)}. Call WriteDraft with draft_id "${id}" and append = the rest, or without append to write the draft as it is.`;
+}

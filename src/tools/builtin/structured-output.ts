@@ -1,0 +1,61 @@
+import { PortcullisError } from '../../errors.js';
+import { err, ok, type Result } from '../../util/result.js';
+import { compileSchema } from '../../util/schema-check.js';
+import type { SchemaProblem } from '../../util/schema-problems.js';
+import { wrapSchema } from '../schema-wrap.js';
+import type { Tool } from '../tool.js';
+import description from './structured-output.md';
+
+export const STRUCTURED_OUTPUT = 'StructuredOutput';
+
+/**
+ * The tool through which a model answers in the form the user asked for. A schema that is no plain
+ * object schema is wrapped: the model puts the answer into `value`, the user gets it without.
+ * A schema that cannot be used is an error for the start of the session.
+ */
+export async function structuredOutputTool(
+  schema: unknown,
+): Promise<Result<Tool, PortcullisError>> {
+  // Checked as given first, so that an error points into the user's schema and not into our wrapping.
+  const given = await compileSchema(schema);
+  if (!given.ok) return err(unusable(given.error));
+  const wrapped = wrapSchema(schema);
+  const check = wrapped.isWrapped ? await compileSchema(wrapped.schema) : given;
+  if (!check.ok) return err(unusable(check.error));
+  const hint = wrapped.isWrapped ? '\nPut the answer into `value`.' : '';
+  return ok({
+    name: STRUCTURED_OUTPUT,
+    kind: 'control',
+    definition: {
+      name: STRUCTURED_OUTPUT,
+      description: description.trim() + hint,
+      input_schema: wrapped.schema,
+    },
+    validate: check.value,
+    subject: () => ({ paths: [], summary: 'Return the structured answer' }),
+    concurrencySafe: () => false,
+    async run(input) {
+      const problems = check.value(input);
+      if (problems.length > 0) return { content: problemText(problems), isError: true };
+      const answer = wrapped.isWrapped ? input.value : input;
+      return {
+        content: 'The answer was accepted.',
+        structured: answer,
+        finish: { structuredOutput: answer },
+      };
+    },
+  });
+}
+
+function unusable(reason: string): PortcullisError {
+  return new PortcullisError('config', `The output schema cannot be used: ${reason}`, {
+    remedy: 'Correct the schema at that place; it must be JSON Schema, draft 2020-12 or 07.',
+  });
+}
+
+function problemText(problems: readonly SchemaProblem[]): string {
+  const lines = problems.map(
+    ({ path, message }) => `- ${path || '(the whole answer)'}: ${message}`,
+  );
+  return `The answer does not fit the schema. Correct this and call again:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,154 @@
+import { messageOf } from '../errors.js';
+import { isRecord } from './own.js';
+import { err, ok, type Result } from './result.js';
+import { boundedPattern } from './schema-pattern.js';
+import { problemsOf, type SchemaError, type SchemaProblem } from './schema-problems.js';
+
+export type SchemaCheck = (input: unknown) => readonly SchemaProblem[];
+
+const MAX_PROBLEMS = 20;
+
+/**
+ * A checker for a JSON schema from outside, drafts 2020-12, 2019-09 and 07; without `$schema` the
+ * newest that accepts it. `format` is not enforced, references are looked up inside the schema only.
+ * The error names the place in the schema as a JSON pointer.
+ */
+export async function compileSchema(schema: unknown): Promise<Result<SchemaCheck, string>> {
+  if (typeof schema !== 'boolean' && !isRecord(schema)) {
+    return err('a JSON schema is an object (or true or false)');
+  }
+  let failure: string | undefined;
+  for (const draft of draftsFor(schema)) {
+    const validator = hasIds(schema) ? await loadValidator(draft) : await validatorOf(draft);
+    const compiled = compileWith(validator, schema);
+    if (compiled.ok) return compiled;
+    failure ??= compiled.error;
+  }
+  return err(failure ?? 'the schema cannot be used');
+}
+
+/**
+ * The library remembers every `$id` for good, which would make one schema a target for the references
+ * of the next: such a schema gets a validator of its own.
+ */
+function hasIds(schema: unknown): boolean {
+  return findPointer(schema, '$id', (value) => typeof value === 'string') !== undefined;
+}
+
+type Draft = '2020' | '2019' | '07';
+
+function draftsFor(schema: boolean | Record<string, unknown>): readonly Draft[] {
+  const declared = isRecord(schema) ? String(schema.$schema ?? '') : '';
+  if (declared.includes('2020-12')) return ['2020'];
+  if (declared.includes('2019-09')) return ['2019'];
+  if (/draft-0[4-7]/.test(declared)) return ['07'];
+  return ['2020', '07'];
+}
+
+/** The part of the library that is used; both of its entries have it. */
+interface Validator {
+  validateSchema(schema: unknown): unknown;
+  compile(schema: unknown): ((input: unknown) => unknown) & {
+    errors?: readonly SchemaError[] | null | undefined;
+  };
+  errors?: readonly SchemaError[] | null | undefined;
+}
+
+const OPTIONS = {
+  strict: false,
+  allErrors: true,
+  validateFormats: false,
+  logger: false,
+  code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
+} as const;
+
+const validators = new Map<Draft, Promise<Validator>>();
+
+/** Kept for the process: the library compiles its own meta-schema first, which takes a while. */
+function validatorOf(draft: Draft): Promise<Validator> {
+  const known = validators.get(draft);
+  if (known !== undefined) return known;
+  const loading = loadValidator(draft);
+  validators.set(draft, loading);
+  return loading;
+}
+
+async function loadValidator(draft: Draft): Promise<Validator> {
+  if (draft === '2020') return new (await import('ajv/dist/2020.js')).Ajv2020(OPTIONS) as Validator;
+  if (draft === '2019') return new (await import('ajv/dist/2019.js')).Ajv2019(OPTIONS) as Validator;
+  return new (await import('ajv')).Ajv(OPTIONS) as Validator;
+}
+
+function compileWith(
+  validator: Validator,
+  schema: boolean | Record<string, unknown>,
+): Result<SchemaCheck, string> {
+  try {
+    const own = isRecord(schema) ? withoutDraft(schema) : schema;
+    if (validator.validateSchema(own) !== true) {
+      return err(schemaErrors(validator.errors ?? []));
+    }
+    const check = validator.compile(own);
+    return ok((input) => {
+      if (check(input) === true) return [];
+      return problemsOf(check.errors ?? []).slice(0, MAX_PROBLEMS);
+    });
+  } catch (thrown) {
+    return err(compileError(thrown, schema));
+  }
+}
+
+/** The draft was chosen already; the library would insist on knowing its exact spelling. */
+function withoutDraft(schema: Record<string, unknown>): Record<string, unknown> {
+  const { $schema: _chosen, ...rest } = schema;
+  return rest;
+}
+
+function schemaErrors(errors: readonly SchemaError[]): string {
+  const lines = problemsOf(errors).map(({ path, message }) => `${path || '/'}: ${message}`);
+  return [...new Set(lines)].slice(0, 3).join('; ');
+}
+
+function compileError(thrown: unknown, schema: unknown): string {
+  if (isRecord(thrown) && typeof thrown.missingRef === 'string') {
+    const reference = thrown.missingRef;
+    const pointer = findPointer(schema, '$ref', (value) => isSameReference(value, reference));
+    return `${pointer ?? '/'}: the reference "${reference}" is not inside the schema; others are not fetched`;
+  }
+  const pointer = findPointer(schema, 'pattern', isBrokenPattern);
+  return `${pointer ?? '/'}: ${messageOf(thrown)}`;
+}
+
+function isSameReference(value: unknown, reference: string): boolean {
+  return typeof value === 'string' && (value === reference || value.endsWith(reference));
+}
+
+function isBrokenPattern(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    boundedPattern(value, 'u');
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** JSON pointer of the first `key` whose value fits. */
+function findPointer(
+  schema: unknown,
+  key: string,
+  fits: (value: unknown) => boolean,
+): string | undefined {
+  const queue: { readonly node: unknown; readonly pointer: string; readonly depth: number }[] = [
+    { node: schema, pointer: '', depth: 0 },
+  ];
+  for (const { node, pointer, depth } of queue) {
+    if (typeof node !== 'object' || node === null || depth > 100) continue;
+    for (const [name, value] of Object.entries(node)) {
+      const here = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (name === key && fits(value)) return here;
+      queue.push({ node: value, pointer: here, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}

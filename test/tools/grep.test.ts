@@ -1,0 +1,209 @@
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem as fs } from '../../src/env/node-fs.js';
+import { createProcessSupervisor } from '../../src/env/node-process.js';
+import type { ProcessResult } from '../../src/env/process.js';
+import { grepTool } from '../../src/tools/builtin/grep.js';
+import { globsOf } from '../../src/tools/builtin/grep-arguments.js';
+import { type CallHost, callHost } from '../support/tool-call.js';
+
+const processes = createProcessSupervisor();
+const grep = grepTool({ fs, processes });
+let host: CallHost;
+const at = (name: string) => path.join(host.cwd, name);
+const search = (pattern: string, more: object = {}) => host.call(grep, { pattern, ...more });
+
+function make(files: Readonly<Record<string, string>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(at(name)), { recursive: true });
+    writeFileSync(at(name), content);
+  }
+}
+
+beforeEach(() => {
+  host = callHost();
+});
+afterAll(() => processes.killAll());
+
+describe('Grep', () => {
+  it('lists files that match, newest first', async () => {
+    make({ 'a.txt': 'hit\n', 'b/c.txt': 'hit\nhit\n', 'd.txt': 'miss\n' });
+    utimesSync(at('a.txt'), 1, 1);
+    const { text, structured } = await search('hit');
+    expect(text).toBe('b/c.txt\na.txt');
+    expect(structured).toEqual({
+      mode: 'files_with_matches',
+      numFiles: 2,
+      filenames: ['b/c.txt', 'a.txt'],
+      totalFiles: 2,
+    });
+  });
+
+  it('shows lines with numbers and context', async () => {
+    make({ 'a.txt': 'one\ntwo\nhit\nfour\nfive\n' });
+    const content = { output_mode: 'content' };
+    expect((await search('hit', content)).text).toBe('a.txt:3:hit');
+    expect((await search('hit', { ...content, '-n': false })).text).toBe('a.txt:hit');
+    expect((await search('hit', { ...content, '-C': 1 })).text).toBe(
+      'a.txt-2-two\na.txt:3:hit\na.txt-4-four',
+    );
+    expect((await search('hit', { ...content, context: 1 })).text).toContain('a.txt-2-two');
+    expect((await search('hit', { ...content, '-A': 2 })).text).toBe(
+      'a.txt:3:hit\na.txt-4-four\na.txt-5-five',
+    );
+    expect((await search('hit', { ...content, '-B': 1 })).text).toBe('a.txt-2-two\na.txt:3:hit');
+    expect((await search('f(i|o)', { ...content, '-o': true })).text).toBe(
+      'a.txt:4:fo\na.txt:5:fi',
+    );
+    const { structured } = await search('HIT', { ...content, '-i': true });
+    expect(structured).toEqual({
+      mode: 'content',
+      numFiles: 1,
+      filenames: ['a.txt'],
+      content: 'a.txt:3:hit',
+      numLines: 1,
+      totalLines: 1,
+    });
+  });
+
+  it('counts', async () => {
+    make({ 'a.txt': 'x\nx\n', 'b.txt': 'x\n' });
+    const { text, structured } = await search('x', { output_mode: 'count' });
+    expect(text.split('\n').sort()).toEqual([
+      '[3 matching lines in 2 files.]',
+      'a.txt:2',
+      'b.txt:1',
+    ]);
+    expect(structured).toMatchObject({ mode: 'count', numFiles: 2, numMatches: 3 });
+  });
+
+  it('narrows by path, glob and type', async () => {
+    make({ 'src/a.ts': 'x', 'src/b.js': 'x', 'src/lib/c.ts': 'x', 'd.py': 'x', 'e f.md': 'x' });
+    const files = async (more: object) => (await search('x', more)).text.split('\n').sort();
+    expect(await files({ path: 'src' })).toEqual(['src/a.ts', 'src/b.js', 'src/lib/c.ts']);
+    expect(await files({ path: at('src/a.ts') })).toEqual(['src/a.ts']);
+    expect(await files({ glob: '*.{ts,js}' })).toEqual(['src/a.ts', 'src/b.js', 'src/lib/c.ts']);
+    expect(await files({ glob: '*.py, *.md' })).toEqual(['d.py', 'e f.md']);
+    expect(await files({ glob: '*.ts !c.ts' })).toEqual(['src/a.ts']);
+    expect(await files({ path: 'src', glob: 'lib/**' })).toEqual(['src/lib/c.ts']);
+    expect(await files({ type: 'py' })).toEqual(['d.py']);
+    expect((await search('x', { type: 'nonsense' })).text).toMatch(/unrecognized file type/);
+  });
+
+  it('spans lines when told', async () => {
+    make({ 'a.txt': 'begin\nmiddle\nend\n' });
+    expect((await search('begin.*end')).text).toBe('No matches found.');
+    expect((await search('begin.*end', { multiline: true })).text).toBe('a.txt');
+  });
+
+  it('searches hidden files, not .git nor ignored ones, and no configuration decides', async () => {
+    make({ '.hidden': 'x', '.git/config': 'x', '.gitignore': 'ignored\n', ignored: 'x', rc: '-v' });
+    const env = { RIPGREP_CONFIG_PATH: at('rc'), PATH: process.env.PATH ?? '' };
+    const tool = grepTool({ fs, processes, env });
+    expect((await host.call(tool, { pattern: 'x' })).text).toBe('.hidden');
+    expect((await search('x', { path: '.git' })).text).toBe('.git/config');
+  });
+
+  it('takes patterns and names that look like options as what they are', async () => {
+    make({ '-v': '--files\n', 'a;b $(c).txt': '--files\n' });
+    expect((await search('--files')).text.split('\n').sort()).toEqual(['-v', 'a;b $(c).txt']);
+    expect((await search('-', { path: '-v' })).text).toBe('-v');
+  });
+
+  it('pages', async () => {
+    make({ 'a.txt': Array.from({ length: 300 }, (_, index) => `x${index}\n`).join('') });
+    const first = await search('x', { output_mode: 'content' });
+    expect(first.structured).toMatchObject({ numLines: 250, totalLines: 300, appliedLimit: 250 });
+    expect(first.text).toContain('[Results 1-250 of 300. Go on with offset=250');
+    const rest = await search('x', { output_mode: 'content', offset: 250 });
+    expect(rest.structured).toMatchObject({ numLines: 50, appliedOffset: 250 });
+    expect(rest.text).not.toContain('Go on');
+    const all = await search('x', { output_mode: 'content', head_limit: 0 });
+    expect(all.structured).toMatchObject({ numLines: 300 });
+  });
+
+  it('guards against minified lines and long results', async () => {
+    make({ 'min.js': `x${'y'.repeat(5000)}\n`, 'many.txt': `x${'z'.repeat(200)}\n`.repeat(1000) });
+    const one = await search('x', { output_mode: 'content', path: 'min.js' });
+    expect(one.text.length).toBeLessThan(700);
+    const long = await search('x', { output_mode: 'content', head_limit: 0, path: 'many.txt' });
+    expect(long.text.length).toBeLessThan(3000);
+    const saved = /All of them: (\S+)/.exec(long.text)?.[1] ?? '';
+    expect(readFileSync(saved, 'utf8').split('\n')).toHaveLength(1000);
+  });
+
+  it('says what is wrong with a pattern or path', async () => {
+    make({ 'a.txt': 'x' });
+    const broken = await search('(');
+    expect(broken.isError).toBe(true);
+    expect(broken.text).toMatch(/ripgrep failed: .*regex/s);
+    expect((await search('x', { path: 'b.txt' })).text).toMatch(/Did you mean .*a\.txt/);
+    expect(await search('nowhere')).toMatchObject({ text: 'No matches found.', isError: false });
+  });
+
+  it('names where it looks for the gate', () => {
+    expect(grep.subject({ pattern: 'x', path: '../y' }, host.context.workspace)).toEqual({
+      paths: [{ path: path.join(path.dirname(host.cwd), 'y'), access: 'read' }],
+      summary: `Grep x in ${path.join(path.dirname(host.cwd), 'y')}`,
+    });
+  });
+});
+
+describe('Grep and a ripgrep that', () => {
+  const base: ProcessResult = {
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    control: '',
+    timedOut: false,
+    aborted: false,
+    outputBytes: 0,
+    truncated: false,
+    durationMs: 1,
+  };
+  const with_ = (result: Partial<ProcessResult>, input: object = {}) =>
+    host.call(grepTool({ fs, processes: { run: async () => ({ ...base, ...result }) } }), {
+      pattern: 'x',
+      ...input,
+    });
+
+  it('cannot start is reported with the remedy', async () => {
+    const failed = await with_({ exitCode: null, startError: 'ENOENT' });
+    expect(failed.isError).toBe(true);
+    expect(failed.text).toMatch(/install `rg`/);
+  });
+
+  it('is killed has failed, even without a word', async () => {
+    expect(await with_({ exitCode: null, signal: 'SIGKILL' })).toMatchObject({ isError: true });
+  });
+
+  it('takes too long gives what it had, without the piece that was cut', async () => {
+    const cut = { exitCode: null, timedOut: true };
+    const files = await with_({ ...cut, stdout: './a\0./b\0./c' });
+    expect(files.structured).toMatchObject({ filenames: ['a', 'b'], timedOut: true });
+    const lines = await with_(
+      { ...cut, stdout: './a\x001:x\n./b\x002' },
+      { output_mode: 'content' },
+    );
+    expect(lines.structured).toMatchObject({ content: 'a:1:x' });
+    expect(await with_(cut)).toMatchObject({ isError: true });
+  });
+
+  it('could not read some files still gives the matches, and says so', async () => {
+    const part = await with_({ exitCode: 2, stdout: './a\0', stderr: 'rg: b: Permission denied' });
+    expect(part.isError).toBe(false);
+    expect(part.text).toBe('a\n[Not all was searched: rg: b: Permission denied]');
+  });
+});
+
+describe('globsOf', () => {
+  it.each([
+    [undefined, []],
+    ['*.ts', ['*.ts']],
+    ['*.ts *.js', ['*.ts', '*.js']],
+    ['*.ts,*.js', ['*.ts', '*.js']],
+    ['*.{ts,tsx}, !x', ['*.{ts,tsx}', '!x']],
+  ])('%j', (globs, expected) => expect(globsOf(globs)).toEqual(expected));
+});
