@@ -1,9 +1,10 @@
 // Builds dist/: the command-line program as CommonJS chunks (the ES module loader costs 8 ms at every
 // start on Node 20), the library as ES modules, and the type declarations.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { build, transform } from 'esbuild';
+import { build } from 'esbuild';
+import { writeProgram } from './pack.mjs';
 import { ROOT } from './run-ts.mjs';
 
 const version = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version;
@@ -36,23 +37,7 @@ if (!typesOnly) {
     // Native or data-carrying packages stay outside; everything else is in the chunks.
     external: ['@vscode/ripgrep', 'unpdf'],
   });
-  mkdirSync(path.join(ROOT, 'dist/cli'), { recursive: true });
-  writeFileSync(path.join(ROOT, 'dist/cli/package.json'), '{ "type": "commonjs" }\n');
-  writeFileSync(path.join(ROOT, 'dist/cli/metafile.json'), JSON.stringify(cli.metafile));
-  for (const file of cli.outputFiles) {
-    const { code } = await transform(file.text, {
-      format: 'cjs',
-      platform: 'node',
-      target: 'node20',
-      minify: true,
-      supported: { 'dynamic-import': false },
-      define: { 'import.meta.url': '__importMetaUrl' },
-      banner: file.text.includes('import.meta.url')
-        ? 'const __importMetaUrl=require("node:url").pathToFileURL(__filename).href;'
-        : '',
-    });
-    writeFileSync(file.path, code);
-  }
+  await writeProgram(cli);
   await build({
     ...shared,
     entryPoints: { index: 'src/index.ts', testing: 'src/testing/index.ts' },

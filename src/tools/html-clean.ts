@@ -3,12 +3,14 @@ import { attribute, decodeEntities, htmlTokens } from './html-tokens.js';
 /** Deeper nesting than this carries no meaning for a reader; tags beyond it are dropped, text stays. */
 const MAX_DEPTH = 48;
 /** Bounds the work of everything that walks the result. After it only text is kept. */
-const MAX_ELEMENTS = 40_000;
+const MAX_ELEMENTS = 20_000;
 
 export interface CleanPage {
   /** Small, balanced HTML: known elements, needed attributes, absolute links. */
   readonly html: string;
   readonly title: string | undefined;
+  /** The page has more elements than are kept: its end is text without form. */
+  readonly simplified: boolean;
 }
 
 export interface CleanOptions {
@@ -166,7 +168,11 @@ class PageWriter {
   finish(): CleanPage {
     if (this.#code !== undefined) this.#endCode();
     while (this.#stack.length > 0) this.#pop();
-    return { html: this.#out.join(''), title: this.#title || undefined };
+    return {
+      html: this.#out.join(''),
+      title: this.#title || undefined,
+      simplified: this.#elements >= MAX_ELEMENTS,
+    };
   }
 
   #element(name: string, attributes: string): void {

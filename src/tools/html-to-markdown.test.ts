@@ -133,6 +133,7 @@ describe('htmlToMarkdown', () => {
     ['   ', ''],
     ['plain words', 'plain words'],
     ['a < b and c > d', 'a < b and c > d'],
+    ['<<<b>x</b><<', '<<**x**<<'],
     ['<p>unclosed', 'unclosed'],
     ['</p></div>stray', 'stray'],
     ['<b><i>crossed</b></i> text', '***crossed*** text'],
@@ -152,6 +153,12 @@ describe('htmlToMarkdown', () => {
     expect(page.markdown.length).toBeLessThanOrEqual(MAX_MARKDOWN_CHARS);
     expect(page.notes).toHaveLength(2);
     expect(page.notes[0]).toContain(String(MAX_HTML_CHARS));
+  });
+
+  it('keeps the text of a page with too many elements, and says so', async () => {
+    const page = await htmlToMarkdown(`${'<b>x</b> '.repeat(20_000)}<b>last</b>`);
+    expect(page.markdown.endsWith('x** last')).toBe(true);
+    expect(page.notes).toHaveLength(1);
   });
 
   const five = 5_000_000;

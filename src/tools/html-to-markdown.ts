@@ -26,6 +26,7 @@ export async function htmlToMarkdown(
   }
   let page = cleanHtml(html, options);
   if (textOf(page.html).trim() === '') page = cleanHtml(html, { ...options, keepNoise: true });
+  if (page.simplified) notes.push('the end is plain text: the page has too many elements');
   let markdown: string;
   try {
     markdown = await convert(page.html);

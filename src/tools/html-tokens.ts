@@ -39,8 +39,9 @@ export function* htmlTokens(html: string): Generator<HtmlToken> {
     } else if (next === '!' || next === '?' || next === '/') {
       position = skipDeclaration(html, start);
     } else {
-      yield { type: 'text', text: '&lt;' };
       position = start + 1;
+      while (html[position] === '<' && html[position + 1] === '<') position++;
+      yield { type: 'text', text: '&lt;'.repeat(position - start) };
     }
   }
   return undefined;

@@ -73,10 +73,16 @@ function validatorOf(draft: Draft): Promise<Validator> {
   return loading;
 }
 
+/** Through `default`: the only name that this CommonJS library has both bundled and not. */
 async function loadValidator(draft: Draft): Promise<Validator> {
-  if (draft === '2020') return new (await import('ajv/dist/2020.js')).Ajv2020(OPTIONS) as Validator;
-  if (draft === '2019') return new (await import('ajv/dist/2019.js')).Ajv2019(OPTIONS) as Validator;
-  return new (await import('ajv')).Ajv(OPTIONS) as Validator;
+  switch (draft) {
+    case '2020':
+      return new (await import('ajv/dist/2020.js')).default.Ajv2020(OPTIONS) as Validator;
+    case '2019':
+      return new (await import('ajv/dist/2019.js')).default.Ajv2019(OPTIONS) as Validator;
+    case '07':
+      return new (await import('ajv')).default.Ajv(OPTIONS) as Validator;
+  }
 }
 
 function compileWith(

@@ -52,7 +52,10 @@ async function runAndKill(sessionId: string, round: number): Promise<string[]> {
   return readFileSync(acknowledgements, 'utf8').split('\n').slice(0, -1);
 }
 
-/** Kills the program again and again while it works on one transcript, and looks at it each time. Returns how many entries were acknowledged. */
+/**
+ * Kills the program again and again while it works on one transcript, and looks at it each time.
+ * Returns how many entries were acknowledged.
+ */
 async function torment(sessionId: string): Promise<number> {
   const acknowledged: string[] = [];
   for (let round = 1; round <= KILLS_PER_SESSION; round++) {
@@ -75,7 +78,8 @@ async function torment(sessionId: string): Promise<number> {
       expect(payload).toHaveProperty('stdout', expect.stringContaining(`${entry.uuid} `));
     }
     const { messages } = loadConversation(loaded);
-    expect(messages.length).toBeGreaterThanOrEqual(acknowledged.length / 2 - 2);
+    // Four entries make two messages; each kill may leave some that join their neighbours.
+    expect(messages.length).toBeGreaterThanOrEqual(acknowledged.length / 2 - 2 * round);
   }
   rmSync(path.join(root, 'projects', '-project', sessionId), { recursive: true, force: true });
   return acknowledged.length;

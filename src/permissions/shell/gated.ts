@@ -24,6 +24,8 @@ const COMPLEX: ReadonlyMap<string, string> = new Map([
   ['TestCommand', 'a [[ … ]] test'],
 ]);
 
+const REPEATS = new Set(['For', 'While', 'Select', 'Function', 'ArithmeticFor', 'Coproc']);
+
 export interface TreeSurvey {
   readonly opaque?: string;
   readonly complex?: string;
@@ -31,6 +33,8 @@ export interface TreeSurvey {
   readonly commands: number;
   /** Variables that are set somewhere in it. */
   readonly assigned: ReadonlySet<string>;
+  /** Whether any of it may run more than once. */
+  readonly repeats: boolean;
 }
 
 type Walk = (node: SyntaxNode, visit: (child: SyntaxNode) => void) => void;
@@ -40,12 +44,14 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   let opaque: string | undefined;
   let complex: string | undefined;
   let commands = 0;
+  let repeats = false;
   const assigned = new Set<string>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
     if (OPAQUE.has(type)) opaque ??= `it uses ${OPAQUE.get(type)}`;
     if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
     if (node.type === 'Command') commands++;
+    if (REPEATS.has(type)) repeats = true;
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
       opaque ??= 'a part of it is not valid shell syntax';
     }
@@ -68,6 +74,7 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   return {
     commands,
     assigned,
+    repeats,
     ...(opaque === undefined ? {} : { opaque }),
     ...(complex === undefined ? {} : { complex }),
   };

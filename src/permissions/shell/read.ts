@@ -57,7 +57,8 @@ class Reader {
   #assigned: ReadonlySet<string> = new Set();
   #source = '';
   #visited = 0;
-  #moved = false;
+  #moves = 0;
+  #repeats = false;
   /** Where the command is whose words are being read: a substitution in them runs there. */
   #here: Directories;
   #opaque: string | undefined;
@@ -78,6 +79,7 @@ class Reader {
     this.#opaque = found.opaque;
     this.#complex = found.complex;
     this.#assigned = found.assigned;
+    this.#repeats = found.repeats;
     this.#source = code;
     this.#script(script, directories);
     // fail-closed: the parser's own traversal must agree that no command was missed.
@@ -181,19 +183,17 @@ class Reader {
 
   /** A body may run often: if it changes the directory, nobody knows where it ends up. */
   #loop(lists: readonly CompoundList[], directories: Directories): Directories {
-    const before = this.#moved;
-    this.#moved = false;
+    const before = this.#moves;
     let at = directories;
     const first = this.#commands.length;
     for (const list of lists) at = this.#list(list, at);
-    if (this.#moved) {
+    if (this.#moves > before) {
       for (let index = first; index < this.#commands.length; index++) {
         const command = this.#commands[index];
         if (command !== undefined) this.#commands[index] = { ...command, directories: undefined };
       }
       at = undefined;
     }
-    this.#moved ||= before;
     return at;
   }
 
@@ -234,7 +234,7 @@ class Reader {
     const raw = this.#source.slice(command.pos, command.end).trim();
     this.#push({ words, assignments, redirections, directories, raw });
     const after = directoriesAfter(words, directories, this.#place.home);
-    if (after !== directories) this.#moved = true;
+    if (after !== directories) this.#moves++;
     return after;
   }
 
@@ -285,7 +285,8 @@ class Reader {
   #word(word: Word): ShellWord {
     return readWord(word, {
       home: this.#place.home,
-      cwd: this.#moved ? undefined : this.#place.cwd,
+      // What is run again may run after a change of directory further down.
+      cwd: this.#moves > 0 || this.#repeats ? undefined : this.#place.cwd,
       assigned: this.#assigned,
       nested: (node) => this.#nested(node),
     });
