@@ -87,7 +87,9 @@ describe('rules', () => {
   ])('a restriction that cannot be honoured is fatal: %s %s', (kind, text) => {
     const { rules, problems } = parse(kind, text);
     expect(rules[kind]).toEqual([]);
-    expect(problems).toMatchObject([{ severity: 'fatal', file: '/p/.claude/settings.json', line: 7 }]);
+    expect(problems).toMatchObject([
+      { severity: 'fatal', file: '/p/.claude/settings.json', line: 7 },
+    ]);
     expect(problems[0]?.message).toContain(`"${text}"`);
   });
 
@@ -106,9 +108,15 @@ describe('rules', () => {
 
   it('reads parameters in restrictions only', () => {
     expect(parse('deny', 'Bash(run_in_background:true)').rules.deny[0]?.spec.kind).toBe('field');
-    expect(parse('allow', 'Bash(run_in_background:true)').rules.allow[0]?.spec.kind).toBe('command');
-    expect(parse('deny', 'Agent(model:opus)').rules.deny[0]?.spec).toMatchObject({ field: 'model' });
-    expect(parse('deny', 'Agent(Explore)').rules.deny[0]?.spec).toMatchObject({ field: 'subagent_type' });
+    expect(parse('allow', 'Bash(run_in_background:true)').rules.allow[0]?.spec.kind).toBe(
+      'command',
+    );
+    expect(parse('deny', 'Agent(model:opus)').rules.deny[0]?.spec).toMatchObject({
+      field: 'model',
+    });
+    expect(parse('deny', 'Agent(Explore)').rules.deny[0]?.spec).toMatchObject({
+      field: 'subagent_type',
+    });
   });
 });
 
@@ -137,7 +145,10 @@ describe('domains', () => {
 describe('lists of rules on the command line', () => {
   it.each([
     [['Bash(git log:*),Read Edit'], ['Bash(git log:*)', 'Read', 'Edit']],
-    [['Bash(a, b)', 'Write'], ['Bash(a, b)', 'Write']],
+    [
+      ['Bash(a, b)', 'Write'],
+      ['Bash(a, b)', 'Write'],
+    ],
     [['Bash(touch a\\) b) Read'], ['Bash(touch a\\) b)', 'Read']],
     [[' , '], []],
     [['Bash(echo (x)),Read'], ['Bash(echo (x))', 'Read']],

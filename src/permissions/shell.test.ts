@@ -364,7 +364,7 @@ describe('commands inside others', () => {
     ['cat <(chmod +x a)', 'chmod +x a'],
     ['f() { chmod +x a; }', 'chmod +x a'],
     ['eval chmod +x a', 'chmod +x a'],
-    ["sudo sh -c 'eval \"chmod +x a\"'", 'chmod +x a'],
+    ['sudo sh -c \'eval "chmod +x a"\'', 'chmod +x a'],
     ['a && (b || { chmod +x a; })', 'chmod +x a'],
   ])('%s holds %s', async (command, inner) => {
     const reading = await readShell(command, { cwd: project.directory, home: project.home });
@@ -375,7 +375,7 @@ describe('commands inside others', () => {
   });
 
   it('knows the text of a quoted here-document', async () => {
-    const code = "git commit -m \"$(cat <<'EOF'\nfix: a; b\nEOF\n)\"";
+    const code = 'git commit -m "$(cat <<\'EOF\'\nfix: a; b\nEOF\n)"';
     const reading = await readShell(code, { cwd: project.directory, home: project.home });
     expect(reading.opaque).toBeUndefined();
     expect(reading.commands.at(-1)?.words.map((word) => word.value)).toEqual([

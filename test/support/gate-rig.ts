@@ -109,7 +109,9 @@ export function standIn(name: string): AnyTool {
     needsPerson: name === 'AskUserQuestion' || name === 'ExitPlanMode',
     definition: { name, description: '', input_schema: { type: 'object' } },
     validate: (input) =>
-      Object.hasOwn(input as object, 'invalid') ? [{ path: '/invalid', message: 'is not known' }] : [],
+      Object.hasOwn(input as object, 'invalid')
+        ? [{ path: '/invalid', message: 'is not known' }]
+        : [],
     subject: (input: Input, workspace: Workspace): ToolSubject => {
       const file = input.file_path ?? input.path;
       return {

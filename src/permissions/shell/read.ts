@@ -262,11 +262,18 @@ class Reader {
   #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
     return list.map((redirection): ShellRedirection => {
       if (redirection.type === 'HereDoc') {
-        for (const part of redirection.body.parts ?? []) this.#nested(part);
+        for (const part of redirection.body.parts ?? []) {
+          this.#nested(part);
+          if (part.type !== 'Literal')
+            this.#complex ??= 'it is given text that is made at run time';
+        }
         return { access: 'none' };
       }
       const target = redirection.target === undefined ? undefined : this.#word(redirection.target);
-      if (redirection.type === 'HereString') return { access: 'none' };
+      if (redirection.type === 'HereString') {
+        if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
+        return { access: 'none' };
+      }
       // fail-closed: a redirection without a visible target leads anywhere.
       if (target === undefined)
         return { access: 'write', target: { value: '', literal: false, raw: '' } };
