@@ -36,7 +36,7 @@ import { createRecorder } from './session/recorder.js';
 import { loadSettings, managedSettingsDirectory } from './settings/load.js';
 import { refuseBroken } from './settings/refuse.js';
 import { type Builtins, openBuiltins } from './tools/builtin/set.js';
-import { createInvoke, } from './tools/invoke.js';
+import { createInvoke } from './tools/invoke.js';
 import { boundOutput } from './tools/output.js';
 import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
@@ -179,6 +179,7 @@ async function openLog(config: SessionConfig, ground: Ground) {
     cwd: config.cwd,
     temporaryDirectory: ground.host.temporaryDirectory,
     projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
+    uuid: ground.clock.uuid,
     emit: config.emit,
   });
   const history = await openHistory(store, config.start, {
@@ -383,7 +384,9 @@ async function joinSession(
       async close() {
         await builtins.shells.killAll();
         await hands.processes.killAll();
-        store.close();
+        const unsaved = store.close();
+        if (unsaved > 0)
+          config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost: unsaved });
       },
     },
     current,

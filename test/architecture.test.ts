@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   settings: ['env', 'model'],
   permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
   tools: ['env', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
-  context: ['env', 'model', 'settings'],
+  context: ['env', 'model', 'settings', 'loop/types.ts'],
   session: ['env', 'model', 'loop/types.ts'],
   budget: ['env', 'model', 'loop/types.ts'],
   agents: ['env', 'model', 'loop', ...FEATURES],

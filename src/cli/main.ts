@@ -40,12 +40,15 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
     output.out(`${VERSION} (Portcullis)\n`);
     return EXIT.done;
   }
-  if (first === undefined || first.startsWith('-')) {
-    if (!argv.includes('--help') && !argv.includes('-h')) return undefined;
+  const asksForHelp =
+    first === 'help' ||
+    (first?.startsWith('-') === true && (argv.includes('--help') || argv.includes('-h')));
+  if (asksForHelp) {
     const { help } = await import('./help.js');
     output.out(help());
     return EXIT.done;
   }
+  if (first === undefined || first.startsWith('-')) return undefined;
   const command = COMMANDS.get(first);
   if (command !== undefined) return await (await command.load()).run(argv.slice(1), output);
   const meant = nearest(first, COMMANDS.keys());

@@ -126,7 +126,7 @@ function shortened(options: CompactOptions, summary: string): readonly Message[]
   const content: UserBlock[] = parts
     .filter((text) => text !== '')
     .map((text) => ({ type: 'text', text }));
-  const kept = recent(options);
+  const kept = recent(options).map(withoutThinking).filter((message) => message.content.length > 0);
   return kept[0]?.role === 'user'
     ? [{ role: 'user', content: [...content, ...kept[0].content] }, ...kept.slice(1)]
     : [{ role: 'user', content }, ...kept];
@@ -151,6 +151,15 @@ function recent(options: CompactOptions): readonly Message[] {
     start = index;
   }
   return start < messages.length ? messages.slice(start) : pendingPrompt(messages.at(-1));
+}
+
+/** A thinking block is bound to the very messages before it; with those gone, providers refuse it. */
+function withoutThinking(message: Message): Message {
+  if (message.role === 'user') return message;
+  const content = message.content.filter(
+    (block) => block.type !== 'thinking' && block.type !== 'redacted_thinking',
+  );
+  return content.length === message.content.length ? message : { role: 'assistant', content };
 }
 
 function pendingPrompt(last: Message | undefined): readonly UserMessage[] {

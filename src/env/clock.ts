@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUuid } from './random.js';
 
 /** Time and identity, injectable so that tests are deterministic. */
 export interface Clock {
@@ -11,5 +11,5 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  uuid: () => randomUUID(),
+  uuid: randomUuid,
 };

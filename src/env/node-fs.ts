@@ -15,8 +15,8 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { PortcullisError, systemCodeOf } from '../errors.js';
+import { fileSystemPromises } from './builtins.js';
 import type { FileStat, FileSystem } from './fs.js';
 import { basename, dirname, join, resolve } from './paths.js';
 import { writeAtomic } from './write-atomic.js';
@@ -73,7 +73,7 @@ async function readBytes(path: string, options?: { maxBytes?: number }): Promise
   } finally {
     closeSync(fd);
   }
-  const handle = await open(path, OPEN_FOR_READING);
+  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
   try {
     const bytes = await handle.readFile();
     // It may have grown since its size was asked.
@@ -86,7 +86,7 @@ async function readBytes(path: string, options?: { maxBytes?: number }): Promise
 
 async function* stream(path: string): AsyncGenerator<Uint8Array> {
   closeSync(openRegular(path));
-  const handle = await open(path, OPEN_FOR_READING);
+  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
   try {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(STREAM_CHUNK_BYTES));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { PipePool } from './pipe-pool.js';
 import type { ProcessSupervisor, SpawnRequest } from './process.js';
 import { ProcessRegistry } from './process-registry.js';
@@ -12,6 +11,7 @@ import {
   startTimeOf,
 } from './process-tree.js';
 import { ProcessWatchdog } from './process-watchdog.js';
+import { randomBytes } from './random.js';
 import { type ChildHost, SupervisedChild } from './supervised-child.js';
 
 export interface SupervisorOptions {

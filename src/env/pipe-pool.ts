@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { childProcess } from './builtins.js';
 
 /** Both ends of a pipe. `writeFd` is for the child; close ours once the child has it. */
 export interface Pipe {
@@ -70,7 +70,9 @@ export class PipePool {
     const names = this.#names();
     if (names === undefined) return;
     this.#warming = true;
-    const maker = spawn('mkfifo', ['-m', '600', ...names.paths], { stdio: 'ignore' });
+    const maker = childProcess().spawn('mkfifo', ['-m', '600', ...names.paths], {
+      stdio: 'ignore',
+    });
     maker.once('error', () => this.#adopt(names));
     maker.once('exit', () => this.#adopt(names));
     maker.unref();
@@ -80,7 +82,7 @@ export class PipePool {
     if (this.#unavailable) return;
     const names = this.#names();
     if (names === undefined) return;
-    spawnSync('mkfifo', ['-m', '600', ...names.paths], { stdio: 'ignore' });
+    childProcess().spawnSync('mkfifo', ['-m', '600', ...names.paths], { stdio: 'ignore' });
     this.#adopt(names);
   }
 

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { childProcess } from './builtins.js';
 import { type ProcessTree, startTimeOf } from './process-tree.js';
 
 /**
@@ -25,7 +26,7 @@ export class ProcessWatchdog {
   }
 
   #start(): ChildProcess {
-    const program = spawn('/bin/sh', ['-c', SCRIPT, 'portcullis-watchdog'], {
+    const program = childProcess().spawn('/bin/sh', ['-c', SCRIPT, 'portcullis-watchdog'], {
       cwd: '/',
       detached: true,
       // Its own environment carries no marker, so that it never finds itself.

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { childProcess } from './builtins.js';
 import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
 import { OutputCapture, SpillFile } from './output-capture.js';
 import type { PipePool } from './pipe-pool.js';
@@ -142,7 +143,7 @@ export class SupervisedChild {
       stderr ?? stdout,
     ];
     if (this.#control !== undefined) stdio.push(this.#control.outlet);
-    return spawn(request.command, request.args, {
+    return childProcess().spawn(request.command, request.args, {
       cwd: request.cwd,
       env: { ...request.env, [MARKER_VARIABLE]: host.outerMarkers + host.marker },
       detached: true,

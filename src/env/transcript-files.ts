@@ -10,10 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
+import { fileSystemPromises } from './builtins.js';
 
 /** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
 export interface TranscriptFiles {
@@ -135,9 +136,9 @@ class LineRest {
   }
 }
 
-async function openForReading(path: string): Promise<Awaited<ReturnType<typeof open>> | undefined> {
+async function openForReading(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, 'r');
+    return await fileSystemPromises().open(path, 'r');
   } catch (thrown) {
     if (isAbsent(thrown)) return undefined;
     throw new PortcullisError('session', `cannot read ${path}: ${messageOf(thrown)}`, {
@@ -149,7 +150,7 @@ async function openForReading(path: string): Promise<Awaited<ReturnType<typeof o
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await fileSystemPromises().readFile(path, 'utf8');
   } catch (thrown) {
     if (isAbsent(thrown)) return undefined;
     throw thrown;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -19,6 +18,7 @@ import {
 import { promisify } from 'node:util';
 import { PortcullisError, systemCodeOf } from '../errors.js';
 import { dirname, join, resolve } from './paths.js';
+import { randomBytes } from './random.js';
 
 /** See `FileSystem.writeAtomic`. Extended attributes and access lists of the old file are not carried over. */
 export async function writeAtomic(

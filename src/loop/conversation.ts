@@ -9,7 +9,16 @@ export function createConversation(initial: readonly Message[] = []): Conversati
       return messages;
     },
     append(message) {
-      messages.push(message);
+      const last = messages.at(-1);
+      // Two user messages in a row (a prompt after an interrupt) are one, as a resumed session reads them.
+      if (last?.role === 'user' && message.role === 'user') {
+        messages[messages.length - 1] = {
+          role: 'user',
+          content: [...last.content, ...message.content],
+        };
+      } else {
+        messages.push(message);
+      }
     },
     replace(next) {
       messages = [...next];

@@ -75,7 +75,8 @@ export interface ServeOptions {
     | 'html'
     | 'unstreamed'
     | 'wrong_content_type'
-    | 'no_end';
+    | 'no_end'
+    | 'empty';
   /** One chunk of this many bytes at a time, each in its own write. */
   readonly dripBytes?: number;
   readonly headers?: Readonly<Record<string, string>>;

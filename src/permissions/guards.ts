@@ -96,7 +96,7 @@ const criticalRemovals: Guard = {
   name: 'critical removals',
   onFailure: 'ask',
   async decide(view) {
-    if (!mayName(view.call.subject.command, /rm/)) return NOTHING;
+    if (!mayName(view.call.subject.command, /\brm(dir)?\b/)) return NOTHING;
     const { cwd, roots } = view.call.workspace;
     const place = { cwd, roots, home: view.home };
     for (const command of (await view.shell())?.commands ?? []) {
@@ -152,7 +152,7 @@ export const STANDARD_GUARDS: readonly Guard[] = [
 ];
 
 const PROTECTED_NAME =
-  /\.(git|config|vscode|idea|husky|cargo|devcontainer|yarn|mvn|claude|portcullis|cursor|codex|gemini|bash|zsh|zprofile|zlog|profile|envrc|npmrc|pnp|bunfig|bazel|pre-commit|lefthook|ripgreprc|mcp|code-workspace)|bunfig|lefthook|wrapper|pyrightconfig|[*?[$~]/i;
+  /\.(git|config|vscode|idea|husky|cargo|devcontainer|yarn|mvn|claude|portcullis|cursor|codex|gemini|bash|zsh|zprofile|zlog|profile|envrc|npmrc|pnp|bunfig|bazel|pre-commit|lefthook|ripgreprc|mcp|code-workspace)|bunfig|lefthook|wrapper|pyrightconfig|\.[\w-]*[*?[]/i;
 
 /** A quick look, so that commands without such names need no analysis. */
 function mayName(command: string | undefined, name: RegExp): boolean {

@@ -117,9 +117,8 @@ export function createFramer(
           },
         ];
       case 'input':
-        if (event.message.meta === true) {
-          return [userFrame(options, event.message, { isSynthetic: true })];
-        }
+        // What the runtime itself adds is for the model; hosts see what people said.
+        if (event.message.meta === true) return [];
         return options.replayPrompts ? [userFrame(options, event.message, { isReplay: true })] : [];
       default:
         return newsFrames(event, options, system);

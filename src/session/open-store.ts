@@ -11,11 +11,13 @@ export function openStore(options: {
   readonly cwd: string;
   readonly temporaryDirectory: string;
   readonly projectDirName: string | undefined;
+  uuid(): string;
   emit(news: SessionNews): void;
 }): SessionStore {
   if (!options.persist) {
+    // A name that nobody can have made before us.
     return createMemoryStore({
-      directory: join(options.temporaryDirectory, 'portcullis-sessions'),
+      directory: join(options.temporaryDirectory, `portcullis-${options.uuid()}`),
     });
   }
   return createJsonlStore({

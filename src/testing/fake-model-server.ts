@@ -206,6 +206,9 @@ async function streamAnswer(
     case 'hang_midway':
       response.write(pieces.slice(0, middle).join(''));
       return;
+    case 'empty':
+      response.end();
+      return;
     case 'no_end':
       response.write(pieces.join(''));
       return;

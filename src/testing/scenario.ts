@@ -15,9 +15,12 @@ export interface Scenario {
   readonly args?: readonly string[];
   /** The prompt; null: none. */
   readonly prompt?: string | null;
-  readonly stdin?: string | readonly unknown[];
+  /** Bytes as they are, or a list of messages, one JSON line each. */
+  readonly stdin?: string | Uint8Array | readonly unknown[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly format?: 'text' | 'json' | 'stream-json';
+  /** Where the program is started; the project's directory unless said otherwise. */
+  readonly cwd?: string;
   /** Goes on in the world of an earlier scenario. */
   readonly world?: ScenarioWorld;
   readonly timeoutMs?: number;
@@ -135,7 +138,7 @@ async function runProgram(
     if (value !== undefined) env[name] = value.replaceAll('{{MODEL}}', place.url);
   }
   const child = spawn(command, [...first, ...commandLine(scenario)], {
-    cwd: project.directory,
+    cwd: scenario.cwd ?? project.directory,
     env,
     stdio: 'pipe',
   });
@@ -164,8 +167,8 @@ async function runProgram(
   });
   if (Array.isArray(scenario.stdin))
     for (const line of scenario.stdin) child.stdin.write(`${JSON.stringify(line)}\n`);
-  else if (typeof scenario.stdin === 'string') child.stdin.write(scenario.stdin);
-  if (scenario.onStart === undefined || typeof scenario.stdin === 'string') child.stdin.end();
+  else if (isBytes(scenario.stdin)) child.stdin.write(scenario.stdin);
+  if (scenario.onStart === undefined || isBytes(scenario.stdin)) child.stdin.end();
   const deadline = setTimeout(
     () => child.kill('SIGKILL'),
     scenario.timeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -177,6 +180,10 @@ async function runProgram(
       resolve({ exitCode, signal, stdout, stderr });
     });
   });
+}
+
+function isBytes(stdin: Scenario['stdin']): stdin is string | Uint8Array {
+  return typeof stdin === 'string' || stdin instanceof Uint8Array;
 }
 
 function toolResults(requests: FakeModelServer['requests']): { text: string; isError: boolean }[] {

@@ -1,5 +1,6 @@
 import { TOOL_SCHEMAS } from '../generated/tool-schemas.js';
 import type { ToolDefinition } from '../model/client.js';
+import { problemsOf, type SchemaError } from '../util/schema-problems.js';
 import type { Validate, ValidationProblem } from './tool.js';
 
 type BuiltinName = keyof typeof TOOL_SCHEMAS;
@@ -17,14 +18,7 @@ export function builtinDefinition(
   return { definition, validate: (input) => validateBuiltin(name, input) };
 }
 
-interface AjvError {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message?: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-type Validator = ((input: unknown) => boolean) & { errors?: readonly AjvError[] | null };
+type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
 
 async function validateBuiltin(
   name: BuiltinName,
@@ -39,24 +33,4 @@ async function validateBuiltin(
   // fail-closed: an input that cannot be checked is not valid.
   if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
   return validator(input) ? [] : problemsOf(validator.errors ?? []);
-}
-
-/** What the validation library says, in words that tell a model what to change. */
-export function problemsOf(errors: readonly AjvError[]): readonly ValidationProblem[] {
-  return errors.map((error) => ({ path: error.instancePath, message: wordsFor(error) }));
-}
-
-function wordsFor(error: AjvError): string {
-  switch (error.keyword) {
-    case 'required':
-      return `the required parameter \`${error.params.missingProperty}\` is missing`;
-    case 'additionalProperties':
-      return `an unexpected parameter \`${error.params.additionalProperty}\` was given`;
-    case 'type':
-      return `must be of type ${String(error.params.type)}`;
-    case 'enum':
-      return `must be one of ${JSON.stringify(error.params.allowedValues)}`;
-    default:
-      return error.message ?? `does not satisfy ${error.keyword}`;
-  }
 }

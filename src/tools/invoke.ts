@@ -41,9 +41,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const tool = deps.pool.resolve(call.name);
     if (tool === undefined) return failure(deps, call, unknownTool(deps.pool, call.name));
     try {
-      const problem = await inputProblem(deps, { call, tool, malformed });
+      const input = tool.fromModel?.(call.input) ?? call.input;
+      const problem = await inputProblem(deps, { call, tool, malformed, input });
       if (problem !== undefined) return failure(deps, call, problem);
-      return await throughGate(deps, { call, tool }, signal);
+      return await throughGate(deps, { call, tool, input }, signal);
     } catch (thrown) {
       return failure(deps, call, `${tool.name} failed: ${messageOf(thrown)}`);
     }
@@ -52,14 +53,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
 async function throughGate(
   deps: InvokeDeps,
-  { call, tool }: { call: ToolUseBlock; tool: AnyTool },
+  { call, tool, input }: { call: ToolUseBlock; tool: AnyTool; input: ToolUseBlock['input'] },
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
   const verdict = await deps.gate({
     toolUseId: call.id,
     tool,
-    input: call.input,
-    subject: tool.subject(call.input, deps.workspace),
+    input,
+    subject: tool.subject(input, deps.workspace),
     agent: deps.agent,
     workspace: deps.workspace,
     signal,
@@ -91,9 +92,15 @@ async function inputProblem(
     call,
     tool,
     malformed,
-  }: { call: ToolUseBlock; tool: AnyTool; malformed: MalformedInput | undefined },
+    input,
+  }: {
+    call: ToolUseBlock;
+    tool: AnyTool;
+    malformed: MalformedInput | undefined;
+    input: ToolUseBlock['input'];
+  },
 ): Promise<string | undefined> {
-  const problems = malformed === undefined ? await tool.validate(call.input) : [];
+  const problems = malformed === undefined ? await tool.validate(input) : [];
   if (malformed === undefined && problems.length === 0) return undefined;
   const text =
     malformed === undefined

@@ -95,6 +95,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly validate: Validate;
   /** True for tools that are themselves a question to a person. */
   readonly needsPerson?: boolean;
+  /** What a model may send, where people may send more: takes away what is theirs alone. */
+  fromModel?(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   subject(input: Input, workspace: Workspace): ToolSubject;
   /** Whether this call may run beside others. */
   concurrencySafe(input: Input): boolean;

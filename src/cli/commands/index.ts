@@ -14,5 +14,4 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       load: () => import('./demo.js'),
     },
   ],
-  ['help', { help: 'All flags and commands', load: () => import('./help.js') }],
 ]);

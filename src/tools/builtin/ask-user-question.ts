@@ -21,6 +21,8 @@ export function askUserQuestionTool(): Tool<Input> {
     needsPerson: true,
     definition: { ...definition, input_schema: withoutAnswers(definition.input_schema) },
     validate,
+    // fail-closed: a model must not be able to answer for the person.
+    fromModel: ({ answers: _answers, annotations: _annotations, ...rest }) => rest,
     subject: (input) => ({
       paths: [],
       summary: `Ask: ${head(input.questions.map((each) => each.question).join(' / '), 200)}`,

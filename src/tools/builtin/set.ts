@@ -121,10 +121,16 @@ async function structuredOutput(parts: BuiltinParts): Promise<AnyTool[]> {
 }
 
 /** Offered only when asked for: the task list is the longer spelling of TodoWrite. */
-const ON_REQUEST: ReadonlySet<string> = new Set(['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate']);
+const ON_REQUEST: ReadonlySet<string> = new Set([
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskUpdate',
+]);
 
 function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[] {
-  const fold = (names: readonly string[]): ReadonlySet<string> => new Set(names.map((name) => name.toLowerCase()));
+  const fold = (names: readonly string[]): ReadonlySet<string> =>
+    new Set(names.map((name) => name.toLowerCase()));
   const banned = fold(parts.banned);
   const allowed = fold(parts.allowed);
   const offered = parts.offered === undefined ? undefined : fold(parts.offered);
@@ -137,7 +143,8 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
     // Nobody could answer: offering the question would only waste a turn.
     if (tool.needsPerson === true && !parts.hasPerson) return false;
     if (offered !== undefined) return isIn(offered);
-    if (ON_REQUEST.has(tool.name)) return isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1';
+    if (ON_REQUEST.has(tool.name))
+      return isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1';
     return true;
   });
 }
@@ -148,17 +155,32 @@ function refuseUnknown(name: string, all: readonly AnyTool[]): void {
   if (names.some((known) => known.toLowerCase() === name.toLowerCase()) || OTHERS.has(name)) return;
   const meant = nearest(name, names);
   if (meant === undefined) return;
-  throw new PortcullisError('usage', `--tools: there is no tool "${name}"`, { remedy: `did you mean ${meant}?` });
+  throw new PortcullisError('usage', `--tools: there is no tool "${name}"`, {
+    remedy: `did you mean ${meant}?`,
+  });
 }
 
 /** Tools of the ecosystem that this runtime does not have yet; clients name them in their lists. */
-const OTHERS: ReadonlySet<string> = new Set(['Agent', 'Task', 'Skill', 'WebSearch', 'SlashCommand', 'MultiEdit', 'LS']);
+const OTHERS: ReadonlySet<string> = new Set([
+  'Agent',
+  'Task',
+  'Skill',
+  'WebSearch',
+  'SlashCommand',
+  'MultiEdit',
+  'LS',
+]);
 
 /** A Write that was cut off: the text that arrived is not paid for twice. */
-function keepDraft(invalid: InvalidInput, drafts: Drafts, workspace: Workspace): string | undefined {
+function keepDraft(
+  invalid: InvalidInput,
+  drafts: Drafts,
+  workspace: Workspace,
+): string | undefined {
   if (invalid.tool !== 'Write' || invalid.malformed === undefined) return undefined;
   const saved = salvageWrite(invalid.malformed.raw);
-  if (saved.file_path === undefined || saved.content === undefined || saved.content === '') return undefined;
+  if (saved.file_path === undefined || saved.content === undefined || saved.content === '')
+    return undefined;
   const id = drafts.keep({ path: targetPath(saved.file_path, workspace), content: saved.content });
   const tail = saved.content.slice(-80);
   return `The ${saved.content.length} characters that arrived are kept as draft ${id}; they end with ${JSON.stringify(tail)}. Call WriteDraft with draft_id "${id}" and append = the rest, or without append to write the draft as it is.`;

@@ -1,0 +1,15 @@
+/**
+ * Node's modules that a start does not need, loaded when they are first used: each costs one to five
+ * milliseconds, which every start would pay.
+ */
+export function childProcess(): typeof import('node:child_process') {
+  return process.getBuiltinModule('node:child_process');
+}
+
+export function fileSystemPromises(): typeof import('node:fs/promises') {
+  return process.getBuiltinModule('node:fs/promises');
+}
+
+export function cryptography(): typeof import('node:crypto') {
+  return process.getBuiltinModule('node:crypto');
+}
