@@ -21,16 +21,19 @@ export function must(command, args, options = {}) {
 }
 
 export function ensureInstalled() {
-  const lock = createHash('sha256')
-    .update(readFileSync(path.join(ROOT, 'package-lock.json')))
-    .digest('hex');
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  const lockFile = path.join(ROOT, 'package-lock.json');
+  const lock = readFileSync(lockFile, 'utf8');
+  const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`;
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
   process.stderr.write('installing dependencies …\n');
-  must('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
+  // Not `npm ci`: it refuses a lock file in which a registry had no build of a tool for every platform.
+  must('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
     stdio: ['ignore', 2, 2],
   });
+  // What npm finds out about other platforms on the way is not a change of the project.
+  if (readFileSync(lockFile, 'utf8') !== lock) writeFileSync(lockFile, lock);
   mkdirSync(path.dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, lock);
+  writeFileSync(STAMP, stamp);
 }
 
 export function ensureBuilt() {

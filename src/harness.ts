@@ -8,6 +8,7 @@ import { createCompaction } from './agents/compaction.js';
 import { extract } from './agents/extract.js';
 import { createModelChoices } from './agents/model-choice.js';
 import { type AgentSession, createSession, type SessionRun } from './agents/session.js';
+import type { SessionConfig } from './agents/session-config.js';
 import { shellNotice, shellStatus } from './agents/shell-notice.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from './agents/structured.js';
 import { createLimits } from './budget/limits.js';
@@ -18,7 +19,6 @@ import { hostFacts } from './env/host.js';
 import { nodeFileSystem } from './env/node-fs.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
-import type { LoopEvent } from './loop/types.js';
 import { modelAccounts } from './model/accounts.js';
 import { openModel } from './model/open.js';
 import { chooseProvider } from './model/provider.js';
@@ -26,11 +26,8 @@ import { maxRetriesFrom } from './model/retry.js';
 import { timed } from './model/timed.js';
 import { UsageLedger } from './model/usage.js';
 import { openPermissions } from './permissions/open.js';
-import type { Asker } from './permissions/types.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
-import type { PermissionMode } from './protocol/permissions.js';
-import type { SessionNews } from './protocol/session-events.js';
-import { openHistory, type SessionStart } from './session/open.js';
+import { openHistory } from './session/open.js';
 import { openStore } from './session/open-store.js';
 import { createRecorder } from './session/recorder.js';
 import { loadSettings, managedSettingsDirectory } from './settings/load.js';
@@ -43,59 +40,11 @@ import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
 export type { AgentSession, RunResult } from './agents/session.js';
+export type { SessionConfig } from './agents/session-config.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { AskAnswer, AskRequest } from './permissions/types.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
-
-/** Everything that shapes a session. Absent means: the default. */
-export interface SessionConfig {
-  /** Where the agent works. Absolute. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Recorded in the transcript: which program opened the session. */
-  readonly entrypoint: string;
-  readonly model?: string | undefined;
-  readonly fallbackModels?: readonly string[];
-  readonly effort?: string | undefined;
-  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
-  readonly maxThinkingTokens?: number | undefined;
-  readonly betas?: readonly string[];
-  /** Model round-trips of one run. */
-  readonly maxTurns?: number | undefined;
-  /** Dollars of the whole session. Refused where a price is not known. */
-  readonly maxBudgetUsd?: number | undefined;
-  /** Replaces the system prompt; an empty text means none. */
-  readonly systemPrompt?: string | readonly string[] | undefined;
-  readonly appendSystemPrompt?: string | undefined;
-  readonly addDirs?: readonly string[];
-  /** Allow rules. */
-  readonly allowedTools?: readonly string[];
-  /** Bare names are taken out of the pool; scoped ones are deny rules. */
-  readonly disallowedTools?: readonly string[];
-  /** The built-in tools to offer; undefined: the default set. */
-  readonly tools?: readonly string[] | undefined;
-  readonly permissionMode?: PermissionMode | undefined;
-  /** Whether bypassPermissions may be chosen later. */
-  readonly bypassArmed?: boolean;
-  /** Settings above the files: JSON text or a file's name. */
-  readonly settings?: string | undefined;
-  readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
-  /** The answer must be JSON of this schema. */
-  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
-  readonly start: SessionStart;
-  readonly fork: boolean;
-  readonly title?: string | undefined;
-  /** False: no transcript is written. */
-  readonly persist: boolean;
-  /** The project's own settings may grant and execute, for this session. */
-  readonly trust: boolean;
-  /** File of a scripted model that takes the place of a real one. */
-  readonly script?: string | undefined;
-  /** Answers what no rule decides. Absent: nobody does, which means no. */
-  readonly asker?: Asker;
-  emit(event: LoopEvent | SessionNews): void;
-}
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(config: SessionConfig): Promise<AgentSession> {

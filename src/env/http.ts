@@ -242,7 +242,7 @@ function isReset(error: Error): boolean {
 }
 
 function silenceMessage(target: URL, ms: number | undefined): string {
-  return `${target.host} sent nothing for ${Math.round((ms ?? 0) / 1000)} s`;
+  return `${target.host} sent nothing for ${(ms ?? 0) / 1000} s`;
 }
 
 const KIND_BY_CODE: Readonly<Record<string, HttpErrorKind>> = {

@@ -235,6 +235,8 @@ describe('a deny rule looks through disguises', () => {
         'busybox chmod +x a.txt',
         'trap "chmod +x a.txt" EXIT',
         'chmod $MODE a.txt',
+        'chmod +x a.txt\nls "',
+        'chmod +x a.txt & &',
       ],
       asks: [
         'X=chmod; $X +x a.txt',
@@ -302,7 +304,16 @@ describe('path rules and the shell', () => {
         'rm src/*',
       ],
       asks: ['cat $X', 'cat s*/key.txt', 'echo x > $F', 'cd $X && cat key.txt'],
-      runs: ['cat src/x.ts', 'ls', 'cat *.txt', 'echo secrets/key.txt', 'npm test', 'echo $X'],
+      runs: [
+        'grep secrets a.txt',
+        `git commit -m '${'long '.repeat(2000)}'`,
+        'cat src/x.ts',
+        'ls',
+        'cat *.txt',
+        'echo secrets/key.txt',
+        'npm test',
+        'echo $X',
+      ],
     },
   );
 });

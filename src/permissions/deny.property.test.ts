@@ -26,12 +26,12 @@ const prefix = fc.constantFrom(
 const around = fc.constantFrom<(code: string) => string>(
   (code) => `true && ${code}`,
   (code) => `ls; ${code}`,
-  (code) => `(${code})`,
+  (code) => `( ${code} )`,
   (code) => `{ ${code}\n}`,
   (code) => `if true; then ${code}\nfi`,
-  (code) => `echo $(${code})`,
-  (code) => `${code} &`,
-  (code) => `cat <(${code})`,
+  (code) => `echo $( ${code} )`,
+  (code) => `{ ${code}\n} &`,
+  (code) => `cat <( ${code} )`,
   (code) => `echo "$((1))"; ${code}`,
   (code) => `f() { ${code}\n}; f`,
   (code) => `for i in 1 2; do ${code}\ndone`,
@@ -104,7 +104,7 @@ describe('a deny rule', () => {
           expect(asks).toBe(0);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 1000 },
     );
   });
 

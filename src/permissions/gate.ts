@@ -1,8 +1,6 @@
 import type { Clock } from '../env/clock.js';
-import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode, TraceStep } from '../protocol/permissions.js';
-import { orAbort } from '../util/abort.js';
 import type { Guard } from './guard.js';
 import { STANDARD_GUARDS } from './guards.js';
 import { type Judgement, judge } from './judge.js';
@@ -13,7 +11,7 @@ import { createQuestions, type Questions } from './questions.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { RuleSet } from './rules.js';
 import { suggestRule } from './suggest.js';
-import type { AskAnswer, Asker, AskRequest, Gate, GateCall, GateVerdict } from './types.js';
+import type { Asker, Gate, GateCall, GateVerdict } from './types.js';
 import { type Ending, receiptOf, refuse } from './verdict.js';
 import { type CallView, viewOf } from './view.js';
 
@@ -78,7 +76,7 @@ async function settle(state: GateState, { view, outcome, trace }: Judged): Promi
     return refuse(view, trace, { by, reason, message, suggestion });
   }
   const request = { call, mode, trace, reason, suggestion, blockedPath: finding?.blockedPath };
-  const answer = await answerTo(state.questions, request, asker);
+  const answer = await state.questions.put(request, asker);
   const { decision, text } = answer;
   const steps = [...trace, { guard: 'asker', decision, reason: text }];
   if (answer.given?.behavior !== 'allow') {
@@ -90,33 +88,6 @@ async function settle(state: GateState, { view, outcome, trace }: Judged): Promi
     return allow(view, steps, { by: 'asker', reason: text });
   }
   return rejudge(state, { view, trace: steps }, updatedInput);
-}
-
-interface Answered {
-  readonly given?: AskAnswer;
-  readonly decision: 'allow' | 'deny';
-  readonly text: string;
-}
-
-async function answerTo(
-  questions: Questions,
-  request: AskRequest,
-  asker: Asker,
-): Promise<Answered> {
-  const { call } = request;
-  try {
-    const given = await orAbort(questions.ask(request, asker), call.signal);
-    if (given?.behavior === 'allow') {
-      return { given, decision: 'allow', text: `allowed when asked: ${request.reason}` };
-    }
-    // fail-closed: anything but a clear yes is a no.
-    const text = given?.message || `The user refused ${call.tool.name}.`;
-    return { given, decision: 'deny', text };
-  } catch (thrown) {
-    // fail-closed: a question that could not be put is answered no.
-    const text = `${call.tool.name} requires approval, and the question was not answered (${messageOf(thrown)}).`;
-    return { decision: 'deny', text };
-  }
 }
 
 /** An answer's own input is new input: judged like the first, and nobody is asked a second time. */

@@ -1,5 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
 import { isInside, resolve } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import { matches, segmentTokens } from './wildcard.js';
 
 /** One place on disk under all the names that rules may know it by. */
@@ -31,7 +32,7 @@ export function createPathJudge(
 ): PathJudge {
   const known = new Map<string, Promise<string>>();
   const real = (path: string): Promise<string> => {
-    const found = known.get(path) ?? fs.realPath(path);
+    const found = known.get(path) ?? realOrTooLong(fs, path);
     known.set(path, found);
     return found;
   };
@@ -79,6 +80,16 @@ export function createPathJudge(
     inside,
     expand: (directory, pattern) => expand(fs, directory, pattern),
   };
+}
+
+/** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */
+async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> {
+  try {
+    return await fs.realPath(path);
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENAMETOOLONG') return path;
+    throw thrown;
+  }
 }
 
 const MOST_FILES = 500;

@@ -1,22 +1,52 @@
+import { messageOf } from '../errors.js';
+import { orAbort } from '../util/abort.js';
 import type { AskAnswer, Asker, AskRequest } from './types.js';
 
-export interface Questions {
-  ask(request: AskRequest, asker: Asker): Promise<AskAnswer>;
+export interface Answered {
+  /** Absent when no answer came. */
+  readonly given?: AskAnswer;
+  readonly decision: 'allow' | 'deny';
+  /** For the receipt, and for the model when the answer is no. */
+  readonly text: string;
 }
 
-/** Questions that are open at the same time and are the same are put once; each answer is used up by those who waited for it. */
+export interface Questions {
+  /** Never throws: a question that cannot be put is answered no. */
+  put(request: AskRequest, asker: Asker): Promise<Answered>;
+}
+
+/** Questions that are open at the same time and are the same are put once; an answer serves those who waited for it and nobody later. */
 export function createQuestions(): Questions {
   const open = new Map<string, { asker: Asker; answer: Promise<AskAnswer> }>();
+
+  const ask = (request: AskRequest, asker: Asker): Promise<AskAnswer> => {
+    const { tool, input, workspace } = request.call;
+    // The same words in another directory are another question.
+    const key = JSON.stringify([tool.name, workspace.cwd, request.mode, request.reason, input]);
+    const waiting = open.get(key);
+    if (waiting?.asker === asker) return waiting.answer;
+    const answer = asker(request).finally(() => open.delete(key));
+    open.set(key, { asker, answer });
+    return answer;
+  };
+
   return {
-    ask(request, asker) {
-      const { tool, input, workspace } = request.call;
-      // The same words in another directory are another question.
-      const key = JSON.stringify([tool.name, workspace.cwd, request.mode, request.reason, input]);
-      const waiting = open.get(key);
-      if (waiting?.asker === asker) return waiting.answer;
-      const answer = asker(request).finally(() => open.delete(key));
-      open.set(key, { asker, answer });
-      return answer;
+    async put(request, asker) {
+      const { tool, signal } = request.call;
+      try {
+        const given = await orAbort(ask(request, asker), signal);
+        if (given?.behavior === 'allow') {
+          return { given, decision: 'allow', text: `allowed when asked: ${request.reason}` };
+        }
+        // fail-closed: anything but a clear yes is a no.
+        const text = given?.message || `The user refused ${tool.name}.`;
+        return { given, decision: 'deny', text };
+      } catch (thrown) {
+        // fail-closed: no answer is a no.
+        const why = messageOf(thrown);
+        const text = `${tool.name} requires approval, and the question was not answered (${why}).`;
+        return { decision: 'deny', text };
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are shell code
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';

@@ -114,7 +114,9 @@ export function describeEnd(reason: StopReason): string {
       return `The model did not give the structured answer in ${reason.attempts} attempts`;
     case 'model_failure': {
       const { failure } = reason;
-      const status = failure.status === undefined ? '' : `${failure.status} `;
+      // The message of an HTTP error already begins with its status.
+      const told = failure.status === undefined || failure.message.startsWith(`${failure.status}:`);
+      const status = told ? '' : `${failure.status}: `;
       return `API Error: ${status}${failure.message}${failure.remedy === undefined ? '' : ` · ${failure.remedy}`}`;
     }
   }

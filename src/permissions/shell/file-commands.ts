@@ -1,6 +1,7 @@
 import { own } from '../../util/own.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
+import { readOnlyUse } from './read-only.js';
 import { isEditingScript } from './sed.js';
 
 /** What a command does to files, by the paths as written. */
@@ -94,6 +95,8 @@ export function possibleFileUse(
   const program = programOf(words) ?? '';
   const rest = words.slice(1);
   if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };
+  const looks = readOnlyUse(words);
+  if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
   const operands = rest
     .filter((word) => word.literal || word.value !== '')
     .flatMap((word) => pathsIn(word.value));

@@ -53,7 +53,7 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     if (node.type === 'Command') commands++;
     if (REPEATS.has(type)) repeats = true;
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
-      opaque ??= 'a part of it is not valid shell syntax';
+      opaque ??= 'it is not valid shell syntax';
     }
     if (node.type === 'Assignment') {
       assigned.add(node.name);

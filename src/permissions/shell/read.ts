@@ -16,6 +16,7 @@ import { type Directories, directoriesAfter, union } from './directories.js';
 import { survey } from './gated.js';
 import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
 import { disguisesOf } from './runners.js';
+import { unreadable } from './unreadable.js';
 import { readWord } from './words.js';
 
 export interface ShellPlace {
@@ -23,7 +24,6 @@ export interface ShellPlace {
   readonly home: string;
 }
 
-export const LONGEST_COMMAND = 64 * 1024;
 const DEEPEST_SCRIPT = 8;
 
 type Parser = typeof import('unbash');
@@ -31,15 +31,8 @@ let parser: Parser | undefined;
 
 /** Finds every command in a piece of shell code, or says why that is not possible. Never throws. */
 export async function readShell(code: string, place: ShellPlace): Promise<ShellReading> {
-  if (code.length > LONGEST_COMMAND) {
-    return { commands: [], opaque: `it is longer than ${LONGEST_COMMAND} characters` };
-  }
-  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(code)) {
-    return { commands: [], opaque: 'it holds control characters' };
-  }
-  if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(code)) {
-    return { commands: [], opaque: 'it holds invisible or direction-changing characters' };
-  }
+  const opaque = unreadable(code);
+  if (opaque !== undefined) return { commands: [], opaque };
   try {
     parser ??= await import('unbash');
     return new Reader(parser, place, 0).read(code);
@@ -72,9 +65,7 @@ class Reader {
 
   read(code: string, directories: Directories = [this.#place.cwd]): ShellReading {
     const script = this.#parser.parse(code);
-    if ((script.errors?.length ?? 0) > 0) {
-      return { commands: [], opaque: 'it is not valid shell syntax' };
-    }
+    // A shell runs the lines in front of a mistake, so what was understood still counts for restrictions.
     const found = survey(script, this.#parser.forEachChild);
     this.#opaque = found.opaque;
     this.#complex = found.complex;

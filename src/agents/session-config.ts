@@ -1,0 +1,54 @@
+import type { LoopEvent } from '../loop/types.js';
+import type { Asker } from '../permissions/types.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import type { SessionStart } from '../session/open.js';
+
+/** Everything that shapes a session. Absent means: the default. */
+export interface SessionConfig {
+  /** Where the agent works. Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Recorded in the transcript: which program opened the session. */
+  readonly entrypoint: string;
+  readonly model?: string | undefined;
+  readonly fallbackModels?: readonly string[];
+  readonly effort?: string | undefined;
+  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
+  readonly maxThinkingTokens?: number | undefined;
+  readonly betas?: readonly string[];
+  /** Model round-trips of one run. */
+  readonly maxTurns?: number | undefined;
+  /** Dollars of the whole session. Refused where a price is not known. */
+  readonly maxBudgetUsd?: number | undefined;
+  /** Replaces the system prompt; an empty text means none. */
+  readonly systemPrompt?: string | readonly string[] | undefined;
+  readonly appendSystemPrompt?: string | undefined;
+  readonly addDirs?: readonly string[];
+  /** Allow rules. */
+  readonly allowedTools?: readonly string[];
+  /** Bare names are taken out of the pool; scoped ones are deny rules. */
+  readonly disallowedTools?: readonly string[];
+  /** The built-in tools to offer; undefined: the default set. */
+  readonly tools?: readonly string[] | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  /** Whether bypassPermissions may be chosen later. */
+  readonly bypassArmed?: boolean;
+  /** Settings above the files: JSON text or a file's name. */
+  readonly settings?: string | undefined;
+  readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
+  /** The answer must be JSON of this schema. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly start: SessionStart;
+  readonly fork: boolean;
+  readonly title?: string | undefined;
+  /** False: no transcript is written. */
+  readonly persist: boolean;
+  /** The project's own settings may grant and execute, for this session. */
+  readonly trust: boolean;
+  /** File of a scripted model that takes the place of a real one. */
+  readonly script?: string | undefined;
+  /** Answers what no rule decides. Absent: nobody does, which means no. */
+  readonly asker?: Asker;
+  emit(event: LoopEvent | SessionNews): void;
+}

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+import { createPathJudge, type PathJudge } from './paths.js';
+import { isCriticalPath, protectedPart } from './protected-paths.js';
+
+let project: TempProject;
+let judge: PathJudge;
+beforeAll(() => {
+  project = makeTempProject({
+    files: {
+      'a.txt': '',
+      'b.txt': '',
+      '.hidden.txt': '',
+      'sub/x': '',
+      inside: { symlink: 'sub' },
+      out: { symlink: '..' },
+      dangling: { symlink: '../nowhere' },
+      loop: { symlink: 'loop' },
+    },
+  });
+  judge = createPathJudge(nodeFileSystem, { roots: [project.directory], home: project.home });
+});
+afterAll(() => project.remove());
+
+describe('inside the working directories', () => {
+  it.each([
+    ['a.txt', true],
+    ['.', true],
+    ['not/there/yet', true],
+    ['inside/x', true],
+    ['..', false],
+    ['../project2', false],
+    ['out/x', false],
+    ['out/project/a.txt', true],
+    ['dangling', false],
+    ['dangling/x', false],
+    ['/etc/passwd', false],
+    ['/proc/self/cwd', false],
+  ])('%s: %s', async (name, expected) => {
+    const spelled = await judge.spell(path.resolve(project.directory, name));
+    expect(await judge.inside(spelled)).toBe(expected);
+  });
+
+  it('takes .. after links, as the shell’s programs do', async () => {
+    const spelled = await judge.spellFrom(project.directory, 'out/../x');
+    expect(spelled.map(({ literal }) => literal)).toEqual([
+      path.join(project.directory, 'x'),
+      path.join(path.dirname(project.root), 'x'),
+    ]);
+  });
+
+  it('knows a place by the name of a working directory that is a link', async () => {
+    const link = path.join(project.directory, 'inside');
+    const linked = createPathJudge(nodeFileSystem, { roots: [link], home: project.home });
+    const spelled = await linked.spell(path.join(project.directory, 'sub/x'));
+    expect(spelled.resolved).toContain(path.join(link, 'x'));
+    expect(await linked.inside(spelled)).toBe(true);
+  });
+
+  it('cannot answer for a loop of links', async () => {
+    await expect(judge.spell(project.at('loop/x'))).rejects.toThrow();
+  });
+
+  it('expands patterns of one directory', async () => {
+    const names = async (pattern: string) =>
+      (await judge.expand(project.directory, pattern))?.map((file) => path.basename(file));
+    expect(await names('*.txt')).toEqual(['a.txt', 'b.txt']);
+    expect(await names('sub/*')).toEqual(['x']);
+    expect(await names('.h*')).toEqual(['.hidden.txt']);
+    expect(await names('s*/x')).toBeUndefined();
+    expect(await names('nowhere/*')).toBeUndefined();
+  });
+});
+
+describe('protected paths', () => {
+  it.each([
+    ['.git/config', '.git'],
+    ['pkg/.GIT/hooks/x', '.git'],
+    ['.config/git/config', '.config'],
+    ['.config/other', undefined],
+    ['.bashrc', '.bashrc'],
+    ['x/.npmrc', '.npmrc'],
+    ['x.code-workspace', 'x.code-workspace'],
+    ['.claude/settings.json', '.claude'],
+    ['.claude/worktrees/a/x', undefined],
+    ['.gitignore', undefined],
+    ['.env', undefined],
+    ['git/config', undefined],
+  ])('%s: %s', async (name, expected) => {
+    expect(protectedPart(await judge.spell(project.at(name)), [project.directory])).toBe(expected);
+  });
+});
+
+describe('critical paths', () => {
+  it.each([
+    ['.', true],
+    ['..', true],
+    ['/', true],
+    ['/etc', true],
+    ['sub', false],
+    ['/etc/x/y', false],
+  ])('%s: %s', async (name, expected) => {
+    const { directory: cwd, home } = project;
+    const spelled = await judge.spell(path.resolve(cwd, name));
+    expect(isCriticalPath(spelled, { cwd, home, roots: [cwd] })).toBe(expected);
+  });
+});

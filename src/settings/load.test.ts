@@ -1,0 +1,350 @@
+import { chmodSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { makeTempProject, type ProjectFiles, type TempProject } from '../testing/temp-project.js';
+import { type LoadedSettings, loadSettings, managedSettingsDirectory } from './load.js';
+import { describeProblem } from './types.js';
+
+let project: TempProject;
+afterEach(() => project.remove());
+
+async function load(
+  files: ProjectFiles,
+  options: {
+    home?: ProjectFiles;
+    flag?: string;
+    trust?: boolean;
+    cwd?: string;
+    sources?: ('user' | 'project' | 'local')[];
+    git?: boolean;
+  } = {},
+): Promise<LoadedSettings> {
+  project = makeTempProject({ files, home: options.home ?? {}, git: options.git ?? false });
+  return loadSettings({
+    fs: nodeFileSystem,
+    cwd: path.join(project.directory, options.cwd ?? ''),
+    configDir: path.join(project.home, '.claude'),
+    managedDir: path.join(project.home, 'managed'),
+    sources: options.sources ?? ['user', 'project', 'local'],
+    trustProject: options.trust ?? true,
+    env: { HOME: project.home },
+    ...(options.flag === undefined ? {} : { flagSettings: options.flag }),
+  });
+}
+
+const texts = (rules: readonly { value: { text: string } }[]): string[] =>
+  rules.map((rule) => rule.value.text);
+
+const permissions = (value: unknown): string => JSON.stringify({ permissions: value });
+
+describe('settings files', () => {
+  it('are all optional', async () => {
+    const { settings, problems } = await load({});
+    expect(problems).toEqual([]);
+    expect(settings.permissions).toEqual({
+      allow: [],
+      ask: [],
+      deny: [],
+      additionalDirectories: [],
+    });
+  });
+
+  it('add up their lists, strongest first, and take single values from the strongest', async () => {
+    const { settings, problems } = await load(
+      {
+        '.claude/settings.json': JSON.stringify({
+          model: 'p',
+          permissions: { allow: ['Read'], deny: ['A1'] },
+        }),
+        '.claude/settings.local.json': JSON.stringify({
+          model: 'l',
+          permissions: { deny: ['B1', 'B2'] },
+        }),
+      },
+      {
+        home: {
+          '.claude/settings.json': JSON.stringify({
+            model: 'u',
+            env: { X: '1', Y: 2 },
+            permissions: { deny: ['C1'] },
+          }),
+          'managed/managed-settings.json': permissions({ deny: ['M1'] }),
+        },
+        flag: JSON.stringify({ model: 'f', permissions: { deny: ['F1'] } }),
+      },
+    );
+    expect(problems).toEqual([]);
+    expect(texts(settings.permissions.deny)).toEqual(['M1', 'F1', 'B1', 'B2', 'A1', 'C1']);
+    expect(settings.model).toMatchObject({ value: 'f', source: 'cli' });
+    expect(settings.env).toMatchObject({ X: { value: '1', source: 'user' }, Y: { value: '2' } });
+    expect(settings.files.map((file) => file.source)).toEqual([
+      'managed',
+      'cli',
+      'local',
+      'project',
+      'user',
+    ]);
+  });
+
+  it('keep where every rule stands', async () => {
+    const { settings } = await load({
+      '.claude/settings.json':
+        '{\n  "permissions": {\n    "allow": ["Bash(a)"],\n    "deny": [\n      "Bash(a)",\n      "Read(\\u002e/x)"\n    ]\n  }\n}\n',
+    });
+    const file = path.join(project.directory, '.claude/settings.json');
+    expect(settings.permissions.allow).toMatchObject([
+      { file, line: 3, value: { root: project.directory } },
+    ]);
+    expect(settings.permissions.deny).toMatchObject([
+      { line: 5, value: { text: 'Bash(a)' } },
+      { line: 6, value: { text: 'Read(./x)' } },
+    ]);
+  });
+
+  it('are read from the start directory up to the repository root', async () => {
+    const { settings } = await load(
+      {
+        '.claude/settings.json': JSON.stringify({ model: 'root', permissions: { deny: ['Root'] } }),
+        'a/.claude/settings.json': JSON.stringify({
+          model: 'near',
+          permissions: { deny: ['Near'] },
+        }),
+        'a/b/x': '',
+      },
+      { cwd: 'a/b', git: true },
+    );
+    expect(texts(settings.permissions.deny)).toEqual(['Near', 'Root']);
+    expect(settings.model?.value).toBe('near');
+  });
+
+  it('above the start directory do not count without a repository', async () => {
+    const { settings } = await load(
+      { '.claude/settings.json': permissions({ deny: ['Root'] }), 'a/x': '' },
+      { cwd: 'a' },
+    );
+    expect(settings.permissions.deny).toEqual([]);
+  });
+
+  it('count only where their source is wanted, managed ones always', async () => {
+    const { settings } = await load(
+      {
+        '.claude/settings.json': permissions({ deny: ['P'] }),
+        '.claude/settings.local.json': permissions({ deny: ['L'] }),
+      },
+      {
+        sources: ['local'],
+        home: {
+          '.claude/settings.json': permissions({ deny: ['U'] }),
+          'managed/managed-settings.json': permissions({ deny: ['M'] }),
+        },
+      },
+    );
+    expect(texts(settings.permissions.deny)).toEqual(['M', 'L']);
+  });
+
+  it('may be given as a file name', async () => {
+    const { settings } = await load(
+      { 'my.json': permissions({ deny: ['X'] }) },
+      { flag: 'my.json' },
+    );
+    expect(settings.permissions.deny).toMatchObject([
+      {
+        source: 'cli',
+        file: path.join(project.directory, 'my.json'),
+        value: { root: project.directory },
+      },
+    ]);
+  });
+
+  it('of the user are no project’s when started at home', async () => {
+    project = makeTempProject({
+      home: { '.claude/settings.json': permissions({ allow: ['Read'] }) },
+    });
+    const { settings, problems } = await loadSettings({
+      fs: nodeFileSystem,
+      cwd: project.home,
+      configDir: path.join(project.home, '.claude'),
+      managedDir: path.join(project.home, 'managed'),
+      sources: ['user', 'project', 'local'],
+      trustProject: false,
+      env: {},
+    });
+    expect(problems).toEqual([]);
+    expect(settings.permissions.allow).toMatchObject([{ source: 'user' }]);
+  });
+});
+
+describe('settings that cannot be honoured', () => {
+  it.each([
+    ['{\n  "permissions": {\n    "deny": ["a"],\n  }\n}', 4, 'not valid JSON'],
+    ['{\n  // no\n}', 2, 'not valid JSON'],
+    ['[]', 1, 'not a JSON object'],
+    ['{"a":1,\n"permissions": []}', 2, '`permissions` must be an object'],
+    ['{"permissions": {\n"deny": "Bash"}}', 2, '`permissions.deny` must be a list of strings'],
+    ['{"permissions": {\n"ask": [1]}}', 2, '`permissions.ask` must be a list of strings'],
+    ['{"permissions": {\n"defaultMode": "bypas"}}', 2, '`permissions.defaultMode` must be one of'],
+    ['{"permissions": {"disableBypassPermissionsMode": true}}', 1, 'must be "disable"'],
+    ['{"__proto__": {}}', 1, 'not valid JSON'],
+  ])('are fatal: %j', async (text, line, message) => {
+    const { problems } = await load({ '.claude/settings.json': text });
+    expect(problems).toMatchObject([
+      { severity: 'fatal', line, file: path.join(project.directory, '.claude/settings.json') },
+    ]);
+    expect(problems[0]?.message).toContain(message);
+    expect(problems[0] && describeProblem(problems[0])).toContain(`settings.json:${line}: `);
+  });
+
+  it('are fatal when the file is there but cannot be read', async () => {
+    const { problems } = await load({ '.claude/settings.json': { directory: true } });
+    expect(problems).toMatchObject([{ severity: 'fatal' }]);
+  });
+
+  it('are fatal when the named file is not there', async () => {
+    expect((await load({}, { flag: 'nope.json' })).problems).toMatchObject([{ severity: 'fatal' }]);
+  });
+
+  it('are fatal in flag text too', async () => {
+    expect((await load({}, { flag: '{"permissions": 1' })).problems).toMatchObject([
+      { severity: 'fatal', file: '--settings' },
+    ]);
+  });
+
+  it('are only a warning for conveniences, and unknown keys are kept', async () => {
+    const { settings, problems } = await load({
+      '.claude/settings.json': '\uFEFF{"model": 1, "env": {"A": []}, "mine": {"x": 1}}',
+    });
+    expect(problems).toMatchObject([{ severity: 'warning' }, { severity: 'warning' }]);
+    expect(settings.files.find((file) => file.source === 'project')?.content.mine).toEqual({
+      x: 1,
+    });
+  });
+
+  it('do not include empty files', async () => {
+    expect((await load({ '.claude/settings.json': ' \n' })).problems).toEqual([]);
+  });
+});
+
+describe('a folder that is not trusted', () => {
+  const everything = JSON.stringify({
+    env: { PATH: 'x' },
+    permissions: {
+      allow: ['Bash'],
+      ask: ['Write'],
+      deny: ['Read'],
+      additionalDirectories: ['/'],
+      defaultMode: 'plan',
+    },
+  });
+
+  it.each(['.claude/settings.json', '.claude/settings.local.json'])(
+    'restricts but does not grant: %s',
+    async (name) => {
+      const { settings, problems } = await load({ [name]: everything }, { trust: false });
+      const { allow, ask, deny, additionalDirectories, defaultMode } = settings.permissions;
+      expect([allow, additionalDirectories]).toEqual([[], []]);
+      expect([texts(ask), texts(deny)]).toEqual([['Write'], ['Read']]);
+      expect(settings.env).toEqual({});
+      expect(defaultMode?.value).toBe('plan');
+      expect(
+        problems.map(({ severity, message }) => `${severity} ${message.split(' ')[0]}`),
+      ).toEqual([
+        'note `permissions.allow`',
+        'note `permissions.additionalDirectories`',
+        'note `env`',
+      ]);
+    },
+  );
+
+  it('grants once it is trusted', async () => {
+    const { settings, problems } = await load({ '.claude/settings.json': everything });
+    expect(problems).toEqual([]);
+    expect(texts(settings.permissions.allow)).toEqual(['Bash']);
+    expect(settings.permissions.additionalDirectories).toMatchObject([{ value: '/' }]);
+    expect(settings.env).toMatchObject({ PATH: { value: 'x' } });
+  });
+
+  it('never sets variables of this program', async () => {
+    const { settings, problems } = await load({
+      '.claude/settings.json': '{"env": {"PORTCULLIS_TRUST": "once"}}',
+    });
+    expect(settings.env).toEqual({});
+    expect(problems).toMatchObject([{ severity: 'warning' }]);
+  });
+});
+
+describe('the mode', () => {
+  const modeOf = async (project_: string, user?: string) => {
+    const { settings, problems } = await load(
+      { '.claude/settings.json': permissions({ defaultMode: project_ }) },
+      user === undefined
+        ? {}
+        : { home: { '.claude/settings.json': permissions({ defaultMode: user }) } },
+    );
+    return [settings.permissions.defaultMode?.value, problems.map((problem) => problem.severity)];
+  };
+
+  it.each([
+    ['bypassPermissions', undefined, undefined, ['warning']],
+    ['acceptEdits', undefined, undefined, ['warning']],
+    ['auto', undefined, undefined, ['warning']],
+    ['plan', undefined, 'plan', []],
+    ['dontAsk', undefined, 'dontAsk', []],
+    ['manual', undefined, 'default', []],
+    ['default', 'plan', 'plan', ['warning']],
+    ['acceptEdits', 'bypassPermissions', 'acceptEdits', []],
+    ['default', 'acceptEdits', 'default', []],
+  ])('%s of a project with %s of its user', async (ofProject, ofUser, expected, severities) => {
+    expect(await modeOf(ofProject, ofUser)).toEqual([expected, severities]);
+  });
+
+  it('is not bypassPermissions where that is disabled', async () => {
+    const { settings } = await load(
+      { '.claude/settings.json': permissions({ disableBypassPermissionsMode: 'disable' }) },
+      {
+        home: { '.claude/settings.json': permissions({ defaultMode: 'bypassPermissions' }) },
+        trust: false,
+      },
+    );
+    expect(settings.permissions.defaultMode).toBeUndefined();
+    expect(settings.permissions.bypassDisabled).toMatchObject({ source: 'project', line: 1 });
+  });
+});
+
+describe('additional directories', () => {
+  it('are absolute, from the project’s own directory or the home', async () => {
+    const { settings } = await load({
+      '.claude/settings.json': permissions({
+        additionalDirectories: ['../other', '~/docs', '/abs'],
+      }),
+    });
+    expect(settings.permissions.additionalDirectories.map(({ value }) => value)).toEqual([
+      path.join(project.root, 'other'),
+      path.join(project.home, 'docs'),
+      '/abs',
+    ]);
+  });
+});
+
+describe('unreadable settings', () => {
+  it.runIf(process.getuid?.() !== 0)('are fatal for everyone but root', async () => {
+    project = makeTempProject({ files: { '.claude/settings.json': '{}' } });
+    chmodSync(project.at('.claude/settings.json'), 0);
+    const { problems } = await loadSettings({
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: project.home,
+      managedDir: project.home,
+      sources: ['project'],
+      trustProject: true,
+      env: {},
+    });
+    expect(problems).toMatchObject([{ severity: 'fatal' }]);
+  });
+
+  it('of administrators have their usual place', () => {
+    project = makeTempProject();
+    expect(managedSettingsDirectory('linux')).toBe('/etc/claude-code');
+    expect(managedSettingsDirectory('darwin')).toContain('/Library/');
+  });
+});
