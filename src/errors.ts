@@ -2,6 +2,8 @@
 export type ErrorCode =
   | 'usage'
   | 'config'
+  /** Nothing says which model to use. */
+  | 'no_model'
   | 'io'
   | 'model'
   | 'session'

@@ -46,7 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
   server: ['harness.ts'],
   sdk: ['harness.ts', 'server'],
-  cli: ['harness.ts', 'server', 'env'],
+  cli: ['harness.ts', 'server', 'env', 'model/discover.ts'],
   'index.ts': ['harness.ts', 'server', 'sdk'],
   testing: ['env', 'model', 'loop', 'agents', ...FEATURES],
 };

@@ -43,6 +43,9 @@ export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
       warnings.push(problem.value);
       continue;
     }
+    // fail-closed: a flag that would change who acts is not ignored.
+    if (spec.notYet === 'refused') return err(`--${spec.name} is not available yet`);
+    if (spec.notYet === 'loud') warnings.push(`--${spec.name} has no effect yet`);
     if (spec.kind === 'switch') {
       if (inline !== undefined && inline !== 'true') return err(`--${spec.name} takes no value`);
       switches.add(spec.name);

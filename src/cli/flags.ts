@@ -17,8 +17,11 @@ export interface FlagSpec {
    * through what it was meant to stop.
    */
   readonly restricts?: boolean;
-  /** Accepted so that official clients can start us; does nothing yet. */
-  readonly inert?: boolean;
+  /**
+   * Accepted so that official clients can start us, but without effect yet. `loud`: said on standard
+   * error. `refused`: going on without it would not be what was asked for.
+   */
+  readonly notYet?: 'quiet' | 'loud' | 'refused';
 }
 
 const MODES = ['default', 'manual', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
@@ -49,7 +52,7 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'switch',
     help: 'Also send the raw events of the model stream',
   },
-  { name: 'include-hook-events', kind: 'switch', help: 'Also send hook events', inert: true },
+  { name: 'include-hook-events', kind: 'switch', help: 'Also send hook events', notYet: 'quiet' },
   { name: 'replay-user-messages', kind: 'switch', help: 'Echo each accepted prompt' },
   {
     name: 'model',
@@ -216,16 +219,16 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: 'session-id', kind: 'value', value: 'uuid', help: 'Id of the new session' },
   { name: 'name', short: 'n', kind: 'value', value: 'title', help: 'Title of the session' },
   { name: 'no-session-persistence', kind: 'switch', help: 'Write no transcript', restricts: true },
-  { name: 'mcp-config', kind: 'list', value: 'file|json', help: 'MCP servers', inert: true },
+  { name: 'mcp-config', kind: 'list', value: 'file|json', help: 'MCP servers', notYet: 'loud' },
   {
     name: 'strict-mcp-config',
     kind: 'switch',
     help: 'Only the servers of --mcp-config',
-    inert: true,
+    notYet: 'quiet',
     restricts: true,
   },
-  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions', inert: true },
-  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent', inert: true },
+  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions', notYet: 'loud' },
+  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent', notYet: 'refused' },
   {
     name: 'script',
     kind: 'value',

@@ -2,7 +2,7 @@ import { COMMANDS } from './commands/index.js';
 import { FLAGS, type FlagSpec } from './flags.js';
 
 export function help(): string {
-  const flags = FLAGS.filter((flag) => flag.inert !== true).map((flag) =>
+  const flags = FLAGS.filter((flag) => flag.notYet === undefined).map((flag) =>
     row(spelling(flag), helpText(flag)),
   );
   const commands = [...COMMANDS].map(([name, command]) => row(name, command.help));

@@ -27,7 +27,7 @@ async function main(argv: readonly string[]): Promise<void> {
       code = await runSession(options, output);
     }
   } catch (thrown) {
-    code = report(thrown, output);
+    code = await report(thrown, output);
   }
   await output.drained();
   process.exit(code);
@@ -144,10 +144,11 @@ function handleSignals(output: Output): { watch(session: AgentSession): void } {
   };
 }
 
-function report(thrown: unknown, output: Output): number {
+async function report(thrown: unknown, output: Output): Promise<number> {
   if (thrown instanceof PortcullisError) {
     output.warn(thrown.message);
     if (thrown.remedy !== undefined) output.warn(thrown.remedy);
+    if (thrown.code === 'no_model') for (const line of await localOffers()) output.warn(line);
     return codeFor(thrown);
   }
   output.warn(
@@ -156,8 +157,21 @@ function report(thrown: unknown, output: Output): number {
   return EXIT.error;
 }
 
+/** What could be used instead: a model server that runs on this machine, or the demonstration. */
+async function localOffers(): Promise<readonly string[]> {
+  const { discoverLocalServers } = await import('../model/discover.js');
+  const servers = await discoverLocalServers();
+  return [
+    ...servers.map(
+      (server) =>
+        `${server.name} runs here: OPENAI_BASE_URL=${server.baseUrl} portcullis --model ${server.models[0] ?? '<model>'}`,
+    ),
+    'portcullis demo shows a session without any model',
+  ];
+}
+
 function codeFor(error: PortcullisError): number {
   if (error.code === 'usage') return EXIT.usage;
-  if (error.code === 'config') return EXIT.config;
+  if (error.code === 'config' || error.code === 'no_model') return EXIT.config;
   return EXIT.error;
 }

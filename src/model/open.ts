@@ -35,6 +35,6 @@ export async function openModel(
       });
     }
     case 'none':
-      throw new PortcullisError('config', choice.reason, { remedy: choice.remedy });
+      throw new PortcullisError('no_model', choice.reason, { remedy: choice.remedy });
   }
 }
