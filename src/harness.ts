@@ -20,6 +20,7 @@ import { nodeFileSystem } from './env/node-fs.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
 import { modelAccounts } from './model/accounts.js';
+import type { StreamEvent } from './model/client.js';
 import { openModel } from './model/open.js';
 import { chooseProvider } from './model/provider.js';
 import { maxRetriesFrom } from './model/retry.js';
@@ -274,7 +275,11 @@ async function joinSession(
       stuck: () => builtins.stuck() ?? compaction.exhausted,
     }),
     takeInput: () => current.run?.takeInput() ?? [],
-    onIdle: () => nudge?.() ?? background.next(),
+    onIdle: async () => {
+      const next = nudge?.() ?? background.next();
+      if (next !== undefined || config.waitForBackground !== true) return next;
+      return (await background.wait()) ? background.next() : undefined;
+    },
     onAnswer(answer) {
       ledger.add({
         agent: MAIN_AGENT.path,
@@ -284,7 +289,11 @@ async function joinSession(
       });
       current.run?.onAnswer(answer);
     },
-    emit: config.emit,
+    emit(event) {
+      // A call is being written: time to prepare for the process that it may start.
+      if (event.type === 'stream' && opensCall(event.event)) hands.processes.warmUp?.();
+      config.emit(event);
+    },
     uuid: clock.uuid,
   };
   const opening = await openOpening({
@@ -320,6 +329,7 @@ async function joinSession(
         additionalDirectories: ground.additional,
         memoryPaths: opening.paths,
         transcriptPath: store.transcriptPath(history.sessionId),
+        mcpServers: (config.mcpServers ?? []).map((name) => ({ name, status: 'failed' })),
       }),
       emit: config.emit,
       setMode: permissions.setMode,
@@ -331,6 +341,10 @@ async function joinSession(
       structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
       onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
       async close() {
+        for (const shell of builtins.shells.list().filter(({ status }) => status === 'running')) {
+          const text = `background command ${shell.id} was still running and was ended: ${shell.command}`;
+          config.emit({ type: 'notice', level: 'warning', text });
+        }
         await builtins.shells.killAll();
         await hands.processes.killAll();
         const unsaved = store.close();
@@ -340,6 +354,10 @@ async function joinSession(
     },
     current,
   );
+}
+
+function opensCall(event: StreamEvent): boolean {
+  return event.type === 'content_block_start' && event.content_block.type === 'tool_use';
 }
 
 /** Background commands tell the agent when they end; the host hears of it too. */

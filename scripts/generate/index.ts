@@ -1,6 +1,14 @@
-import { toolSchemaFiles } from './tool-schemas.js';
+import { cliReference } from './cli-reference.js';
+import { failClosedReference } from './fail-closed-reference.js';
+import { toolReference } from './tool-reference.js';
+import { toolSchemaFiles, toolSchemas } from './tool-schemas.js';
 
 /** Every generated file of the project: path from the root → content. */
 export async function generate(): Promise<Record<string, string>> {
-  return { ...toolSchemaFiles() };
+  return {
+    ...toolSchemaFiles(),
+    ...(await toolReference(toolSchemas())),
+    ...cliReference(),
+    ...failClosedReference(),
+  };
 }

@@ -4,12 +4,18 @@ import { TOOL_INPUTS } from '../../src/protocol/tools.schema.js';
 
 const require = createRequire(import.meta.url);
 
-type Schema = Record<string, unknown>;
+export type Schema = Record<string, unknown>;
 
-/** JSON schemas as the model is sent them, and validators that need no library at run time. */
+/** JSON schemas by tool name, as the model is sent them. */
+export function toolSchemas(): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(TOOL_INPUTS).map(([name, schema]) => [name, modelFacing(schema)]),
+  );
+}
+
+/** The same as files, and validators that need no library at run time. */
 export function toolSchemaFiles(): Record<string, string> {
-  const schemas: Record<string, Schema> = {};
-  for (const [name, schema] of Object.entries(TOOL_INPUTS)) schemas[name] = modelFacing(schema);
+  const schemas = toolSchemas();
   return {
     'src/generated/tool-schemas.ts': schemasFile(schemas),
     'src/generated/validators.ts': validatorsFile(schemas),

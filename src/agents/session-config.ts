@@ -39,6 +39,8 @@ export interface SessionConfig {
   readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
   /** The answer must be JSON of this schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** Names of the MCP servers that were asked for. None is connected yet; their status says so. */
+  readonly mcpServers?: readonly string[];
   readonly start: SessionStart;
   readonly fork: boolean;
   readonly title?: string | undefined;
@@ -46,6 +48,8 @@ export interface SessionConfig {
   readonly persist: boolean;
   /** The project's own settings may grant and execute, for this session. */
   readonly trust: boolean;
+  /** The end of a run waits, for a bounded time, for background work and tells the agent of it. */
+  readonly waitForBackground?: boolean;
   /** File of a scripted model that takes the place of a real one. */
   readonly script?: string | undefined;
   /** Answers what no rule decides. Absent: nobody does, which means no. */

@@ -7,7 +7,7 @@ import type {
   StopReason,
 } from '../loop/types.js';
 import type { Usage } from '../protocol/content.js';
-import { ZERO_USAGE } from '../protocol/content.js';
+import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
 import type { Agent } from './agent.js';
@@ -107,6 +107,8 @@ export function createSession(
     };
     parts.calls.beginRun();
     try {
+      const focus = compactOrder(prompts);
+      if (focus !== undefined) return await compactRun(focus, started);
       const opening = opened ? [] : await parts.openingMessages();
       opened = true;
       const outcome = await parts.agent.run([...opening, ...prompts], controller.signal);
@@ -124,6 +126,23 @@ export function createSession(
       controller = undefined;
       current.run = undefined;
     }
+  };
+
+  /** `/compact` as a prompt: no model turn of its own, only the summary. */
+  const compactRun = async (focus: string, started: number): Promise<RunResult> => {
+    const signal = controller?.signal ?? new AbortController().signal;
+    const done = await parts.agent.compact(focus === '' ? undefined : focus, signal);
+    const text = done ? 'The conversation was summarised.' : 'The conversation was not summarised.';
+    const reason: StopReason = { kind: 'completed', stopReason: null };
+    return {
+      outcome: { reason, turns: 0, text, lastAnswer: undefined },
+      durationMs: parts.clock.monotonic() - started,
+      apiMs: 0,
+      usage: ZERO_USAGE,
+      ...parts.accounts(),
+      denials: [],
+      unrecoveredDenials: 0,
+    };
   };
 
   return {
@@ -178,6 +197,14 @@ function leaveMark(parts: SessionParts, reason: Extract<StopReason, { kind: 'abo
   parts.recordInput(message);
   parts.agent.conversation.append({ role: 'user', content: message.content });
   parts.emit({ type: 'input', message });
+}
+
+/** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
+function compactOrder(prompts: readonly InputMessage[]): string | undefined {
+  const [only, ...others] = prompts;
+  if (only === undefined || others.length > 0 || only.meta === true) return undefined;
+  const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
+  return order === null ? undefined : (order[1] ?? '');
 }
 
 function addUsage(a: Usage, b: Usage): Usage {

@@ -40,9 +40,11 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
     output.out(`${VERSION} (Portcullis)\n`);
     return EXIT.done;
   }
+  // What follows a bare -- is a prompt, whatever it looks like.
+  const flags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const asksForHelp =
     first === 'help' ||
-    (first?.startsWith('-') === true && (argv.includes('--help') || argv.includes('-h')));
+    (first?.startsWith('-') === true && (flags.includes('--help') || flags.includes('-h')));
   if (asksForHelp) {
     const { help } = await import('./help.js');
     output.out(help());

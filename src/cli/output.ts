@@ -5,6 +5,8 @@ export interface Output {
   out(text: string): void;
   warn(text: string): void;
   debug(text: string): void;
+  /** Whether anybody reads what `debug` writes. */
+  readonly debugs: boolean;
   /** Resolves when the reader has taken everything, or after a bounded wait. */
   drained(): Promise<void>;
 }
@@ -20,6 +22,7 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
   });
   process.stderr.on('error', () => undefined);
   return {
+    debugs: options.debug || options.debugFile !== undefined,
     out(text) {
       if (!gone) process.stdout.write(text);
     },

@@ -4,6 +4,7 @@ import { openSession } from '../harness.js';
 import { createFramer, initFrame } from '../server/frames.js';
 import { describeEnd, resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
+import { withDebug } from './debug.js';
 import { exitCodeOf } from './exit-code.js';
 import type { CliOptions } from './options.js';
 import type { Output } from './output.js';
@@ -25,7 +26,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   const prompt = [options.prompt, piped]
     .filter((part) => part !== undefined && part !== '')
     .join('\n');
-  if (prompt === '') {
+  if (prompt.trim() === '') {
     throw new PortcullisError('usage', 'there is no prompt', {
       remedy: 'give one: portcullis -p "…", or pipe it in',
     });
@@ -49,7 +50,11 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     if (options.outputFormat !== 'stream-json') tellPerson(event, output);
     if (wantsFrames) for (const frame of framer(event)) send(frame);
   };
-  const session = await openSession({ ...deps.config, emit });
+  const session = await openSession({
+    ...deps.config,
+    emit: withDebug(output, emit),
+    waitForBackground: true,
+  });
   deps.onOpen(session);
   sessionId = session.id;
   try {

@@ -3,6 +3,7 @@ import type { AgentSession, AskAnswer, AskRequest, LoopEvent, SessionNews } from
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
+import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer, printable } from './render.js';
@@ -32,7 +33,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
   const asker = (request: AskRequest): Promise<AskAnswer> => askPerson(request, lines, output.out);
-  const session = await openSession({ ...deps.config, emit, asker });
+  const session = await openSession({ ...deps.config, emit: withDebug(output, emit), asker });
   deps.onOpen(session);
   // readline takes Ctrl+C for itself on a terminal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));

@@ -4,6 +4,7 @@ import { createFramer } from '../server/frames.js';
 import { serveStream } from '../server/stream-json.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { isRecord } from '../util/own.js';
+import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import type { PrintDeps } from './print.js';
 
@@ -24,7 +25,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     for (const frame of framer(event)) write(frame);
   };
   process.stdin.setEncoding('utf8');
-  const { lastRun } = await serveStream({
+  const { lastRun, inputError } = await serveStream({
     input: process.stdin as AsyncIterable<string>,
     write,
     uuid: deps.uuid,
@@ -33,7 +34,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
         ...config,
         ...promptFields(initialize),
         ...(isRecord(initialize.jsonSchema) ? { jsonSchema: initialize.jsonSchema } : {}),
-        emit,
+        emit: withDebug(output, emit),
         ...(options.asksOverStdio ? { asker } : {}),
       });
       sessionId = session.id;
@@ -41,6 +42,10 @@ export async function runStream(deps: PrintDeps): Promise<number> {
       return session;
     },
   });
+  if (inputError !== undefined) {
+    output.warn(inputError.message);
+    return EXIT.error;
+  }
   const reason = lastRun?.outcome.reason.kind;
   return reason === undefined || reason === 'completed' || reason === 'finished'
     ? EXIT.done

@@ -47,4 +47,5 @@ export interface SessionInfo {
   readonly additionalDirectories: readonly string[];
   readonly memoryPaths: readonly string[];
   readonly transcriptPath: string;
+  readonly mcpServers: readonly { readonly name: string; readonly status: string }[];
 }

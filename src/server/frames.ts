@@ -216,7 +216,7 @@ export function initFrame(info: SessionInfo, uuid: string): Frame {
     cwd: info.cwd,
     session_id: info.sessionId,
     tools: info.tools,
-    mcp_servers: [],
+    mcp_servers: info.mcpServers,
     model: info.model,
     permissionMode: info.mode,
     slash_commands: [],

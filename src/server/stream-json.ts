@@ -27,6 +27,8 @@ export interface StreamServerDeps {
 
 export interface StreamServerResult {
   readonly lastRun: RunResult | undefined;
+  /** Set when the host sent what cannot be read: what came before it was still done. */
+  readonly inputError: PortcullisError | undefined;
 }
 
 /**
@@ -86,8 +88,10 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
       lastRun = await runTurn(deps, await open({}), { prompts, queue });
       continue;
     }
-    if (inputError !== undefined) throw inputError;
+    if (inputError !== undefined) break;
     const opened = await settled(session);
+    // A line may have arrived during the wait above, when nobody could be woken.
+    if (queue.length > 0) continue;
     if (ended && !(await opened?.waitForBackground())) break;
     if (ended) continue;
     await new Promise<void>((resolve) => {
@@ -97,7 +101,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   }
   await inputDone;
   await (await settled(session))?.close();
-  return { lastRun };
+  return { lastRun, inputError };
 }
 
 /** The session if it was opened; a failed start has been reported where it was awaited. */

@@ -10,8 +10,9 @@ describe.concurrent('what is piped in', () => {
     const done = await run({ format: 'text', prompt: null, stdin: text, script: ['read'] });
     expect(done).toMatchObject({ exitCode: 0, stdout: 'read\n', stderr: '' });
     expect(userTexts(done.requests[0]?.body).at(-1) === text).toBe(true);
-    const next = await run({ world: done.world, args: ['--continue'], script: ['still'] });
-    expect(next.exitCode).toBe(0);
+    // More than the model's window: going on begins with a summary of it.
+    const next = await run({ world: done.world, args: ['--continue'], script: ['short', 'still'] });
+    expect(next).toMatchObject({ exitCode: 0, scriptProblems: [] });
     expect(userTexts(next.requests[0]?.body).includes(text)).toBe(true);
   });
 
@@ -79,7 +80,7 @@ describe.concurrent('a reader that goes away', () => {
           'THE LAST WORD',
         ],
       },
-      ['bash', '-c', '"$@" | head -n 1; exit "${PIPESTATUS[0]}"', 'bash', ...PROGRAM],
+      ['bash', '-o', 'pipefail', '-c', '"$@" | head -n 1', 'bash', ...PROGRAM],
     );
     expect(done).toMatchObject({ exitCode: 0, stderr: '', scriptProblems: [] });
     expect(done.frames).toHaveLength(1);
@@ -108,7 +109,7 @@ describe.concurrent('a reader that goes away', () => {
       'bash',
       ...PROGRAM,
     ]);
-    expect(done.stderr).not.toContain('at ');
+    expect(done.stderr).not.toContain('.js:');
     expect(transcript(done).text).toContain('THE LAST WORD');
   });
 });

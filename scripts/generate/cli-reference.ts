@@ -1,0 +1,83 @@
+import { COMMANDS } from '../../src/cli/commands/index.js';
+import { EXIT } from '../../src/cli/exit-code.js';
+import { FLAGS, type FlagSpec } from '../../src/cli/flags.js';
+import { code, generatedPage, table } from './markdown.js';
+
+/** docs/reference/cli.md: every command, flag and exit code of the program. */
+export function cliReference(): Record<string, string> {
+  const active = FLAGS.filter((flag) => flag.notYet === undefined);
+  const later = FLAGS.filter((flag) => flag.notYet !== undefined);
+  return {
+    'docs/reference/cli.md': generatedPage('Command line', '`src/cli`', [
+      'How a run behaves is told in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
+      '## Commands',
+      'A command is a reserved first word. A prompt follows `-p` or `--`.',
+      table(
+        ['command', 'what it does'],
+        [...COMMANDS].map(([name, command]) => [code(name), command.help]),
+      ),
+      '## Flags',
+      'A flag marked "restricts" holds the run back: a near miss of its name is a usage error. Any other unknown flag is warned about and ignored.',
+      table(['flag', 'value', 'what it does', 'restricts'], active.map(flagRow)),
+      '## Not yet in effect',
+      'Clients of the ecosystem know these flags. What happens when one is given stands in the last column.',
+      table(
+        ['flag', 'value', 'what it is for', 'restricts', 'given today'],
+        later.map((flag) => [...flagRow(flag), NOT_YET[flag.notYet ?? 'quiet']]),
+      ),
+      '## Exit codes',
+      table(
+        ['code', 'name', 'meaning'],
+        Object.entries(EXIT).map(([name, value]) => [
+          String(value),
+          name,
+          MEANINGS[name as keyof typeof EXIT],
+        ]),
+      ),
+    ]),
+  };
+}
+
+const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'The run ended by itself and nothing it needed stayed refused',
+  error:
+    'A failure: of the model, the session, the network, the disk, or the owed structured answer',
+  usage: 'The command line cannot be understood',
+  config: 'The configuration was refused; nothing was started',
+  denied: 'A call was refused and not made up for',
+  maxTurns: '`--max-turns` was reached',
+  budget: '`--max-budget-usd` was reached',
+  stuck:
+    'The model kept sending the same broken call, or the context filled up right after it was summarised',
+  interrupted: 'SIGINT (Ctrl+C), or an answer to a question that asked to interrupt',
+  terminated: 'SIGTERM or SIGHUP',
+};
+
+const NOT_YET: Readonly<Record<NonNullable<FlagSpec['notYet']>, string>> = {
+  quiet: 'accepted, no effect',
+  loud: 'no effect, said on standard error',
+  refused: 'usage error',
+};
+
+const VALUE_KINDS: Readonly<Record<FlagSpec['kind'], (name: string) => string>> = {
+  switch: () => '',
+  value: (name) => name,
+  'optional-value': (name) => `${name} (optional)`,
+  list: (name) => `${name} (one or more)`,
+  repeat: (name) => `${name} (repeatable)`,
+};
+
+function flagRow(flag: FlagSpec): readonly string[] {
+  const names = [
+    ...(flag.short === undefined ? [] : [`-${flag.short}`]),
+    `--${flag.name}`,
+    ...(flag.aliases ?? []).map((alias) => `--${alias}`),
+  ];
+  const choices = flag.choices === undefined ? '' : `: ${flag.choices.map(code).join(', ')}`;
+  return [
+    names.map(code).join(', '),
+    VALUE_KINDS[flag.kind](flag.value ?? 'value'),
+    flag.help + choices,
+    flag.restricts === true ? 'yes' : '',
+  ];
+}
