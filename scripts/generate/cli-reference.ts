@@ -49,7 +49,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   budget: '`--max-budget-usd` was reached',
   stuck:
     'The model kept sending the same broken call, or the context filled up right after it was summarised',
-  interrupted: 'SIGINT (Ctrl+C), or an answer to a question that asked to interrupt',
+  interrupted: 'SIGINT (Ctrl+C)',
   terminated: 'SIGTERM or SIGHUP',
 };
 

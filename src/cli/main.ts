@@ -15,7 +15,12 @@ import { runPrint } from './print.js';
 void main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<void> {
+  // fail-closed: a program that runs out of work before it has finished has failed.
+  process.exitCode = EXIT.error;
   let output = processOutput({ debug: false, debugFile: undefined });
+  process.once('beforeExit', () => {
+    output.warn('internal error: nothing is left to wait for, but the run has not ended');
+  });
   let code: number = EXIT.error;
   try {
     const early = await runEarly(argv, output);

@@ -19,6 +19,8 @@ export interface HostRequests {
   receive(message: Readonly<Record<string, unknown>>): void;
   /** Puts an ask to the host's callback. */
   ask(request: AskRequest): Promise<AskAnswer>;
+  /** The host sends nothing any more: what waits for its answer gets none. */
+  hangUp(): void;
 }
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -30,9 +32,11 @@ type Answer = Readonly<Record<string, unknown>>;
 export function createControl(deps: ControlDeps): HostRequests {
   const pending = new Map<string, { resolve(answer: Answer): void; reject(reason: Error): void }>();
   let counter = 0;
+  let hungUp = false;
 
   const request = (body: Record<string, unknown>, signal: AbortSignal): Promise<Answer> => {
     const id = `portcullis-${++counter}`;
+    if (hungUp) return Promise.reject(new Error(HUNG_UP));
     return new Promise((resolve, reject) => {
       const withdraw = (): void => {
         pending.delete(id);
@@ -84,6 +88,11 @@ export function createControl(deps: ControlDeps): HostRequests {
       }
       // Kinds of messages that we do not know are ignored: newer clients may send them.
     },
+    hangUp() {
+      hungUp = true;
+      for (const waiting of pending.values()) waiting.reject(new Error(HUNG_UP));
+      pending.clear();
+    },
     async ask(ask) {
       const session = await deps.session();
       session?.news({ type: 'state', state: 'requires_action' });
@@ -117,6 +126,8 @@ export function createControl(deps: ControlDeps): HostRequests {
     },
   };
 }
+
+const HUNG_UP = 'the host closed its side before it answered';
 
 class ControlError extends Error {
   readonly code: string;

@@ -77,6 +77,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   );
   const inputDone = reading.finally(() => {
     ended = true;
+    host.hangUp();
     wake();
   });
 

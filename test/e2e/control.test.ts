@@ -330,8 +330,10 @@ describe.concurrent('can_use_tool', () => {
       await host.next(isQuestion);
       host.end();
     });
-    expect(done.exitCode).not.toBeNull();
+    expect(done).toMatchObject({ exitCode: 0, stderr: '', scriptProblems: [] });
     expect(done.project.exists('made')).toBe(false);
+    expect(done.toolResult(0).text).toContain('closed its side');
+    expect(done.frames.filter(isResult)).toHaveLength(1);
   });
 
   it('is not asked when nobody said that the host answers', async () => {

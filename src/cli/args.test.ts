@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { parseArgs } from './args.js';
+import { readOptions } from './options.js';
+
+function parsed(...argv: string[]) {
+  const args = parseArgs(argv);
+  if (!args.ok) throw new Error(args.error);
+  return args.value;
+}
+
+function problem(...argv: string[]): string {
+  const args = parseArgs(argv);
+  return args.ok ? '' : args.error;
+}
+
+describe('parsing flags', () => {
+  it('takes --flag value and --flag=value alike, empty values included', () => {
+    expect(parsed('--model', 'x').values.get('model')).toEqual(['x']);
+    expect(parsed('--model=x').values.get('model')).toEqual(['x']);
+    expect(parsed('--system-prompt', '').values.get('system-prompt')).toEqual(['']);
+    expect(parsed('--tools=').values.get('tools')).toEqual(['']);
+    expect(parsed('--settings={"a":"b=c"}').values.get('settings')).toEqual(['{"a":"b=c"}']);
+  });
+
+  it('keeps the last of a single value and all of a list', () => {
+    expect(parsed('--model', 'a', '--model', 'b').values.get('model')).toEqual(['b']);
+    expect(parsed('--add-dir', 'a', '--add-dir=b').values.get('add-dir')).toEqual(['a', 'b']);
+    expect(
+      parsed('--allowedTools', 'Read', 'Bash(git *)', '--verbose').values.get('allowedTools'),
+    ).toEqual(['Read', 'Bash(git *)']);
+    expect(parsed('--allowed-tools=Read,Edit').values.get('allowedTools')).toEqual(['Read,Edit']);
+  });
+
+  it('leaves the words after -- alone', () => {
+    const args = parsed('-p', '--', '--model', 'x');
+    expect(args.rest).toEqual(['--model', 'x']);
+    expect(args.values.has('model')).toBe(false);
+  });
+
+  it('gives an optional value that was left out as an empty one', () => {
+    expect(parsed('--resume').values.get('resume')).toEqual(['']);
+    expect(parsed('-r', 'abc').values.get('resume')).toEqual(['abc']);
+    expect(parsed('--debug', '--verbose').switches.has('verbose')).toBe(true);
+  });
+
+  it('warns about unknown flags and goes on', () => {
+    const args = parsed('--session-mirror', '--modell', 'x');
+    expect(args.warnings[0]).toContain('--session-mirror is ignored');
+    expect(args.warnings[1]).toContain('did you mean --model?');
+  });
+
+  it('refuses a misspelt restriction, a missing value and a wrong one', () => {
+    expect(problem('--disalowedTools', 'Bash')).toContain('did you mean --disallowedTools?');
+    expect(problem('--max-turn', '3')).toContain('did you mean --max-turns?');
+    expect(problem('--model')).toContain('needs a value');
+    expect(problem('--model', '--verbose')).toContain('the flag --verbose follows');
+    expect(problem('--permission-mode', 'bypas')).toContain('is not one of');
+    expect(problem('--verbose=no')).toContain('takes no value');
+  });
+
+  it('says which flags have no effect yet, and refuses the one that would change who acts', () => {
+    expect(parsed('--agents', '{}').warnings).toEqual(['--agents has no effect yet']);
+    expect(problem('--agent', 'reviewer')).toBe('--agent is not available yet');
+  });
+});
+
+describe('reading options', () => {
+  const options = (...argv: string[]) => readOptions(parsed(...argv));
+  const session = (...argv: string[]) => {
+    const read = options('-p', ...argv, '--', 'x');
+    if (!read.ok) throw new Error(read.error);
+    return read.value.session;
+  };
+
+  it('reads the session from the flags', () => {
+    expect(
+      session('--fallback-model', 'a, b', '--tools', 'Read,Bash', '--setting-sources='),
+    ).toMatchObject({
+      fallbackModels: ['a', 'b'],
+      tools: ['Read', 'Bash'],
+      settingSources: [],
+      start: { kind: 'new', id: undefined },
+      persist: true,
+    });
+    expect(session('--tools', 'default').tools).toBeUndefined();
+    expect(session('--tools=').tools).toEqual([]);
+    expect(session('--dangerously-skip-permissions')).toMatchObject({
+      permissionMode: 'bypassPermissions',
+      bypassArmed: true,
+    });
+    expect(session('--resume=abc', '--fork-session')).toMatchObject({
+      start: { kind: 'resume', id: 'abc' },
+      fork: true,
+    });
+    expect(session('--mcp-config', '{"mcpServers":{"a":{},"b":{}}}').mcpServers).toEqual([
+      'a',
+      'b',
+    ]);
+  });
+
+  it.each([
+    [['--max-turns=0'], 'whole number'],
+    [['--max-budget-usd', 'lots'], 'not an amount'],
+    [['--setting-sources', 'user,projekt'], '"projekt" is not one of'],
+    [['--resume-session-at', 'x'], 'needs --resume'],
+    [['--system-prompt', 'a', '--system-prompt-file', 'b'], 'exclude each other'],
+    [['--mcp-config', '{"servers":{}}'], 'mcpServers'],
+    [['--dangerously-skip-permissions', '--permission-mode', 'plan'], 'contradicts'],
+  ])('refuses %j', (argv, words) => {
+    const read = options('-p', ...argv, '--', 'x');
+    expect(read.ok ? '' : read.error).toContain(words);
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { Permit } from '../permissions/permit.js';
+import type { Gate, GateVerdict } from '../permissions/types.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { Receipt } from '../protocol/permissions.js';
+import { createFailureStreak, type InvalidInput } from './invalid-input.js';
+import { createInvoke } from './invoke.js';
+import { createPool } from './pool.js';
+import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
+
+const workspace = { cwd: '/w', roots: ['/w'], setCwd: () => undefined };
+
+function tool(more: Partial<AnyTool> = {}): AnyTool {
+  return {
+    name: 'Echo',
+    kind: 'read',
+    definition: { name: 'Echo', description: '', input_schema: {} },
+    validate: (input) =>
+      (input as { text?: unknown }).text === undefined
+        ? [{ path: '', message: 'the required parameter `text` is missing' }]
+        : [],
+    subject: () => ({ paths: [], summary: 'echo' }),
+    concurrencySafe: () => true,
+    run: async (input: { text: string }): Promise<ToolOutput> => ({ content: input.text }),
+    ...more,
+  };
+}
+
+const receipt = (decision: Receipt['decision']): Receipt => ({
+  toolUseId: 'call-1',
+  tool: 'Echo',
+  agent: 'main',
+  decision,
+  decidedBy: 'test',
+  reason: 'because',
+  trace: [],
+  input: {},
+  mode: 'default',
+});
+
+const open: Gate = async (call) => ({
+  kind: 'allowed',
+  input: call.input,
+  receipt: receipt('allow'),
+  permit: Permit.issue(receipt('allow'), call.input),
+});
+
+function invoke(tools: AnyTool[], gate: Gate = open) {
+  const invalid: InvalidInput[] = [];
+  const verdicts: GateVerdict[] = [];
+  const run = createInvoke({
+    pool: createPool(tools),
+    gate,
+    agent: MAIN_AGENT,
+    workspace,
+    contextFor: () => ({ toolUseId: 'call-1' }) as ToolContext,
+    onVerdict: (_call, _tool, verdict) => void verdicts.push(verdict),
+    onInvalidInput: (found) => {
+      invalid.push(found);
+      return 'a note';
+    },
+    onRan: () => undefined,
+    bound: async (output) => output,
+    uuid: () => 'uuid',
+  });
+  const call = (name: string, input: Record<string, unknown>): ToolUseBlock => ({
+    type: 'tool_use',
+    id: 'call-1',
+    name,
+    input,
+  });
+  return { run, call, invalid, verdicts, signal: new AbortController().signal };
+}
+
+describe('the one way in', () => {
+  it('runs a call that the gate lets through', async () => {
+    const t = invoke([tool()]);
+    const result = await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+    expect(result.block).toEqual({ type: 'tool_result', tool_use_id: 'call-1', content: 'hi' });
+  });
+
+  it('resolves names without regard to case and by alias, and looks up nothing on prototypes', async () => {
+    const t = invoke([tool({ aliases: ['Say'] })]);
+    for (const name of ['echo', 'ECHO', 'Say']) {
+      expect(
+        (await t.run(t.call(name, { text: 'hi' }), undefined, t.signal)).block.is_error,
+      ).toBeUndefined();
+    }
+    const result = await t.run(t.call('constructor', {}), undefined, t.signal);
+    expect(result.block.content).toBe('No such tool available: constructor. Known tools: Echo.');
+  });
+
+  it('does not run what the gate refuses, and passes an interruption on', async () => {
+    let ran = false;
+    const refuse: Gate = async () => ({
+      kind: 'refused',
+      receipt: receipt('deny'),
+      message: 'no',
+      interrupt: true,
+    });
+    const t = invoke(
+      [
+        tool({
+          run: async () => {
+            ran = true;
+            return { content: '' };
+          },
+        }),
+      ],
+      refuse,
+    );
+    const result = await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+    expect({ ran, result }).toMatchObject({
+      ran: false,
+      result: { interrupt: true, block: { content: 'no', is_error: true } },
+    });
+    expect(t.verdicts).toHaveLength(1);
+  });
+
+  it('asks the gate nothing about an invalid input', async () => {
+    const t = invoke([tool()]);
+    const result = await t.run(t.call('Echo', {}), undefined, t.signal);
+    expect(result.block).toMatchObject({
+      is_error: true,
+      content:
+        'InputValidationError: Echo was not run.\n- the required parameter `text` is missing\na note',
+    });
+    expect(t.verdicts).toHaveLength(0);
+    const cut = await t.run(
+      t.call('Echo', {}),
+      { raw: '{"text":"ab', cause: 'output_limit' },
+      t.signal,
+    );
+    expect(cut.block.content).toContain('output limit was reached');
+    expect(t.invalid).toHaveLength(2);
+  });
+
+  it('turns a throw of the tool, the gate or a used permit into an error result', async () => {
+    const bad = invoke([
+      tool({
+        run: async () => {
+          throw new Error('disk on fire');
+        },
+      }),
+    ]);
+    expect(
+      (await bad.run(bad.call('Echo', { text: 'x' }), undefined, bad.signal)).block.content,
+    ).toBe('Echo failed: disk on fire');
+    const throwing = invoke([tool()], async () => {
+      throw new Error('gate broke');
+    });
+    expect(
+      (await throwing.run(throwing.call('Echo', { text: 'x' }), undefined, throwing.signal)).block,
+    ).toMatchObject({ is_error: true });
+    const permit = Permit.issue(receipt('allow'), { text: 'other' });
+    const forged = invoke([tool()], async (call) => ({
+      kind: 'allowed',
+      input: call.input,
+      receipt: receipt('allow'),
+      permit,
+    }));
+    expect(
+      (await forged.run(forged.call('Echo', { text: 'x' }), undefined, forged.signal)).block
+        .content,
+    ).toContain('given for another call');
+  });
+
+  it('takes away what a model may not send before anybody sees it', async () => {
+    let seen: unknown;
+    const t = invoke([
+      tool({
+        fromModel: ({ answers: _answers, ...rest }) => rest,
+        run: async (input) => {
+          seen = input;
+          return { content: '' };
+        },
+      }),
+    ]);
+    await t.run(t.call('Echo', { text: 'x', answers: { q: 'forged' } }), undefined, t.signal);
+    expect(seen).toEqual({ text: 'x' });
+  });
+});
+
+describe('a permit', () => {
+  it('is good once, for its own call, and only when it allows', () => {
+    const input = {};
+    const permit = Permit.issue(receipt('allow'), input);
+    permit.spend('call-1', input);
+    expect(() => permit.spend('call-1', input)).toThrow('already used');
+    expect(() => Permit.issue(receipt('allow'), input).spend('call-2', input)).toThrow(
+      'another call',
+    );
+    expect(() => Permit.issue(receipt('deny'), input).spend('call-1', input)).toThrow(
+      'does not allow',
+    );
+  });
+});
+
+describe('a streak of like failures', () => {
+  const failed = (message: string): InvalidInput => ({
+    call: { type: 'tool_use', id: 'x', name: 'Write', input: {} },
+    tool: 'Write',
+    malformed: undefined,
+    problems: [{ path: '', message }],
+  });
+
+  it('is noticed at the third and forgotten after a valid call', () => {
+    const streak = createFailureStreak();
+    streak.failed(failed('a'));
+    streak.failed(failed('a'));
+    expect(streak.stuck).toBeUndefined();
+    streak.failed(failed('b'));
+    expect(streak.stuck).toBeUndefined();
+    streak.failed(failed('b'));
+    streak.failed(failed('b'));
+    expect(streak.stuck).toContain('3 times in a row');
+    streak.succeeded();
+    expect(streak.stuck).toBeUndefined();
+  });
+});
