@@ -37,11 +37,15 @@ export interface TranscriptFile {
 
 /** Every transcript under the home of a run. A line that is not JSON fails the test. */
 export function transcripts(done: Pick<ScenarioRun, 'project'>): readonly TranscriptFile[] {
+  return transcriptPaths(done).map((file) => readTranscript(file));
+}
+
+export function transcriptPaths(done: Pick<ScenarioRun, 'project'>): readonly string[] {
   const projects = path.join(done.project.home, '.claude/projects');
   return namesIn(projects).flatMap((project) =>
     namesIn(path.join(projects, project))
       .filter((name) => name.endsWith('.jsonl'))
-      .map((name) => readTranscript(path.join(projects, project, name))),
+      .map((name) => path.join(projects, project, name)),
   );
 }
 
@@ -65,6 +69,20 @@ export function readTranscript(file: string): TranscriptFile {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as TranscriptLine),
   };
+}
+
+/** The whole lines of a transcript; a killed program may have left half a one at its end. */
+export function readTranscriptLines(file: string): readonly TranscriptLine[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as TranscriptLine];
+      } catch {
+        // Torn by the kill: what it was never counted as written.
+        return [];
+      }
+    });
 }
 
 /** The session can be gone on with, and the model is then shown what was said first. */
