@@ -40,8 +40,8 @@ export interface AgentSession {
   readonly id: string;
   info(): SessionInfo;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
-  /** Ends the running turn, if there is one. */
-  interrupt(): void;
+  /** Ends the running turn. False when there is none, or it is being ended already. */
+  interrupt(): boolean;
   setMode(mode: PermissionMode): void;
   /** Undefined goes back to the model the session was opened with. Returns the resolved name. */
   setModel(name: string | undefined): string;
@@ -149,7 +149,11 @@ export function createSession(
     id: parts.id,
     info: parts.info,
     run: (prompts, options = {}) => run(prompts, options),
-    interrupt: () => controller?.abort(new Error('interrupted')),
+    interrupt() {
+      if (controller === undefined || controller.signal.aborted) return false;
+      controller.abort(new Error('interrupted'));
+      return true;
+    },
     setMode: parts.setMode,
     setModel: parts.setModel,
     async compact(instructions) {

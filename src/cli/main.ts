@@ -125,22 +125,17 @@ function workingDirectory(): string {
   }
 }
 
-/** The first interrupt ends the turn, the second the program; a termination ends children and leaves. */
+/** An interrupt ends the running turn; with none to end, or a second time, the program. */
 function handleSignals(output: Output): { watch(session: AgentSession): void } {
   let session: AgentSession | undefined;
-  let interrupts = 0;
   const leave = (code: number): void => {
     const closing = session?.close() ?? Promise.resolve();
     const done = (): never => process.exit(code);
     closing.then(done, done);
   };
   process.on('SIGINT', () => {
-    interrupts++;
-    if (session === undefined || interrupts > 1) leave(EXIT.interrupted);
-    else {
-      output.warn('interrupted; once more to leave at once');
-      session.interrupt();
-    }
+    if (session?.interrupt() !== true) leave(EXIT.interrupted);
+    else output.warn('interrupted; once more to leave at once');
   });
   process.on('SIGTERM', () => leave(EXIT.terminated));
   process.on('SIGHUP', () => leave(EXIT.terminated));

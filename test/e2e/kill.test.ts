@@ -111,12 +111,13 @@ async function leftRunning(done: ScenarioRun): Promise<readonly string[]> {
   }
 }
 
-/** Processes that work in a directory of the world. */
+/** Processes that work in a directory of the world, or were started with its home. */
 function processesOf(root: string): readonly string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
-      if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(root)) return [];
+      const inside = readlinkSync(`/proc/${pid}/cwd`).startsWith(root);
+      if (!inside && !readFileSync(`/proc/${pid}/environ`, 'utf8').includes(root)) return [];
       return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`];
     } catch {
       // Ended while we looked.
