@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { printable } from '../util/printable.js';
 
 /** Standard output for frames and answers, standard error for everything else. */
 export interface Output {
@@ -26,7 +27,7 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
     out(text) {
       if (!gone) process.stdout.write(text);
     },
-    warn: (text) => void process.stderr.write(`portcullis: ${text}\n`),
+    warn: (text) => void process.stderr.write(`portcullis: ${printable(text)}\n`),
     debug(text) {
       if (options.debugFile !== undefined)
         appendFileSync(options.debugFile, `${new Date().toISOString()} ${text}\n`);

@@ -1,5 +1,6 @@
 import type { LoopEvent, SessionNews } from '../harness.js';
 import { textOf } from '../protocol/content.js';
+import { printable } from '../util/printable.js';
 
 export interface RenderOptions {
   readonly colour: boolean;
@@ -25,7 +26,7 @@ export function createRenderer(
           .map((block) => {
             if (block.type === 'text') return printable(block.text);
             if (block.type === 'tool_use')
-              return `${paint('36', `→ ${block.name}`)} ${dim(line(subjectOf(block.input)))}`;
+              return `${paint('36', `→ ${line(block.name)}`)} ${dim(line(subjectOf(block.input)))}`;
             return '';
           })
           .filter((text) => text !== '')
@@ -39,21 +40,22 @@ export function createRenderer(
       }
       case 'retry': {
         const { failure } = event.event;
+        const reason = line(failure.message);
         return event.event.type === 'retry'
           ? paint(
               '33',
-              `! ${failure.message}; trying again in ${(event.event.delayMs / 1000).toFixed(1)} s (${event.event.attempt} of ${event.event.maxRetries})`,
+              `! ${reason}; trying again in ${(event.event.delayMs / 1000).toFixed(1)} s (${event.event.attempt} of ${event.event.maxRetries})`,
             )
-          : paint('33', `! ${failure.message}; going on with ${event.event.to}`);
+          : paint('33', `! ${reason}; going on with ${event.event.to}`);
       }
       case 'notice':
-        return paint(event.level === 'warning' ? '33' : '2', `! ${event.text}`);
+        return paint(event.level === 'warning' ? '33' : '2', `! ${printable(event.text)}`);
       case 'compacting':
         return dim('summarising the conversation …');
       case 'compacted':
         return dim(`conversation summarised: ${event.preTokens} → ${event.postTokens} tokens`);
       case 'compaction_failed':
-        return paint('33', `! the conversation could not be summarised: ${event.reason}`);
+        return paint('33', `! the conversation could not be summarised: ${line(event.reason)}`);
       case 'writes_lost':
         return paint(
           '31',
@@ -75,12 +77,6 @@ export function createRenderer(
         return undefined;
     }
   };
-}
-
-/** Control characters in what a model or a program wrote must not reach the terminal. */
-export function printable(text: string): string {
-  // Keeps tab and newline; everything else below space, DEL and the C1 range goes.
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {

@@ -1,12 +1,14 @@
 import { createInterface } from 'node:readline';
+import { PortcullisError } from '../errors.js';
 import type { AgentSession, AskAnswer, AskRequest, LoopEvent, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
+import { printable } from '../util/printable.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import type { PrintDeps } from './print.js';
-import { createRenderer, printable } from './render.js';
+import { createRenderer } from './render.js';
 
 const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
   /model [name]   show or change the model
@@ -48,7 +50,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
       const text = line.trim();
       if (text === '') continue;
       if (text === '/exit' || text === '/quit') break;
-      if (text.startsWith('/')) await command(session, text, deps);
+      if (text.startsWith('/')) await tryCommand(session, text, deps);
       else await turn(session, text, deps);
     }
     return EXIT.done;
@@ -61,7 +63,18 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
 async function turn(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
   const run = await session.run([{ uuid: deps.uuid(), content: [{ type: 'text', text }] }]);
   const problem = describeEnd(run.outcome.reason);
-  if (problem !== '') deps.output.out(`! ${problem}\n`);
+  if (problem !== '') deps.output.out(`! ${printable(problem)}\n`);
+}
+
+/** A command that is refused says why; the conversation goes on. */
+async function tryCommand(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+  try {
+    await command(session, text, deps);
+  } catch (thrown) {
+    if (!(thrown instanceof PortcullisError)) throw thrown;
+    const remedy = thrown.remedy === undefined ? '' : ` · ${thrown.remedy}`;
+    deps.output.out(`! ${printable(`${thrown.message}${remedy}`)}\n`);
+  }
 }
 
 async function command(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
@@ -109,9 +122,9 @@ async function askPerson(
 ): Promise<AskAnswer> {
   const { call } = request;
   out(
-    `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}\n  ${request.reason}\n  Allow this call? [y/n, or n and why] `,
+    `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}\n  ${printable(request.reason)}\n  Allow this call? [y/n, or n and why] `,
   );
-  const answer = ((await lines.next()) ?? 'n').trim();
+  const answer = ((await lines.next(call.signal)) ?? 'n').trim();
   if (/^(y|yes)$/i.test(answer)) return { behavior: 'allow' };
   const why = answer.replace(/^no?\b[\s,:]*/i, '');
   return why === ''
@@ -138,11 +151,16 @@ class LineQueue {
     this.#waiting = undefined;
   }
 
-  next(): Promise<string | undefined> {
+  /** A wait that is given up leaves the line that comes next to the next one who asks. */
+  next(signal?: AbortSignal): Promise<string | undefined> {
     const line = this.#lines.shift();
     if (line !== undefined || this.#ended) return Promise.resolve(line);
     return new Promise((resolve) => {
       this.#waiting = resolve;
+      signal?.addEventListener('abort', () => {
+        if (this.#waiting === resolve) this.#waiting = undefined;
+        resolve(undefined);
+      });
     });
   }
 }

@@ -62,7 +62,7 @@ describe('loadScript and openModel', () => {
       remedy: expect.stringContaining('PORTCULLIS_SCRIPT'),
     });
     await expect(openModel(chooseProvider({}), { version: '1', readText })).rejects.toMatchObject({
-      code: 'config',
+      code: 'no_model',
       message: 'no model is configured',
     });
   });

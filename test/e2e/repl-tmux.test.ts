@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, it } from 'vitest';
+import { hasTmux, openTerminal, type Terminal } from './terminal.js';
+
+const open: Terminal[] = [];
+afterEach(async () => {
+  for (const terminal of open.splice(0)) await terminal.close();
+});
+
+async function terminal(...options: Parameters<typeof openTerminal>): Promise<Terminal> {
+  const opened = await openTerminal(...options);
+  open.push(opened);
+  await opened.shows('/help for help');
+  return opened;
+}
+
+const lives = (words: string): boolean => spawnSync('pgrep', ['-f', words]).status === 0;
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
+
+describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
+  it('greets, answers, and leaves on Ctrl+D with 0', async () => {
+    const shell = await terminal({ script: ['A friendly answer.', 'A second one.'] });
+    expect(shell.screen()).toContain(`Portcullis · `);
+    expect(shell.screen()).toContain(shell.project.directory);
+    shell.line('hello there');
+    await shell.shows('A friendly answer.');
+    shell.line('and again');
+    await shell.shows('A second one.');
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+    shell.server.assertDone();
+  });
+
+  it('asks before a call, and takes yes for yes', async () => {
+    const shell = await terminal({ script: [TOUCH, 'It is made.'] });
+    shell.line('make it');
+    const seen = await shell.shows('Allow this call?');
+    expect(seen).toContain('? Bash: touch made');
+    expect(shell.project.exists('made')).toBe(false);
+    shell.line('y');
+    await shell.shows('It is made.');
+    expect(shell.project.exists('made')).toBe(true);
+    shell.line('/exit');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('takes no for no, and passes the reason on', async () => {
+    const shell = await terminal({ script: [TOUCH, 'Then not.', TOUCH] });
+    shell.line('make it');
+    await shell.shows('Allow this call?');
+    shell.line('n, use another name');
+    await shell.shows('Then not.');
+    expect(JSON.stringify(shell.server.requests[1]?.body)).toContain('use another name');
+    shell.line('make it after all');
+    await shell.shows(/Allow this call\?[\s\S]*Allow this call\?/);
+    // Anything but a clear yes is a no.
+    shell.line('n');
+    await shell.shows('Interrupted while tools were running');
+    expect(shell.project.exists('made')).toBe(false);
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('knows its commands', async () => {
+    const shell = await terminal({ args: ['--model', 'first-model'], script: ['ok'] });
+    shell.line('/help');
+    await shell.shows('/compact [what]');
+    shell.line('/model');
+    await shell.shows('model: first-model');
+    shell.line('/model second-model');
+    await shell.shows('model: second-model');
+    shell.line('/mode acceptEdits');
+    await shell.shows('mode: acceptEdits');
+    shell.line('/mode bypassPermissions');
+    await shell.shows(/bypassPermissions was not enabled/);
+    shell.line('/mode');
+    shell.line('/nonsense');
+    await shell.shows('/nonsense is not a command');
+    shell.line('go');
+    await shell.shows(/\nok/);
+    expect(shell.server.requests[0]?.body).toMatchObject({ model: 'second-model' });
+    shell.line('/exit');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('interrupts a running tool on Ctrl+C and goes on', async () => {
+    const shell = await terminal({
+      args: ['--allowedTools', 'Bash'],
+      script: [
+        { tool: 'Bash', input: { command: 'sleep 81.25' } },
+        'After the interrupt.',
+        { tool: 'Bash', input: { command: 'sleep 82.25' } },
+        'After the second.',
+      ],
+    });
+    for (const [index, sleep, after] of [
+      [1, 'sleep 81.25', 'After the interrupt.'],
+      [2, 'sleep 82.25', 'After the second.'],
+    ] as const) {
+      shell.line('take your time');
+      await shell.shows(`→ Bash ${sleep}`);
+      await until(() => lives(sleep));
+      shell.press('C-c');
+      await shell.shows(new RegExp(`(Interrupted while tools were running[^]*){${index}}`));
+      expect(lives(sleep)).toBe(false);
+      shell.line('go on');
+      await shell.shows(after);
+    }
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('takes Ctrl+C at a question for no, and the next line for a prompt', async () => {
+    const shell = await terminal({ script: [TOUCH, 'A new beginning.'] });
+    shell.line('make it');
+    await shell.shows('Allow this call?');
+    shell.press('C-c');
+    await shell.shows('Interrupted while tools were running');
+    shell.line('y');
+    await shell.shows('A new beginning.');
+    expect(shell.project.exists('made')).toBe(false);
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('leaves on Ctrl+C when nothing runs', async () => {
+    const shell = await terminal({ script: [] });
+    shell.press('C-c');
+    expect(await shell.exitCode()).toBe(130);
+  });
+
+  it('never lets control characters of the model or of a file through', async () => {
+    const evil = '\u001b]0;OWNED\u0007\u001b[2J\u001b[31mred\u0007\u0008\u009b31m';
+    const shell = await terminal({
+      files: { 'evil.txt': `${evil}FROM-A-FILE\n` },
+      script: [
+        { text: `${evil}FROM-THE-MODEL`, tool: 'Read', input: { file_path: 'evil.txt' } },
+        { tool: `Bash${evil}`, input: { command: 'x' } },
+        { tool: 'Bash', input: { command: `echo ${evil}; touch IN-A-QUESTION` } },
+        'The end.',
+      ],
+    });
+    shell.line('go');
+    await shell.shows('Allow this call?');
+    shell.line('n, no');
+    const seen = await shell.shows('The end.');
+    // A screen that had been cleared, or coloured red, would not hold all of it.
+    for (const text of ['FROM-THE-MODEL', 'FROM-A-FILE', 'IN-A-QUESTION', '/help for help'])
+      expect(seen).toContain(text);
+    expect(shell.title()).not.toContain('OWNED');
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+});

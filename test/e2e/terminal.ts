@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
+import {
+  makeTempProject,
+  type ProjectFiles,
+  type TempProject,
+} from '../../src/testing/temp-project.js';
+import { PROGRAM } from './program.js';
+
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+const DEADLINE_MS = 15_000;
+
+/** The interactive program in a real terminal. */
+export interface Terminal {
+  readonly project: TempProject;
+  readonly server: FakeModelServer;
+  /** Types text and presses Enter. */
+  line(text: string): void;
+  /** Presses keys by their tmux names: `C-c`, `C-d`, `Enter`. */
+  press(...keys: readonly string[]): void;
+  /** Waits until the screen, history included, holds the text; gives the screen. */
+  shows(text: string | RegExp): Promise<string>;
+  screen(): string;
+  /** The title of the window, which a program can set. */
+  title(): string;
+  /** The exit code, once the program has left. */
+  exitCode(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function openTerminal(options: {
+  readonly script: readonly (Reply | ReplyFunction)[];
+  readonly args?: readonly string[];
+  readonly files?: ProjectFiles;
+}): Promise<Terminal> {
+  const project = makeTempProject(options.files === undefined ? {} : { files: options.files });
+  const server = await startFakeModelServer({ script: options.script });
+  const socket = `portcullis-${process.pid}-${Math.random().toString(36).slice(2)}`;
+  const tmux = (...args: readonly string[]): string =>
+    execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+  const env = {
+    HOME: project.home,
+    TMPDIR: project.root,
+    ANTHROPIC_BASE_URL: server.url,
+    ANTHROPIC_API_KEY: 'test-key',
+    LANG: 'C.UTF-8',
+  };
+  const words = [...PROGRAM, ...(options.args ?? [])].map(quoted).join(' ');
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  tmux('new-session', '-d', '-s', 'main', '-x', '120', '-y', '40', '-c', project.directory, 'sh');
+  const typed = (text: string): void => {
+    tmux('send-keys', '-t', 'main', '-l', '--', text);
+    tmux('send-keys', '-t', 'main', 'Enter');
+  };
+  typed(`env ${assignments.join(' ')} ${words}; echo "left with $?."`);
+  const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'main');
+  const shows = async (text: string | RegExp): Promise<string> => {
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const seen = screen();
+      if (typeof text === 'string' ? seen.includes(text) : text.test(seen)) return seen;
+      if (Date.now() > deadline) throw new Error(`never on the screen: ${text}\n${seen}`);
+      await pause(40);
+    }
+  };
+  return {
+    project,
+    server,
+    line: typed,
+    press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
+    shows,
+    screen,
+    title: () => tmux('display-message', '-p', '-t', 'main', '#{pane_title}'),
+    async exitCode() {
+      const seen = await shows(/left with \d+\./);
+      return Number(/left with (\d+)\./.exec(seen)?.[1]);
+    },
+    async close() {
+      spawnSync('tmux', ['-L', socket, 'kill-server']);
+      await server.close();
+      project.remove();
+    },
+  };
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
