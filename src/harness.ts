@@ -21,10 +21,11 @@ import { createProcessSupervisor } from './env/node-process.js';
 import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
 import { modelAccounts } from './model/accounts.js';
 import type { StreamEvent } from './model/client.js';
+import { metered } from './model/metered.js';
+import { modelName } from './model/model-name.js';
 import { openModel } from './model/open.js';
 import { chooseProvider } from './model/provider.js';
 import { maxRetriesFrom } from './model/retry.js';
-import { timed } from './model/timed.js';
 import { UsageLedger } from './model/usage.js';
 import { openPermissions } from './permissions/open.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
@@ -100,23 +101,27 @@ async function openModelLayer(config: SessionConfig, ground: Ground) {
     config.script === undefined ? ground.env : { ...ground.env, PORTCULLIS_SCRIPT: config.script };
   const provider = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
   const maxRetries = maxRetriesFrom(env);
-  const client = timed(
-    await openModel(provider, {
-      version: VERSION,
-      readText: (file) => ground.fs.readText(file),
-      retry: {
-        fallbackModels: config.fallbackModels ?? [],
-        ...(maxRetries === undefined ? {} : { maxRetries }),
-      },
-    }),
-    ground.clock,
-  );
-  const name = provider.kind === 'none' ? undefined : provider.model;
-  return {
-    client,
-    ledger: new UsageLedger(),
-    choices: createModelChoices({ ...config, name, env, provider: client.provider }),
-  };
+  const ledger = new UsageLedger();
+  const choices = createModelChoices({
+    ...config,
+    name: await modelName(provider, env),
+    env,
+    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
+  });
+  const opened = await openModel(provider, {
+    version: VERSION,
+    readText: (file) => ground.fs.readText(file),
+    retry: {
+      fallbackModels: choices.fallbacks,
+      ...(maxRetries === undefined ? {} : { maxRetries }),
+    },
+  });
+  const client = metered(opened, {
+    clock: ground.clock,
+    book: (model, usage) =>
+      ledger.add({ agent: MAIN_AGENT.path, model, provider: opened.provider, usage }),
+  });
+  return { client, ledger, choices };
 }
 
 type ModelLayer = Awaited<ReturnType<typeof openModelLayer>>;
@@ -223,7 +228,12 @@ async function openHands(
       }
     },
     onInvalidInput: builtins.invalidInput,
-    onRan(_call, tool, output) {
+    onRan(call, tool, output) {
+      const shell = builtins.startedShell(output);
+      if (shell !== undefined) {
+        const description = shell.description ?? shell.command;
+        config.emit({ type: 'task_started', taskId: shell.id, toolUseId: call.id, description });
+      }
       if (output.isError !== true) calls.ran(tool);
     },
     bound: (output, context) => boundOutput(output, { fs, context }),
@@ -280,15 +290,7 @@ async function joinSession(
       if (next !== undefined || config.waitForBackground !== true) return next;
       return (await background.wait()) ? background.next() : undefined;
     },
-    onAnswer(answer) {
-      ledger.add({
-        agent: MAIN_AGENT.path,
-        model: answer.model,
-        provider: client.provider,
-        usage: answer.usage,
-      });
-      current.run?.onAnswer(answer);
-    },
+    onAnswer: (answer) => current.run?.onAnswer(answer),
     emit(event) {
       // A call is being written: time to prepare for the process that it may start.
       if (event.type === 'stream' && opensCall(event.event)) hands.processes.warmUp?.();

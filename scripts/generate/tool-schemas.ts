@@ -71,6 +71,7 @@ function validatorsFile(schemas: Record<string, Schema>): string {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,
+    logger: false,
     // Counts UTF-16 units, which needs no helper module in the generated code.
     unicode: false,
     code: { source: true, esm: true, lines: true },

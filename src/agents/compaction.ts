@@ -77,6 +77,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         callModel: (summary, abort) => parts.client.stream(summary, abort),
         signal,
         usedTokens: meterFor(request).used(request.messages),
+        preserve: openingOf(request.messages[0]),
         ...(instructions === undefined ? {} : { instructions }),
       });
       if (!done.ok) {
@@ -109,6 +110,14 @@ export function createCompaction(parts: CompactionParts): Compaction {
       return newMessages;
     },
   };
+}
+
+/** What the runtime said before the first prompt (facts, instructions) stays as it was. */
+function openingOf(first: Message | undefined): string {
+  const texts = (first?.role === 'user' ? first.content : []).flatMap((block) =>
+    block.type === 'text' && block.text.startsWith('<system-reminder>') ? [block.text] : [],
+  );
+  return texts.join('\n');
 }
 
 const REASONS = {

@@ -13,6 +13,8 @@ export interface ModelChoiceOptions {
   readonly effort?: string | undefined;
   readonly betas?: readonly string[] | undefined;
   readonly maxBudgetUsd?: number | undefined;
+  /** Names or aliases to try when the model is not available. */
+  readonly fallbackModels?: readonly string[] | undefined;
 }
 
 /** The model in use. It may change between turns, never within one. */
@@ -21,6 +23,8 @@ export interface ModelChoices {
   limits(): Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
   /** A cheap one for side jobs; the current one where no cheap one is known. */
   small(): string;
+  /** Resolved; each may be asked for as well as the model itself. */
+  readonly fallbacks: readonly string[];
   /** Undefined: back to the one the session was opened with. */
   set(name: string | undefined): string;
 }
@@ -39,6 +43,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
   return {
     current: () => current,
     limits: () => model,
+    fallbacks: (options.fallbackModels ?? []).map((name) => pick(name).id),
     small: () =>
       options.provider === 'anthropic' ? resolveModel('haiku', options.env).id : model.id,
     set(name) {

@@ -108,7 +108,7 @@ export function createSession(
     parts.calls.beginRun();
     try {
       const focus = compactOrder(prompts);
-      if (focus !== undefined) return await compactRun(focus, started);
+      if (focus !== undefined) return await compactRun(focus, { started, apiBefore });
       const opening = opened ? [] : await parts.openingMessages();
       opened = true;
       const outcome = await parts.agent.run([...opening, ...prompts], controller.signal);
@@ -129,15 +129,18 @@ export function createSession(
   };
 
   /** `/compact` as a prompt: no model turn of its own, only the summary. */
-  const compactRun = async (focus: string, started: number): Promise<RunResult> => {
+  const compactRun = async (
+    focus: string,
+    { started, apiBefore }: { started: number; apiBefore: number },
+  ): Promise<RunResult> => {
     const signal = controller?.signal ?? new AbortController().signal;
     const done = await parts.agent.compact(focus === '' ? undefined : focus, signal);
-    const text = done ? 'The conversation was summarised.' : 'The conversation was not summarised.';
-    const reason: StopReason = { kind: 'completed', stopReason: null };
+    const text = done ? 'The conversation was summarised.' : '';
+    const reason: StopReason = done ? { kind: 'completed', stopReason: null } : NOT_SUMMARISED;
     return {
       outcome: { reason, turns: 0, text, lastAnswer: undefined },
       durationMs: parts.clock.monotonic() - started,
-      apiMs: 0,
+      apiMs: parts.apiMs() - apiBefore,
       usage: ZERO_USAGE,
       ...parts.accounts(),
       denials: [],
@@ -175,6 +178,15 @@ export function createSession(
     },
   };
 }
+
+const NOT_SUMMARISED: StopReason = {
+  kind: 'model_failure',
+  failure: {
+    kind: 'bad_response',
+    message: 'the conversation could not be summarised',
+    retryable: false,
+  },
+};
 
 /** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
 function settle(parts: SessionParts, outcome: LoopOutcome): LoopOutcome {

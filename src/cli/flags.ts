@@ -53,6 +53,11 @@ export const FLAGS: readonly FlagSpec[] = [
     help: 'Also send the raw events of the model stream',
   },
   { name: 'include-hook-events', kind: 'switch', help: 'Also send hook events', notYet: 'quiet' },
+  {
+    name: 'include-decisions',
+    kind: 'switch',
+    help: 'Also send a receipt for every decision of the gate',
+  },
   { name: 'replay-user-messages', kind: 'switch', help: 'Echo each accepted prompt' },
   {
     name: 'model',

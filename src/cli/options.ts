@@ -16,6 +16,7 @@ export interface CliOptions {
   readonly streamInput: boolean;
   readonly partialMessages: boolean;
   readonly replayPrompts: boolean;
+  readonly decisions: boolean;
   readonly verbose: boolean;
   readonly debug: boolean;
   readonly debugFile: string | undefined;
@@ -64,6 +65,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       streamInput,
       partialMessages: has('include-partial-messages'),
       replayPrompts: has('replay-user-messages'),
+      decisions: has('include-decisions'),
       verbose: has('verbose'),
       debug: has('debug-to-stderr') || args.values.has('debug'),
       debugFile: one('debug-file'),
@@ -134,10 +136,20 @@ function sessionStart(args: ParsedArgs): SessionFields['start'] {
   refuse(id !== undefined && !UUID.test(id), `--session-id: "${id}" is not a UUID`);
   const at = args.values.get('resume-session-at')?.at(-1);
   const resume = args.values.get('resume')?.at(-1);
+  const goesOn = args.switches.has('continue') || resume !== undefined;
+  const fork = args.switches.has('fork-session');
+  refuse(fork && !goesOn, '--fork-session needs --continue or --resume');
+  refuse(
+    goesOn && id !== undefined && !fork,
+    '--session-id with --continue or --resume needs --fork-session: a session keeps its id',
+  );
+  refuse(
+    at !== undefined && (resume ?? '') === '',
+    '--resume-session-at needs --resume with an id',
+  );
   if (args.switches.has('continue')) return { kind: 'continue', newId: id };
   if (resume === '') return { kind: 'continue', newId: id };
   if (resume !== undefined) return { kind: 'resume', id: resume, newId: id, at };
-  refuse(at !== undefined, '--resume-session-at needs --resume');
   return { kind: 'new', id };
 }
 

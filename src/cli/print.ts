@@ -42,7 +42,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     partialMessages: options.partialMessages && options.outputFormat === 'stream-json',
     replayPrompts: options.replayPrompts,
     stateChanges: false,
-    decisions: false,
+    decisions: options.decisions,
     uuid: deps.uuid,
   });
   const wantsFrames = options.outputFormat === 'stream-json' || options.verbose;

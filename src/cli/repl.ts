@@ -1,12 +1,14 @@
 import { createInterface } from 'node:readline';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, AskAnswer, AskRequest, LoopEvent, SessionNews } from '../harness.js';
+import type { AgentSession, LoopEvent, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
+import { askPerson } from './ask-person.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
+import { LineQueue } from './line-queue.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
 
@@ -34,7 +36,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const asker = (request: AskRequest): Promise<AskAnswer> => askPerson(request, lines, output.out);
+  const asker = askPerson({ lines, out: output.out, freshOnly: terminal });
   const session = await openSession({ ...deps.config, emit: withDebug(output, emit), asker });
   deps.onOpen(session);
   // readline takes Ctrl+C for itself on a terminal.
@@ -112,55 +114,4 @@ function costText(session: AgentSession): string {
       ? ''
       : `, plus an unknown amount for ${cost.unknownModels.join(', ')} (no price known)`;
   return `$${cost.knownUsd.toFixed(4)}${unknown}\n${JSON.stringify(modelUsage, null, 2)}`;
-}
-
-/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
-async function askPerson(
-  request: AskRequest,
-  lines: LineQueue,
-  out: (text: string) => void,
-): Promise<AskAnswer> {
-  const { call } = request;
-  out(
-    `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}\n  ${printable(request.reason)}\n  Allow this call? [y/n, or n and why] `,
-  );
-  const answer = ((await lines.next(call.signal)) ?? 'n').trim();
-  if (/^(y|yes)$/i.test(answer)) return { behavior: 'allow' };
-  const why = answer.replace(/^no?\b[\s,:]*/i, '');
-  return why === ''
-    ? { behavior: 'deny', message: 'The user said no.', interrupt: true }
-    : { behavior: 'deny', message: `The user said no: ${why}` };
-}
-
-/** Lines as they are typed, also ahead of being asked for. */
-class LineQueue {
-  readonly #lines: string[] = [];
-  #waiting: ((line: string | undefined) => void) | undefined;
-  #ended = false;
-
-  push(line: string): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting === undefined) this.#lines.push(line);
-    else waiting(line);
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#waiting?.(undefined);
-    this.#waiting = undefined;
-  }
-
-  /** A wait that is given up leaves the line that comes next to the next one who asks. */
-  next(signal?: AbortSignal): Promise<string | undefined> {
-    const line = this.#lines.shift();
-    if (line !== undefined || this.#ended) return Promise.resolve(line);
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-      signal?.addEventListener('abort', () => {
-        if (this.#waiting === resolve) this.#waiting = undefined;
-        resolve(undefined);
-      });
-    });
-  }
 }

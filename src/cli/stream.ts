@@ -18,7 +18,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     partialMessages: options.partialMessages,
     replayPrompts: options.replayPrompts,
     stateChanges: config.env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
-    decisions: false,
+    decisions: options.decisions,
     uuid: deps.uuid,
   });
   const emit = (event: LoopEvent | SessionNews): void => {

@@ -126,7 +126,9 @@ function shortened(options: CompactOptions, summary: string): readonly Message[]
   const content: UserBlock[] = parts
     .filter((text) => text !== '')
     .map((text) => ({ type: 'text', text }));
-  const kept = recent(options).map(withoutThinking).filter((message) => message.content.length > 0);
+  const kept = recent(options)
+    .map(withoutThinking)
+    .filter((message) => message.content.length > 0);
   return kept[0]?.role === 'user'
     ? [{ role: 'user', content: [...content, ...kept[0].content] }, ...kept.slice(1)]
     : [{ role: 'user', content }, ...kept];

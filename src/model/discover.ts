@@ -40,6 +40,29 @@ export async function discoverLocalServers(
   return found.filter((server) => server !== undefined);
 }
 
+/** The models of a server that speaks chat completions; empty when it does not say. */
+export async function listModels(
+  server: { readonly baseUrl: string; readonly apiKey?: string },
+  options: { readonly http?: HttpStream; readonly deadlineMs?: number } = {},
+): Promise<readonly string[]> {
+  try {
+    const response = await (options.http ?? httpStream)({
+      url: `${server.baseUrl}/models`,
+      signal: AbortSignal.timeout(options.deadlineMs ?? LIST_DEADLINE_MS),
+      ...(server.apiKey === undefined
+        ? {}
+        : { headers: { authorization: `Bearer ${server.apiKey}` } }),
+    });
+    const body = parseJson(await readAll(response.chunks));
+    return (response.status === 200 && body.ok ? modelNames(body.value) : undefined) ?? [];
+  } catch {
+    // Not reachable, or no such list: the caller asks the user instead.
+    return [];
+  }
+}
+
+const LIST_DEADLINE_MS = 5_000;
+
 async function probe(
   candidate: Candidate,
   options: { readonly http: HttpStream; readonly signal: AbortSignal },

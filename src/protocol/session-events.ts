@@ -20,7 +20,12 @@ export type SessionNews =
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
   | { readonly type: 'mode'; readonly mode: PermissionMode }
   | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
-  | { readonly type: 'progress'; readonly toolUseId: string; readonly toolName: string; readonly text: string }
+  | {
+      readonly type: 'progress';
+      readonly toolUseId: string;
+      readonly toolName: string;
+      readonly text: string;
+    }
   | {
       readonly type: 'task_started';
       readonly taskId: string;

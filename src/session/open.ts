@@ -22,7 +22,10 @@ export interface History {
   readonly messages: readonly Message[];
   readonly parentUuid: string | null;
   /** Results to record for calls that were running when the run before ended. */
-  readonly missingResults: readonly { readonly call: ToolUseBlock; readonly result: ToolCallResult }[];
+  readonly missingResults: readonly {
+    readonly call: ToolUseBlock;
+    readonly result: ToolCallResult;
+  }[];
   /** The directory that the session was last in. */
   readonly lastCwd: string | undefined;
   readonly title?: string;
@@ -83,6 +86,7 @@ async function resumedHistory(
   }
   if (order.fork) {
     const { forkSession } = await import('./fork.js');
+    if (order.start.newId !== undefined) await refuseUsedId(store, order.start.newId);
     sessionId = order.start.newId ?? order.clock.uuid();
     loaded = await forkSession(store, loaded, {
       newSessionId: sessionId,

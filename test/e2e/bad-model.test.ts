@@ -124,6 +124,16 @@ describe.concurrent('a model that calls wrongly', () => {
     expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
   });
 
+  it('cannot write to the terminal through a refusal', async () => {
+    const done = await run({
+      format: 'text',
+      script: [{ tool: 'Bash', input: { command: 'touch "\u001b]0;OWNED\u0007\u202e"' } }, 'ok'],
+    });
+    expect(done.exitCode).toBe(4);
+    expect(done.stderr).toContain('refused: Bash');
+    expect(done.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+
   it('may say nothing at all', async () => {
     const done = await run({ script: [{ blocks: [] }, { blocks: [] }] });
     expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });

@@ -66,6 +66,52 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     expect(await shell.exitCode()).toBe(0);
   });
 
+  it('puts questions that arise together one after the other', async () => {
+    const shell = await terminal({
+      script: [
+        {
+          blocks: [
+            { tool: 'Read', input: { file_path: '/etc/hostname' } },
+            { tool: 'Read', input: { file_path: '/etc/hosts' } },
+          ],
+        },
+        'Seen one of them.',
+      ],
+    });
+    shell.line('look');
+    expect(await shell.shows('? Read: Read /etc/hostname')).not.toContain(
+      '? Read: Read /etc/hosts',
+    );
+    shell.line('y');
+    await shell.shows('? Read: Read /etc/hosts');
+    shell.line('n, not that one');
+    await shell.shows('Seen one of them.');
+    const results = JSON.stringify(shell.server.requests[1]?.body);
+    expect(results).toContain('The user said no: not that one');
+    expect(results.split('"is_error":true')).toHaveLength(2);
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
+  it('does not take what was typed before a question for its answer', async () => {
+    const shell = await terminal({
+      args: ['--allowedTools', 'Bash(sleep *)'],
+      script: [{ tool: 'Bash', input: { command: 'sleep 1' } }, TOUCH, 'It is made.', 'And yes.'],
+    });
+    shell.line('make it');
+    await shell.shows('→ Bash sleep 1');
+    shell.line('y');
+    await shell.shows('Allow this call?');
+    expect(shell.project.exists('made')).toBe(false);
+    shell.line('yes');
+    await shell.shows('It is made.');
+    expect(shell.project.exists('made')).toBe(true);
+    // What was typed ahead was the next prompt.
+    await shell.shows('And yes.');
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
+  });
+
   it('knows its commands', async () => {
     const shell = await terminal({ args: ['--model', 'first-model'], script: ['ok'] });
     shell.line('/help');

@@ -5,14 +5,15 @@ import { join } from '../../env/paths.js';
 import type { ProcessSupervisor } from '../../env/process.js';
 import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../util/nearest.js';
+import { isRecord } from '../../util/own.js';
 import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
 import { targetPath } from '../file-target.js';
 import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type ToolPool } from '../pool.js';
-import { type BackgroundShells, createBackgroundShells } from '../shells.js';
+import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
 import { createTaskStore } from '../task-store.js';
 import { createTodoStore } from '../todos.js';
-import type { AnyTool, Workspace } from '../tool.js';
+import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
 import { askUserQuestionTool } from './ask-user-question.js';
 import { bashLimits, bashTool } from './bash.js';
 import { bashOutputTool } from './bash-output.js';
@@ -56,6 +57,8 @@ export interface Builtins {
   invalidInput(invalid: InvalidInput): string | undefined;
   /** Told of a call that ran. */
   validInput(): void;
+  /** The background command that a call has just started, if it did. */
+  startedShell(output: ToolOutput): BackgroundShell | undefined;
   /** Set once the model keeps sending the same broken call. */
   stuck(): string | undefined;
 }
@@ -74,6 +77,10 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
       return keepDraft(invalid, drafts, parts.workspace);
     },
     validInput: streak.succeeded,
+    startedShell({ structured }) {
+      const id = isRecord(structured) ? structured.backgroundTaskId : undefined;
+      return typeof id === 'string' ? shells.get(id) : undefined;
+    },
     stuck: () => streak.stuck,
   };
 }
@@ -141,7 +148,8 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
     if (isIn(banned)) return false;
     if (tool.name === 'StructuredOutput') return true;
     // Nobody could answer: offering the question would only waste a turn.
-    if (tool.needsPerson === true && !parts.hasPerson) return false;
+    if ((tool.needsPerson === true || tool.name === 'EnterPlanMode') && !parts.hasPerson)
+      return false;
     if (offered !== undefined) return isIn(offered);
     if (ON_REQUEST.has(tool.name))
       return isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1';

@@ -1,0 +1,39 @@
+/** Lines as they are typed, also ahead of being asked for. One reader at a time. */
+export class LineQueue {
+  readonly #lines: string[] = [];
+  #waiting: ((line: string | undefined) => void) | undefined;
+  #ended = false;
+
+  push(line: string): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#lines.push(line);
+    else waiting(line);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.(undefined);
+    this.#waiting = undefined;
+  }
+
+  /** The next line; undefined when there is none any more, or when the signal aborts. */
+  next(signal?: AbortSignal): Promise<string | undefined> {
+    const line = this.#lines.shift();
+    return line === undefined ? this.fresh(signal) : Promise.resolve(line);
+  }
+
+  /** A line that is typed from now on; what was typed ahead stays where it is. */
+  fresh(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#ended || signal?.aborted === true) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      // A wait that is given up leaves the line that comes next to the next one who asks.
+      const giveUp = (): void => {
+        if (this.#waiting === resolve) this.#waiting = undefined;
+        resolve(undefined);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+}
