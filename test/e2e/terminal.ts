@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
@@ -38,9 +39,10 @@ export async function openTerminal(options: {
 }): Promise<Terminal> {
   const project = makeTempProject(options.files === undefined ? {} : { files: options.files });
   const server = await startFakeModelServer({ script: options.script });
-  const socket = `portcullis-${process.pid}-${Math.random().toString(36).slice(2)}`;
+  // A server of its own, named by its path: the one that the tests may run in is never touched.
+  const own = ['-S', path.join(project.root, 'tmux'), '-f', '/dev/null'];
   const tmux = (...args: readonly string[]): string =>
-    execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+    execFileSync('tmux', [...own, ...args], { encoding: 'utf8' });
   const env = {
     HOME: project.home,
     TMPDIR: project.root,
@@ -79,7 +81,7 @@ export async function openTerminal(options: {
       return Number(/left with (\d+)\./.exec(seen)?.[1]);
     },
     async close() {
-      spawnSync('tmux', ['-L', socket, 'kill-server']);
+      spawnSync('tmux', [...own, 'kill-server']);
       await server.close();
       project.remove();
     },
