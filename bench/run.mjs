@@ -92,13 +92,18 @@ function prefixRatio(records) {
   return least;
 }
 
-const results = {};
+const results = Object.fromEntries(
+  Object.keys(SCENARIOS).map((scenario) => [
+    scenario,
+    Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, []])),
+  ]),
+);
 for (const scenario of Object.keys(SCENARIOS)) {
   for (let rep = -1; rep < (scenario === 'read500' ? Math.ceil(reps / 2) : reps); rep++) {
     for (const name of Object.keys(PROGRAMS).sort(() => Math.random() - 0.5)) {
       const run = await once(name, scenario);
       // The first round fills caches and is not counted.
-      if (rep >= 0) ((results[scenario] ??= {})[name] ??= []).push(run);
+      if (rep >= 0) results[scenario][name].push(run);
     }
   }
 }

@@ -25,7 +25,6 @@ const typesOnly = process.argv.includes('--types');
 const skipTypes = process.argv.includes('--no-types');
 
 if (!typesOnly) {
-  rmSync(path.join(ROOT, 'dist/cli'), { recursive: true, force: true });
   rmSync(path.join(ROOT, 'dist/lib'), { recursive: true, force: true });
   const cli = await build({
     ...shared,

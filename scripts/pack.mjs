@@ -2,22 +2,31 @@
 // start in one CommonJS file (each further file costs half a millisecond, the ES module loader eight on
 // Node 20), the rest in files of their own, and V8's compiled code beside them.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { transform } from 'esbuild';
 import { ROOT } from './run-ts.mjs';
 
-const DIRECTORY = path.join(ROOT, 'dist/cli');
+const FINAL = path.join(ROOT, 'dist/cli');
+/** Written beside the old program and put in its place when whole: a program that runs is not disturbed. */
+const DIRECTORY = `${FINAL}.new`;
 
 export async function writeProgram(result) {
+  rmSync(DIRECTORY, { recursive: true, force: true });
   mkdirSync(DIRECTORY, { recursive: true });
   writeFileSync(path.join(DIRECTORY, 'package.json'), '{ "type": "commonjs" }\n');
   const files = new Map();
-  for (const file of result.outputFiles) files.set(path.basename(file.path), await toCommonJs(file.text));
+  for (const file of result.outputFiles)
+    files.set(path.basename(file.path), await toCommonJs(file.text));
   const packed = neededAtStart(result.metafile);
-  const loaders = [...packed].map((name) => `"./${name}":(module,exports,require)=>{${files.get(name)}\n}`);
-  writeFileSync(path.join(DIRECTORY, 'main.js'), PACK.replace('/*LOADERS*/', () => loaders.join(',\n')));
+  const loaders = [...packed].map(
+    (name) => `"./${name}":(module,exports,require)=>{${files.get(name)}\n}`,
+  );
+  writeFileSync(
+    path.join(DIRECTORY, 'main.js'),
+    PACK.replace('/*LOADERS*/', () => loaders.join(',\n')),
+  );
   for (const [name, code] of files) {
     if (name === 'main.js') continue;
     writeFileSync(
@@ -25,7 +34,14 @@ export async function writeProgram(result) {
       packed.has(name) ? `module.exports=require("./main.js").load("./${name}");\n` : code,
     );
   }
-  writeFileSync(path.join(DIRECTORY, 'at-start.json'), JSON.stringify(startReport(result.metafile, packed), null, 1));
+  writeFileSync(
+    path.join(DIRECTORY, 'at-start.json'),
+    JSON.stringify(startReport(result.metafile, packed), null, 1),
+  );
+  rmSync(`${FINAL}.old`, { recursive: true, force: true });
+  if (existsSync(FINAL)) renameSync(FINAL, `${FINAL}.old`);
+  renameSync(DIRECTORY, FINAL);
+  rmSync(`${FINAL}.old`, { recursive: true, force: true });
   writeCodeCache();
 }
 
@@ -55,7 +71,9 @@ async function toCommonJs(text) {
     minify: true,
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': '__importMetaUrl' },
-    banner: usesUrl ? 'const __importMetaUrl=require("node:url").pathToFileURL(__filename).href;' : '',
+    banner: usesUrl
+      ? 'const __importMetaUrl=require("node:url").pathToFileURL(__filename).href;'
+      : '',
   });
   return code.replace(/^"use strict";/, '');
 }
@@ -80,7 +98,8 @@ function startReport(metafile, packed) {
   const inputs = {};
   for (const [name, output] of Object.entries(metafile.outputs)) {
     if (!packed.has(path.basename(name))) continue;
-    for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) inputs[input] = bytesInOutput;
+    for (const [input, { bytesInOutput }] of Object.entries(output.inputs))
+      inputs[input] = bytesInOutput;
   }
   return inputs;
 }

@@ -14,6 +14,8 @@ export type ProviderChoice =
       readonly betas: readonly string[];
       readonly extraBody?: Readonly<Record<string, unknown>>;
       readonly idleTimeoutMs?: number;
+      /** False: no cache marks are sent. */
+      readonly promptCaching?: boolean;
       /** As asked for, without the provider's prefix; may be an alias. */
       readonly model?: string;
     }
@@ -96,6 +98,7 @@ function anthropic(environment: Environment, model: string | undefined): Provide
     betas: (text(environment.ANTHROPIC_BETAS) ?? '').split(/[\s,]+/).filter((beta) => beta !== ''),
     ...(extraBody.value === undefined ? {} : { extraBody: extraBody.value }),
     ...idleTimeout(environment),
+    ...(text(environment.DISABLE_PROMPT_CACHING) === '1' ? { promptCaching: false } : {}),
     ...(model === undefined ? {} : { model }),
   };
 }
