@@ -20,16 +20,17 @@ export function builtinDefinition(
 
 type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
 
+type Validators = Readonly<Record<string, Validator>>;
+
+/** Loaded with the first call, not at start: the model's first answer takes longer than this. */
+let loaded: Validators | undefined;
+
 async function validateBuiltin(
   name: BuiltinName,
   input: unknown,
 ): Promise<readonly ValidationProblem[]> {
-  // Loaded with the first call, not at start: the model's first answer takes longer than this.
-  const validators = (await import('../generated/validators.js')) as unknown as Record<
-    string,
-    Validator
-  >;
-  const validator = validators[name];
+  loaded ??= (await import('../generated/validators.js')) as unknown as Validators;
+  const validator = loaded[name];
   // fail-closed: an input that cannot be checked is not valid.
   if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
   return validator(input) ? [] : problemsOf(validator.errors ?? []);
