@@ -5,15 +5,10 @@ import {
   type Usage,
   ZERO_USAGE,
 } from '../protocol/content.js';
+import type { MalformedInput } from '../protocol/tool-call.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { BlockDelta, ModelEvent } from './client.js';
-
-/** A tool input that did not arrive whole or is no JSON object; `input` is then empty. */
-export interface MalformedToolInput {
-  readonly raw: string;
-  readonly cause: 'output_limit' | 'cut_stream' | 'invalid_json' | 'not_an_object';
-}
 
 /** An answer as far as the stream tells it. */
 export interface FoldedAnswer {
@@ -23,7 +18,7 @@ export interface FoldedAnswer {
   readonly stopReason: ModelStopReason | null;
   readonly usage: Usage;
   /** By tool use id. */
-  readonly malformed: ReadonlyMap<string, MalformedToolInput>;
+  readonly malformed: ReadonlyMap<string, MalformedInput>;
   readonly requestId?: string;
 }
 
@@ -89,7 +84,7 @@ export class AnswerFold {
   answer(): FoldedAnswer {
     for (const index of [...this.#open.keys()]) this.#close(index, { cut: true });
     const blocks = [...this.#done.entries()].sort(([a], [b]) => a - b).map(([, done]) => done);
-    const malformed = new Map<string, MalformedToolInput>();
+    const malformed = new Map<string, MalformedInput>();
     for (const done of blocks) {
       const broken = this.#verdict(done, done === blocks.at(-1));
       if (broken !== undefined && done.block.type === 'tool_use')
@@ -107,7 +102,7 @@ export class AnswerFold {
   }
 
   /** The stop reason arrives after the blocks, so why an input is broken is known only now. */
-  #verdict(done: DoneBlock, last: boolean): MalformedToolInput | undefined {
+  #verdict(done: DoneBlock, last: boolean): MalformedInput | undefined {
     const limit = this.#stopReason === 'max_tokens' && last;
     if (done.malformed !== undefined) {
       return limit ? { ...done.malformed, cause: 'output_limit' } : done.malformed;
@@ -204,7 +199,7 @@ interface OpenBlock {
 
 interface DoneBlock {
   readonly block: AssistantBlock;
-  readonly malformed?: MalformedToolInput;
+  readonly malformed?: MalformedInput;
   readonly inputMissing?: boolean;
 }
 
@@ -229,7 +224,7 @@ function openBlock(start: OpenBlock['start']): OpenBlock {
 function toolInput(
   open: OpenBlock,
   options: { readonly cut: boolean },
-): { readonly input: Record<string, unknown>; readonly malformed?: MalformedToolInput } {
+): { readonly input: Record<string, unknown>; readonly malformed?: MalformedInput } {
   const raw = open.json;
   if (raw.trim() === '') {
     if (options.cut) return { input: {}, malformed: { raw, cause: 'cut_stream' } };
