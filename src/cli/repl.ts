@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline';
-import type { AgentSession, AskAnswer, AskRequest, LoopEvent, SessionNews } from '../harness.js';
+import type { AgentSession, LoopEvent, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
+import { createPersonAsker } from './ask-person.js';
 import { EXIT } from './exit-code.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer, printable } from './render.js';
+import { settleTrust } from './trust-question.js';
 
 const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
   /model [name]   show or change the model
@@ -31,11 +33,19 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const asker = (request: AskRequest): Promise<AskAnswer> => askPerson(request, lines, output.out);
-  const session = await openSession({ ...deps.config, emit, asker });
-  deps.onOpen(session);
+  const asker = createPersonAsker({ out: output.out, next: () => lines.next() });
   // readline takes Ctrl+C for itself on a terminal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const nextLine = (): Promise<string | undefined> => lines.next();
+  const projectTrust = terminal
+    ? await settleTrust({ config: deps.config, out: output.out, nextLine })
+    : undefined;
+  if (terminal && projectTrust === undefined) {
+    reader.close();
+    return EXIT.error;
+  }
+  const session = await openSession({ ...deps.config, projectTrust, emit, asker });
+  deps.onOpen(session);
   const info = session.info();
   output.out(`Portcullis · ${info.model} · ${info.cwd} · mode ${info.mode}\n/help for help\n`);
   try {
@@ -98,24 +108,6 @@ function costText(session: AgentSession): string {
       ? ''
       : `, plus an unknown amount for ${cost.unknownModels.join(', ')} (no price known)`;
   return `$${cost.knownUsd.toFixed(4)}${unknown}\n${JSON.stringify(modelUsage, null, 2)}`;
-}
-
-/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
-async function askPerson(
-  request: AskRequest,
-  lines: LineQueue,
-  out: (text: string) => void,
-): Promise<AskAnswer> {
-  const { call } = request;
-  out(
-    `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}\n  ${request.reason}\n  Allow this call? [y/n, or n and why] `,
-  );
-  const answer = ((await lines.next()) ?? 'n').trim();
-  if (/^(y|yes)$/i.test(answer)) return { behavior: 'allow' };
-  const why = answer.replace(/^no?\b[\s,:]*/i, '');
-  return why === ''
-    ? { behavior: 'deny', message: 'The user said no.', interrupt: true }
-    : { behavior: 'deny', message: `The user said no: ${why}` };
 }
 
 /** Lines as they are typed, also ahead of being asked for. */

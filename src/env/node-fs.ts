@@ -53,6 +53,7 @@ export const nodeFileSystem: FileSystem = {
 
 const SMALL_FILE_BYTES = 256 * 1024;
 const STREAM_CHUNK_BYTES = 1024 * 1024;
+const SMALLEST_STEP_BYTES = 4096;
 const MOST_LINKS = 40;
 
 /** Absent on Windows, where opening never waits. */
@@ -129,7 +130,8 @@ function readUpTo(fd: number, length: number, sizeHint = length): Uint8Array {
     if (count === 0) break;
     chunks.push(chunk.subarray(0, count));
     total += count;
-    step = STREAM_CHUNK_BYTES;
+    // Mostly only the end is left to be seen, which is no reason to ask for much memory.
+    step = Math.min(STREAM_CHUNK_BYTES, Math.max(SMALLEST_STEP_BYTES, total));
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, total);
 }
@@ -151,11 +153,21 @@ function statOrUndefined(read: () => Stats | undefined): FileStat | undefined {
   try {
     const stat = read();
     if (stat === undefined) return undefined;
-    return { kind: kindOf(stat), size: stat.size, mtimeMs: stat.mtimeMs, mode: stat.mode };
+    const { size, mtimeMs, mode, ctimeMs, ino: inode } = stat;
+    return { kind: kindOf(stat), size, mtimeMs, mode, ctimeMs, inode, ...foreignness(stat) };
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
   }
+}
+
+function foreignness({ uid, gid, mode }: Stats): Pick<FileStat, 'foreign'> {
+  const { getuid, getgid } = process;
+  if (getuid === undefined || getgid === undefined) return {};
+  const isOurs = uid === 0 || uid === getuid();
+  const groupIsOurs = gid === 0 || gid === getgid();
+  const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !groupIsOurs);
+  return { foreign: !isOurs || isShared };
 }
 
 function kindOf(entry: {

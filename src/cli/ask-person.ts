@@ -1,0 +1,75 @@
+import { type AskAnswer, type Asker, type AskRequest, describeRule } from '../harness.js';
+import { printable } from './render.js';
+
+export interface Terminal {
+  out(text: string): void;
+  /** Undefined at the end of input. */
+  next(): Promise<string | undefined>;
+}
+
+/** Puts questions to the person at the terminal, one at a time. */
+export function createPersonAsker(terminal: Terminal): Asker {
+  let queue: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const asking = queue.then(() => askPerson(request, terminal));
+    queue = asking.catch(() => undefined);
+    return asking;
+  };
+}
+
+async function askPerson(request: AskRequest, { out, next }: Terminal): Promise<AskAnswer> {
+  const { call, reason } = request;
+  if (call.signal.aborted) return { behavior: 'deny', message: 'The question was withdrawn.' };
+  const choices = choicesFor(request);
+  const keys = ['y', ...choices.map(({ key }) => key), 'n'];
+  out(
+    [
+      `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}`,
+      `  ${printable(reason)}`,
+      '  y  yes, this once',
+      ...choices.map(({ key, words }) => `  ${key}  yes, and ${printable(words)}`),
+      '  n  no; say why behind it, and the model goes on from there',
+      `  Allow? [${keys.join('/')}] `,
+    ].join('\n'),
+  );
+  return answerFrom(((await next()) ?? 'n').trim(), choices);
+}
+
+interface Choice {
+  readonly key: string;
+  readonly words: string;
+  readonly answer: AskAnswer;
+}
+
+/** Wider answers, where no guard would ask again all the same. */
+function choicesFor({ suggestions }: AskRequest): readonly Choice[] {
+  if (suggestions === undefined) return [];
+  const exact: Choice = {
+    key: 'a',
+    words: 'always this very call, in this session',
+    answer: { behavior: 'allow', scope: { what: 'exact', until: 'session' } },
+  };
+  const rule =
+    suggestions.prefix ?? (suggestions.exact === undefined ? suggestions.tool : undefined);
+  if (rule === undefined) return [exact];
+  const what = suggestions.prefix === undefined ? 'tool' : 'prefix';
+  return [
+    exact,
+    {
+      key: 'p',
+      words: `always in this project ${describeRule(rule)}: saves the rule ${rule}`,
+      answer: { behavior: 'allow', scope: { what, until: 'project' } },
+    },
+  ];
+}
+
+/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
+function answerFrom(line: string, choices: readonly Choice[]): AskAnswer {
+  if (/^(y|yes)$/i.test(line)) return { behavior: 'allow' };
+  const chosen = choices.find(({ key }) => key === line.toLowerCase());
+  if (chosen !== undefined) return chosen.answer;
+  const why = line.replace(/^no?\b[\s,:]*/i, '');
+  return why === ''
+    ? { behavior: 'deny', message: 'The user said no.', interrupt: true }
+    : { behavior: 'deny', message: `The user said no: ${why}` };
+}
