@@ -2,14 +2,14 @@
  * The composition root: the one file that knows every feature. Wiring, no decisions.
  */
 import { type AgentSetup, createAgent } from './agents/agent.js';
-import { createBackgroundInput } from './agents/background-input.js';
+import { backgroundShells } from './agents/background-shells.js';
 import { createCallLedger } from './agents/call-ledger.js';
 import { createCompaction } from './agents/compaction.js';
 import { extract } from './agents/extract.js';
+import { createInspection } from './agents/inspection.js';
 import { createModelChoices } from './agents/model-choice.js';
 import { type AgentSession, createSession, type SessionRun } from './agents/session.js';
 import type { SessionConfig } from './agents/session-config.js';
-import { shellNotice, shellStatus } from './agents/shell-notice.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from './agents/structured.js';
 import { createLimits } from './budget/limits.js';
 import { openOpening } from './context/opening.js';
@@ -19,6 +19,7 @@ import { hostFacts } from './env/host.js';
 import { nodeFileSystem } from './env/node-fs.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
+import { openSessionJournal } from './journal/open.js';
 import { modelAccounts } from './model/accounts.js';
 import type { StreamEvent } from './model/client.js';
 import { metered } from './model/metered.js';
@@ -28,33 +29,45 @@ import { chooseProvider } from './model/provider.js';
 import { maxRetriesFrom } from './model/retry.js';
 import { UsageLedger } from './model/usage.js';
 import { openPermissions } from './permissions/open.js';
+import { RULE_TOOLS } from './permissions/rule-tools.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
-import { openHistory } from './session/open.js';
-import { openStore } from './session/open-store.js';
-import { createRecorder } from './session/recorder.js';
-import { loadSettings, managedSettingsDirectory } from './settings/load.js';
-import { refuseBroken } from './settings/refuse.js';
-import { type Builtins, openBuiltins } from './tools/builtin/set.js';
+import { openSessionLog } from './session/open-log.js';
+import { managedSettingsDirectory } from './settings/load.js';
+import { openSettings } from './settings/open.js';
+import { openBuiltins } from './tools/builtin/set.js';
 import { createInvoke } from './tools/invoke.js';
 import { boundOutput } from './tools/output.js';
 import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
+export { wireSource } from './agents/inspection.js';
 export type { AgentSession, RunResult } from './agents/session.js';
 export type { SessionConfig } from './agents/session-config.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
-export type { AskAnswer, AskRequest } from './permissions/types.js';
+export { readAskAnswer } from './permissions/callback-answer.js';
+export type { CallbackEntry, CallbackRequest, HostCallbacks } from './permissions/callbacks.js';
+export { describeRule } from './permissions/rule-words.js';
+export { suggestedUpdates } from './permissions/suggested-updates.js';
+export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
+export { openProjectTrust, type ProjectTrust } from './settings/trust.js';
+export type { TrustCheck } from './settings/trust-types.js';
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(config: SessionConfig): Promise<AgentSession> {
   const ground = await openGround(config);
   const model = await openModelLayer(config, ground);
   const log = await openLog(config, ground);
-  const hands = await openHands(config, ground, { model, log });
-  return await joinSession(config, ground, { model, log, hands });
+  const current: CurrentRun = { run: undefined };
+  const hands = await openHands(config, ground, { model, log, current });
+  return await joinSession(config, ground, { model, log, hands, current });
+}
+
+/** What the parts of a session know about the prompt that is being answered. */
+interface CurrentRun {
+  run: SessionRun | undefined;
 }
 
 /** Settings, environment, workspace. */
@@ -63,17 +76,22 @@ async function openGround(config: SessionConfig) {
   const fs = nodeFileSystem;
   const configDir = configDirectory(config.env);
   const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
-  const { settings, problems } = await loadSettings({
+  const { settings, trust, watch } = await openSettings({
     fs,
     cwd: config.cwd,
     configDir,
     managedDir: managedSettingsDirectory(host.os),
+    stateDirectory: stateDirectory(config.env),
     sources,
-    trustProject: config.trust,
+    asked: config.projectTrust,
+    given: config.trust,
     env: config.env,
+    knownTools: Object.keys(RULE_TOOLS),
+    now: systemClock.now,
+    emit: config.emit,
     ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
+    ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
   });
-  refuseBroken(problems, config.emit);
   const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
   const additional = [
     ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
@@ -85,6 +103,8 @@ async function openGround(config: SessionConfig) {
     configDir,
     sources,
     settings,
+    watch,
+    trust,
     additional,
     clock: systemClock,
     env: { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'],
@@ -127,35 +147,16 @@ async function openModelLayer(config: SessionConfig, ground: Ground) {
 type ModelLayer = Awaited<ReturnType<typeof openModelLayer>>;
 
 /** The transcript: what was said before, and where it goes on. */
-async function openLog(config: SessionConfig, ground: Ground) {
-  const store = openStore({
-    persist: config.persist,
+function openLog(config: SessionConfig, ground: Ground) {
+  return openSessionLog({
+    ...config,
     configDir: ground.configDir,
-    cwd: config.cwd,
     temporaryDirectory: ground.host.temporaryDirectory,
     projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
-    uuid: ground.clock.uuid,
-    emit: config.emit,
-  });
-  const history = await openHistory(store, config.start, {
-    fork: config.fork,
     clock: ground.clock,
+    workspace: ground.workspace,
+    gitBranch: ground.gitBranch,
   });
-  const recorder = createRecorder({
-    store,
-    sessionId: history.sessionId,
-    clock: ground.clock,
-    cwd: () => ground.workspace.cwd,
-    version: VERSION,
-    entrypoint: config.entrypoint,
-    parentUuid: history.parentUuid,
-    ...(ground.gitBranch === undefined ? {} : { gitBranch: ground.gitBranch }),
-    ...(history.title === undefined ? {} : { title: history.title }),
-    ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),
-  });
-  for (const { call, result } of history.missingResults) recorder.result(call, result);
-  if (config.title !== undefined) recorder.title(config.title);
-  return { store, history, recorder };
 }
 
 type Log = Awaited<ReturnType<typeof openLog>>;
@@ -164,7 +165,7 @@ type Log = Awaited<ReturnType<typeof openLog>>;
 async function openHands(
   config: SessionConfig,
   ground: Ground,
-  { model, log }: { model: ModelLayer; log: Log },
+  { model, log, current }: { model: ModelLayer; log: Log; current: CurrentRun },
 ) {
   const { fs, clock, env, workspace } = ground;
   const { sessionId } = log.history;
@@ -176,11 +177,37 @@ async function openHands(
     isRoot: ground.host.isRoot,
     cwd: config.cwd,
     settings: ground.settings.permissions,
+    strictness: ground.settings.strictness,
     allowedTools: config.allowedTools ?? [],
     disallowedTools: config.disallowedTools ?? [],
     mode: config.permissionMode,
     bypassArmed: config.bypassArmed === true,
     asker: config.asker,
+    host: {
+      callbacks: config.callbacks,
+      restrictOnly: () => ground.settings.values.get('allowManagedHooksOnly')?.value === true,
+      facts: () => ({
+        sessionId,
+        transcriptPath: log.store.transcriptPath(sessionId),
+        promptId: current.run?.promptId,
+      }),
+    },
+    answers: {
+      fs,
+      configDir: ground.configDir,
+      rebind: ground.trust.trust.rebind,
+      addDirectory: workspace.addRoot,
+      removeDirectory: workspace.removeRoot,
+    },
+    emit: config.emit,
+  });
+  const journal = openSessionJournal({
+    persist: config.persist,
+    stateDirectory: stateDirectory(env),
+    cwd: config.cwd,
+    sessionId,
+    workspace,
+    clock,
     emit: config.emit,
   });
   const builtins = await openBuiltins({
@@ -215,13 +242,14 @@ async function openHands(
       readState,
       mode: permissions.mode(),
       setMode: permissions.setMode,
+      isHidden: permissions.hidden(MAIN_AGENT, workspace),
       spillDirectory: () => log.store.spillDirectory(sessionId),
       progress: (text) =>
         config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
     }),
     onVerdict(call, tool, verdict) {
       builtins.validInput();
-      config.emit({ type: 'decision', receipt: verdict.receipt });
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) });
       const denial = calls.verdict(call, tool, verdict);
       if (denial !== undefined && verdict.kind === 'refused') {
         config.emit({ type: 'denied', denial, message: verdict.message });
@@ -239,7 +267,7 @@ async function openHands(
     bound: (output, context) => boundOutput(output, { fs, context }),
     uuid: clock.uuid,
   });
-  return { processes, permissions, builtins, calls, invoke };
+  return { processes, permissions, builtins, calls, invoke, journal };
 }
 
 type Hands = Awaited<ReturnType<typeof openHands>>;
@@ -248,13 +276,22 @@ type Hands = Awaited<ReturnType<typeof openHands>>;
 async function joinSession(
   config: SessionConfig,
   ground: Ground,
-  { model, log, hands }: { model: ModelLayer; log: Log; hands: Hands },
+  {
+    model,
+    log,
+    hands,
+    current,
+  }: {
+    model: ModelLayer;
+    log: Log;
+    hands: Hands;
+    current: CurrentRun;
+  },
 ): Promise<AgentSession> {
   const { clock, workspace } = ground;
   const { client, choices, ledger } = model;
   const { history, recorder, store } = log;
   const { permissions, builtins } = hands;
-  const current: { run: SessionRun | undefined } = { run: undefined };
   const compaction = createCompaction({
     client,
     clock,
@@ -263,7 +300,10 @@ async function joinSession(
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     emit: config.emit,
   });
-  const background = backgroundOf(config, builtins, clock);
+  const live = ground.watch({
+    apply: (settings) => permissions.replaceSettings(settings.permissions, settings.strictness),
+  });
+  const background = backgroundShells(builtins.shells, { emit: config.emit, uuid: clock.uuid });
   const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(clock.uuid);
   const setup: AgentSetup = {
     ref: MAIN_AGENT,
@@ -282,15 +322,19 @@ async function joinSession(
       maxTurns: config.maxTurns,
       maxBudgetUsd: config.maxBudgetUsd,
       spentUsd: () => ledger.total().costUsd,
-      stuck: () => builtins.stuck() ?? compaction.exhausted,
+      stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
     }),
+    beforeTurn: live.refresh,
     takeInput: () => current.run?.takeInput() ?? [],
     onIdle: async () => {
       const next = nudge?.() ?? background.next();
       if (next !== undefined || config.waitForBackground !== true) return next;
       return (await background.wait()) ? background.next() : undefined;
     },
-    onAnswer: (answer) => current.run?.onAnswer(answer),
+    onAnswer(answer) {
+      permissions.nextAnswer();
+      current.run?.onAnswer(answer);
+    },
     emit(event) {
       // A call is being written: time to prepare for the process that it may start.
       if (event.type === 'stream' && opensCall(event.event)) hands.processes.warmUp?.();
@@ -320,6 +364,7 @@ async function joinSession(
       agent: createAgent(setup),
       clock,
       calls: hands.calls,
+      beginTurn: permissions.beginTurn,
       background,
       info: () => ({
         sessionId: history.sessionId,
@@ -332,6 +377,15 @@ async function joinSession(
         memoryPaths: opening.paths,
         transcriptPath: store.transcriptPath(history.sessionId),
         mcpServers: (config.mcpServers ?? []).map((name) => ({ name, status: 'failed' })),
+        models: choices.offers(),
+        provider: client.provider,
+      }),
+      inspect: createInspection({
+        settings: live.current,
+        directories: () => workspace.roots,
+        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
+        cwd: config.cwd,
+        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
       }),
       emit: config.emit,
       setMode: permissions.setMode,
@@ -349,6 +403,7 @@ async function joinSession(
         }
         await builtins.shells.killAll();
         await hands.processes.killAll();
+        hands.journal.close();
         const unsaved = store.close();
         if (unsaved > 0)
           config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost: unsaved });
@@ -360,24 +415,4 @@ async function joinSession(
 
 function opensCall(event: StreamEvent): boolean {
   return event.type === 'content_block_start' && event.content_block.type === 'tool_use';
-}
-
-/** Background commands tell the agent when they end; the host hears of it too. */
-function backgroundOf(config: SessionConfig, builtins: Builtins, clock: Ground['clock']) {
-  const { shells } = builtins;
-  const background = createBackgroundInput(
-    () => shells.list().filter((shell) => shell.status === 'running').length,
-  );
-  shells.onFinished((shell) => {
-    config.emit({
-      type: 'task_finished',
-      taskId: shell.id,
-      toolUseId: shell.toolUseId ?? '',
-      status: shellStatus(shell),
-      outputFile: shell.outputFile,
-      summary: shell.description ?? shell.command,
-    });
-    background.add(shellNotice(shell, clock.uuid()));
-  });
-  return background;
 }

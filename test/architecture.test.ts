@@ -28,7 +28,7 @@ function area(name: string): string {
 }
 
 const GROUND = ['protocol', 'util', 'errors.ts', 'version.ts', 'markdown.d.ts'];
-const FEATURES = ['settings', 'permissions', 'tools', 'context', 'session', 'budget'];
+const FEATURES = ['settings', 'permissions', 'journal', 'tools', 'context', 'session', 'budget'];
 
 /** What each area may import besides itself and the ground. `folder/file` names a single file. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -36,11 +36,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   generated: [],
   model: ['env'],
   loop: ['model/client.ts', 'model/fold.ts'],
-  settings: ['env', 'model'],
+  settings: ['env', 'model', 'generated'],
   permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
   tools: ['env', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
   context: ['env', 'model', 'settings', 'loop/types.ts'],
   session: ['env', 'model', 'loop/types.ts'],
+  journal: ['env'],
   budget: ['env', 'model', 'loop/types.ts'],
   agents: ['env', 'model', 'loop', ...FEATURES],
   'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],

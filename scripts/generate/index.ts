@@ -1,5 +1,6 @@
 import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
+import { settingsFiles } from './settings.js';
 import { toolReference } from './tool-reference.js';
 import { toolSchemaFiles, toolSchemas } from './tool-schemas.js';
 
@@ -7,6 +8,7 @@ import { toolSchemaFiles, toolSchemas } from './tool-schemas.js';
 export async function generate(): Promise<Record<string, string>> {
   return {
     ...toolSchemaFiles(),
+    ...settingsFiles(),
     ...(await toolReference(toolSchemas())),
     ...cliReference(),
     ...failClosedReference(),

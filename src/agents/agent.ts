@@ -44,6 +44,8 @@ export interface AgentSetup {
   readonly history: readonly Message[];
   readonly compaction: Compaction;
   shouldStop(turnsTaken: number): StopReason | undefined;
+  /** Before each model call, when nothing is running. */
+  beforeTurn?(): Promise<void>;
   takeInput(): readonly InputMessage[];
   onIdle(answer: ModelAnswer): InputMessage | undefined | Promise<InputMessage | undefined>;
   onAnswer(answer: ModelAnswer): void;
@@ -84,6 +86,7 @@ export function createAgent(setup: AgentSetup): Agent {
   const deps: LoopDeps = {
     conversation,
     async prepareTurn(signal) {
+      await setup.beforeTurn?.();
       if (setup.compaction.isDue(request())) await compact('auto', undefined, signal);
       return request();
     },

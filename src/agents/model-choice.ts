@@ -1,7 +1,8 @@
 import { PortcullisError } from '../errors.js';
-import { type ResolvedModel, resolveModel } from '../model/aliases.js';
+import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../model/aliases.js';
 import type { ThinkingConfig } from '../model/client.js';
 import { hasPrice } from '../model/pricing.js';
+import type { ModelOffer } from '../protocol/session-events.js';
 import type { ModelChoice } from './agent.js';
 
 export interface ModelChoiceOptions {
@@ -27,6 +28,8 @@ export interface ModelChoices {
   readonly fallbacks: readonly string[];
   /** Undefined: back to the one the session was opened with. */
   set(name: string | undefined): string;
+  /** What can be chosen by name. */
+  offers(): readonly ModelOffer[];
 }
 
 /** Answers longer than this are rare; asking for more only reserves what others could use. */
@@ -51,7 +54,18 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       current = choiceFor(model, options);
       return model.id;
     },
+    offers: () => offersOf(options, model.id),
   };
+}
+
+/** Aliases where they mean something; elsewhere the one model that is known to be there. */
+function offersOf(options: ModelChoiceOptions, current: string): readonly ModelOffer[] {
+  const names = options.provider === 'anthropic' ? MODEL_ALIASES : [current];
+  return names.map((value) => {
+    const { id, contextWindow } = resolveModel(value, options.env);
+    const description = `${id}, context of ${Math.round(contextWindow / 1000)}k tokens`;
+    return { value, displayName: value, description, resolvedModel: id };
+  });
 }
 
 function choiceFor(model: ResolvedModel, options: ModelChoiceOptions): ModelChoice {

@@ -1,8 +1,10 @@
 import type { LoopEvent } from '../loop/types.js';
+import type { HostCallbacks } from '../permissions/callbacks.js';
 import type { Asker } from '../permissions/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
+import type { ProjectTrust } from '../settings/trust.js';
 
 /** Everything that shapes a session. Absent means: the default. */
 export interface SessionConfig {
@@ -36,6 +38,8 @@ export interface SessionConfig {
   readonly bypassArmed?: boolean;
   /** Settings above the files: JSON text or a file's name. */
   readonly settings?: string | undefined;
+  /** A host's settings above the user's, as JSON text: only what restricts counts. */
+  readonly managedSettings?: string | undefined;
   readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
   /** The answer must be JSON of this schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
@@ -50,9 +54,13 @@ export interface SessionConfig {
   readonly trust: boolean;
   /** The end of a run waits, for a bounded time, for background work and tells the agent of it. */
   readonly waitForBackground?: boolean;
+  /** Trust that the host has already asked a person about; takes the place of looking it up. */
+  readonly projectTrust?: ProjectTrust | undefined;
   /** File of a scripted model that takes the place of a real one. */
   readonly script?: string | undefined;
   /** Answers what no rule decides. Absent: nobody does, which means no. */
   readonly asker?: Asker;
+  /** The host's own guards: asked about every call before the rules are. */
+  readonly callbacks?: HostCallbacks;
   emit(event: LoopEvent | SessionNews): void;
 }

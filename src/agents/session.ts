@@ -13,6 +13,7 @@ import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
 import type { Agent } from './agent.js';
 import type { BackgroundInput } from './background-input.js';
 import type { CallLedger } from './call-ledger.js';
+import type { SessionInspection } from './inspection.js';
 
 /** One prompt, answered or not, with everything its result carries. */
 export interface RunResult {
@@ -39,6 +40,7 @@ export interface RunOptions {
 export interface AgentSession {
   readonly id: string;
   info(): SessionInfo;
+  readonly inspect: SessionInspection;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
   /** Ends the running turn. False when there is none, or it is being ended already. */
   interrupt(): boolean;
@@ -64,8 +66,11 @@ export interface SessionParts {
   readonly agent: Agent;
   readonly clock: Clock;
   readonly calls: CallLedger;
+  /** Called with every prompt, before it runs. */
+  beginTurn?(): void;
   readonly background: BackgroundInput;
   info(): SessionInfo;
+  readonly inspect: SessionInspection;
   emit(event: LoopEvent | SessionNews): void;
   setMode(mode: PermissionMode): void;
   setModel(name: string | undefined): string;
@@ -82,6 +87,8 @@ export interface SessionParts {
 }
 
 export interface SessionRun {
+  /** One per prompt: the id of what the person said. */
+  readonly promptId: string | undefined;
   takeInput(): readonly InputMessage[];
   onAnswer(answer: ModelAnswer): void;
 }
@@ -100,12 +107,14 @@ export function createSession(
     let usage = ZERO_USAGE;
     controller = new AbortController();
     current.run = {
+      promptId: prompts.findLast((prompt) => prompt.meta !== true)?.uuid,
       takeInput: () => [...parts.background.take(), ...(options.takeInput?.() ?? [])],
       onAnswer(answer) {
         usage = addUsage(usage, answer.usage);
       },
     };
     parts.calls.beginRun();
+    parts.beginTurn?.();
     try {
       const focus = compactOrder(prompts);
       if (focus !== undefined) return await compactRun(focus, { started, apiBefore });
@@ -151,6 +160,7 @@ export function createSession(
   return {
     id: parts.id,
     info: parts.info,
+    inspect: parts.inspect,
     run: (prompts, options = {}) => run(prompts, options),
     interrupt() {
       if (controller === undefined || controller.signal.aborted) return false;

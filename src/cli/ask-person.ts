@@ -1,38 +1,81 @@
-import type { AskAnswer, AskRequest } from '../harness.js';
+import { type AskAnswer, type Asker, type AskRequest, describeRule } from '../harness.js';
 import { printable } from '../util/printable.js';
 import type { LineQueue } from './line-queue.js';
 
-export interface PersonDeps {
+export interface Terminal {
   readonly lines: LineQueue;
   /** Only what is typed after a question answers it. Off where all input is there beforehand. */
   readonly freshOnly: boolean;
   out(text: string): void;
 }
 
-/** Puts questions to the person at the terminal, one at a time: an answer belongs to the one in sight. */
-export function askPerson(deps: PersonDeps): (request: AskRequest) => Promise<AskAnswer> {
-  let before: Promise<unknown> = Promise.resolve();
+/** Puts questions to the person at the terminal, one at a time. */
+export function createPersonAsker(terminal: Terminal): Asker {
+  let queue: Promise<unknown> = Promise.resolve();
   return (request) => {
-    const answer = before.then(() => ask(deps, request));
-    before = answer.catch(() => undefined);
-    return answer;
+    const asking = queue.then(() => askPerson(request, terminal));
+    queue = asking.catch(() => undefined);
+    return asking;
   };
 }
 
-/** fail-closed: anything but a clear yes is a no, and so are the end of input and an interrupt. */
-async function ask(deps: PersonDeps, { call, reason }: AskRequest): Promise<AskAnswer> {
-  const { lines, out } = deps;
-  const { signal } = call;
-  if (signal.aborted) return NO;
-  const what = printable(call.subject.command ?? call.subject.summary);
+async function askPerson(
+  request: AskRequest,
+  { out, lines, freshOnly }: Terminal,
+): Promise<AskAnswer> {
+  const { call, reason } = request;
+  if (call.signal.aborted) return { behavior: 'deny', message: 'The question was withdrawn.' };
+  const choices = choicesFor(request);
+  const keys = ['y', ...choices.map(({ key }) => key), 'n'];
   out(
-    `\n? ${call.tool.name}: ${what}\n  ${printable(reason)}\n  Allow this call? [y/n, or n and why] `,
+    [
+      `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}`,
+      `  ${printable(reason)}`,
+      '  y  yes, this once',
+      ...choices.map(({ key, words }) => `  ${key}  yes, and ${printable(words)}`),
+      '  n  no; say why behind it, and the model goes on from there',
+      `  Allow? [${keys.join('/')}] `,
+    ].join('\n'),
   );
-  const line = await (deps.freshOnly ? lines.fresh(signal) : lines.next(signal));
-  const answer = (line ?? 'n').trim();
-  if (/^(y|yes)$/i.test(answer)) return { behavior: 'allow' };
-  const why = answer.replace(/^no?\b[\s,:]*/i, '');
-  return why === '' ? NO : { behavior: 'deny', message: `The user said no: ${why}` };
+  const line = await (freshOnly ? lines.fresh(call.signal) : lines.next(call.signal));
+  return answerFrom((line ?? 'n').trim(), choices);
 }
 
-const NO: AskAnswer = { behavior: 'deny', message: 'The user said no.', interrupt: true };
+interface Choice {
+  readonly key: string;
+  readonly words: string;
+  readonly answer: AskAnswer;
+}
+
+/** Wider answers, where no guard would ask again all the same. */
+function choicesFor({ suggestions }: AskRequest): readonly Choice[] {
+  if (suggestions === undefined) return [];
+  const exact: Choice = {
+    key: 'a',
+    words: 'always this very call, in this session',
+    answer: { behavior: 'allow', scope: { what: 'exact', until: 'session' } },
+  };
+  const rule =
+    suggestions.prefix ?? (suggestions.exact === undefined ? suggestions.tool : undefined);
+  if (rule === undefined) return [exact];
+  const what = suggestions.prefix === undefined ? 'tool' : 'prefix';
+  return [
+    exact,
+    {
+      key: 'p',
+      words: `always in this project ${describeRule(rule)}: saves the rule ${rule}`,
+      answer: { behavior: 'allow', scope: { what, until: 'project' } },
+    },
+  ];
+}
+
+/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
+function answerFrom(line: string, choices: readonly Choice[]): AskAnswer {
+  if (/^(y|yes)$/i.test(line)) return { behavior: 'allow' };
+  const chosen = choices.find(({ key }) => key === line.toLowerCase());
+  if (chosen !== undefined) return chosen.answer;
+  const why = line.replace(/^no?\b[\s,:]*/i, '');
+  return why === ''
+    ? { behavior: 'deny', message: 'The user said no.', interrupt: true }
+    : { behavior: 'deny', message: `The user said no: ${why}` };
+}

@@ -19,6 +19,7 @@ export function exitCodeOf(run: RunResult): number {
   switch (run.outcome.reason.kind) {
     case 'completed':
     case 'finished':
+    case 'hook_stopped':
       // A refused run does not look like a done one.
       return run.unrecoveredDenials > 0 ? EXIT.denied : EXIT.done;
     case 'max_turns':

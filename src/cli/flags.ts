@@ -185,6 +185,13 @@ export const FLAGS: readonly FlagSpec[] = [
     restricts: true,
   },
   {
+    name: 'managed-settings',
+    kind: 'value',
+    value: 'json',
+    help: 'Settings of the program that drives us, above the files: what restricts counts',
+    restricts: true,
+  },
+  {
     name: 'setting-sources',
     kind: 'list',
     value: 'user,project,local',

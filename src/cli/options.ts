@@ -106,6 +106,7 @@ function sessionFields(args: ParsedArgs): SessionFields {
     bypassArmed:
       mode === 'bypassPermissions' || args.switches.has('allow-dangerously-skip-permissions'),
     settings: one('settings'),
+    managedSettings: one('managed-settings'),
     settingSources: args.values.has('setting-sources')
       ? settingSources(list('setting-sources'))
       : undefined,

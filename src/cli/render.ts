@@ -65,6 +65,8 @@ export function createRenderer(
         return dim(`  ${event.taskId} runs in the background: ${line(event.description)}`);
       case 'task_finished':
         return dim(`  ${event.taskId} ${event.status}: ${line(event.summary)}`);
+      case 'config_changed':
+        return dim(`settings changed: ${event.files.join(', ')}`);
       case 'mode':
         return dim(`mode: ${event.mode}`);
       case 'stream':

@@ -5,12 +5,13 @@ import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
-import { askPerson } from './ask-person.js';
+import { createPersonAsker } from './ask-person.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import { LineQueue } from './line-queue.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
+import { settleTrust } from './trust-question.js';
 
 const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
   /model [name]   show or change the model
@@ -36,11 +37,24 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const asker = askPerson({ lines, out: output.out, freshOnly: terminal });
-  const session = await openSession({ ...deps.config, emit: withDebug(output, emit), asker });
-  deps.onOpen(session);
+  const asker = createPersonAsker({ lines, out: output.out, freshOnly: terminal });
   // readline takes Ctrl+C for itself on a terminal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const nextLine = (): Promise<string | undefined> => lines.next();
+  const projectTrust = terminal
+    ? await settleTrust({ config: deps.config, out: output.out, nextLine })
+    : undefined;
+  if (terminal && projectTrust === undefined) {
+    reader.close();
+    return EXIT.error;
+  }
+  const session = await openSession({
+    ...deps.config,
+    projectTrust,
+    emit: withDebug(output, emit),
+    asker,
+  });
+  deps.onOpen(session);
   const info = session.info();
   output.out(`Portcullis · ${info.model} · ${info.cwd} · mode ${info.mode}\n/help for help\n`);
   try {

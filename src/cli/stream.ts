@@ -1,4 +1,3 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { createFramer } from '../server/frames.js';
 import { serveStream } from '../server/stream-json.js';
@@ -21,20 +20,19 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     decisions: options.decisions,
     uuid: deps.uuid,
   });
-  const emit = (event: LoopEvent | SessionNews): void => {
-    for (const frame of framer(event)) write(frame);
-  };
   process.stdin.setEncoding('utf8');
   const { lastRun, inputError } = await serveStream({
     input: process.stdin as AsyncIterable<string>,
     write,
+    frames: framer,
     uuid: deps.uuid,
-    async open(initialize, asker) {
+    async open(initialize, { asker, callbacks, emit }) {
       const session = await openSession({
         ...config,
         ...promptFields(initialize),
         ...(isRecord(initialize.jsonSchema) ? { jsonSchema: initialize.jsonSchema } : {}),
         emit: withDebug(output, emit),
+        callbacks,
         ...(options.asksOverStdio ? { asker } : {}),
       });
       sessionId = session.id;
@@ -47,10 +45,10 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     return EXIT.error;
   }
   const reason = lastRun?.outcome.reason.kind;
-  return reason === undefined || reason === 'completed' || reason === 'finished'
-    ? EXIT.done
-    : EXIT.error;
+  return reason === undefined || ENDED_WELL.has(reason) ? EXIT.done : EXIT.error;
 }
+
+const ENDED_WELL: ReadonlySet<string> = new Set(['completed', 'finished', 'hook_stopped']);
 
 /** The host's system prompt wins over the flags. */
 function promptFields(initialize: Readonly<Record<string, unknown>>): {

@@ -129,6 +129,22 @@ const INTERNAL: ReadonlySet<string> = new Set([
   'BASHOPTS',
   'PS4',
   'PROMPT_COMMAND',
+  // Another directory than the one that was judged.
+  'CDPATH',
+  // Another repository, other settings or other programs than those that git would find by itself.
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_COMMON_DIR',
+  'GIT_INDEX_FILE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_NAMESPACE',
+  'GIT_PREFIX',
+  'GIT_EXEC_PATH',
+  'GIT_TEMPLATE_DIR',
+  'GIT_EXTERNAL_DIFF',
+  'GIT_CONFIG',
+  'GIT_CONFIG_PARAMETERS',
   // Of the shell that started us.
   'OLDPWD',
   'PWD',
@@ -136,4 +152,5 @@ const INTERNAL: ReadonlySet<string> = new Set([
   '_',
 ]);
 
-const INTERNAL_PREFIX = /^(PORTCULLIS_|CLAUDE_CODE_|CLAUDE_AGENT_SDK_)/;
+const INTERNAL_PREFIX =
+  /^(PORTCULLIS_|CLAUDE_CODE_|CLAUDE_AGENT_SDK_|GIT_CONFIG_(COUNT|KEY_|VALUE_)|BASH_FUNC_)/;

@@ -4,6 +4,11 @@ export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;
+  /** Last change of content, owner or name, which programs cannot set back. */
+  readonly ctimeMs?: number;
+  readonly inode?: number;
+  /** Somebody besides the administrator and this user owns it or may write it. Absent where that cannot be told. */
+  readonly foreign?: boolean;
 }
 
 /**

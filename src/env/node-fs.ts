@@ -153,11 +153,21 @@ function statOrUndefined(read: () => Stats | undefined): FileStat | undefined {
   try {
     const stat = read();
     if (stat === undefined) return undefined;
-    return { kind: kindOf(stat), size: stat.size, mtimeMs: stat.mtimeMs, mode: stat.mode };
+    const { size, mtimeMs, mode, ctimeMs, ino: inode } = stat;
+    return { kind: kindOf(stat), size, mtimeMs, mode, ctimeMs, inode, ...foreignness(stat) };
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
   }
+}
+
+function foreignness({ uid, gid, mode }: Stats): Pick<FileStat, 'foreign'> {
+  const { getuid, getgid } = process;
+  if (getuid === undefined || getgid === undefined) return {};
+  const isOurs = uid === 0 || uid === getuid();
+  const groupIsOurs = gid === 0 || gid === getgid();
+  const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !groupIsOurs);
+  return { foreign: !isOurs || isShared };
 }
 
 function kindOf(entry: {

@@ -71,7 +71,8 @@ export async function runLoop(
     const results = await runToolBatch(deps, { calls, malformed: answer.malformed }, signal);
     const finished = results.find((result) => result.finish !== undefined)?.finish;
     const interrupted = signal.aborted || results.some((result) => result.interrupt === true);
-    const ends = finished !== undefined || interrupted;
+    const stopped = results.find((result) => result.stop !== undefined)?.stop;
+    const ends = finished !== undefined || stopped !== undefined || interrupted;
     addUserMessage(
       deps,
       results.map((result) => result.block),
@@ -81,6 +82,7 @@ export async function runLoop(
       return leave({ kind: 'finished', structuredOutput: finished.structuredOutput });
     }
     if (interrupted) return leave({ kind: 'aborted', during: 'tools' });
+    if (stopped !== undefined) return leave({ kind: 'hook_stopped', message: stopped });
   }
 }
 

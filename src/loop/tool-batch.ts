@@ -32,7 +32,8 @@ export async function runToolBatch(
       deps.recordResult(call, result);
       deps.emit({ type: 'tool_result', call, result });
       results.push(result);
-      if (result.interrupt === true || result.finish !== undefined) stopped = true;
+      const { interrupt, finish, stop } = result;
+      if (interrupt === true || finish !== undefined || stop !== undefined) stopped = true;
     }
   }
   return results;

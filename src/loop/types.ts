@@ -41,6 +41,7 @@ export type StopReason =
   | { readonly kind: 'max_turns'; readonly limit: number }
   | { readonly kind: 'budget'; readonly limitUsd: number; readonly spentUsd: number }
   | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
+  | { readonly kind: 'hook_stopped'; readonly message: string }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure }
   | { readonly kind: 'stuck'; readonly message: string }
   | { readonly kind: 'structured_output_missing'; readonly attempts: number };

@@ -141,7 +141,7 @@ describe('what the model is told', () => {
 
   it.each([
     ['Bash', { command: 'npm test -- x' }, 'Bash(npm test *)'],
-    ['Bash', { command: 'chmod +x a.txt' }, 'Bash(chmod *)'],
+    ['Bash', { command: 'chmod +x a.txt' }, 'Bash(chmod +x a.txt)'],
     ['Bash', { command: 'npm test && npm publish' }, 'Bash(npm test && npm publish)'],
     ['Bash', { command: 'find . -delete' }, 'Bash(find . -delete)'],
     ['Read', { file_path: '/etc/passwd' }, 'Read(//etc/**)'],

@@ -1,32 +1,12 @@
-import type { Clock } from '../env/clock.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import type { PermissionMode, TraceStep } from '../protocol/permissions.js';
-import type { Guard } from './guard.js';
-import { STANDARD_GUARDS } from './guards.js';
-import { type Judgement, judge } from './judge.js';
+import type { TraceStep } from '../protocol/permissions.js';
+import { type GateDeps, type Judged, judgeCall } from './judge-call.js';
 import { refusalText } from './messages.js';
-import type { PathFileSystem } from './paths.js';
 import { Permit } from './permit.js';
 import { createQuestions, type Questions } from './questions.js';
-import { STANDARD_RESOLVERS } from './resolvers.js';
-import type { RuleSet } from './rules.js';
-import { suggestRule } from './suggest.js';
-import type { Asker, Gate, GateCall, GateVerdict } from './types.js';
+import { suggestFor } from './suggest.js';
+import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Ending, receiptOf, refuse } from './verdict.js';
-import { type CallView, viewOf } from './view.js';
-
-export interface GateDeps {
-  readonly fs: PathFileSystem;
-  readonly home: string;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  /** Asked at every call, as all three may change during a session. */
-  mode(agent: AgentRef): PermissionMode;
-  rules(agent: AgentRef): RuleSet;
-  /** Undefined when nobody can be asked, which means no. */
-  asker(agent: AgentRef): Asker | undefined;
-  /** Guards beside the standard ones: banned tools, hooks. */
-  readonly guards?: readonly Guard[];
-}
+import type { CallView } from './view.js';
 
 interface GateState extends GateDeps {
   readonly questions: Questions;
@@ -45,19 +25,9 @@ export function createGate(deps: GateDeps): Gate {
     const { finding, by } = outcome;
     const message = refusalText(view.call.tool.name, finding);
     const decision = finding.decision === 'defer' ? 'defer' : 'deny';
-    return refuse(view, trace, { by, reason: finding.reason ?? by, message, decision });
+    const { reason = by, stop } = finding;
+    return refuse(view, trace, { by, reason, message, decision, stop });
   };
-}
-
-type Judged = Judgement & { readonly view: CallView };
-
-async function judgeCall(state: GateState, call: GateCall): Promise<Judged> {
-  const mode = state.mode(call.agent);
-  const rules = state.rules(call.agent);
-  const view = viewOf(call, { fs: state.fs, home: state.home, mode, rules });
-  const guards = [...(state.guards ?? []), ...STANDARD_GUARDS];
-  const { clock } = state;
-  return { view, ...(await judge(view, { guards, resolvers: STANDARD_RESOLVERS, clock })) };
 }
 
 /** What is still open is a question; without anybody to answer it, the answer is no. */
@@ -67,15 +37,18 @@ async function settle(state: GateState, { view, outcome, trace }: Judged): Promi
   const open = outcome.kind === 'open' ? outcome.reason : undefined;
   const reason = finding?.reason ?? open ?? `nothing allows ${call.subject.summary}`;
   // What a guard holds, no allow rule opens.
-  const suggestion = finding === undefined ? await suggestRule(view) : undefined;
-  const asker = state.asker(call.agent);
+  const offered = finding === undefined ? await suggestFor(view) : {};
+  const { suggestion } = offered;
+  const asker = state.asker(call);
   const dontAsk = mode === 'dontAsk';
   if (dontAsk || asker === undefined) {
     const message = refusalText(call.tool.name, finding, { reason, suggestion, dontAsk });
     const by = dontAsk ? 'mode dontAsk' : outcome.kind === 'held' ? outcome.by : 'nobody to ask';
     return refuse(view, trace, { by, reason, message, suggestion });
   }
-  const request = { call, mode, trace, reason, suggestion, blockedPath: finding?.blockedPath };
+  const heldBy = outcome.kind === 'held' ? outcome.by : undefined;
+  const { blockedPath, rule } = finding ?? {};
+  const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule };
   const answer = await state.questions.put(request, asker);
   const { decision, text } = answer;
   const steps = [...trace, { guard: 'asker', decision, reason: text }];
@@ -84,18 +57,40 @@ async function settle(state: GateState, { view, outcome, trace }: Judged): Promi
     return refuse(view, steps, { by: 'asker', reason: text, message: text, interrupt });
   }
   const { updatedInput } = answer.given;
-  if (updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input)) {
-    return allow(view, steps, { by: 'asker', reason: text });
-  }
-  return rejudge(state, { view, trace: steps }, updatedInput);
+  const passed = { view, trace: steps, reason: text, held: finding?.reason };
+  const isSame =
+    updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input);
+  const final = isSame ? passed : await rejudge(state, passed, updatedInput);
+  return 'kind' in final ? final : conclude(state, final, answer.given);
+}
+
+/** A call that an answer lets through, with what holds it back whenever it comes. */
+interface Passed {
+  readonly view: CallView;
+  readonly trace: readonly TraceStep[];
+  readonly reason: string;
+  readonly held: string | undefined;
+}
+
+/** What else the answer says takes effect before the call runs. */
+async function conclude(
+  state: GateState,
+  { view, trace, reason, held }: Passed,
+  answer: Extract<AskAnswer, { behavior: 'allow' }>,
+): Promise<GateVerdict> {
+  const kept = await state.keep?.({ view, answer, held });
+  const steps = [...trace, ...(kept?.steps ?? [])];
+  if (kept?.refused === undefined) return allow(view, steps, { by: 'asker', reason });
+  const message = `${view.call.tool.name} was refused: ${kept.refused}.`;
+  return refuse(view, steps, { by: 'asker', reason: kept.refused, message });
 }
 
 /** An answer's own input is new input: judged like the first, and nobody is asked a second time. */
 async function rejudge(
   state: GateState,
-  before: { readonly view: CallView; readonly trace: readonly TraceStep[] },
+  before: Passed,
   input: Readonly<Record<string, unknown>>,
-): Promise<GateVerdict> {
+): Promise<Passed | GateVerdict> {
   const { call } = before.view;
   const problems = await call.tool.validate(input);
   if (problems.length > 0) {
@@ -107,10 +102,15 @@ async function rejudge(
     });
   }
   const subject = call.tool.subject(input, call.workspace);
-  const { view, outcome, trace } = await judgeCall(state, { ...call, input, subject });
+  const { view, outcome, trace } = await judgeCall(
+    state,
+    { ...call, input, subject },
+    { rewritten: true },
+  );
   const steps = [...before.trace, ...trace];
   if (outcome.kind !== 'held' || outcome.finding.settledByAnswer === true) {
-    return allow(view, steps, { by: 'asker', reason: 'allowed when asked, with new input' });
+    const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
+    return { view, trace: steps, reason: 'allowed when asked, with new input', held };
   }
   const { finding, by } = outcome;
   const reason = `the input that came with the answer is held back: ${finding.reason ?? by}`;

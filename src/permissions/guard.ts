@@ -8,13 +8,17 @@ export interface Finding {
   /** What it went by: a rule with its file and line, a mode, a hook. */
   readonly source?: string;
   readonly blockedPath?: string;
+  /** The rule it went by, as written, and the settings that hold it. */
+  readonly rule?: { readonly text: string; readonly source: string };
   /** How the model is told when the call ends here. */
   readonly refusal?: RefusalKind;
   /** The question is the tool's own business, so that an answer settles it with whatever input it gives. */
   readonly settledByAnswer?: boolean;
+  /** The turn ends with this call, and why. */
+  readonly stop?: string;
 }
 
-export type RefusalKind = 'rule' | 'plan' | 'banned' | 'guard-failed' | 'approval';
+export type RefusalKind = 'rule' | 'plan' | 'banned' | 'guard-failed' | 'approval' | 'hook';
 
 /** Holds calls back. Its own failure is a verdict too, stated beforehand. */
 export interface Guard {

@@ -1,7 +1,9 @@
 import { displayPath } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
-import { isCriticalPath, protectedPart } from './protected-paths.js';
+import type { PathSpellings } from './paths.js';
+import { holdsRules, isCriticalPath, mayNameProtected, protectedPart } from './protected-paths.js';
+import { indexOf } from './rule-index.js';
 import { findRestriction, needsShell } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
@@ -36,7 +38,8 @@ const askRules: Guard = {
     const found = await findRestriction(view.rules.ask, view);
     if (found?.sure !== 'yes') return NOTHING;
     const reason = `the rule ${found.rule.label} asks about this`;
-    return { decision: 'ask', reason, source: found.rule.label };
+    const { text, label, origin } = found.rule;
+    return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
   },
 };
 
@@ -45,8 +48,8 @@ const shellAnalysis: Guard = {
   name: 'shell analysis',
   onFailure: 'ask',
   async decide(view) {
-    const rules = [...view.rules.deny, ...view.rules.ask];
-    if (!needsShell(rules, view)) return NOTHING;
+    const lists = [view.rules.deny, view.rules.ask];
+    if (!lists.some((rules) => needsShell(rules, view))) return NOTHING;
     const reading = await view.shell();
     const doubt = (reason: string, source?: string): Finding => ({
       decision: 'ask',
@@ -57,11 +60,13 @@ const shellAnalysis: Guard = {
     if (reading?.opaque !== undefined) {
       return doubt(`the command cannot be checked against the rules: ${reading.opaque}`);
     }
-    const possible = await findRestriction(rules, view);
-    if (possible?.sure === 'maybe') {
-      return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
+    for (const rules of lists) {
+      const possible = await findRestriction(rules, view);
+      if (possible?.sure === 'maybe') {
+        return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
+      }
     }
-    const hasPathRules = rules.some((rule) => rule.spec.kind === 'path');
+    const hasPathRules = lists.some((rules) => !indexOf(rules).paths.isEmpty);
     const { unknown } = await view.shellPaths();
     return hasPathRules && unknown !== undefined
       ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
@@ -73,14 +78,20 @@ const protectedPaths: Guard = {
   name: 'protected paths',
   onFailure: 'ask',
   async decide(view) {
-    if (view.mode === 'bypassPermissions') return NOTHING;
     const { roots, cwd } = view.call.workspace;
+    const { command } = view.call.subject;
+    const place = { roots, own: view.facts.own };
     const touched = [...(await view.paths())];
-    if (mayName(view.call.subject.command, PROTECTED_NAME)) {
+    if (command !== undefined && mayNameProtected(command, place)) {
       touched.push(...(await view.shellPaths()).paths);
     }
+    // With all questions off, only what holds the rules themselves is left to ask about.
+    const isHeld =
+      view.mode === 'bypassPermissions'
+        ? (spellings: PathSpellings) => holdsRules(spellings, place)
+        : (spellings: PathSpellings) => protectedPart(spellings, place) !== undefined;
     for (const { access, spellings } of touched) {
-      if (access !== 'write' || protectedPart(spellings, roots) === undefined) continue;
+      if (access !== 'write' || !isHeld(spellings)) continue;
       return {
         decision: 'ask',
         reason: `${displayPath(spellings.literal, cwd)} is a protected path that other programs run or trust`,
@@ -150,9 +161,6 @@ export const STANDARD_GUARDS: readonly Guard[] = [
   shellAnalysis,
   needsPerson,
 ];
-
-const PROTECTED_NAME =
-  /\.(git|config|vscode|idea|husky|cargo|devcontainer|yarn|mvn|claude|portcullis|cursor|codex|gemini|bash|zsh|zprofile|zlog|profile|envrc|npmrc|pnp|bunfig|bazel|pre-commit|lefthook|ripgreprc|mcp|code-workspace)|bunfig|lefthook|wrapper|pyrightconfig|\.[\w-]*[*?[]/i;
 
 /** A quick look, so that commands without such names need no analysis. */
 function mayName(command: string | undefined, name: RegExp): boolean {

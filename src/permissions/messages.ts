@@ -24,8 +24,8 @@ export function refusalText(
   const { reason, suggestion, dontAsk } = question;
   const help =
     suggestion === undefined
-      ? 'Go on without it or tell the user.'
-      : `The rule ${suggestion} would allow it; tell the user, or go on without it.`;
+      ? 'Do not try another way to the same effect: go on without it, or end and tell the user.'
+      : `What is missing is the rule ${suggestion}. Do not try another way to the same effect: go on without it, or end and tell the user.`;
   if (dontAsk) {
     return `Permission to use ${tool} has been denied: ${reason}, and nobody is asked in don't ask mode. ${help}`;
   }

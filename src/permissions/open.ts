@@ -1,15 +1,41 @@
 import type { Clock } from '../env/clock.js';
-import { homeDirectory } from '../env/paths.js';
+import { shellEnvironment } from '../env/environment.js';
+import { configDirectory, homeDirectory, stateDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { refuseBroken } from '../settings/refuse.js';
-import type { PermissionSettings, SourcedRule } from '../settings/types.js';
+import type {
+  ConfigProblem,
+  PermissionSettings,
+  SourcedRule,
+  Strictness,
+} from '../settings/types.js';
+import type { Workspace } from '../tools/tool.js';
+import { originOf } from '../util/sourced.js';
+import { TOOL_ALIASES } from '../util/tool-names.js';
+import {
+  type Answering,
+  type AnsweringParts,
+  type AnswerTargets,
+  openAnswering,
+} from './answering.js';
+import { createCallbackAsker } from './callback-asker.js';
+import { createCallbackPrecheck } from './callback-guard.js';
+import type { CallbackDeps, HostCallbacks } from './callbacks.js';
 import { createGate } from './gate.js';
+import { hiddenBy, type IsHidden } from './hidden-files.js';
+import type { GateDeps } from './judge-call.js';
+import { createLiveRules, type LiveRules } from './live-rules.js';
 import type { PathFileSystem } from './paths.js';
-import { splitRuleList } from './rule-list.js';
-import { parseRules } from './rules.js';
+import { createRefusals } from './refusals.js';
+import type { Rule } from './rule.js';
+import { indexOf } from './rule-index.js';
+import { RULE_TOOLS } from './rule-tools.js';
+import { steadyAsker } from './steady-asker.js';
 import type { Asker, Gate } from './types.js';
+import { unrunHooks } from './unrun-hooks.js';
 
 export interface PermissionParts {
   readonly fs: PathFileSystem;
@@ -18,6 +44,8 @@ export interface PermissionParts {
   readonly isRoot: boolean;
   readonly cwd: string;
   readonly settings: PermissionSettings;
+  /** Whether a rule that cannot be honoured stops the start; it does unless said otherwise. */
+  readonly strictness?: Strictness;
   /** Values of `--allowedTools`: allow rules. */
   readonly allowedTools: readonly string[];
   /** Values of `--disallowedTools`: bare names are bans, scoped ones deny rules. */
@@ -26,6 +54,12 @@ export interface PermissionParts {
   /** Whether bypassPermissions may be chosen later. */
   readonly bypassArmed: boolean;
   readonly asker: Asker | undefined;
+  /** Where answers may be kept. Absent: an answer holds for its call. */
+  readonly answers?: AnswerTargets;
+  /** The host's own guards, and what they are told about the session. */
+  readonly host?: Pick<CallbackDeps, 'facts' | 'restrictOnly'> & {
+    readonly callbacks: HostCallbacks | undefined;
+  };
   emit(news: SessionNews): void;
 }
 
@@ -39,43 +73,103 @@ export interface Permissions {
   readonly allowedNames: readonly string[];
   /** Tools that are taken out of the pool. */
   readonly bannedNames: readonly string[];
+  /** Whether a file that a search of this agent has found may not be shown; undefined: every one may. */
+  hidden(agent: AgentRef, workspace: Pick<Workspace, 'roots'>): IsHidden | undefined;
+  /** Set once an agent keeps asking for what it cannot have. */
+  stuck(agentPath: string): string | undefined;
+  /** The model has answered, having seen what became of its calls. */
+  nextAnswer(): void;
+  /** A new prompt: what held or was counted for one turn is over. */
+  beginTurn(): void;
+  /** Other settings for the calls to come. A fatal problem among those returned: nothing changed. */
+  replaceSettings(settings: PermissionSettings, strictness: Strictness): readonly ConfigProblem[];
 }
 
 export function openPermissions(parts: PermissionParts): Permissions {
   const home = homeDirectory(parts.env);
-  const fromFlag = (text: string): SourcedRule => ({
-    value: { text, root: parts.cwd },
-    source: 'cli',
-    trusted: true,
-  });
-  const { settings } = parts;
-  const deny = [...splitRuleList(parts.disallowedTools).map(fromFlag), ...settings.deny];
-  const allow = [...splitRuleList(parts.allowedTools).map(fromFlag), ...settings.allow];
-  const { rules, problems } = parseRules(
-    { deny, ask: settings.ask, allow },
-    { cwd: parts.cwd, home },
-  );
-  refuseBroken(problems, parts.emit);
+  const live = createLiveRules({ ...parts, home });
+  refuseBroken(live.replace(parts.settings, parts.strictness), parts.emit);
+  const { allow, deny } = live.texts();
   let mode = startMode(parts);
+  const setMode = (next: PermissionMode): void => {
+    if (next === 'bypassPermissions')
+      refuseBypass(parts, { armed: parts.bypassArmed, settings: live.settings() });
+    mode = next;
+    parts.emit({ type: 'mode', mode });
+  };
+  const answering = answeringOf(parts, live, { home, setMode });
+  const refusals = createRefusals(parts.clock);
   const gate = createGate({
     fs: parts.fs,
     home,
     clock: parts.clock,
     mode: () => mode,
-    rules: () => rules,
-    asker: () => parts.asker,
+    rules: (agent) => {
+      const rules = live.rules(agent);
+      return answering?.withAnswers(rules, agent) ?? rules;
+    },
+    facts: {
+      exported: new Set(Object.keys(shellEnvironment(parts.env))),
+      askReadOnly: () => live.settings().askReadOnly !== undefined,
+      own: [configDirectory(parts.env), stateDirectory(parts.env)],
+    },
+    guards: [unrunHooks(() => live.settings().unrunGuards ?? [])],
+    ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
+    ...askedBy(parts, live),
   });
   return {
-    gate,
+    gate: refusals.watch(gate),
     mode: () => mode,
-    setMode(next) {
-      if (next === 'bypassPermissions') refuseBypass(parts, { armed: parts.bypassArmed });
-      mode = next;
-      parts.emit({ type: 'mode', mode });
+    setMode,
+    hidden: (agent, { roots }) => hiddenBy(live.rules(agent), { fs: parts.fs, roots, home }),
+    stuck: refusals.stuck,
+    nextAnswer: refusals.nextAnswer,
+    beginTurn() {
+      refusals.beginTurn();
+      answering?.beginTurn();
+    },
+    replaceSettings(settings, strictness) {
+      const problems = live.replace(settings, strictness);
+      const bypassEnds = live.settings().bypassDisabled !== undefined;
+      if (bypassEnds && mode === 'bypassPermissions') setMode('default');
+      return problems;
     },
     allowedNames: allow.map((rule) => nameOf(rule)),
-    bannedNames: deny.filter((rule) => !rule.value.text.includes('(')).map((rule) => nameOf(rule)),
+    bannedNames: bannedAmong(live.rules(MAIN_AGENT).deny, deny.map(nameOf)),
   };
+}
+
+function answeringOf(
+  parts: PermissionParts,
+  live: LiveRules,
+  own: Pick<AnsweringParts, 'home' | 'setMode'>,
+): Answering | undefined {
+  const { fs, clock, cwd, emit, answers } = parts;
+  if (answers === undefined) return undefined;
+  const managedOnly = (): string | undefined =>
+    live.settings().managedRulesOnly === undefined
+      ? undefined
+      : 'only managed rules may allow anything here';
+  return openAnswering({ fs, clock, cwd, emit, targets: answers, managedOnly, ...own });
+}
+
+/** Who is asked: the host's callbacks first, then its person. */
+function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker' | 'precheck'> {
+  const { host, emit, clock } = parts;
+  const asks = (): boolean => live.settings().denyInsteadOfPrompting === undefined;
+  const steady = parts.asker === undefined ? undefined : steadyAsker(parts.fs, parts.asker);
+  const person = (): Asker | undefined => (asks() ? steady : undefined);
+  if (host?.callbacks === undefined) return { asker: person };
+  const deps = { ...host, callbacks: host.callbacks, emit, monotonic: clock.monotonic };
+  const around = createCallbackAsker(deps);
+  return { asker: (call) => around(call, person()), precheck: createCallbackPrecheck(deps) };
+}
+
+/** Every known name, and every written one, whose tool a rule denies altogether. */
+function bannedAmong(deny: readonly Rule[], written: readonly string[]): readonly string[] {
+  const rules = indexOf(deny);
+  const known = [...Object.keys(RULE_TOOLS), ...Object.keys(TOOL_ALIASES), ...written];
+  return known.filter((name) => rules.forTool([name]).any !== undefined);
 }
 
 function nameOf(rule: SourcedRule): string {
@@ -84,13 +178,22 @@ function nameOf(rule: SourcedRule): string {
 
 function startMode(parts: PermissionParts): PermissionMode {
   const mode = parts.mode ?? parts.settings.defaultMode?.value ?? 'default';
-  if (mode === 'bypassPermissions') refuseBypass(parts, { armed: true });
+  const { bypassDisabled } = parts.settings;
+  if (mode === 'bypassPermissions' && bypassDisabled !== undefined) {
+    const text = `bypassPermissions is disabled by ${originOf(bypassDisabled)}; starting in mode default`;
+    parts.emit({ type: 'notice', level: 'warning', text });
+    return 'default';
+  }
+  if (mode === 'bypassPermissions') refuseBypass(parts, { armed: true, settings: parts.settings });
   return mode;
 }
 
 /** fail-closed: with all checks off, root could do anything at all. */
-function refuseBypass(parts: PermissionParts, { armed }: { armed: boolean }): void {
-  const { bypassDisabled } = parts.settings;
+function refuseBypass(
+  parts: PermissionParts,
+  { armed, settings }: { armed: boolean; settings: PermissionSettings },
+): void {
+  const { bypassDisabled } = settings;
   if (bypassDisabled !== undefined) {
     throw new PortcullisError('config', 'bypassPermissions is disabled by settings', {
       remedy: `see disableBypassPermissionsMode in ${bypassDisabled.file ?? bypassDisabled.source}`,

@@ -7,16 +7,22 @@ export interface PatternBase {
   readonly home: string;
   /** What a single leading `/` stands for: the directory of the settings that hold the rule. */
   readonly root: string;
+  /** Whether the file system takes `A` for `a`. Restrictions hold in any case on every one. */
+  readonly ignoresCase?: boolean;
 }
 
-type Segment = readonly Token[] | '**';
+/** A segment without wildcards is its text. */
+export type Segment = string | readonly Token[] | typeof ANY_DEPTH;
+
+export const ANY_DEPTH = Symbol('**');
 
 /**
  * A path rule, as in .gitignore: a name without a slash fits at any depth, `*` stays within a
  * segment, `**` does not, and what fits a directory fits all that is in it.
  */
 export interface PathPattern {
-  readonly anchor: string;
+  /** The names of the directory that the pattern starts in. */
+  readonly anchor: readonly string[];
   readonly segments: readonly Segment[];
   /** Whether letter case and Unicode form are ignored. */
   readonly folded: boolean;
@@ -33,35 +39,68 @@ export function parsePathPattern(
   { use }: PatternUse,
 ): PathPattern {
   const { anchor, rest, floating } = anchored(spec, base);
-  const folded = use === 'restrict';
-  const names = rest.split('/').filter((name) => name !== '' && name !== '.');
-  const atAnyDepth = floating && (names.length === 1 || (folded && isDirectoryName(names)));
-  const segments = names.map((name) => (name === '**' ? name : segmentTokens(fold(name, folded))));
-  return { anchor, folded, segments: atAnyDepth ? ['**', ...segments] : segments };
+  const isGrant = use === 'grant';
+  const folded = !isGrant || base.ignoresCase === true;
+  const names = withoutDots(rest.split('/'));
+  const atAnyDepth = floating && (names.length === 1 || (!isGrant && isDirectoryName(names)));
+  const segments = names.map((name) => segmentOf(fold(name, folded)));
+  return {
+    anchor: namesOf(anchor, folded),
+    folded,
+    segments: atAnyDepth ? [ANY_DEPTH, ...segments] : segments,
+  };
 }
 
 /** Whether the pattern fits the absolute path, or a directory above it. */
 export function matchesPath(pattern: PathPattern, path: string): boolean {
-  const anchor = segmentsOf(pattern.anchor, pattern.folded);
-  const names = segmentsOf(path, pattern.folded);
+  return matchesNames(pattern, namesOf(path, pattern.folded));
+}
+
+/** As `matchesPath`, for a path that is split and folded already. */
+export function matchesNames({ anchor, segments }: PathPattern, names: readonly string[]): boolean {
   if (names.length < anchor.length) return false;
-  if (anchor.some((name, index) => names[index] !== name)) return false;
-  return reaches(pattern.segments, names.slice(anchor.length));
+  for (let at = 0; at < anchor.length; at++) if (names[at] !== anchor[at]) return false;
+  return reaches(segments, names, anchor.length);
+}
+
+/** The names along a path, in the form that patterns are compared in. */
+export function namesOf(path: string, folded: boolean): readonly string[] {
+  return fold(toPosix(path), folded)
+    .split('/')
+    .filter((name) => name !== '');
 }
 
 /** Lower case in one Unicode form, for file systems that take `.ENV` for `.env`. */
 export function foldCase(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
+  // Upper case first: some letters (`ſ`) have the same capital as a plain one.
+  return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFC');
 }
 
 function fold(text: string, folded: boolean): string {
   return folded ? foldCase(text) : text;
 }
 
-function segmentsOf(path: string, folded: boolean): readonly string[] {
-  return fold(toPosix(path), folded)
-    .split('/')
-    .filter((name) => name !== '');
+/** `a/../b` is `b`; a rule that kept the dots would match nothing. */
+function withoutDots(names: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (const name of names) {
+    if (name === '' || name === '.') continue;
+    const before = kept.at(-1);
+    if (name === '..' && before !== undefined && before !== '**') kept.pop();
+    else kept.push(name);
+  }
+  return kept;
+}
+
+/** One part of a pattern between slashes. */
+export function segmentOf(name: string): Segment {
+  if (name === '**') return ANY_DEPTH;
+  const tokens = segmentTokens(name);
+  const isPlain = tokens.every((token) => token.kind === 'char');
+  return isPlain
+    ? tokens.map((token) => (token.kind === 'char' ? token.char : '')).join('')
+    : tokens;
 }
 
 function anchored(
@@ -90,28 +129,47 @@ function isDirectoryName(names: readonly string[]): boolean {
 }
 
 /** Walks the segments like a text of names; reaching the end of the pattern early covers what is below. */
-function reaches(segments: readonly Segment[], names: readonly string[]): boolean {
-  let states = closure(segments, [0]);
-  for (const name of names) {
+export function reaches(
+  segments: readonly Segment[],
+  names: readonly string[],
+  from: number,
+): boolean {
+  let at = from;
+  let segment = 0;
+  let deep = -1;
+  let resume = from;
+  while (true) {
     // What fits a directory fits its content.
-    if (states.has(segments.length)) return true;
-    const next: number[] = [];
-    for (const state of states) {
-      const segment = segments[state];
-      if (segment === undefined) continue;
-      if (segment === '**') next.push(state);
-      else if (matches(segment, name)) next.push(state + 1);
+    if (segment === segments.length) return true;
+    const current = segments[segment];
+    if (current === ANY_DEPTH) {
+      deep = segment++;
+      resume = at;
+      continue;
     }
-    states = closure(segments, next);
+    const name = names[at];
+    if (name !== undefined && current !== undefined && segmentFits(current, name)) {
+      at++;
+      segment++;
+      continue;
+    }
+    if (deep === -1 || resume >= names.length) return false;
+    segment = deep + 1;
+    at = ++resume;
   }
-  return states.has(segments.length);
 }
 
-function closure(segments: readonly Segment[], from: readonly number[]): Set<number> {
-  const states = new Set<number>();
-  for (let state of from) {
-    states.add(state);
-    while (segments[state] === '**') states.add(++state);
+/** As `reaches`, but the pattern must fit all names and not only those of a directory above. */
+export function reachesEnd(segments: readonly Segment[], names: readonly string[]): boolean {
+  const [first, ...rest] = segments;
+  if (first === undefined) return names.length === 0;
+  if (first === ANY_DEPTH) {
+    return names.some((_, at) => reachesEnd(rest, names.slice(at))) || reachesEnd(rest, []);
   }
-  return states;
+  const [name, ...others] = names;
+  return name !== undefined && segmentFits(first, name) && reachesEnd(rest, others);
+}
+
+function segmentFits(segment: Exclude<Segment, typeof ANY_DEPTH>, name: string): boolean {
+  return typeof segment === 'string' ? segment === name : matches(segment, name);
 }

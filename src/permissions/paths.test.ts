@@ -89,7 +89,9 @@ describe('protected paths', () => {
     ['.env', undefined],
     ['git/config', undefined],
   ])('%s: %s', async (name, expected) => {
-    expect(protectedPart(await judge.spell(project.at(name)), [project.directory])).toBe(expected);
+    expect(protectedPart(await judge.spell(project.at(name)), { roots: [project.directory] })).toBe(
+      expected,
+    );
   });
 });
 

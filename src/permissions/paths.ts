@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
-import { isInside, resolve } from '../env/paths.js';
+import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import { repositoryTrap } from './shell/git-config.js';
 import { matches, segmentTokens } from './wildcard.js';
 
 /** One place on disk under all the names that rules may know it by. */
@@ -21,30 +22,68 @@ export interface PathJudge {
   expand(directory: string, pattern: string): Promise<readonly string[] | undefined>;
   /** Whether both the name and what it leads to lie in one of the working directories. */
   inside(path: PathSpellings): Promise<boolean>;
+  /** What git would start for a command that only looks, because the repository there says so. */
+  repositoryTrap(directory: string): Promise<string | undefined>;
 }
 
-export type PathFileSystem = Pick<FileSystem, 'realPath' | 'list'>;
+export type PathFileSystem = Pick<FileSystem, 'realPath' | 'list' | 'lstat' | 'readText'>;
 
 /** Looks at the disk once per path; made new for every call that is judged. */
 export function createPathJudge(
   fs: PathFileSystem,
   place: { readonly roots: readonly string[]; readonly home: string },
 ): PathJudge {
+  const roots = [...place.roots, place.home];
   const known = new Map<string, Promise<string>>();
+  const pinned = pinnedRoots(fs);
+  const missing = new Set<string>();
+  const traps = new Map<string, Promise<string | undefined>>();
+  const look = (path: string): Promise<string> => {
+    const pin = pinned.get(path);
+    if (pin !== undefined) return pin;
+    if (roots.includes(path)) {
+      const found = realOrTooLong(fs, path);
+      pinned.set(path, found);
+      found.catch(() => pinned.delete(path));
+      return found;
+    }
+    const isBelow = place.roots.some((root) => path.startsWith(root));
+    if (!isBelow) return realOrTooLong(fs, path);
+    return realBelow(fs, path, { above: real(dirname(path)), missing });
+  };
   const real = (path: string): Promise<string> => {
-    const found = known.get(path) ?? realOrTooLong(fs, path);
+    const found = known.get(path) ?? look(path);
     known.set(path, found);
     return found;
   };
-  const roots = [...place.roots, place.home];
 
-  const spell = async (path: string): Promise<PathSpellings> => {
+  const spellings = new Map<string, Promise<PathSpellings>>();
+  const spell = (path: string): Promise<PathSpellings> => {
     const literal = resolve(path);
-    const target = await real(literal);
-    const resolved = [target];
+    const found = spellings.get(literal) ?? spellOut(literal);
+    spellings.set(literal, found);
+    return found;
+  };
+
+  /** Roots that are reached by a link; most are not. */
+  let linkedRoots: Promise<readonly (readonly [string, string])[]> | undefined;
+  const findLinkedRoots = async (): Promise<readonly (readonly [string, string])[]> => {
+    const pairs: (readonly [string, string])[] = [];
     for (const root of roots) {
       const realRoot = await real(root);
-      if (realRoot !== root && isInside(target, realRoot)) {
+      if (realRoot !== root) pairs.push([root, realRoot]);
+    }
+    return pairs;
+  };
+
+  const spellOut = async (literal: string): Promise<PathSpellings> => {
+    const target = await real(literal);
+    linkedRoots ??= findLinkedRoots();
+    const linked = await linkedRoots;
+    if (linked.length === 0) return { literal, real: target, resolved: [target] };
+    const resolved = [target];
+    for (const [root, realRoot] of linked) {
+      if (isWithin(target, realRoot)) {
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
@@ -52,22 +91,22 @@ export function createPathJudge(
   };
 
   const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
-    const spelled = [await spell(resolve(directory, path))];
-    if (!/(^|\/)\.\.(\/|$)/.test(path)) return spelled;
+    const named = await spell(resolve(directory, path));
+    if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
     for (const segment of path.split('/')) {
       at = segment === '..' ? resolve(await real(at), '..') : resolve(at, segment);
     }
-    return [...spelled, await spell(at)];
+    return [named, await spell(at)];
   };
 
   const inside = async ({ literal, real: target }: PathSpellings): Promise<boolean> => {
     for (const root of place.roots) {
       const realRoot = await real(root);
-      const named = isInside(literal, root) || isInside(literal, realRoot);
+      const named = isWithin(literal, root) || isWithin(literal, realRoot);
       if (named) {
         for (const other of place.roots) {
-          if (isInside(target, await real(other))) return true;
+          if (isWithin(target, await real(other))) return true;
         }
       }
     }
@@ -79,7 +118,53 @@ export function createPathJudge(
     spellFrom,
     inside,
     expand: (directory, pattern) => expand(fs, directory, pattern),
+    repositoryTrap(directory) {
+      const found = traps.get(directory) ?? repositoryTrap(fs, directory);
+      traps.set(directory, found);
+      return found;
+    },
   };
+}
+
+const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
+
+/**
+ * Where the working directories and the home really are, as found the first time. A root that is
+ * replaced by a link later does not take the workspace with it.
+ */
+function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
+  const found = pins.get(fs) ?? new Map<string, Promise<string>>();
+  pins.set(fs, found);
+  return found;
+}
+
+/**
+ * The real path of something in a directory whose own is known. Most words of a command are no
+ * files at all, and asking the system for the real path of those is slow.
+ */
+async function realBelow(
+  fs: PathFileSystem,
+  path: string,
+  { above, missing }: { above: Promise<string>; missing: Set<string> },
+): Promise<string> {
+  // Windows has short names (`PROGRA~1`), which only the system can spell out.
+  if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
+  const parent = await above;
+  if (missing.has(parent)) {
+    missing.add(resolve(parent, basename(path)));
+    return resolve(parent, basename(path));
+  }
+  let stat: Awaited<ReturnType<PathFileSystem['lstat']>>;
+  try {
+    stat = await fs.lstat(path);
+  } catch {
+    // The slower way says what is wrong.
+    return realOrTooLong(fs, path);
+  }
+  if (stat?.kind === 'symlink') return await fs.realPath(path);
+  const here = resolve(parent, basename(path));
+  if (stat === undefined) missing.add(here);
+  return here;
 }
 
 /** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */
@@ -90,6 +175,11 @@ async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> 
     if (systemCodeOf(thrown) === 'ENAMETOOLONG') return path;
     throw thrown;
   }
+}
+
+/** As `isInside`, at once where the spelling already tells. */
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`) || isInside(path, directory);
 }
 
 const MOST_FILES = 500;

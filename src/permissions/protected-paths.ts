@@ -2,28 +2,57 @@ import { dirname, isInside, toPosix } from '../env/paths.js';
 import { foldCase } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
 
-/** Directories whose content other programs run or trust. */
-const DIRECTORIES = new Set(
-  `.git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .portcullis .cursor .codex
-  .gemini`.split(/\s+/),
+/** Directories whose content other programs run or trust, those of editors and other agents too. */
+const DIRECTORIES = words(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
+  .portcullis .cursor .codex .gemini .roo .zed .fleet .nova .codeium .windsurf .continue .aider .cline
+  .clinerules .amp .kiro .kilocode .augment .amazonq .junie .qwen .opencode .goose .trae .copilot
+  .bundle .gradle .mise .ssh .gnupg .aws .kube .githooks`);
+
+/** The same below `.config`. */
+const CONFIGURED = words(
+  'git fish zed opencode goose amp github-copilot systemd autostart mise direnv pip nvim',
 );
 
-const FILES = new Set(
-  `.gitconfig .gitmodules .gitattributes .bashrc .bash_profile .bash_login .bash_aliases
-  .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile .envrc .npmrc .yarnrc .yarnrc.yml
-  .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion
+const FILES =
+  words(`.gitconfig .gitmodules .gitattributes .lfsconfig .bashrc .bash_profile .bash_login
+  .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc
+  .kshrc .mkshrc .inputrc .pam_environment .xprofile .xinitrc .xsession .envrc .npmrc .yarnrc
+  .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion
   .bazeliskrc .pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
-  gradle-wrapper.properties maven-wrapper.properties .devcontainer.json .ripgreprc
-  pyrightconfig.json .mcp.json .claude.json`.split(/\s+/),
-);
+  lefthook-local.yml .overcommit.yml .simple-git-hooks.json .lintstagedrc .huskyrc
+  gradle-wrapper.properties maven-wrapper.properties .devcontainer.json .ripgreprc pyrightconfig.json
+  .mcp.json .claude.json .aider.conf.yml .cursorrules .windsurfrules .roomodes .mise.toml mise.toml
+  .pypirc pip.conf .condarc .gemrc .curlrc .wgetrc .netrc .vimrc .exrc .nvimrc .dir-locals.el .emacs
+  .tmux.conf .screenrc .gdbinit .lldbinit .pdbrc .psqlrc .sqliterc .irbrc .pryrc .terraformrc
+  sitecustomize.py usercustomize.py`);
+
+/** Files that hold the rules themselves: whoever may change these may do anything later. */
+const RULES = /^settings(\.local)?\.json$|^managed-settings\.json$|^hooks$/;
+
+export interface ProtectedPlace {
+  readonly roots: readonly string[];
+  /** Our own directories, wherever they are and whatever they are called. */
+  readonly own?: readonly string[] | undefined;
+}
 
 /** Which protected thing a path is, under any of its names; undefined when it is none. */
-export function protectedPart(path: PathSpellings, roots: readonly string[]): string | undefined {
+export function protectedPart(path: PathSpellings, place: ProtectedPlace): string | undefined {
   for (const spelling of [path.literal, ...path.resolved]) {
-    const part = partOf(belowRoot(spelling, roots));
+    const part = partOf(belowRoot(spelling, place.roots)) ?? ownPart(spelling, place);
     if (part !== undefined) return part;
   }
   return undefined;
+}
+
+/** Our settings and our state: what holds the rules, and the record of what was done. */
+export function holdsRules(path: PathSpellings, place: ProtectedPlace): boolean {
+  return [path.literal, ...path.resolved].some((spelling) => {
+    if (ownPart(spelling, place) !== undefined) return true;
+    const names = belowRoot(spelling, place.roots);
+    const at = names.indexOf('.claude');
+    if (names.includes('.portcullis')) return true;
+    return at !== -1 && (names.length === at + 1 || RULES.test(names[at + 1] ?? ''));
+  });
 }
 
 /**
@@ -41,20 +70,56 @@ export function isCriticalPath(
   );
 }
 
+/** By which a command line shows that it may be about a protected file: mostly a name that begins with a dot. */
+const TELLING =
+  /(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
+
+/** A quick look, so that commands which name nothing of the kind need no closer one. */
+export function mayNameProtected(command: string, { own = [] }: ProtectedPlace): boolean {
+  // Escapes inside `$'…'` can spell any name.
+  if (command.includes("$'")) return true;
+  const plain = command.replace(/['"\\]/g, '');
+  return TELLING.test(plain) || own.some((directory) => plain.includes(directory));
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
+
 /** A working directory may itself lie inside such a directory; only what is below it counts. */
 function belowRoot(path: string, roots: readonly string[]): readonly string[] {
   const root = roots.find((one) => isInside(path, one));
   const rest = root === undefined ? path : path.slice(root.length);
   return foldCase(toPosix(rest))
     .split('/')
-    .filter((name) => name !== '');
+    .filter((name) => name !== '')
+    .map(asSystemsTakeIt);
+}
+
+function ownPart(path: string, { own = [], roots }: ProtectedPlace): string | undefined {
+  return own.find((directory) => {
+    if (!isInside(path, directory)) return false;
+    // A workspace may lie inside: a worktree, or the settings that somebody works on.
+    return !roots.some((root) => isInside(root, directory) && isInside(path, root));
+  });
+}
+
+/** Some file systems take `.git.`, `.git ` and `.git::$DATA` for `.git`, and `git~1` is its short name. */
+function asSystemsTakeIt(name: string): string {
+  const plain = name
+    .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '')
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '');
+  const short = /^(git|claude|portcu|vscode|husky|idea|bashrc|cursor)~\d$/.exec(plain)?.[1];
+  if (short !== undefined) return short === 'portcu' ? '.portcullis' : `.${short}`;
+  return plain === '' ? name : plain;
 }
 
 function partOf(names: readonly string[]): string | undefined {
   const directory = names.findIndex(
     (name, index) =>
       (DIRECTORIES.has(name) && !(name === '.claude' && names[index + 1] === 'worktrees')) ||
-      (name === '.config' && names[index + 1] === 'git'),
+      (name === '.config' && CONFIGURED.has(names[index + 1] ?? '')),
   );
   if (directory !== -1) return names[directory];
   const file = names.at(-1) ?? '';

@@ -1,7 +1,8 @@
 import { matchesDomain } from './domain.js';
 import type { Opening, Resolver } from './guard.js';
 import { STANCES } from './modes.js';
-import { pathIsGranted, scalarText } from './rule-match.js';
+import { indexOf } from './rule-index.js';
+import { fieldText, grantingPath } from './rule-match.js';
 import type { Rule } from './rules.js';
 import { coverageOf } from './shell-grants.js';
 import type { CallView, TouchedPath } from './view.js';
@@ -19,29 +20,20 @@ const mode: Resolver = {
 const allowRules: Resolver = {
   name: 'allow rules',
   decide(view) {
-    const rule = view.rules.allow.find((one) => one.matchesTool(view.names) && opens(one, view));
+    const { any, others, commands } = indexOf(view.rules.allow).forTool(view.names);
+    // The very text of the whole call, compound or not.
+    const whole = commands.exact(view.call.subject.command?.trim() ?? '')?.rule;
+    const rule = any ?? whole ?? others.find((one) => opens(one, view));
     return rule === undefined ? undefined : allow(`the rule ${rule.label} allows it`, rule.label);
   },
 };
 
 function opens({ spec }: Rule, { call }: CallView): boolean {
-  switch (spec.kind) {
-    case 'any':
-      return true;
-    case 'command':
-      // The very text of the whole call, compound or not.
-      return (
-        spec.pattern.tokens === undefined && call.subject.command?.trim() === spec.pattern.text
-      );
-    case 'domain':
-      return call.subject.url !== undefined && matchesDomain(spec.pattern, call.subject.url);
-    case 'field': {
-      const value = scalarText(call.input, spec.field);
-      return value !== undefined && matches(spec.value, value);
-    }
-    case 'path':
-      return false;
+  if (spec.kind === 'domain') {
+    return call.subject.url !== undefined && matchesDomain(spec.pattern, call.subject.url);
   }
+  const value = spec.kind === 'field' ? fieldText(spec, call.input) : undefined;
+  return spec.kind === 'field' && value !== undefined && matches(spec.value, value);
 }
 
 /** Every file must be inside the workspace where the mode says so, or be opened by a rule. */
@@ -76,11 +68,10 @@ async function openerOf(
   const readable = access === 'read' && STANCES[view.mode].read === 'inside';
   if ((insideIsFine || readable) && (await view.judge.inside(spellings)))
     return 'working directories';
-  return view.rules.allow.find((rule) => {
+  return grantingPath(view.rules.allow, spellings, (rule) => {
     if (rule.spec.kind !== 'path') return false;
     if (access === 'write' && rule.spec.access !== 'write') return false;
-    if (!rule.spec.everyTool && !rule.matchesTool(view.names)) return false;
-    return pathIsGranted(rule.spec.pattern, spellings);
+    return rule.spec.everyTool || rule.matchesTool(view.names);
   })?.label;
 }
 
@@ -95,10 +86,11 @@ const shell: Resolver = {
       cwd,
       roots,
       home: view.home,
-      commandRules: view.rules.allow.filter((rule) => rule.matchesTool(view.names)),
-      pathRules: view.rules.allow.filter(
-        (rule) => rule.spec.kind === 'path' && rule.spec.everyTool,
-      ),
+      allow: view.rules.allow,
+      names: view.names,
+      own: view.facts.own,
+      exported: view.facts.exported,
+      looking: view.facts.askReadOnly?.() !== true,
       fileCommands: STANCES[view.mode].execute === 'inside',
     });
     if (!coverage.covered) return { decision: 'pass', reason: coverage.reason };

@@ -1,8 +1,9 @@
 import { matchesDomain } from './domain.js';
 import { matchesPath, type PathPattern } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
-import type { CommandPattern, Rule } from './rules.js';
-import type { ShellWord, SimpleCommand } from './shell/model.js';
+import type { CommandPattern, Rule, RuleSpec } from './rule.js';
+import { indexOf, type ToolRules } from './rule-index.js';
+import type { ShellWord } from './shell/model.js';
 import { canonicalText } from './shell/runners.js';
 import type { CallView, TouchedPath } from './view.js';
 import { couldMatch, matches, mustMatch } from './wildcard.js';
@@ -13,57 +14,72 @@ export interface RestrictionMatch {
   readonly sure: 'yes' | 'maybe';
 }
 
-/** The first restriction that covers the call; a sure match goes before one that is only possible. */
-export async function findRestriction(
-  rules: readonly Rule[],
-  view: CallView,
-): Promise<RestrictionMatch | undefined> {
-  let possible: RestrictionMatch | undefined;
-  for (const rule of rules) {
-    const sure = await restricts(rule, view);
-    if (sure === 'yes') return { rule, sure };
-    if (sure === 'maybe') possible ??= { rule, sure };
+type Found = Promise<RestrictionMatch | undefined>;
+
+const judged = new WeakMap<CallView, Map<readonly Rule[], Found>>();
+
+/**
+ * A restriction that covers the call; a sure match goes before one that is only possible. Looked for
+ * once per call and list.
+ */
+export async function findRestriction(rules: readonly Rule[], view: CallView): Found {
+  if (rules.length === 0) return undefined;
+  const mine = judged.get(view) ?? new Map<readonly Rule[], Found>();
+  judged.set(view, mine);
+  const found = mine.get(rules) ?? search(rules, view);
+  mine.set(rules, found);
+  return found;
+}
+
+async function search(rules: readonly Rule[], view: CallView): Found {
+  const index = indexOf(rules);
+  const mine = index.forTool(view.names);
+  if (mine.any !== undefined) return { rule: mine.any, sure: 'yes' };
+  const other = mine.others.find((rule) => inputIsCovered(rule.spec, view));
+  if (other !== undefined) return { rule: other, sure: 'yes' };
+  if (!index.paths.isEmpty) {
+    const rule =
+      restrictingPath(rules, await view.paths()) ??
+      restrictingPath(rules, (await view.shellPaths()).paths);
+    if (rule !== undefined) return { rule, sure: 'yes' };
   }
-  return possible;
+  return mine.commands.isEmpty ? undefined : restrictingCommand(mine.commands, view);
 }
 
 /** Whether shell code must be read to decide these rules for this call. */
 export function needsShell(rules: readonly Rule[], view: CallView): boolean {
-  if (view.call.subject.command === undefined) return false;
-  return rules.some(
-    (rule) =>
-      rule.spec.kind === 'path' || (rule.spec.kind === 'command' && rule.matchesTool(view.names)),
-  );
+  if (view.call.subject.command === undefined || rules.length === 0) return false;
+  const index = indexOf(rules);
+  return !index.paths.isEmpty || !index.forTool(view.names).commands.isEmpty;
 }
 
-async function restricts(rule: Rule, view: CallView): Promise<'yes' | 'maybe' | 'no'> {
-  const { spec } = rule;
-  if (spec.kind === 'path') {
-    const touched = [...(await view.paths()), ...(await view.shellPaths()).paths];
-    return touched.some((path) => pathIsRestricted(path, spec)) ? 'yes' : 'no';
-  }
-  if (!rule.matchesTool(view.names)) return 'no';
-  switch (spec.kind) {
-    case 'any':
-      return 'yes';
-    case 'command':
-      return restrictsCommand(spec.pattern, view);
-    case 'domain':
-      return matchesDomain(spec.pattern, view.call.subject.url ?? '') ? 'yes' : 'no';
-    case 'field': {
-      const value = scalarText(view.call.input, spec.field)?.toLowerCase();
-      return value !== undefined && matches(spec.value, value) ? 'yes' : 'no';
-    }
-  }
+/** Whether a rule about a host or an input covers the call. */
+function inputIsCovered(spec: RuleSpec, { call }: CallView): boolean {
+  if (spec.kind === 'domain') return matchesDomain(spec.pattern, call.subject.url ?? '');
+  if (spec.kind !== 'field') return false;
+  const value = fieldText(spec, call.input)?.toLowerCase();
+  return value !== undefined && matches(spec.value, value);
 }
 
 /** What may not be read may not be written either. */
-function pathIsRestricted(
-  { access, spellings }: TouchedPath,
-  spec: { access: 'read' | 'write'; pattern: PathPattern },
-): boolean {
-  if (spec.access === 'write' && access === 'read') return false;
-  return [spellings.literal, ...spellings.resolved].some((path) => matchesPath(spec.pattern, path));
+export function restrictingPath(
+  rules: readonly Rule[],
+  touched: readonly TouchedPath[],
+): Rule | undefined {
+  const { paths } = indexOf(rules);
+  for (const { access, spellings } of touched) {
+    for (const spelling of spellingsOf(spellings)) {
+      const found = paths
+        .covering(spelling)
+        .find(({ spec }) => spec.access === 'read' || access === 'write');
+      if (found !== undefined) return found.rule;
+    }
+  }
+  return undefined;
+}
+
+function spellingsOf({ literal, resolved }: PathSpellings): readonly string[] {
+  return resolved.length === 1 && resolved[0] === literal ? resolved : [literal, ...resolved];
 }
 
 /** For a grant, both the name and where it leads must be covered. */
@@ -74,40 +90,66 @@ export function pathIsGranted(pattern: PathPattern, spellings: PathSpellings): b
   );
 }
 
-async function restrictsCommand(
-  pattern: CommandPattern,
-  view: CallView,
-): Promise<'yes' | 'maybe' | 'no'> {
-  if (view.call.subject.command?.trim() === pattern.text) return 'yes';
-  const reading = await view.shell();
-  let result: 'maybe' | 'no' = 'no';
-  for (const command of reading?.commands ?? []) {
-    if (command.raw === pattern.text) return 'yes';
-    for (const words of command.views) {
-      const sure = restrictsWords(pattern, words);
-      if (sure === 'yes') return 'yes';
-      if (sure === 'maybe') result = 'maybe';
-    }
-  }
-  return result;
+/** The first grant that covers the path and that `accept` takes. */
+export function grantingPath(
+  rules: readonly Rule[],
+  spellings: PathSpellings,
+  accept: (rule: Rule) => boolean,
+): Rule | undefined {
+  return indexOf(rules)
+    .paths.covering(spellings.literal)
+    .find(({ rule, spec }) => accept(rule) && pathIsGranted(spec.pattern, spellings))?.rule;
 }
 
-function restrictsWords(
-  pattern: CommandPattern,
-  words: readonly ShellWord[],
-): 'yes' | 'maybe' | 'no' {
-  if (words.length === 0) return 'no';
-  const open = words.findIndex((word) => !word.literal);
-  const spellings = withProgramName(open === -1 ? words : words.slice(0, open + 1));
-  for (const spelled of spellings) {
-    if (open === -1) {
-      if (commandFits(pattern, canonicalText(spelled))) return 'yes';
-    } else if (pattern.tokens !== undefined && mustMatch(pattern.tokens, beginning(spelled))) {
-      return 'yes';
+async function restrictingCommand(
+  rules: ToolRules['commands'],
+  view: CallView,
+): Promise<RestrictionMatch | undefined> {
+  const whole = rules.exact(view.call.subject.command?.trim() ?? '');
+  if (whole !== undefined) return { rule: whole.rule, sure: 'yes' };
+  const reading = await view.shell();
+  let possible: RestrictionMatch | undefined;
+  for (const command of reading?.commands ?? []) {
+    const written = rules.exact(command.raw);
+    if (written !== undefined) return { rule: written.rule, sure: 'yes' };
+    for (const words of command.views) {
+      const found = restrictingWords(rules, words);
+      if (found?.sure === 'yes') return found;
+      possible ??= found;
     }
   }
-  if (open <= 0) return 'no';
-  return spellings.some((spelled) => couldFit(pattern, beginning(spelled))) ? 'maybe' : 'no';
+  return possible;
+}
+
+function restrictingWords(
+  rules: ToolRules['commands'],
+  words: readonly ShellWord[],
+): RestrictionMatch | undefined {
+  if (words.length === 0) return undefined;
+  const open = words.findIndex((word) => !word.literal);
+  const spellings = withProgramName(open === -1 ? words : words.slice(0, open + 1));
+  if (open === -1) {
+    for (const spelled of spellings) {
+      const text = canonicalText(spelled);
+      const found =
+        rules.exact(text) ?? rules.patternsFor(text).find(({ pattern }) => fits(pattern, text));
+      if (found !== undefined) return { rule: found.rule, sure: 'yes' };
+    }
+    return undefined;
+  }
+  const starts = spellings.map(beginning);
+  for (const start of starts) {
+    const found = rules
+      .patternsFor(start)
+      .find(({ pattern }) => pattern.tokens !== undefined && mustMatch(pattern.tokens, start));
+    if (found !== undefined) return { rule: found.rule, sure: 'yes' };
+  }
+  if (open === 0) return undefined;
+  for (const start of starts) {
+    const found = rules.rulesBeginning(start).find(({ pattern }) => couldFit(pattern, start));
+    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
+  }
+  return undefined;
 }
 
 /** The text in front of the unknown word, and the part of that word that is known. */
@@ -128,27 +170,24 @@ function withProgramName(words: readonly ShellWord[]): readonly (readonly ShellW
   return [words, [{ ...first, value }, ...rest]];
 }
 
-/** Whether a whole command fits a pattern for commands. */
-export function commandFits({ tokens, text }: CommandPattern, command: string): boolean {
+/** Whether a whole command fits a pattern. */
+export function fits({ tokens, text }: CommandPattern, command: string): boolean {
   if (tokens === undefined) return text === command;
   return matches(tokens, command) || matches(tokens, `${command} `);
 }
 
-/** An exact rule goes by what was typed, a pattern by what the shell will make of it. */
-export function grantsCommand(
-  pattern: CommandPattern,
-  command: Pick<SimpleCommand, 'raw'>,
-  words: readonly ShellWord[],
-): boolean {
-  if (pattern.tokens === undefined) return pattern.text === command.raw;
-  return commandFits(pattern, canonicalText(words));
+/** What a rule about an input is compared with; undefined when the input is not given. */
+export function fieldText(
+  { field, followedBy }: Extract<RuleSpec, { kind: 'field' }>,
+  input: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const value = scalarText(input, field);
+  if (value === undefined || followedBy === undefined) return value;
+  return `${value} ${scalarText(input, followedBy) ?? ''}`;
 }
 
 /** Text of a top-level input that is a string, number or boolean. */
-export function scalarText(
-  input: Readonly<Record<string, unknown>>,
-  field: string,
-): string | undefined {
+function scalarText(input: Readonly<Record<string, unknown>>, field: string): string | undefined {
   const value = Object.hasOwn(input, field) ? input[field] : undefined;
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }

@@ -5,6 +5,8 @@ export interface RuleTool {
   readonly spec: SpecKind;
   /** For `field`: the input that the specifier is compared with. */
   readonly field?: string;
+  /** For `field`: an input that may follow it. */
+  readonly followedBy?: string;
   /** Inputs that `Tool(parameter:value)` may name, where not every one may. */
   readonly parameters?: readonly string[];
 }
@@ -34,8 +36,21 @@ export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
   WriteDraft: path('write-path'),
   NotebookEdit: path('write-path'),
   WebFetch: { spec: 'domain', parameters: ['prompt'] },
-  Agent: { spec: 'field', field: 'subagent_type' },
-  Skill: { spec: 'field', field: 'skill' },
+  Agent: {
+    spec: 'field',
+    field: 'subagent_type',
+    parameters: [
+      'model',
+      'isolation',
+      'run_in_background',
+      'name',
+      'team_name',
+      'mode',
+      'resume',
+      'max_turns',
+    ],
+  },
+  Skill: { spec: 'field', field: 'skill', followedBy: 'args', parameters: ['args'] },
   AskUserQuestion: none,
   BashOutput: none,
   CronCreate: none,
@@ -65,16 +80,11 @@ export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
   WebSearch: none,
 };
 
-/** Older names that files still carry. */
-export const RULE_ALIASES: Readonly<Record<string, string>> = {
-  Task: 'Agent',
-  KillShell: 'TaskStop',
-  KillBash: 'TaskStop',
-  AgentOutputTool: 'TaskOutput',
-  BashOutputTool: 'BashOutput',
-  ListPeers: 'ListAgents',
-  Brief: 'SendUserMessage',
-  ListMcpResources: 'ListMcpResourcesTool',
-  ReadMcpResource: 'ReadMcpResourceTool',
-  ReadMcpResourceDir: 'ReadMcpResourceDirTool',
-};
+/** What tools are mainly about: `Tool(parameter:value)` does not name these. */
+export const PRIMARY_INPUTS: ReadonlySet<string> = new Set([
+  'command',
+  'file_path',
+  'path',
+  'notebook_path',
+  'url',
+]);

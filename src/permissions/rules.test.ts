@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../settings/types.js';
 import { matchesDomain, parseDomain } from './domain.js';
 import { splitRuleList } from './rule-list.js';
-import { commandFits } from './rule-match.js';
-import { parseCommandPattern, parseRules, type RuleKind } from './rules.js';
+import { fits } from './rule-match.js';
+import { parseCommandPattern } from './rule-specs.js';
+import { parseRules, type RuleKind } from './rules.js';
 
 const sourced = (text: string): SourcedRule => ({
   value: { text, root: '/p' },
@@ -40,7 +41,7 @@ describe('command patterns', () => {
     ['touch \\*', 'touch *', true],
     ['touch \\*', 'touch b', false],
   ])('%s against %s: %s', (pattern, command, expected) => {
-    expect(commandFits(parseCommandPattern(pattern), command)).toBe(expected);
+    expect(fits(parseCommandPattern(pattern), command)).toBe(expected);
   });
 });
 
@@ -82,7 +83,7 @@ describe('rules', () => {
     ['deny', 'Read(~other/.ssh/**)'],
     ['deny', 'WebFetch(example.com)'],
     ['deny', 'WebFetch(domain:https://x/y)'],
-    ['deny', 'Xyz*'],
+
     ['deny', 'TodoWrite(foo)'],
   ])('a restriction that cannot be honoured is fatal: %s %s', (kind, text) => {
     const { rules, problems } = parse(kind, text);

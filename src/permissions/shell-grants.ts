@@ -1,6 +1,7 @@
 import type { PathJudge, PathSpellings } from './paths.js';
 import { isCriticalPath, protectedPart } from './protected-paths.js';
-import { grantsCommand, pathIsGranted } from './rule-match.js';
+import { indexOf } from './rule-index.js';
+import { fits, grantingPath } from './rule-match.js';
 import type { Rule } from './rules.js';
 import { cdTarget } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
@@ -8,7 +9,7 @@ import { hazardIn } from './shell/hazards.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { nameOf } from './shell/model.js';
 import { readOnlyUse } from './shell/read-only.js';
-import { unwrapForGrant } from './shell/runners.js';
+import { canonicalText, unwrapForGrant } from './shell/runners.js';
 
 /** What may open the commands of one piece of shell code. */
 export interface GrantPlace {
@@ -16,9 +17,15 @@ export interface GrantPlace {
   readonly cwd: string;
   readonly home: string;
   readonly roots: readonly string[];
-  /** Allow rules for the tool's commands, and for paths. */
-  readonly commandRules: readonly Rule[];
-  readonly pathRules: readonly Rule[];
+  readonly allow: readonly Rule[];
+  /** The tool's names, by which its rules are found. */
+  readonly names: readonly string[];
+  /** Our own directories. */
+  readonly own?: readonly string[] | undefined;
+  /** Names of the variables that commands find in their environment. Absent: any. */
+  readonly exported?: ReadonlySet<string> | undefined;
+  /** Whether commands that only look are open without a rule. */
+  readonly looking: boolean;
   /** Whether simple file commands inside the working directories are fine. */
   readonly fileCommands: boolean;
 }
@@ -51,9 +58,8 @@ const SAFE_VARIABLES =
 
 async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promise<Coverage> {
   for (const { name, value } of command.assignments) {
-    if (!SAFE_VARIABLES.test(name) || !value.literal) {
-      return open(`it sets the variable ${name}`);
-    }
+    const isSafe = SAFE_VARIABLES.test(name) || isOwnVariable(name, command, place);
+    if (!isSafe || !value.literal) return open(`it sets the variable ${name}`);
   }
   const redirected = await redirectionCoverage(command, place);
   if (!redirected.covered || command.words.length === 0) return redirected;
@@ -66,12 +72,14 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   if (nameOf(words) === 'git' && moved) {
     return open('git in another directory follows the configuration it finds there');
   }
+  // Looking at a repository runs what its own settings name; whoever wrote it decides, unless a rule does.
+  const trap = nameOf(words) === 'git' ? await place.judge.repositoryTrap(place.cwd) : undefined;
   const main =
     (await cdCoverage(words, command, place)) ??
-    (fed ? undefined : await readOnlyCoverage(words, command, place)) ??
-    (await ruleCoverage({ words, fed }, command, place)) ??
-    (fed ? undefined : await fileCommandCoverage(words, command, place)) ??
-    open(`\`${command.raw}\` requires approval`);
+    (fed || trap !== undefined ? undefined : await readOnlyCoverage(words, command, place)) ??
+    (command.grouped ? undefined : await ruleCoverage({ words, fed }, command, place)) ??
+    (fed || command.grouped ? undefined : await fileCommandCoverage(words, command, place)) ??
+    open(`\`${command.raw}\` requires approval${trap === undefined ? '' : `: ${trap}`}`);
   if (!main.covered) return main;
   return {
     covered: true,
@@ -80,12 +88,22 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   };
 }
 
+/** Names that the shell, the linker or the locale system go by. */
+const STEERING =
+  /^(BASH.*|LD_.*|DYLD_.*|LC_.*|PROMPT_.*|HIST.*|OPT.*|COMP_.*|MAIL.*|EPOCH.*|READLINE_.*|TEXTDOMAIN.*|GIT_.*|PS\d|PATH|IFS|HOME|PWD|OLDPWD|CDPATH|ENV|SHELL|SHELLOPTS|GLOBIGNORE|EXECIGNORE|FIGNORE|FUNCNEST|INPUTRC|LANG|LANGUAGE|POSIXLY_CORRECT|RANDOM|SRANDOM|SECONDS|LINENO|DIRSTACK|GROUPS|UID|EUID|PPID|TIMEFORMAT|TMOUT|TMPDIR|TERM|REPLY|MAPFILE|COPROC|PIPESTATUS|CHILD_MAX|EMACS|auto_resume|histchars|_)$/;
+
+/** `NAME=text` on its own sets a variable of this shell, which no program gets to see. */
+function isOwnVariable(name: string, command: SimpleCommand, { exported }: GrantPlace): boolean {
+  if (command.words.length > 0 || command.grouped || exported === undefined) return false;
+  return !STEERING.test(name) && !exported.has(name);
+}
+
 async function cdCoverage(
   words: readonly ShellWord[],
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<Coverage | undefined> {
-  if (nameOf(words) !== 'cd') return undefined;
+  if (nameOf(words) !== 'cd' || !place.looking) return undefined;
   // Back to where the shell was before; what follows has no known directory.
   if (words.length === 2 && words[1]?.raw === '-') return readOnly();
   const target = cdTarget(words, place.home);
@@ -101,7 +119,7 @@ async function readOnlyCoverage(
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<Coverage | undefined> {
-  const use = readOnlyUse(words);
+  const use = place.looking ? readOnlyUse(words) : undefined;
   if (use === undefined) return undefined;
   const reads = [...use.reads];
   // A program that is given no file looks at its directory or its input.
@@ -121,17 +139,17 @@ async function ruleCoverage(
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<Coverage | undefined> {
-  for (const rule of place.commandRules) {
-    if (rule.spec.kind !== 'command') continue;
-    const { pattern } = rule.spec;
-    if (pattern.tokens === undefined) {
-      if (grantsCommand(pattern, command, words))
-        return { covered: true, by: [rule.label], writes: [] };
-      continue;
-    }
-    const fits =
-      grantsCommand(pattern, command, words) || grantsCommand(pattern, command, command.words);
-    if (!fits) continue;
+  const rules = indexOf(place.allow).forTool(place.names).commands;
+  if (rules.isEmpty) return undefined;
+  // An exact rule goes by what was typed, a pattern by what the shell will make of it.
+  const exact = rules.exact(command.raw);
+  if (exact !== undefined) return { covered: true, by: [exact.rule.label], writes: [] };
+  const bare = canonicalText(words);
+  const whole = words === command.words ? bare : canonicalText(command.words);
+  const found = [...rules.patternsFor(bare), ...(whole === bare ? [] : rules.patternsFor(whole))];
+  for (const { rule, pattern } of found) {
+    if (pattern.tokens === undefined) continue;
+    if (!fits(pattern, bare) && !(whole !== bare && fits(pattern, whole))) continue;
     const hazard = hazardIn({ words, fed });
     const spelledOut = hazard !== undefined && pattern.text.split(/\s+/).includes(hazard);
     if (hazard !== undefined && !spelledOut) continue;
@@ -158,7 +176,7 @@ async function fileCommandCoverage(
   const paths = [...use.reads, ...use.writes];
   if ((await firstOutside(paths, command, place)) !== undefined) return undefined;
   for (const spelled of await spellAll(use.writes, command, place)) {
-    if (protectedPart(spelled, place.roots) !== undefined || isCriticalPath(spelled, place))
+    if (protectedPart(spelled, place) !== undefined || isCriticalPath(spelled, place))
       return undefined;
   }
   return { covered: true, by: ['acceptEdits'], writes: use.writes };
@@ -199,7 +217,7 @@ async function firstOutside(
   }
   for (const spelled of await spellAll(paths, command, place)) {
     if (await place.judge.inside(spelled)) continue;
-    if (!isGranted(spelled, place.pathRules)) return spelled.literal;
+    if (!isGranted(spelled, place)) return spelled.literal;
   }
   return undefined;
 }
@@ -211,11 +229,10 @@ async function firstUnwritable(
   place: GrantPlace,
 ): Promise<string | undefined> {
   if (command.directories === undefined) return 'an unknown directory';
-  const rules = place.pathRules.filter(writesToo);
   for (const spelled of await spellAll(paths, command, place)) {
-    if (isGranted(spelled, rules)) continue;
+    if (isGranted(spelled, place, 'write')) continue;
     const accepted = place.fileCommands && (await place.judge.inside(spelled));
-    if (!accepted || protectedPart(spelled, place.roots) !== undefined) return spelled.literal;
+    if (!accepted || protectedPart(spelled, place) !== undefined) return spelled.literal;
   }
   return undefined;
 }
@@ -227,9 +244,9 @@ async function firstUngranted(
   place: GrantPlace,
 ): Promise<string | undefined> {
   if (command.directories === undefined && paths.length > 0) return 'an unknown directory';
-  const rules = place.pathRules.filter(writesToo);
   for (const spelled of await spellAll(paths, command, place)) {
-    if (!(await place.judge.inside(spelled)) && !isGranted(spelled, rules)) return spelled.literal;
+    const fine = (await place.judge.inside(spelled)) || isGranted(spelled, place, 'write');
+    if (!fine) return spelled.literal;
   }
   return undefined;
 }
@@ -246,12 +263,14 @@ async function spellAll(
   return spelled;
 }
 
-function isGranted(path: PathSpellings, rules: readonly Rule[]): boolean {
-  return rules.some((rule) => rule.spec.kind === 'path' && pathIsGranted(rule.spec.pattern, path));
-}
-
-function writesToo(rule: Rule): boolean {
-  return rule.spec.kind === 'path' && rule.spec.access === 'write';
+function isGranted(
+  path: PathSpellings,
+  { allow }: GrantPlace,
+  access: 'read' | 'write' = 'read',
+): boolean {
+  const opens = ({ spec }: Rule): boolean =>
+    spec.kind === 'path' && spec.everyTool && (access === 'read' || spec.access === 'write');
+  return grantingPath(allow, path, opens) !== undefined;
 }
 
 function readOnly(): Coverage {

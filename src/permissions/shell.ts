@@ -26,8 +26,9 @@ export async function classify(
   const coverage = await coverageOf(reading, {
     ...place,
     judge,
-    commandRules: [],
-    pathRules: [],
+    allow: [],
+    names: [],
+    looking: true,
     fileCommands: true,
   });
   if (!coverage.covered) return { kind: 'unknown', reason: coverage.reason };

@@ -1,37 +1,60 @@
 import { dirname, isInside, relative, toPosix } from '../env/paths.js';
+import { hasSubcommands, prefixLength } from './command-prefix.js';
 import { hostOf } from './domain.js';
-import { simpleFileUse } from './shell/file-commands.js';
-import { hazardIn } from './shell/hazards.js';
-import { nameOf } from './shell/model.js';
+import { programOf } from './shell/model.js';
 import { canonicalText, unwrapForGrant } from './shell/runners.js';
+import type { Suggestions } from './types.js';
 import type { CallView } from './view.js';
 
 const LONGEST_RULE = 200;
 
-/** The rule that would let this call through next time, ready to paste; undefined when none is sensible. */
-export async function suggestRule(view: CallView): Promise<string | undefined> {
-  const { tool, subject, workspace } = view.call;
-  if (tool.needsPerson === true) return undefined;
-  if (subject.command !== undefined) return commandRule(view, subject.command.trim());
-  if (subject.url !== undefined) {
-    const host = hostOf(subject.url);
-    return host === undefined ? undefined : `${tool.name}(domain:${host})`;
-  }
-  const [first] = subject.paths;
-  if (first === undefined || (tool.kind !== 'read' && tool.kind !== 'edit')) return tool.name;
-  if (tool.kind === 'read') return `Read(/${escaped(dirname(first.path))}/**)`;
-  const inside = isInside(first.path, workspace.cwd);
-  const path = inside
-    ? `./${escaped(relative(workspace.cwd, first.path))}`
-    : `/${escaped(first.path)}`;
-  return `Edit(${path})`;
+/** The rule that would let this call through next time, ready to paste, and those of wider answers. */
+export async function suggestFor(
+  view: CallView,
+): Promise<{ readonly suggestion?: string; readonly suggestions?: Suggestions }> {
+  // A tool that is itself a question is asked about every time.
+  if (view.call.tool.needsPerson === true) return {};
+  const suggestions = await suggestRules(view);
+  const suggestion = await best(view, suggestions);
+  return { suggestions, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-async function commandRule(view: CallView, command: string): Promise<string | undefined> {
-  const exact =
-    command.length > LONGEST_RULE || command.includes('\n')
-      ? undefined
-      : `${view.call.tool.name}(${command.replace(/[*()\\]/g, '\\$&')})`;
+async function suggestRules(view: CallView): Promise<Suggestions> {
+  const { tool, subject } = view.call;
+  if (subject.command !== undefined) return commandRules(view, subject.command.trim());
+  if (subject.url !== undefined) {
+    const host = hostOf(subject.url);
+    return {
+      ...(host === undefined ? {} : { prefix: `${tool.name}(domain:${host})` }),
+      tool: tool.name,
+    };
+  }
+  const [first] = subject.paths;
+  if (first === undefined || (tool.kind !== 'read' && tool.kind !== 'edit')) {
+    return { tool: tool.name };
+  }
+  return pathRules(view, first.path);
+}
+
+async function best(view: CallView, rules: Suggestions): Promise<string | undefined> {
+  const { exact, prefix, tool } = rules;
+  const { call } = view;
+  // One subcommand of a known program, the files of a directory, a host: what people mean. For
+  // everything else this very call.
+  const likesPrefix =
+    call.subject.command === undefined ? call.tool.kind !== 'edit' : await isSubcommandCall(view);
+  return likesPrefix ? (prefix ?? exact ?? tool) : (exact ?? prefix ?? tool);
+}
+
+async function isSubcommandCall(view: CallView): Promise<boolean> {
+  const [only] = (await view.shell())?.commands ?? [];
+  return only !== undefined && hasSubcommands(programOf(unwrapForGrant(only.words).words));
+}
+
+async function commandRules(view: CallView, command: string): Promise<Suggestions> {
+  const { name } = view.call.tool;
+  const fits = command.length <= LONGEST_RULE && !command.includes('\n');
+  const exact = fits ? { exact: `${name}(${escapedCommand(command)})` } : {};
   const reading = await view.shell();
   const [only, ...others] = reading?.commands ?? [];
   const isPlain =
@@ -43,19 +66,36 @@ async function commandRule(view: CallView, command: string): Promise<string | un
     only.redirections.every(({ access }) => access === 'none');
   if (!isPlain) return exact;
   const { words, fed } = unwrapForGrant(only.words);
-  const literal = words.every((word) => word.literal);
-  if (!literal || nameOf(words) === undefined || hazardIn({ words, fed }) !== undefined)
-    return exact;
-  // A program with subcommands is opened one subcommand at a time.
-  const second = words[1];
-  const isSubcommand =
-    simpleFileUse(words) === undefined &&
-    second !== undefined &&
-    /^[a-z][a-z0-9:-]*$/i.test(second.value);
-  const prefix = canonicalText(words.slice(0, isSubcommand ? 2 : 1)).replace(/[*()\\]/g, '\\$&');
-  return `${view.call.tool.name}(${prefix} *)`;
+  const length = fed ? undefined : prefixLength(words);
+  if (length === undefined) return exact;
+  return {
+    ...exact,
+    prefix: `${name}(${escapedCommand(canonicalText(words.slice(0, length)))} *)`,
+  };
 }
 
-function escaped(path: string): string {
+/** One file, or the files of its directory. */
+function pathRules(view: CallView, path: string): Suggestions {
+  const { tool, workspace } = view.call;
+  const name = tool.kind === 'read' ? 'Read' : 'Edit';
+  const { cwd } = workspace;
+  const directory = dirname(path);
+  const rule = (target: string): string => `${name}(${target})`;
+  const spelled = (target: string): string =>
+    isInside(target, cwd) ? `./${escapedPath(relative(cwd, target))}` : `/${escapedPath(target)}`;
+  const exact = rule(spelled(path));
+  // The rest of these is what a rule for a whole directory would open by accident.
+  const isTooWide = directory === dirname(directory) || isInside(view.home, directory);
+  if (isTooWide) return { exact };
+  if (directory === cwd) return { exact, prefix: rule('./*') };
+  const below = tool.kind === 'read' ? `/${escapedPath(directory)}` : spelled(directory);
+  return { exact, prefix: rule(`${below}/**`) };
+}
+
+function escapedCommand(command: string): string {
+  return command.replace(/[*()\\]/g, '\\$&');
+}
+
+function escapedPath(path: string): string {
   return toPosix(path).replace(/[\\*?[\]]/g, '\\$&');
 }

@@ -1,5 +1,11 @@
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { PermissionMode, Receipt, TraceStep } from '../protocol/permissions.js';
+import type {
+  AnswerScope,
+  PermissionMode,
+  PermissionUpdate,
+  Receipt,
+  TraceStep,
+} from '../protocol/permissions.js';
 import type { AnyTool, ToolSubject, Workspace } from '../tools/tool.js';
 import type { Permit } from './permit.js';
 
@@ -28,6 +34,8 @@ export type GateVerdict =
       readonly message: string;
       /** Ends the turn as an interruption does. */
       readonly interrupt: boolean;
+      /** A hook ended the turn, and why. */
+      readonly stop?: string;
       /** The rule that would have let it through, ready to paste. */
       readonly suggestion?: string;
     };
@@ -43,10 +51,30 @@ export interface AskRequest {
   readonly reason: string;
   readonly suggestion?: string;
   readonly blockedPath?: string;
+  /** The guard that asks; absent when nothing allows the call and nothing holds it. */
+  readonly heldBy?: string;
+  /** The ask rule that it goes by. */
+  readonly rule?: { readonly text: string; readonly source: string };
+  /** The rules that wider answers stand for; absent where no rule would open the call. */
+  readonly suggestions?: Suggestions;
+}
+
+/** Rules that would let a call through next time, narrowest first; each absent where none is sensible. */
+export interface Suggestions {
+  readonly exact?: string;
+  readonly prefix?: string;
+  readonly tool?: string;
 }
 
 export type AskAnswer =
-  | { readonly behavior: 'allow'; readonly updatedInput?: Readonly<Record<string, unknown>> }
+  | {
+      readonly behavior: 'allow';
+      readonly updatedInput?: Readonly<Record<string, unknown>>;
+      /** Absent: this call alone. */
+      readonly scope?: AnswerScope;
+      /** Applied before the call runs. */
+      readonly updatedPermissions?: readonly PermissionUpdate[];
+    }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
 /** Answers asks. Absent when nobody is there, which means no. */

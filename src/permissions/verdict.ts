@@ -9,10 +9,11 @@ export interface Ending {
 
 /** Everything about how a call was decided, for whoever asks later. */
 export function receiptOf(
-  { call, mode }: CallView,
+  { call, mode, commandRead }: CallView,
   trace: readonly TraceStep[],
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
+  const command = commandRead();
   return {
     toolUseId: call.toolUseId,
     tool: call.tool.name,
@@ -23,6 +24,7 @@ export function receiptOf(
     trace,
     input: call.input,
     mode,
+    ...(command === undefined ? {} : { command }),
   };
 }
 
@@ -30,16 +32,18 @@ export interface Refusal extends Ending {
   readonly message: string;
   readonly decision?: 'deny' | 'defer';
   readonly interrupt?: boolean;
+  readonly stop?: string | undefined;
   readonly suggestion?: string | undefined;
 }
 
 export function refuse(view: CallView, trace: readonly TraceStep[], refusal: Refusal): GateVerdict {
-  const { message, interrupt = false, suggestion, decision = 'deny' } = refusal;
+  const { message, interrupt = false, suggestion, stop, decision = 'deny' } = refusal;
   return {
     kind: 'refused',
     receipt: receiptOf(view, trace, { ...refusal, decision }),
     message,
     interrupt,
+    ...(stop === undefined ? {} : { stop }),
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }

@@ -1,4 +1,6 @@
+import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import { type GateFacts, NO_FACTS } from './facts.js';
 import {
   createPathJudge,
   type PathFileSystem,
@@ -7,8 +9,9 @@ import {
 } from './paths.js';
 import type { RuleSet } from './rules.js';
 import { possibleFileUse } from './shell/file-commands.js';
-import type { ShellReading, SimpleCommand } from './shell/model.js';
+import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { readShell } from './shell/read.js';
+import { canonicalText } from './shell/runners.js';
 import type { GateCall } from './types.js';
 
 export interface TouchedPath {
@@ -29,6 +32,7 @@ export interface CallView {
   readonly mode: PermissionMode;
   readonly rules: RuleSet;
   readonly home: string;
+  readonly facts: GateFacts;
   /** The tool's name and its other names. */
   readonly names: readonly string[];
   readonly judge: PathJudge;
@@ -37,6 +41,8 @@ export interface CallView {
   /** Undefined for tools that run no shell code. */
   shell(): Promise<ShellReading | undefined>;
   shellPaths(): Promise<ShellPaths>;
+  /** What the shell code was understood as, a command a line; undefined while nobody has read it. */
+  commandRead(): string | undefined;
 }
 
 export function viewOf(
@@ -46,28 +52,38 @@ export function viewOf(
     readonly home: string;
     readonly mode: PermissionMode;
     readonly rules: RuleSet;
+    readonly facts?: GateFacts | undefined;
   },
 ): CallView {
   const { roots, cwd } = call.workspace;
   const judge = createPathJudge(deps.fs, { roots, home: deps.home });
+  let reading: ShellReading | undefined;
   const shell = once(async () => {
     const { command } = call.subject;
-    return command === undefined ? undefined : readShell(command, { cwd, home: deps.home });
+    reading =
+      command === undefined ? undefined : await readShell(command, { cwd, home: deps.home });
+    return reading;
   });
   return {
     call,
     mode: deps.mode,
     rules: deps.rules,
     home: deps.home,
+    facts: deps.facts ?? NO_FACTS,
     names: [call.tool.name, ...(call.tool.aliases ?? [])],
     judge,
     shell,
+    commandRead: () => (reading === undefined ? undefined : textOf(reading)),
     paths: once(() =>
       Promise.all(
-        call.subject.paths.map(async ({ path, access }) => ({
-          access,
-          spellings: await judge.spell(path),
-        })),
+        call.subject.paths
+          .flatMap(({ path, access }) =>
+            [path, ...otherReadings(path, { cwd, home: deps.home })].map((one) => ({
+              path: one,
+              access,
+            })),
+          )
+          .map(async ({ path, access }) => ({ access, spellings: await judge.spell(path) })),
       ),
     ),
     shellPaths: once(async () => {
@@ -80,6 +96,21 @@ export function viewOf(
       return unknown === undefined ? { paths } : { paths, unknown };
     }),
   };
+}
+
+/** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
+function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
+  if (!path.startsWith(place.cwd)) return [];
+  const rest = toPosix(path.slice(place.cwd.length));
+  const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
+  if (home !== undefined) return [resolve(place.home, `.${home}`)];
+  const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
+  return root === undefined ? [] : [resolve(root)];
+}
+
+function textOf({ commands }: ShellReading): string {
+  const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);
+  return commands.map((command) => command.words.map(text).join(' ')).join('\n');
 }
 
 async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {

@@ -16,7 +16,8 @@ export type Token =
 export function commandTokens(pattern: string): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < pattern.length; at++) {
-    const char = pattern.charAt(at);
+    const char = charAt(pattern, at);
+    at += char.length - 1;
     if (char === '*') tokens.push({ kind: 'star' });
     else if (char === '\\' && '*()\\'.includes(pattern.charAt(at + 1) || ' ')) {
       at++;
@@ -30,7 +31,8 @@ export function commandTokens(pattern: string): readonly Token[] {
 export function segmentTokens(segment: string): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < segment.length; at++) {
-    const char = segment.charAt(at);
+    const char = charAt(segment, at);
+    at += char.length - 1;
     if (char === '\\' && at + 1 < segment.length) {
       at++;
       tokens.push({ kind: 'char', char: segment.charAt(at) });
@@ -50,13 +52,45 @@ export function segmentTokens(segment: string): readonly Token[] {
 
 /** Whether the whole text fits the pattern. */
 export function matches(tokens: readonly Token[], text: string): boolean {
-  const states = run(tokens, text);
-  return states.has(tokens.length);
+  let at = 0;
+  let token = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < text.length) {
+    const current = tokens[token];
+    if (current?.kind === 'star') {
+      star = token++;
+      resume = at;
+      continue;
+    }
+    if (current !== undefined && fits(current, text, at)) {
+      at += width(text, at);
+      token++;
+      continue;
+    }
+    // The last star takes one more character; earlier ones need no second thought.
+    if (star === -1) return false;
+    token = star + 1;
+    resume += width(text, resume);
+    at = resume;
+  }
+  while (tokens[token]?.kind === 'star') token++;
+  return token === tokens.length;
 }
 
 /** Whether some text that begins with `beginning` would fit the pattern. */
 export function couldMatch(tokens: readonly Token[], beginning: string): boolean {
-  return run(tokens, beginning).size > 0;
+  const first = tokens.findIndex((token) => token.kind === 'star');
+  if (first === -1) return literalCould(tokens, beginning);
+  let at = 0;
+  for (let index = 0; index < first; index++) {
+    if (at >= beginning.length) return true;
+    const token = tokens[index];
+    if (token === undefined || token.kind === 'star' || !fits(token, beginning, at)) return false;
+    at += width(beginning, at);
+  }
+  // From the first star on, whatever was begun can be ended as the pattern wants.
+  return true;
 }
 
 /** Whether every text that begins with `beginning` fits the pattern. */
@@ -64,36 +98,29 @@ export function mustMatch(tokens: readonly Token[], beginning: string): boolean 
   return tokens.at(-1)?.kind === 'star' && matches(tokens, beginning);
 }
 
-/** The positions in the pattern that can be reached by reading the text. */
-function run(tokens: readonly Token[], text: string): ReadonlySet<number> {
-  let states = closure(tokens, [0]);
-  for (const char of text) {
-    const next: number[] = [];
-    for (const state of states) {
-      const token = tokens[state];
-      if (token === undefined) continue;
-      if (token.kind === 'star') next.push(state);
-      else if (fits(token, char)) next.push(state + 1);
-    }
-    states = closure(tokens, next);
-    if (states.size === 0) break;
+function literalCould(tokens: readonly Token[], beginning: string): boolean {
+  let at = 0;
+  for (const token of tokens) {
+    if (at >= beginning.length) return true;
+    if (token.kind === 'star' || !fits(token, beginning, at)) return false;
+    at += width(beginning, at);
   }
-  return states;
+  return at >= beginning.length;
 }
 
-function fits(token: Exclude<Token, { kind: 'star' }>, char: string): boolean {
-  if (token.kind === 'one') return true;
-  return token.kind === 'set' ? token.has(char) : token.char === char;
+function fits(token: Token, text: string, at: number): boolean {
+  if (token.kind === 'char') return text.startsWith(token.char, at);
+  return token.kind === 'one' || (token.kind === 'set' && token.has(charAt(text, at)));
 }
 
-/** A star may also stand for nothing. */
-function closure(tokens: readonly Token[], from: readonly number[]): Set<number> {
-  const states = new Set<number>();
-  for (let state of from) {
-    states.add(state);
-    while (tokens[state]?.kind === 'star') states.add(++state);
-  }
-  return states;
+/** A character beyond the basic plane takes two units. */
+function width(text: string, at: number): 1 | 2 {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xd800 && unit < 0xdc00 && at + 1 < text.length ? 2 : 1;
+}
+
+function charAt(text: string, at: number): string {
+  return text.slice(at, at + width(text, at));
 }
 
 function characterSet(

@@ -40,6 +40,13 @@ export interface Receipt {
   readonly trace: readonly TraceStep[];
   readonly input: unknown;
   readonly mode: PermissionMode;
+  /** Shell code as the gate understood it, one simple command after the other. */
+  readonly command?: string;
+  /** Milliseconds that the decision took, waiting for an answer included. */
+  readonly ms?: number;
+  /** ISO time and session; stamped when the receipt is journalled. */
+  readonly time?: string;
+  readonly sessionId?: string;
 }
 
 /** One entry of the result's `permission_denials`. */
@@ -52,3 +59,46 @@ export interface PermissionDenial {
   /** A rule that would let exactly this through, ready to paste. */
   readonly suggestion?: string;
 }
+
+/** How far an answer to a question reaches. */
+export interface AnswerScope {
+  /** `call`: this one call. `exact`: the same call again. `prefix`: calls like it, by the suggested rule. */
+  readonly what: 'call' | 'exact' | 'prefix' | 'tool';
+  /** `project` is kept in the project's local settings, `user` in the user's own. */
+  readonly until: 'once' | 'turn' | 'session' | 'project' | 'user';
+  /** Milliseconds since 1970; the answer holds no longer than this. */
+  readonly expiresAt?: number;
+}
+
+export const UPDATE_DESTINATIONS = [
+  'session',
+  'cliArg',
+  'localSettings',
+  'projectSettings',
+  'userSettings',
+] as const;
+export type UpdateDestination = (typeof UPDATE_DESTINATIONS)[number];
+
+export interface PermissionRuleValue {
+  readonly toolName: string;
+  readonly ruleContent?: string;
+}
+
+/** A change of the rules, the mode or the directories that comes with an answer. */
+export type PermissionUpdate =
+  | {
+      readonly type: 'addRules' | 'replaceRules' | 'removeRules';
+      readonly rules: readonly PermissionRuleValue[];
+      readonly behavior: 'allow' | 'ask' | 'deny';
+      readonly destination: UpdateDestination;
+    }
+  | {
+      readonly type: 'setMode';
+      readonly mode: PermissionMode;
+      readonly destination: UpdateDestination;
+    }
+  | {
+      readonly type: 'addDirectories' | 'removeDirectories';
+      readonly directories: readonly string[];
+      readonly destination: UpdateDestination;
+    };

@@ -17,8 +17,16 @@ export type SessionNews =
       readonly summaryUuid: string;
     }
   | { readonly type: 'compaction_failed'; readonly reason: string }
-  | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
+  | {
+      readonly type: 'notice';
+      readonly level: 'info' | 'notice' | 'warning';
+      readonly text: string;
+      /** What kind of notice, for programs. */
+      readonly tag?: string;
+    }
   | { readonly type: 'mode'; readonly mode: PermissionMode }
+  /** Settings files changed, and what they say now is in force. */
+  | { readonly type: 'config_changed'; readonly files: readonly string[] }
   | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
   | {
       readonly type: 'progress';
@@ -53,4 +61,16 @@ export interface SessionInfo {
   readonly memoryPaths: readonly string[];
   readonly transcriptPath: string;
   readonly mcpServers: readonly { readonly name: string; readonly status: string }[];
+  /** The models that a host can offer to choose from. */
+  readonly models: readonly ModelOffer[];
+  /** Whose API is spoken. */
+  readonly provider: string;
+}
+
+export interface ModelOffer {
+  /** What `set_model` takes. */
+  readonly value: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly resolvedModel: string;
 }

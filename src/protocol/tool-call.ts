@@ -16,4 +16,6 @@ export interface ToolCallResult {
   readonly finish?: { readonly structuredOutput: unknown };
   /** Somebody answered "no, and stop". */
   readonly interrupt?: boolean;
+  /** A hook ended the turn, and why. */
+  readonly stop?: string;
 }

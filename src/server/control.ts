@@ -2,124 +2,70 @@ import { messageOf } from '../errors.js';
 import type { AgentSession, AskAnswer, AskRequest } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
+import { VERSION } from '../version.js';
+import { askHost } from './can-use-tool.js';
 import { CONTRACT_VERSION } from './frames.js';
+import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.js';
+import { createHostChannel, type HostChannel } from './host-channel.js';
+import { initializeAnswer } from './initialize.js';
 import type { Frame } from './wire.js';
 
 export interface ControlDeps {
   write(frame: Frame): void;
-  uuid(): string;
+  /** What is told while `work` runs, kept back so that the answer can go first. */
+  collect(work: () => void): readonly Frame[];
   session(): Promise<AgentSession> | undefined;
   open(initialize: Readonly<Record<string, unknown>>): Promise<AgentSession>;
   stillQueued(): readonly string[];
 }
 
 /** Both directions of the control channel. */
-export interface HostRequests {
+export interface HostControl {
   /** A line from the host that is no prompt. */
   receive(message: Readonly<Record<string, unknown>>): void;
   /** Puts an ask to the host's callback. */
   ask(request: AskRequest): Promise<AskAnswer>;
-  /** The host sends nothing any more: what waits for its answer gets none. */
-  hangUp(): void;
+  readonly callbacks: RegisteredCallbacks;
+  /** The host says nothing any more: what waits for it is answered no. */
+  close(): void;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
+/** What goes back: the payload, what stands beside it, and what is told after it. */
+interface Reply {
+  readonly response: Readonly<Record<string, unknown>>;
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly then?: readonly Frame[];
+}
+
+interface Handling extends ControlDeps {
+  readonly channel: HostChannel;
+  readonly callbacks: RegisteredCallbacks;
+}
 
 /**
  * Answers every control request exactly once. Requests of both directions may be in flight at the
  * same time; nothing here waits for a turn.
  */
-export function createControl(deps: ControlDeps): HostRequests {
-  const pending = new Map<string, { resolve(answer: Answer): void; reject(reason: Error): void }>();
-  let counter = 0;
-  let hungUp = false;
-
-  const request = (body: Record<string, unknown>, signal: AbortSignal): Promise<Answer> => {
-    const id = `portcullis-${++counter}`;
-    if (hungUp) return Promise.reject(new Error(HUNG_UP));
-    return new Promise((resolve, reject) => {
-      const withdraw = (): void => {
-        pending.delete(id);
-        deps.write({ type: 'control_cancel_request', request_id: id });
-        reject(new Error('the question was withdrawn'));
-      };
-      pending.set(id, {
-        resolve: (answer) => {
-          signal.removeEventListener('abort', withdraw);
-          resolve(answer);
-        },
-        reject: (reason) => {
-          signal.removeEventListener('abort', withdraw);
-          reject(reason);
-        },
-      });
-      if (signal.aborted) return withdraw();
-      signal.addEventListener('abort', withdraw, { once: true });
-      deps.write({ type: 'control_request', request_id: id, request: body });
-    });
-  };
-
-  const answer = (requestId: unknown, work: Promise<Answer>): void => {
-    work.then(
-      (response) =>
-        deps.write({
-          type: 'control_response',
-          response: { subtype: 'success', request_id: requestId, response },
-        }),
-      (thrown) =>
-        deps.write({
-          type: 'control_response',
-          response: {
-            subtype: 'error',
-            request_id: requestId,
-            error: messageOf(thrown),
-            ...(thrown instanceof ControlError ? { error_code: thrown.code } : {}),
-          },
-        }),
-    );
-  };
-
+export function createControl(deps: ControlDeps): HostControl {
+  const channel = createHostChannel(deps.write);
+  const callbacks = createHostCallbacks(channel);
+  const handling: Handling = { ...deps, channel, callbacks };
   return {
+    callbacks,
+    close: () => channel.close(),
     receive(message) {
       if (message.type === 'control_request' && isRecord(message.request)) {
-        answer(message.request_id, handle(deps, message.request));
+        void answer(handling, message.request_id, message.request);
       } else if (message.type === 'control_response' && isRecord(message.response)) {
-        settle(pending, message.response);
+        channel.settle(message.response);
       }
       // Kinds of messages that we do not know are ignored: newer clients may send them.
     },
-    hangUp() {
-      hungUp = true;
-      for (const waiting of pending.values()) waiting.reject(new Error(HUNG_UP));
-      pending.clear();
-    },
-    async ask(ask) {
+    async ask(request) {
       const session = await deps.session();
       session?.news({ type: 'state', state: 'requires_action' });
       try {
-        const { call } = ask;
-        const reply = await request(
-          {
-            subtype: 'can_use_tool',
-            tool_name: call.tool.name,
-            display_name: call.tool.name,
-            input: call.input,
-            tool_use_id: call.toolUseId,
-            decision_reason: ask.reason,
-            ...(ask.blockedPath === undefined ? {} : { blocked_path: ask.blockedPath }),
-            ...(call.agent.depth === 0 ? {} : { agent_id: call.agent.id }),
-            ...(call.tool.needsPerson === true ? { requires_user_interaction: true } : {}),
-            permission_suggestions: suggestionsFor(ask),
-          },
-          call.signal,
-        );
-        return toAnswer(reply);
-      } catch (thrown) {
-        // fail-closed: a callback that fails or is withdrawn is a no.
-        return {
-          behavior: 'deny',
-          message: `The permission callback failed: ${messageOf(thrown)}`,
-        };
+        return await askHost(channel, request);
       } finally {
         session?.news({ type: 'state', state: 'running' });
       }
@@ -137,42 +83,60 @@ class ControlError extends Error {
   }
 }
 
-async function handle(
-  deps: ControlDeps,
+async function answer(
+  handling: Handling,
+  requestId: unknown,
   request: Readonly<Record<string, unknown>>,
-): Promise<Answer> {
+): Promise<void> {
+  const write = (response: Readonly<Record<string, unknown>>): void =>
+    handling.write({
+      type: 'control_response',
+      response: { ...response, request_id: requestId },
+    });
+  try {
+    const { response, beside, then } = await handle(handling, request);
+    write({ subtype: 'success', response, ...beside });
+    for (const frame of then ?? []) handling.write(frame);
+  } catch (thrown) {
+    const code = thrown instanceof ControlError ? { error_code: thrown.code } : {};
+    write({ subtype: 'error', error: messageOf(thrown), ...code });
+  }
+}
+
+async function handle(
+  handling: Handling,
+  request: Readonly<Record<string, unknown>>,
+): Promise<Reply> {
   switch (request.subtype) {
     case 'initialize': {
-      const session = await deps.open(request);
+      // Before anything is awaited: the first prompt may stand on the very next line.
+      handling.callbacks.register(request.hooks);
+      const session = await handling.open(request);
       return {
-        commands: [],
-        agents: [],
-        models: [],
-        account: {},
-        output_style: 'default',
-        available_output_styles: ['default'],
-        claude_code_version: CONTRACT_VERSION,
-        current_permission_mode: session.info().mode,
-        hook_on_failure_supported: true,
+        response: initializeAnswer(session.info()),
+        beside: { pending_permission_requests: handling.channel.open('can_use_tool') },
       };
     }
     case 'interrupt':
-      (await deps.session())?.interrupt();
-      return { still_queued: deps.stillQueued() };
-    case 'set_permission_mode': {
-      const mode = toMode(request.mode);
-      (await deps.open({})).setMode(mode);
-      return { mode };
-    }
+      (await handling.session())?.interrupt();
+      return { response: { still_queued: handling.stillQueued() } };
+    case 'set_permission_mode':
+      return await setMode(handling, request.mode);
     case 'set_model': {
       const name =
         typeof request.model === 'string' && request.model !== 'default'
           ? request.model
           : undefined;
-      return { model: (await deps.open({})).setModel(name) };
+      return { response: { model: (await handling.open({})).setModel(name) } };
     }
     case 'mcp_status':
-      return { mcpServers: [] };
+      return { response: { mcpServers: [] } };
+    case 'get_binary_version':
+      return { response: { version: CONTRACT_VERSION, portcullis_version: VERSION } };
+    case 'get_settings':
+      return { response: (await handling.open({})).inspect.settings() };
+    case 'list_permission_rules':
+      return { response: { state: (await handling.open({})).inspect.rules() } };
     default:
       throw new ControlError(
         'unsupported_request',
@@ -181,57 +145,33 @@ async function handle(
   }
 }
 
+async function setMode(handling: Handling, wanted: unknown): Promise<Reply> {
+  const mode = toMode(wanted);
+  const session = await handling.open({});
+  let refused: unknown;
+  const then = handling.collect(() => {
+    try {
+      session.setMode(mode);
+    } catch (thrown) {
+      refused = thrown;
+    }
+  });
+  if (refused === undefined) return { response: { mode }, then };
+  if (mode === 'bypassPermissions') {
+    throw new ControlError('bypass_not_launched', messageOf(refused));
+  }
+  throw refused;
+}
+
 function toMode(mode: unknown): PermissionMode {
   const named = mode === 'manual' ? 'default' : mode;
   const known = PERMISSION_MODES.find((candidate) => candidate === named);
-  if (known === undefined)
-    throw new ControlError('invalid_mode', `unknown permission mode: ${String(mode)}`);
+  if (known === undefined) {
+    const names = PERMISSION_MODES.join(', ');
+    throw new ControlError(
+      'invalid_mode',
+      `unknown permission mode ${JSON.stringify(mode)}; known are ${names}`,
+    );
+  }
   return known;
-}
-
-function settle(
-  pending: Map<string, { resolve(answer: Answer): void; reject(reason: Error): void }>,
-  response: Readonly<Record<string, unknown>>,
-): void {
-  const id = String(response.request_id);
-  const waiting = pending.get(id);
-  if (waiting === undefined) return;
-  pending.delete(id);
-  if (response.subtype === 'success')
-    waiting.resolve(isRecord(response.response) ? response.response : {});
-  else waiting.reject(new Error(String(response.error ?? 'no reason given')));
-}
-
-/** fail-closed: anything but a well-formed allow is a no. */
-function toAnswer(reply: Answer): AskAnswer {
-  if (reply.behavior === 'allow') {
-    if (reply.updatedInput === undefined || reply.updatedInput === null)
-      return { behavior: 'allow' };
-    if (isRecord(reply.updatedInput))
-      return { behavior: 'allow', updatedInput: reply.updatedInput };
-    return {
-      behavior: 'deny',
-      message: 'The permission callback answered with an updatedInput that is no object',
-    };
-  }
-  if (reply.behavior !== 'deny') {
-    return { behavior: 'deny', message: 'The permission callback gave no valid answer' };
-  }
-  const message =
-    typeof reply.message === 'string' && reply.message !== '' ? reply.message : 'The user said no';
-  return { behavior: 'deny', message, interrupt: reply.interrupt === true };
-}
-
-function suggestionsFor(ask: AskRequest): readonly unknown[] {
-  if (ask.suggestion === undefined) return [];
-  const match = /^([^()]+)(?:\((.*)\))?$/s.exec(ask.suggestion);
-  if (match === null) return [];
-  return [
-    {
-      type: 'addRules',
-      rules: [{ toolName: match[1], ...(match[2] === undefined ? {} : { ruleContent: match[2] }) }],
-      behavior: 'allow',
-      destination: 'localSettings',
-    },
-  ];
 }

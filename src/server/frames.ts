@@ -178,7 +178,20 @@ function newsFrames(
         system('status', { status: null, compact_result: 'failed', compact_error: event.reason }),
       ];
     case 'notice':
-      return [system('informational', { content: event.text, level: event.level })];
+      return [
+        system('informational', {
+          content: event.text,
+          level: event.level,
+          ...(event.tag === undefined ? {} : { tag: event.tag }),
+        }),
+      ];
+    case 'config_changed':
+      return [
+        system('informational', {
+          level: 'info',
+          content: `Settings changed and are in force: ${event.files.join(', ')}`,
+        }),
+      ];
     case 'mode':
       return [system('status', { status: null, permissionMode: event.mode })];
     case 'writes_lost':
@@ -228,12 +241,15 @@ export function initFrame(info: SessionInfo, uuid: string): Frame {
     agents: [],
     skills: [],
     plugins: [],
-    capabilities: ['interrupt_receipt_v1'],
+    capabilities: CAPABILITIES,
     additional_directories: info.additionalDirectories,
     memory_paths: info.memoryPaths,
     uuid,
   };
 }
+
+/** What this runtime does beyond the plain contract. */
+export const CAPABILITIES: readonly string[] = ['interrupt_receipt_v1'];
 
 /** The contract version whose frames we speak. */
 export const CONTRACT_VERSION = '2.1.325';

@@ -61,6 +61,8 @@ function ending(run: RunResult): Record<string, unknown> {
       return failed('error_max_turns', [describeEnd(reason)], 'max_turns', stopReason);
     case 'budget':
       return failed('error_max_budget_usd', [describeEnd(reason)], 'budget_exhausted', stopReason);
+    case 'hook_stopped':
+      return { ...success('', stopReason, 'hook_stopped'), stop_message: reason.message };
     case 'aborted':
       return failed(
         'error_during_execution',
@@ -109,6 +111,7 @@ export function describeEnd(reason: StopReason): string {
     case 'aborted':
       return reason.during === 'tools' ? 'Interrupted while tools were running' : 'Interrupted';
     case 'stuck':
+    case 'hook_stopped':
       return `Stopped: ${reason.message}`;
     case 'structured_output_missing':
       return `The model did not give the structured answer in ${reason.attempts} attempts`;

@@ -1,15 +1,17 @@
 import { messageOf, PortcullisError } from '../errors.js';
 import type {
   AgentSession,
-  AskAnswer,
-  AskRequest,
+  Asker,
+  HostCallbacks,
   InputMessage,
+  LoopEvent,
   RunResult,
+  SessionNews,
   UserBlock,
 } from '../harness.js';
 import { LineSplitter, parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { createControl, type HostRequests } from './control.js';
+import { createControl, type HostControl } from './control.js';
 import { initFrame } from './frames.js';
 import { resultFrame } from './result.js';
 import type { Frame } from './wire.js';
@@ -17,12 +19,18 @@ import type { Frame } from './wire.js';
 export interface StreamServerDeps {
   readonly input: AsyncIterable<string>;
   /** Opens the session; called once the host's first line is there, so that `initialize` can shape it. */
-  open(
-    initialize: Readonly<Record<string, unknown>>,
-    asker: (request: AskRequest) => Promise<AskAnswer>,
-  ): Promise<AgentSession>;
+  open(initialize: Readonly<Record<string, unknown>>, host: Host): Promise<AgentSession>;
+  /** What a session tells, as frames. */
+  frames(event: LoopEvent | SessionNews): readonly Frame[];
   write(frame: Frame): void;
   uuid(): string;
+}
+
+/** The other end of the wire, as a session sees it. */
+export interface Host {
+  readonly asker: Asker;
+  readonly callbacks: HostCallbacks;
+  emit(event: LoopEvent | SessionNews): void;
 }
 
 export interface StreamServerResult {
@@ -41,15 +49,19 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   let ended = false;
   let inputError: PortcullisError | undefined;
   let session: Promise<AgentSession> | undefined;
-  const host: HostRequests = createControl({
-    write: deps.write,
-    uuid: deps.uuid,
+  const { write, collect } = createOutlet(deps.write);
+  const emit = (event: LoopEvent | SessionNews): void => {
+    for (const frame of deps.frames(event)) write(frame);
+  };
+  const host: HostControl = createControl({
+    write,
+    collect,
     session: () => session,
     open: (initialize) => open(initialize),
     stillQueued: () => queue.map((message) => message.uuid),
   });
   const open = (initialize: Readonly<Record<string, unknown>>): Promise<AgentSession> => {
-    session ??= deps.open(initialize, host.ask);
+    session ??= deps.open(initialize, { asker: host.ask, callbacks: host.callbacks, emit });
     return session;
   };
 
@@ -77,7 +89,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   );
   const inputDone = reading.finally(() => {
     ended = true;
-    host.hangUp();
+    host.close();
     wake();
   });
 
@@ -103,6 +115,30 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   await inputDone;
   await (await settled(session))?.close();
   return { lastRun, inputError };
+}
+
+/** Lets frames out in order, or keeps them back for a moment. */
+function createOutlet(write: (frame: Frame) => void): {
+  write(frame: Frame): void;
+  collect(work: () => void): readonly Frame[];
+} {
+  let held: Frame[] | undefined;
+  return {
+    write(frame) {
+      if (held === undefined) write(frame);
+      else held.push(frame);
+    },
+    collect(work) {
+      const kept: Frame[] = [];
+      held = kept;
+      try {
+        work();
+      } finally {
+        held = undefined;
+      }
+      return kept;
+    },
+  };
 }
 
 /** The session if it was opened; a failed start has been reported where it was awaited. */

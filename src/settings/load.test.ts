@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import { makeTempProject, type ProjectFiles, type TempProject } from '../testing/temp-project.js';
 import { type LoadedSettings, loadSettings, managedSettingsDirectory } from './load.js';
+import { withStrictness } from './refuse.js';
 import { describeProblem } from './types.js';
 
 let project: TempProject;
@@ -180,7 +181,7 @@ describe('settings that cannot be honoured', () => {
     ['{\n  "permissions": {\n    "deny": ["a"],\n  }\n}', 4, 'not valid JSON'],
     ['{\n  // no\n}', 2, 'not valid JSON'],
     ['[]', 1, 'not a JSON object'],
-    ['{"a":1,\n"permissions": []}', 2, '`permissions` must be an object'],
+    ['{"model":"m",\n"permissions": []}', 2, '`permissions` must be an object'],
     ['{"permissions": {\n"deny": "Bash"}}', 2, '`permissions.deny` must be a list of strings'],
     ['{"permissions": {\n"ask": [1]}}', 2, '`permissions.ask` must be a list of strings'],
     ['{"permissions": {\n"defaultMode": "bypas"}}', 2, '`permissions.defaultMode` must be one of'],
@@ -214,7 +215,12 @@ describe('settings that cannot be honoured', () => {
     const { settings, problems } = await load({
       '.claude/settings.json': '\uFEFF{"model": 1, "env": {"A": []}, "mine": {"x": 1}}',
     });
-    expect(problems).toMatchObject([{ severity: 'warning' }, { severity: 'warning' }]);
+    expect(problems.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+      'warning: `mine` is not a setting and has no effect.',
+      'warning: `model` must be a string; it is 1.',
+      'warning: `env.A` must be a string or a number or true or false; it is a list.',
+    ]);
+    expect([settings.model, settings.env]).toEqual([undefined, {}]);
     expect(settings.files.find((file) => file.source === 'project')?.content.mine).toEqual({
       x: 1,
     });
@@ -227,7 +233,7 @@ describe('settings that cannot be honoured', () => {
 
 describe('a folder that is not trusted', () => {
   const everything = JSON.stringify({
-    env: { PATH: 'x' },
+    env: { APP: 'x' },
     permissions: {
       allow: ['Bash'],
       ask: ['Write'],
@@ -249,9 +255,9 @@ describe('a folder that is not trusted', () => {
       expect(
         problems.map(({ severity, message }) => `${severity} ${message.split(' ')[0]}`),
       ).toEqual([
+        'note `env`',
         'note `permissions.allow`',
         'note `permissions.additionalDirectories`',
-        'note `env`',
       ]);
     },
   );
@@ -261,7 +267,7 @@ describe('a folder that is not trusted', () => {
     expect(problems).toEqual([]);
     expect(texts(settings.permissions.allow)).toEqual(['Bash']);
     expect(settings.permissions.additionalDirectories).toMatchObject([{ value: '/' }]);
-    expect(settings.env).toMatchObject({ PATH: { value: 'x' } });
+    expect(settings.env).toMatchObject({ APP: { value: 'x' } });
   });
 
   it('never sets variables of this program', async () => {
@@ -346,5 +352,269 @@ describe('unreadable settings', () => {
     project = makeTempProject();
     expect(managedSettingsDirectory('linux')).toBe('/etc/claude-code');
     expect(managedSettingsDirectory('darwin')).toContain('/Library/');
+  });
+});
+
+describe('settings of an administrator', () => {
+  const managed = (files: Record<string, unknown>): ProjectFiles =>
+    Object.fromEntries(
+      Object.entries(files).map(([name, value]) => [`managed/${name}`, JSON.stringify(value)]),
+    );
+
+  it('come from the base file and its drop-ins, the last name strongest', async () => {
+    const { settings, problems } = await load(
+      {},
+      {
+        home: {
+          ...managed({
+            'managed-settings.json': { model: 'base', permissions: { deny: ['Base'] } },
+            'managed-settings.d/20-b.json': { model: 'twenty', permissions: { deny: ['Twenty'] } },
+            'managed-settings.d/10-a.json': { model: 'ten', permissions: { deny: ['Ten'] } },
+            'managed-settings.d/.hidden.json': { model: 'hidden' },
+            'managed-settings.d/readme.txt': {},
+          }),
+        },
+      },
+    );
+    expect(problems).toEqual([]);
+    expect(settings.model).toMatchObject({ value: 'twenty', source: 'managed' });
+    expect(texts(settings.permissions.deny)).toEqual(['Twenty', 'Ten', 'Base']);
+  });
+
+  it('are fatal when one drop-in cannot be read', async () => {
+    const { problems } = await load({}, { home: { 'managed/managed-settings.d/x.json': '{,}' } });
+    expect(problems).toMatchObject([{ severity: 'fatal', source: 'managed' }]);
+  });
+
+  it('may keep all granting to themselves; restrictions of others stay', async () => {
+    const { settings, problems } = await load(
+      { '.claude/settings.json': permissions({ allow: ['P'], deny: ['PD'], ask: ['PA'] }) },
+      {
+        home: {
+          ...managed({
+            'managed-settings.json': {
+              allowManagedPermissionRulesOnly: true,
+              permissions: { allow: ['M'] },
+            },
+          }),
+          '.claude/settings.json': JSON.stringify({
+            permissions: { allow: ['U'], deny: ['UD'] },
+            portcullis: { agents: { main: { allow: ['UM'], deny: ['UMD'] } } },
+          }),
+        },
+        flag: permissions({ allow: ['F'] }),
+      },
+    );
+    expect(texts(settings.permissions.allow)).toEqual(['M']);
+    expect(texts(settings.permissions.deny)).toEqual(['PD', 'UD']);
+    expect(texts(settings.permissions.ask)).toEqual(['PA']);
+    expect(settings.permissions.managedRulesOnly).toMatchObject({ value: true, line: 1 });
+    expect(settings.permissions.agents).toMatchObject([
+      { pattern: 'main', allow: [], deny: [{ value: { text: 'UMD' } }] },
+    ]);
+    expect(problems.map(({ severity }) => severity)).toEqual(['note', 'note', 'note', 'note']);
+  });
+
+  it('are nobody else’s to write: such a restriction would never hold', async () => {
+    const { problems } = await load({}, { flag: '{"allowManagedHooksOnly": true}' });
+    expect(problems).toMatchObject([
+      { severity: 'fatal', message: expect.stringContaining('only an administrator') },
+    ]);
+    project.remove();
+    const harmless = await load({}, { flag: '{"allowManagedHooksOnly": false}' });
+    expect(harmless.problems).toMatchObject([{ severity: 'warning' }]);
+  });
+});
+
+describe('values of several files', () => {
+  it('are joined object by object, and the strict one wins where it must', async () => {
+    const { settings, merged } = await load(
+      {
+        '.claude/settings.json': JSON.stringify({
+          cleanupPeriodDays: 5,
+          permissions: { denyInsteadOfPrompting: false },
+          worktree: { baseRef: 'head' },
+          enabledMcpjsonServers: ['a', 'b'],
+        }),
+      },
+      {
+        home: {
+          '.claude/settings.json': JSON.stringify({
+            cleanupPeriodDays: 9,
+            permissions: { denyInsteadOfPrompting: true },
+            worktree: { baseRef: 'fresh', sparsePaths: ['x'] },
+            enabledMcpjsonServers: ['b', 'c'],
+            fallbackModel: ['u'],
+            portcullis: { askReadOnly: true },
+          }),
+        },
+        flag: '{"fallbackModel": ["f", "g"]}',
+      },
+    );
+    const { values } = settings;
+    expect(values.get('cleanupPeriodDays')).toMatchObject({ value: 5, source: 'project' });
+    expect(values.get('worktree.baseRef')).toMatchObject({ value: 'head' });
+    expect(values.list('worktree.sparsePaths')).toMatchObject([{ value: 'x', source: 'user' }]);
+    expect(values.list('enabledMcpjsonServers').map(({ value }) => value)).toEqual(['a', 'b', 'c']);
+    expect(values.get('fallbackModel')).toMatchObject({ value: ['f', 'g'], source: 'cli' });
+    expect(values.get('nothing')).toBeUndefined();
+    expect(settings.permissions.denyInsteadOfPrompting).toMatchObject({ source: 'user' });
+    expect(settings.permissions.askReadOnly).toMatchObject({ value: true });
+    expect(merged.get('cleanupPeriodDays')?.contributions).toMatchObject([
+      { value: 5, standing: 'in force', source: 'project' },
+      { value: 9, standing: 'shadowed', source: 'user' },
+    ]);
+  });
+
+  it('that run or grant wait for trust, unless they only restrict', async () => {
+    const { settings } = await load(
+      {
+        '.claude/settings.json': JSON.stringify({
+          apiKeyHelper: 'x',
+          statusLine: { type: 'command', command: 'x' },
+          enableAllProjectMcpServers: true,
+          disableAllHooks: true,
+          disabledMcpjsonServers: ['bad'],
+          disableSkillShellExecution: true,
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'x' }] }] },
+          sandbox: { enabled: false, filesystem: { denyRead: ['s'], allowWrite: ['/'] } },
+          portcullis: { agents: { main: { allow: ['Bash'], deny: ['Write'] } } },
+        }),
+      },
+      { trust: false },
+    );
+    const { values } = settings;
+    for (const key of [
+      'apiKeyHelper',
+      'statusLine.command',
+      'enableAllProjectMcpServers',
+      'disableAllHooks',
+      'sandbox.enabled',
+    ]) {
+      expect([key, values.get(key)]).toEqual([key, undefined]);
+    }
+    expect(values.list('hooks.PreToolUse')).toEqual([]);
+    expect(values.list('sandbox.filesystem.allowWrite')).toEqual([]);
+    expect(values.list('sandbox.filesystem.denyRead')).toMatchObject([{ value: 's' }]);
+    expect(values.list('disabledMcpjsonServers')).toMatchObject([{ value: 'bad' }]);
+    expect(values.get('disableSkillShellExecution')).toMatchObject({ value: true });
+    expect(settings.permissions.unrunGuards).toBeUndefined();
+    expect(settings.permissions.agents).toMatchObject([{ allow: [], deny: [{ line: 1 }] }]);
+  });
+
+  it('given by a host count as far as they restrict', async () => {
+    project = makeTempProject();
+    const { settings, problems } = await loadSettings({
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: project.home,
+      managedDir: project.home,
+      sources: [],
+      trustProject: false,
+      env: {},
+      hostSettings: JSON.stringify({
+        model: 'm',
+        env: { A: '1' },
+        apiKeyHelper: 'x',
+        allowManagedPermissionRulesOnly: true,
+        permissions: {
+          allow: ['Bash'],
+          deny: ['Write'],
+          defaultMode: 'bypassPermissions',
+          disableBypassPermissionsMode: 'disable',
+        },
+      }),
+    });
+    expect(problems).toEqual([]);
+    expect(settings.model).toBeUndefined();
+    expect(settings.env).toEqual({});
+    expect(settings.permissions).toMatchObject({
+      allow: [],
+      deny: [{ value: { text: 'Write' }, source: 'sdk' }],
+      bypassDisabled: { source: 'sdk' },
+      managedRulesOnly: { source: 'sdk' },
+    });
+    expect(settings.permissions.defaultMode).toBeUndefined();
+  });
+});
+
+describe('what this version cannot enforce', () => {
+  it.each([
+    [{ permissions: { blockReadsOutsideWorkingDirectories: true } }, 'fatal'],
+    [{ permissions: { blockReadsOutsideWorkingDirectories: false } }, undefined],
+    [{ availableModels: ['x'] }, 'fatal'],
+    [{ sandbox: { enabled: true } }, 'fatal'],
+    [{ sandbox: { enabled: true, failIfUnavailable: false } }, 'warning'],
+    [{ sandbox: { enabled: false, failIfUnavailable: true } }, undefined],
+    [{ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, 'warning'],
+  ])('%j', async (content, severity) => {
+    const { problems } = await load({}, { flag: JSON.stringify(content) });
+    expect(problems.map((problem) => problem.severity)).toEqual(
+      severity === undefined ? [] : [severity],
+    );
+  });
+
+  it('warns of a missing sandbox where a file alone asks for it', async () => {
+    const { problems } = await load({ '.claude/settings.json': '{"sandbox": {"enabled": true}}' });
+    expect(problems).toMatchObject([{ severity: 'warning' }]);
+  });
+
+  it('refuses what hooks guard, unless their failure is said to mean nothing', async () => {
+    const handlers = (extra: object) => [{ type: 'command', command: 'x', ...extra }];
+    const guards = async (content: object) =>
+      (await load({}, { flag: JSON.stringify(content) })).settings.permissions.unrunGuards?.map(
+        ({ value }) => value,
+      );
+    const group = { matcher: 'bash', hooks: handlers({}) };
+    expect(await guards({ hooks: { PreToolUse: [group, { hooks: handlers({}) }] } })).toEqual([
+      'bash',
+      '',
+    ]);
+    const observers = [{ hooks: handlers({ async: true }) }];
+    expect(await guards({ hooks: { PreToolUse: observers } })).toBeUndefined();
+    const open = [{ hooks: handlers({ onFailure: 'continue' }) }];
+    expect(await guards({ hooks: { PreToolUse: open } })).toBeUndefined();
+    const lenient = { hookFailure: 'continue' };
+    expect(await guards({ hooks: { PreToolUse: [group] }, portcullis: lenient })).toBeUndefined();
+    expect(await guards({ hooks: { PreToolUse: [group] }, disableAllHooks: true })).toBeUndefined();
+  });
+});
+
+describe('strictness', () => {
+  const off = JSON.stringify({ portcullis: { strict: false }, permisions: {} });
+
+  it('is the user’s to switch off, for what no administrator wrote', async () => {
+    const { settings, problems } = await load(
+      {},
+      { home: { '.claude/settings.json': off, 'managed/managed-settings.json': '{"sandox": {}}' } },
+    );
+    const judged = withStrictness(problems, settings.strictness);
+    expect(judged.map(({ severity, source }) => `${severity} ${source ?? ''}`)).toEqual([
+      'warning ',
+      'fatal managed',
+      'warning user',
+    ]);
+    expect(judged[0]?.message).toContain('`portcullis.strict` is false');
+  });
+
+  it('is an administrator’s to keep', async () => {
+    const { settings } = await load(
+      {},
+      {
+        home: {
+          '.claude/settings.json': off,
+          'managed/managed-settings.json': '{"portcullis": {"strict": true}}',
+        },
+      },
+    );
+    expect(settings.strictness).toEqual({});
+  });
+
+  it('is no project’s and no flag’s to switch off', async () => {
+    const { settings, problems } = await load({ '.claude/settings.json': off }, { flag: off });
+    expect(settings.strictness).toEqual({});
+    expect(problems.map(({ message }) => message)).toContain(
+      '`portcullis.strict` is ignored here.',
+    );
   });
 });

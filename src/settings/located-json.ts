@@ -1,9 +1,12 @@
 import { parseJson } from '../util/json.js';
+import { JsonScan } from './json-scan.js';
+import type { Duplicate } from './types.js';
 
 export type LocatedJson =
   | {
       readonly ok: true;
       readonly value: unknown;
+      readonly duplicates: readonly Duplicate[];
       lineOf(way: readonly (string | number)[]): number | undefined;
     }
   | { readonly ok: false; readonly line: number; readonly message: string };
@@ -12,118 +15,44 @@ export type LocatedJson =
 export function parseLocatedJson(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const parsed = parseJson(source);
-  if (!parsed.ok) {
-    const scan = new Scanner(source);
-    scan.document();
-    return { ok: false, line: lineAt(source, scan.failedAt ?? 0), message: parsed.error };
+  const scan = new JsonScan(source);
+  // fail-closed: what only the parser takes (an escaped `__proto__`, endless nesting) is refused too.
+  if (!parsed.ok || scan.failure !== undefined) {
+    const said = parsed.ok ? 'it cannot be read' : parsed.error;
+    const { offset, message } = scan.failure ?? { offset: 0, message: said };
+    return { ok: false, line: lineAt(lineStarts(source), offset), message };
   }
-  let places: ReadonlyMap<string, number> | undefined;
+  let starts: readonly number[] | undefined;
+  const line = (offset: number): number => {
+    starts ??= lineStarts(source);
+    return lineAt(starts, offset);
+  };
   return {
     ok: true,
     value: parsed.value,
+    duplicates: scan.duplicates.map(({ way, offset }) => ({ way, line: line(offset) })),
     lineOf(way) {
-      places ??= placesOf(source);
-      const offset = places.get(JSON.stringify(way));
-      return offset === undefined ? undefined : lineAt(source, offset);
+      const offset = scan.places.get(JSON.stringify(way));
+      return offset === undefined ? undefined : line(offset);
     },
   };
 }
 
-function placesOf(source: string): ReadonlyMap<string, number> {
-  const scan = new Scanner(source);
-  scan.document();
-  return scan.places;
+function lineStarts(source: string): readonly number[] {
+  const starts = [0];
+  for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) {
+    starts.push(at + 1);
+  }
+  return starts;
 }
 
-function lineAt(source: string, offset: number): number {
-  let line = 1;
-  for (let index = 0; index < offset && index < source.length; index++) {
-    if (source.charCodeAt(index) === 10) line++;
+function lineAt(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
   }
-  return line;
-}
-
-const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const BLANK = /[ \t\r\n]*/y;
-const DEEPEST = 200;
-
-/** Walks JSON text and notes where each value begins, and the first place that is not JSON. */
-class Scanner {
-  readonly places = new Map<string, number>();
-  failedAt: number | undefined;
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  document(): void {
-    if (this.#value([]) && this.#peek() !== '') this.#fail();
-  }
-
-  #value(way: readonly (string | number)[]): boolean {
-    const first = this.#peek();
-    this.places.set(JSON.stringify(way), this.#at);
-    if (way.length > DEEPEST) return this.#fail();
-    if (first === '{') return this.#members(way);
-    if (first === '[') return this.#elements(way);
-    if (first === '"') return this.#take(STRING) !== undefined;
-    return this.#take(SCALAR) !== undefined;
-  }
-
-  #members(way: readonly (string | number)[]): boolean {
-    this.#at++;
-    if (this.#peek() === '}') return this.#step();
-    for (;;) {
-      if (this.#peek() !== '"') return this.#fail();
-      const key = this.#take(STRING);
-      if (key === undefined) return false;
-      if (this.#peek() !== ':') return this.#fail();
-      this.#at++;
-      if (!this.#value([...way, JSON.parse(key) as string])) return false;
-      const next = this.#peek();
-      if (next === '}') return this.#step();
-      if (next !== ',') return this.#fail();
-      this.#at++;
-    }
-  }
-
-  #elements(way: readonly (string | number)[]): boolean {
-    this.#at++;
-    if (this.#peek() === ']') return this.#step();
-    for (let index = 0; ; index++) {
-      if (!this.#value([...way, index])) return false;
-      const next = this.#peek();
-      if (next === ']') return this.#step();
-      if (next !== ',') return this.#fail();
-      this.#at++;
-    }
-  }
-
-  #peek(): string {
-    BLANK.lastIndex = this.#at;
-    BLANK.exec(this.#text);
-    this.#at = BLANK.lastIndex;
-    return this.#text.charAt(this.#at);
-  }
-
-  #take(token: RegExp): string | undefined {
-    token.lastIndex = this.#at;
-    const found = token.exec(this.#text)?.[0];
-    if (found === undefined) this.#fail();
-    else this.#at += found.length;
-    return found;
-  }
-
-  #step(): true {
-    this.#at++;
-    return true;
-  }
-
-  #fail(): false {
-    this.failedAt ??= this.#at;
-    return false;
-  }
+  return low;
 }

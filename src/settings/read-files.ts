@@ -3,37 +3,49 @@ import { dirname, join, resolve } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
-import type { ConfigProblem, SettingsFile } from './types.js';
+import { stampOf } from './stamps.js';
+import type { ConfigProblem, LookedAt, SettingsFile } from './types.js';
 
 export type ProjectSource = 'user' | 'project' | 'local';
 
 export interface SettingsPlaces {
-  readonly fs: Pick<FileSystem, 'readText' | 'stat'>;
+  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'list'>;
   readonly cwd: string;
   /** The user's configuration directory. */
   readonly configDir: string;
   readonly managedDir: string;
   /** What `--settings` was given: JSON text or a file name. */
   readonly flagSettings?: string;
+  /** What the host adds above the user's settings, as JSON text: only what restricts counts. */
+  readonly hostSettings?: string;
   /** Which of the optional sources count. */
   readonly sources: readonly ProjectSource[];
   readonly trustProject: boolean;
 }
 
-/** Reads every settings file there is, strongest source first, nearest directory first. */
-export async function readSettingsFiles(
-  places: SettingsPlaces,
-): Promise<{ files: readonly SettingsFile[]; problems: readonly ConfigProblem[] }> {
+export interface ReadSettings {
+  /** Strongest source first, nearest directory first. */
+  readonly files: readonly SettingsFile[];
+  readonly problems: readonly ConfigProblem[];
+  /** Every path that was looked at: files, and directories whose content counts. */
+  readonly places: readonly LookedAt[];
+}
+
+/** Reads every settings file there is. */
+export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSettings> {
+  const administrators = await managed(places);
   const wanted = [
-    managed(places),
-    flag(places),
+    ...administrators.files,
+    ...host(places),
+    ...flag(places),
     ...(await projectFiles(places)),
     ...(places.sources.includes('user') ? [user(places)] : []),
   ];
   const read = await Promise.all(wanted.map((place) => readOne(place, places.fs)));
   return {
     files: read.flatMap((one) => one.files),
-    problems: read.flatMap((one) => one.problems),
+    problems: [...administrators.problems, ...read.flatMap((one) => one.problems)],
+    places: [administrators.dropIns, ...read.flatMap((one) => one.places)],
   };
 }
 
@@ -47,18 +59,52 @@ interface Place {
   readonly required?: boolean;
 }
 
-function managed(places: SettingsPlaces): Place {
-  const file = join(places.managedDir, 'managed-settings.json');
-  return { source: 'managed', root: places.managedDir, trusted: true, file };
+const DROP_INS = 'managed-settings.d';
+/** A settings file that is larger is a mistake, or an attack on the start. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** The base file, and above it each drop-in file, the alphabetically last one strongest. */
+async function managed(places: SettingsPlaces): Promise<{
+  files: readonly Place[];
+  problems: readonly ConfigProblem[];
+  dropIns: LookedAt;
+}> {
+  const root = places.managedDir;
+  const place = (file: string): Place => ({ source: 'managed', root, trusted: true, file });
+  const base = place(join(root, 'managed-settings.json'));
+  const directory = join(root, DROP_INS);
+  let dropIns: LookedAt = { path: directory, source: 'managed', stamp: '' };
+  try {
+    const stat = await places.fs.stat(directory);
+    dropIns = { path: directory, source: 'managed', stamp: stampOf(stat) };
+    if (stat?.kind !== 'directory') return { files: [base], problems: [], dropIns };
+    const names = (await places.fs.list(directory))
+      .filter(({ name }) => name.endsWith('.json') && !name.startsWith('.'))
+      .map(({ name }) => name);
+    const above = names.reverse().map((name) => place(join(directory, name)));
+    return { files: [...above, base], problems: [], dropIns };
+  } catch (thrown) {
+    // fail-closed: an administrator's directory that cannot be listed may hold deny rules.
+    const { problems } = fatal(place(directory), {
+      message: `the managed settings cannot be listed: ${messageOf(thrown)}.`,
+      remedy: 'Make the directory readable or remove it.',
+    });
+    return { files: [base], problems, dropIns };
+  }
 }
 
-function flag(places: SettingsPlaces): Place {
+function host({ hostSettings, cwd }: SettingsPlaces): readonly Place[] {
+  if (hostSettings === undefined || hostSettings.trim() === '') return [];
+  return [{ source: 'sdk', trusted: true, root: cwd, text: hostSettings }];
+}
+
+function flag(places: SettingsPlaces): readonly Place[] {
   const given = places.flagSettings?.trim() ?? '';
+  if (given === '') return [];
   const base = { source: 'cli', trusted: true, root: places.cwd } as const;
-  if (given === '') return { ...base, text: '{}' };
-  if (given.startsWith('{')) return { ...base, text: given };
+  if (given.startsWith('{')) return [{ ...base, text: given }];
   const file = resolve(places.cwd, given);
-  return { ...base, file, root: dirname(file), required: true };
+  return [{ ...base, file, root: dirname(file), required: true }];
 }
 
 function user(places: SettingsPlaces): Place {
@@ -85,7 +131,10 @@ async function projectFiles(places: SettingsPlaces): Promise<readonly Place[]> {
   return [...of('local', 'settings.local.json'), ...of('project', 'settings.json')];
 }
 
-async function directoriesUpToRepository(places: SettingsPlaces): Promise<readonly string[]> {
+/** The start directory first, the repository's root last; the start directory alone outside of one. */
+export async function directoriesUpToRepository(
+  places: Pick<SettingsPlaces, 'cwd'> & { readonly fs: Pick<FileSystem, 'stat'> },
+): Promise<readonly string[]> {
   const ancestors: string[] = [];
   for (let at = resolve(places.cwd); ; at = dirname(at)) {
     ancestors.push(at);
@@ -98,7 +147,7 @@ async function directoriesUpToRepository(places: SettingsPlaces): Promise<readon
   return root === -1 ? ancestors.slice(0, 1) : ancestors.slice(0, root + 1);
 }
 
-async function isThere(fs: SettingsPlaces['fs'], path: string): Promise<boolean> {
+async function isThere(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
   try {
     return (await fs.stat(path)) !== undefined;
   } catch {
@@ -107,14 +156,53 @@ async function isThere(fs: SettingsPlaces['fs'], path: string): Promise<boolean>
   }
 }
 
-interface ReadPlace {
-  readonly files: readonly SettingsFile[];
-  readonly problems: readonly ConfigProblem[];
+async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSettings> {
+  const { source, root, trusted, file, text: given } = place;
+  if (given !== undefined || file === undefined) return parsed(place, given ?? '');
+  let stamp = '';
+  try {
+    const stat = await fs.stat(file);
+    stamp = stampOf(stat);
+    const places = [{ path: file, source, stamp }];
+    // Asking first is ten times cheaper than an exception for each file that is not there.
+    if (stat === undefined && place.required !== true) return { files: [], problems: [], places };
+    const foreign =
+      source === 'managed' ? await foreignPath(fs, [file, dirname(file), root]) : undefined;
+    if (foreign !== undefined) {
+      // fail-closed: what anybody can write is not an administrator's word.
+      const problem = fatal(place, {
+        message: `${foreign} belongs to, or can be written by, others than the administrator.`,
+        remedy: 'Give it to root and take the right to write from group and others (chmod go-w).',
+      });
+      return { ...problem, places };
+    }
+    const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+    return { ...parsed({ source, root, trusted, file }, text), places };
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    const absent = code === 'ENOENT' || code === 'ENOTDIR';
+    const places = [{ path: file, source, stamp }];
+    if (absent && place.required !== true) return { files: [], problems: [], places };
+    // fail-closed: a file that is there may hold deny rules.
+    const problem = fatal(place, {
+      message: `the settings cannot be read: ${messageOf(thrown)}.`,
+      remedy: absent
+        ? 'Name a file that exists, or give JSON text.'
+        : 'Make the file readable or remove it.',
+    });
+    return { ...problem, places };
+  }
 }
 
-async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadPlace> {
-  const text = await textOf(place, fs);
-  if (typeof text !== 'string') return text;
+async function foreignPath(
+  fs: SettingsPlaces['fs'],
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const path of paths) if ((await fs.stat(path))?.foreign === true) return path;
+  return undefined;
+}
+
+function parsed(place: Place, text: string): ReadSettings {
   // An empty file holds no settings; editors and scripts leave such files behind.
   const json = parseLocatedJson(text.trim() === '' ? '{}' : text);
   if (!json.ok) {
@@ -132,43 +220,16 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadPlac
     });
   }
   const { source, root, trusted, file } = place;
-  return {
-    files: [
-      {
-        source,
-        root,
-        trusted,
-        content: json.value,
-        lineOf: json.lineOf,
-        ...(file === undefined ? {} : { file }),
-      },
-    ],
-    problems: [],
-  };
-}
-
-async function textOf(place: Place, fs: SettingsPlaces['fs']): Promise<string | ReadPlace> {
-  if (place.text !== undefined) return place.text;
-  try {
-    return await fs.readText(place.file ?? '');
-  } catch (thrown) {
-    const code = systemCodeOf(thrown);
-    const absent = code === 'ENOENT' || code === 'ENOTDIR';
-    if (absent && place.required !== true) return { files: [], problems: [] };
-    // fail-closed: a file that is there may hold deny rules.
-    return fatal(place, {
-      message: `the settings cannot be read: ${messageOf(thrown)}.`,
-      remedy: absent
-        ? 'Name a file that exists, or give JSON text.'
-        : 'Make the file readable or remove it.',
-    });
-  }
+  const { lineOf, duplicates, value: content } = json;
+  const read = { source, root, trusted, content, lineOf, duplicates };
+  return { files: [file === undefined ? read : { ...read, file }], problems: [], places: [] };
 }
 
 function fatal(
   place: Place,
   problem: { line?: number; message: string; remedy: string },
-): ReadPlace {
-  const file = place.file ?? '--settings';
-  return { files: [], problems: [{ severity: 'fatal', file, ...problem }] };
+): ReadSettings {
+  const { source } = place;
+  const file = place.file ?? (source === 'sdk' ? '--managed-settings' : '--settings');
+  return { files: [], problems: [{ severity: 'fatal', source, file, ...problem }], places: [] };
 }

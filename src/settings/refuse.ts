@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { type ConfigProblem, describeProblem } from './types.js';
+import { originOf } from '../util/sourced.js';
+import { type ConfigProblem, describeProblem, type Strictness } from './types.js';
 
 /**
  * fail-closed: a restriction that cannot be honoured stops the start. What is only lost or different
@@ -9,18 +10,49 @@ import { type ConfigProblem, describeProblem } from './types.js';
 export function refuseBroken(
   problems: readonly ConfigProblem[],
   emit: (news: SessionNews) => void,
+  strictness: Strictness = {},
 ): void {
-  const fatal = problems.filter((problem) => problem.severity === 'fatal');
+  const judged = withStrictness(problems, strictness);
+  const fatal = fatalOf(judged);
   if (fatal.length > 0) {
     throw new PortcullisError('config', fatal.map(describeProblem).join('\n'), {
       remedy: 'nothing was started, because a restriction could not be honoured',
     });
   }
-  for (const problem of problems) {
+  for (const problem of judged) {
     emit({
       type: 'notice',
       level: problem.severity === 'warning' ? 'warning' : 'info',
       text: describeProblem(problem),
     });
   }
+}
+
+export function fatalOf(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  return problems.filter((problem) => problem.severity === 'fatal');
+}
+
+/**
+ * With `portcullis.strict` off, restrictions that cannot be honoured are warnings, and one more says
+ * why. What an administrator wrote binds unless the administrator switched it off.
+ */
+export function withStrictness(
+  problems: readonly ConfigProblem[],
+  { off }: Strictness,
+): readonly ConfigProblem[] {
+  const lifted = ({ severity, source }: ConfigProblem): boolean =>
+    severity === 'fatal' && off !== undefined && (off.source === 'managed' || source !== 'managed');
+  const count = problems.filter(lifted).length;
+  if (off === undefined || count === 0) return problems;
+  const places = count === 1 ? 'one restriction is' : `${count} restrictions are`;
+  return [
+    {
+      severity: 'warning',
+      message: `${places} not in force, and the start goes on because \`portcullis.strict\` is false (${originOf(off)}).`,
+      remedy: 'Set it to true to refuse instead.',
+    },
+    ...problems.map((problem) =>
+      lifted(problem) ? { ...problem, severity: 'warning' as const } : problem,
+    ),
+  ];
 }

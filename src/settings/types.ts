@@ -1,5 +1,5 @@
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { Sourced } from '../util/sourced.js';
+import type { SettingSource, Sourced } from '../util/sourced.js';
 
 /**
  * Something about the configuration that a person should know. `fatal`: a restriction cannot be
@@ -8,6 +8,8 @@ import type { Sourced } from '../util/sourced.js';
  */
 export interface ConfigProblem {
   readonly severity: 'fatal' | 'warning' | 'note';
+  /** Where the faulty thing was written; decides who may downgrade it. */
+  readonly source?: SettingSource;
   readonly file?: string;
   readonly line?: number;
   readonly message: string;
@@ -22,15 +24,32 @@ export interface RuleText {
 
 export type SourcedRule = Sourced<RuleText>;
 
-export interface PermissionSettings {
+export interface RuleLists {
   readonly allow: readonly SourcedRule[];
   readonly ask: readonly SourcedRule[];
   readonly deny: readonly SourcedRule[];
+}
+
+/** Rules that hold only for the agents whose path or type the pattern names (`portcullis.agents`). */
+export interface AgentRules extends RuleLists {
+  readonly pattern: string;
+}
+
+export interface PermissionSettings extends RuleLists {
+  readonly agents?: readonly AgentRules[];
   readonly defaultMode?: Sourced<PermissionMode>;
   /** Absolute. */
   readonly additionalDirectories: readonly Sourced<string>[];
   /** Set when some file says `disableBypassPermissionsMode: "disable"`; no later source lifts it. */
   readonly bypassDisabled?: Sourced<true>;
+  /** An administrator lets only managed rules grant: no flag, no saved answer adds to them. */
+  readonly managedRulesOnly?: Sourced<true>;
+  /** What would be asked is refused. */
+  readonly denyInsteadOfPrompting?: Sourced<true>;
+  /** Matchers of hooks that guard tool calls and cannot be run: what they guard is refused. */
+  readonly unrunGuards?: readonly Sourced<string>[];
+  /** Read-only commands are asked about too. */
+  readonly askReadOnly?: Sourced<true>;
 }
 
 /** What is in force after all sources are merged. */
@@ -38,21 +57,54 @@ export interface EffectiveSettings {
   readonly permissions: PermissionSettings;
   readonly env: Readonly<Record<string, Sourced<string>>>;
   readonly model?: Sourced<string>;
+  /** Every other key, by its dotted name. */
+  readonly values: SettingValues;
+  readonly strictness: Strictness;
   /** Every file that was read, strongest first, for keys that other parts of the program own. */
   readonly files: readonly SettingsFile[];
+  /** Every path that was looked at, whether something was there or not. */
+  readonly places: readonly LookedAt[];
+}
+
+export interface LookedAt {
+  readonly path: string;
+  readonly source: SettingsFile['source'];
+  /** Changes whenever what is there changes; empty when nothing is there. */
+  readonly stamp: string;
+}
+
+/** What is in force of a key: nothing of an untrusted project that grants or executes. */
+export interface SettingValues {
+  /** The one value of a key, `sandbox.enabled`. */
+  get(key: string): Sourced<unknown> | undefined;
+  /** The items of a list from all sources, strongest first, each once: `hooks.PreToolUse`. */
+  list(key: string): readonly Sourced<unknown>[];
+}
+
+/** Whether an unusable restriction stops the start. It does, unless a trusted file says otherwise. */
+export interface Strictness {
+  /** `portcullis.strict: false`, of the user or an administrator. */
+  readonly off?: Sourced<false>;
 }
 
 /** One settings source: parsed, with the place of each of its values. */
 export interface SettingsFile {
-  readonly source: 'managed' | 'cli' | 'local' | 'project' | 'user';
+  readonly source: 'managed' | 'sdk' | 'cli' | 'local' | 'project' | 'user';
   /** Absent when the settings were given as text. */
   readonly file?: string;
   /** What a leading `/` in its path rules stands for. */
   readonly root: string;
   readonly trusted: boolean;
   readonly content: Readonly<Record<string, unknown>>;
+  /** Keys that stand twice in one object, of which only the last counts. */
+  readonly duplicates: readonly Duplicate[];
   /** Line of a value by its way through the document, `['permissions', 'deny', 0]`. */
   lineOf(way: readonly (string | number)[]): number | undefined;
+}
+
+export interface Duplicate {
+  readonly way: readonly (string | number)[];
+  readonly line: number;
 }
 
 /** Where a problem is, in the words people look for. */
@@ -62,4 +114,24 @@ export function describeProblem(problem: ConfigProblem): string {
       ? ''
       : `${problem.file}${problem.line === undefined ? '' : `:${problem.line}`}: `;
   return `${place}${problem.message} ${problem.remedy}`.trim();
+}
+
+/** Through a document: `['permissions', 'deny', 0]`. */
+export type Way = readonly (string | number)[];
+
+/** File, line and source of a value, for problems and for `Sourced`. */
+export function placeOf(
+  file: SettingsFile,
+  way: Way,
+): { source: SettingsFile['source']; file?: string; line?: number } {
+  const line = file.lineOf(way);
+  return {
+    source: file.source,
+    ...(file.file === undefined ? {} : { file: file.file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+export function sourcedFrom<T>(file: SettingsFile, way: Way, value: T): Sourced<T> {
+  return { value, trusted: file.trusted, ...placeOf(file, way) };
 }

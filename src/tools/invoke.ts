@@ -67,7 +67,9 @@ async function throughGate(
   });
   deps.onVerdict(call, tool, verdict);
   if (verdict.kind === 'refused') {
-    return { ...failure(deps, call, verdict.message), interrupt: verdict.interrupt };
+    const { message, interrupt, stop } = verdict;
+    const ending = stop === undefined ? {} : { stop };
+    return { ...failure(deps, call, message), interrupt, ...ending };
   }
   const context = deps.contextFor(call, signal);
   verdict.permit.spend(call.id, verdict.input);

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../model/client.js';
-import { nearest } from '../util/nearest.js';
+import { createNames } from '../util/tool-names.js';
 import type { AnyTool } from './tool.js';
 
 /** The tools of one agent, frozen: order and bytes of the definitions never change within a session. */
@@ -16,28 +16,13 @@ export function createPool(tools: readonly AnyTool[]): ToolPool {
   const sorted = Object.freeze(
     [...tools].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
   );
-  const byName = new Map(sorted.map((tool) => [tool.name, tool]));
-  const folded = new Map<string, AnyTool | 'ambiguous'>();
-  for (const tool of sorted) addFolded(folded, tool.name, tool);
-  for (const tool of sorted) {
-    for (const alias of tool.aliases ?? []) {
-      if (!folded.has(alias.toLowerCase())) folded.set(alias.toLowerCase(), tool);
-    }
-  }
+  const names = createNames(
+    sorted.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool })),
+  );
   return {
     tools: sorted,
     definitions: Object.freeze(sorted.map((tool) => tool.definition)),
-    resolve(name) {
-      const exact = byName.get(name);
-      if (exact !== undefined) return exact;
-      const found = folded.get(name.toLowerCase());
-      return found === 'ambiguous' ? undefined : found;
-    },
-    nearestName: (name) => nearest(name, byName.keys()),
+    resolve: names.resolve,
+    nearestName: names.nearest,
   };
-}
-
-function addFolded(folded: Map<string, AnyTool | 'ambiguous'>, name: string, tool: AnyTool): void {
-  const key = name.toLowerCase();
-  folded.set(key, folded.has(key) ? 'ambiguous' : tool);
 }

@@ -61,6 +61,8 @@ export interface ToolContext {
   setMode(mode: PermissionMode): void;
   /** A directory of this session for output that is too long to show; made on first use. */
   spillDirectory(): string;
+  /** Whether a file that a search has found may not be shown. Absent: every file may. */
+  readonly isHidden?: ((path: string) => Promise<boolean>) | undefined;
   /** Shown to people while a long call runs; never to the model. */
   progress(text: string): void;
 }

@@ -7,7 +7,9 @@ export type SettingSource =
   | 'plugin'
   | 'sdk'
   | 'mcp'
-  | 'builtin';
+  | 'builtin'
+  /** Somebody was asked. */
+  | 'answer';
 
 /** A value with where it came from. Travels with every rule, hook, skill, server and agent. */
 export interface Sourced<T> {

@@ -1,11 +1,18 @@
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { resolve } from '../../src/env/paths.js';
+import {
+  type Answering,
+  type AnswerTargets,
+  openAnswering,
+} from '../../src/permissions/answering.js';
 import { createGate } from '../../src/permissions/gate.js';
 import type { Guard } from '../../src/permissions/guard.js';
+import type { Precheck } from '../../src/permissions/precheck.js';
 import { parseRules, type RuleKind } from '../../src/permissions/rules.js';
 import type { Asker, GateVerdict } from '../../src/permissions/types.js';
-import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
+import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
+import type { SessionNews } from '../../src/protocol/session-events.js';
 import type { SourcedRule } from '../../src/settings/types.js';
 import type { AnyTool, ToolKind, ToolSubject, Workspace } from '../../src/tools/tool.js';
 
@@ -19,7 +26,20 @@ export interface RigOptions {
   readonly deny?: readonly string[];
   readonly asker?: Asker;
   readonly guards?: readonly Guard[];
+  readonly precheck?: Precheck;
   readonly signal?: AbortSignal;
+  /** Keeps answers: where, and by which clock. */
+  readonly answers?: RigAnswers;
+  readonly agent?: AgentRef;
+}
+
+export interface RigAnswers {
+  readonly configDir: string;
+  now?(): number;
+  readonly news?: SessionNews[];
+  readonly rebind?: AnswerTargets['rebind'];
+  readonly setMode?: (mode: PermissionMode) => void;
+  readonly managedOnly?: string;
 }
 
 type Input = Readonly<Record<string, unknown>>;
@@ -29,6 +49,7 @@ export interface Rig {
   /** `runs`, `asks` (nobody to answer) or `denied` (a rule). */
   outcome(tool: string, input: Input): Promise<'runs' | 'asks' | 'denied'>;
   bash(command: string): Promise<'runs' | 'asks' | 'denied'>;
+  beginTurn(): void;
 }
 
 /** A gate over real files with stand-ins for the tools: what they are judged by, and nothing that runs. */
@@ -50,23 +71,51 @@ export function gateRig(options: RigOptions): Rig {
   const { rules, problems } = parseRules(texts, { cwd, home });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   let at = cwd;
+  let roots = options.roots ?? [cwd];
   const workspace: Workspace = {
     get cwd() {
       return at;
     },
-    roots: options.roots ?? [cwd],
+    get roots() {
+      return roots;
+    },
     setCwd: (directory) => {
       at = directory;
     },
   };
+  const open = (answers: RigAnswers): Answering =>
+    openAnswering({
+      fs: nodeFileSystem,
+      clock,
+      cwd,
+      home,
+      targets: {
+        fs: nodeFileSystem,
+        configDir: answers.configDir,
+        ...(answers.rebind === undefined ? {} : { rebind: answers.rebind }),
+        addDirectory: (directory) => {
+          roots = [...roots, directory];
+        },
+        removeDirectory: (directory) => {
+          roots = roots.filter((root) => root !== directory);
+        },
+      },
+      setMode: (mode) => answers.setMode?.(mode),
+      managedOnly: () => answers.managedOnly,
+      emit: (event) => void answers.news?.push(event),
+    });
+  const clock = { monotonic: () => 0, now: () => options.answers?.now?.() ?? 0, uuid: () => '' };
+  const answering = options.answers === undefined ? undefined : open(options.answers);
   const gate = createGate({
     fs: nodeFileSystem,
     home,
-    clock: { monotonic: () => 0 },
+    clock,
     mode: () => options.mode ?? 'default',
-    rules: () => rules,
+    rules: (agent) => answering?.withAnswers(rules, agent) ?? rules,
+    ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
     asker: () => options.asker,
     ...(options.guards === undefined ? {} : { guards: options.guards }),
+    ...(options.precheck === undefined ? {} : { precheck: options.precheck }),
   });
   const call: Rig['call'] = (name, input) => {
     const tool = standIn(name);
@@ -75,7 +124,7 @@ export function gateRig(options: RigOptions): Rig {
       tool,
       input,
       subject: tool.subject(input, workspace),
-      agent: MAIN_AGENT,
+      agent: options.agent ?? MAIN_AGENT,
       workspace,
       signal: options.signal ?? new AbortController().signal,
     });
@@ -85,7 +134,12 @@ export function gateRig(options: RigOptions): Rig {
     if (verdict.kind === 'allowed') return 'runs';
     return verdict.message.includes('denied by permission rule') ? 'denied' : 'asks';
   };
-  return { call, outcome, bash: (command) => outcome('Bash', { command }) };
+  return {
+    call,
+    outcome,
+    bash: (command) => outcome('Bash', { command }),
+    beginTurn: () => answering?.beginTurn(),
+  };
 }
 
 const KINDS: Readonly<Record<string, ToolKind>> = {

@@ -14,4 +14,39 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       load: () => import('./demo.js'),
     },
   ],
+  [
+    'config',
+    {
+      help: 'The settings in force, where each value stands, and what is wrong (explain <key>, --json)',
+      load: () => import('./config.js'),
+    },
+  ],
+  [
+    'explain',
+    {
+      help: 'What would become of a call here, and why: explain "Bash(git push)" (--agent, --mode, --json)',
+      load: () => import('./explain.js'),
+    },
+  ],
+  [
+    'policy',
+    {
+      help: 'Ask the gate: check, test, diff, replay',
+      load: () => import('./policy.js'),
+    },
+  ],
+  [
+    'trust',
+    {
+      help: 'Show what a folder would run or allow, and trust it (--list, --revoke, --yes, --json)',
+      load: () => import('./trust.js'),
+    },
+  ],
+  [
+    'why',
+    {
+      help: 'How a call was decided, from the journal: why [last | tool use id] (--session, --verify, --json)',
+      load: () => import('./why.js'),
+    },
+  ],
 ]);

@@ -33,6 +33,12 @@ const SIMPLE: Readonly<Record<string, FileProgram>> = {
   },
 };
 
+const SED: OptionSpec = {
+  flags: 'inErsz',
+  valued: 'e',
+  long: 'in-place quiet silent expression= regexp-extended',
+};
+
 /** The files that a simple file command touches, or undefined when it is not one of these. */
 export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined {
   const name = nameOf(words);
@@ -48,11 +54,7 @@ export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined 
 }
 
 function sedUse(values: readonly string[]): FileUse | undefined {
-  const parsed = parseOptions(values, {
-    flags: 'inErsz',
-    valued: 'e',
-    long: 'in-place quiet silent expression= regexp-extended',
-  });
+  const parsed = parseOptions(values, SED);
   if (parsed === undefined) return undefined;
   const scripts = parsed.values.map(({ value }) => value);
   const files = [...parsed.operands];

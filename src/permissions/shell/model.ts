@@ -21,6 +21,8 @@ export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   readonly assignments: readonly { readonly name: string; readonly value: ShellWord }[];
   readonly redirections: readonly ShellRedirection[];
+  /** Inside `( … )` or `{ … }`: found like any other, but no rule for single commands opens it. */
+  readonly grouped: boolean;
   /** Where it may run; undefined when that is not known. */
   readonly directories: readonly string[] | undefined;
   readonly raw: string;
@@ -56,5 +58,7 @@ export function nameOf(words: readonly ShellWord[]): string | undefined {
 
 /** The last segment of a program's path. */
 export function programOf(words: readonly ShellWord[]): string | undefined {
-  return nameOf(words)?.split('/').at(-1);
+  const name = nameOf(words);
+  const cut = name?.lastIndexOf('/') ?? -1;
+  return cut === -1 ? name : name?.slice(cut + 1);
 }

@@ -51,27 +51,25 @@ class OptionReader implements ParsedOptions {
   readonly values: { option: string; value: string }[] = [];
   readonly paths: string[] = [];
   readonly #spec: OptionSpec;
-  readonly #long: ReadonlySet<string>;
-  readonly #pathOptions: ReadonlySet<string>;
+  readonly #names: OptionNames;
 
   constructor(spec: OptionSpec) {
     this.#spec = spec;
-    this.#long = new Set((spec.long ?? '').split(/\s+/));
-    this.#pathOptions = new Set((spec.paths ?? '').split(/\s+/));
+    this.#names = namesOf(spec);
   }
 
   /** How many further words it took. */
   long(word: string, next: string | undefined): number | undefined {
     const [name = '', ...rest] = word.slice(2).split('=');
     if (rest.length > 0) {
-      const takes = this.#long.has(`${name}=`) || this.#long.has(`${name}[=]`);
+      const takes = this.#names.long.has(`${name}=`) || this.#names.long.has(`${name}[=]`);
       return takes ? this.#value(name, rest.join('='), 0) : undefined;
     }
-    if (this.#long.has(name) || this.#long.has(`${name}[=]`)) {
+    if (this.#names.long.has(name) || this.#names.long.has(`${name}[=]`)) {
       this.flags.add(name);
       return 0;
     }
-    return this.#long.has(`${name}=`) && next !== undefined
+    return this.#names.long.has(`${name}=`) && next !== undefined
       ? this.#value(name, next, 1)
       : undefined;
   }
@@ -94,7 +92,23 @@ class OptionReader implements ParsedOptions {
 
   #value(option: string, value: string, used: number): number {
     this.values.push({ option, value });
-    if (this.#pathOptions.has(option)) this.paths.push(value);
+    if (this.#names.paths.has(option)) this.paths.push(value);
     return used;
   }
+}
+
+interface OptionNames {
+  readonly long: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
+}
+
+const compiled = new WeakMap<OptionSpec, OptionNames>();
+
+function namesOf(spec: OptionSpec): OptionNames {
+  const known = compiled.get(spec);
+  if (known !== undefined) return known;
+  const long = new Set((spec.long ?? '').split(/\s+/));
+  const made = { long, paths: new Set((spec.paths ?? '').split(/\s+/)) };
+  compiled.set(spec, made);
+  return made;
 }

@@ -2,7 +2,7 @@ import { own } from '../../util/own.js';
 import { readsOfFind } from './find.js';
 import { readsOfGit } from './git.js';
 import { nameOf, type ShellWord } from './model.js';
-import { parseOptions } from './options.js';
+import { type OptionSpec, parseOptions } from './options.js';
 import { READ_ONLY_PROGRAMS } from './read-only-table.js';
 import { isPrintingScript } from './sed.js';
 
@@ -78,13 +78,27 @@ function versionOnly(values: Values): readonly string[] | undefined {
   return values.length === 1 && /^(--version|-[vV])$/.test(values[0] ?? '') ? [] : undefined;
 }
 
+const DATE: OptionSpec = {
+  flags: 'uR',
+  valued: 'd',
+  long: 'utc universal rfc-3339= iso-8601[=] date= rfc-email',
+};
+
+const SED: OptionSpec = {
+  flags: 'nErsuz',
+  valued: 'e',
+  long: 'quiet silent expression= regexp-extended separate unbuffered null-data',
+};
+
+const JQ: OptionSpec = {
+  flags: 'rcnsSejaCMR',
+  long: `raw-output compact-output null-input slurp sort-keys exit-status join-output ascii-output
+    color-output monochrome-output tab indent= raw-input`,
+};
+
 /** An operand that is not a format sets the clock. */
 function readsOfDate(values: Values): readonly string[] | undefined {
-  const parsed = parseOptions(values, {
-    flags: 'uR',
-    valued: 'd',
-    long: 'utc universal rfc-3339= iso-8601[=] date= rfc-email',
-  });
+  const parsed = parseOptions(values, DATE);
   const bare = values.filter(
     (value) => value !== '-I' && !/^-I(date|hours|minutes|seconds|ns)$/.test(value),
   );
@@ -93,11 +107,7 @@ function readsOfDate(values: Values): readonly string[] | undefined {
 }
 
 function readsOfSed(values: Values): readonly string[] | undefined {
-  const parsed = parseOptions(values, {
-    flags: 'nErsuz',
-    valued: 'e',
-    long: 'quiet silent expression= regexp-extended separate unbuffered null-data',
-  });
+  const parsed = parseOptions(values, SED);
   if (parsed === undefined) return undefined;
   const scripts = parsed.values.map(({ value }) => value);
   const files = [...parsed.operands];
@@ -111,11 +121,7 @@ function readsOfJq(values: Values): readonly string[] | undefined {
     if (/^--arg(json)?$/.test(values[at] ?? '')) at += 2;
     else rest.push(values[at] ?? '');
   }
-  const parsed = parseOptions(rest, {
-    flags: 'rcnsSejaCMR',
-    long: `raw-output compact-output null-input slurp sort-keys exit-status join-output ascii-output
-      color-output monochrome-output tab indent= raw-input`,
-  });
+  const parsed = parseOptions(rest, JQ);
   const [filter = '', ...files] = parsed?.operands ?? [];
   // Modules come from other directories, and the environment holds secrets.
   const leaves = /\b(import|include|env|input_filename|get_search_list)\b|\$ENV|\$__/.test(filter);

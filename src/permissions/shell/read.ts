@@ -52,6 +52,7 @@ class Reader {
   #visited = 0;
   #moves = 0;
   #repeats = false;
+  #groups = 0;
   /** Where the command is whose words are being read: a substitution in them runs there. */
   #here: Directories;
   #opaque: string | undefined;
@@ -129,10 +130,10 @@ class Reader {
         this.#push({ words: [], redirections: this.#redirections(node.redirects), directories });
         return this.#node(node.command, directories);
       case 'Subshell':
-        this.#list(node.body, directories);
+        this.#group(node.body, directories);
         return directories;
       case 'BraceGroup':
-        return this.#list(node.body, directories);
+        return this.#group(node.body, directories);
       case 'If': {
         let at = this.#list(node.clause, directories);
         at = union(at, this.#list(node.then, at));
@@ -166,6 +167,13 @@ class Reader {
       default:
         return unreachable(node);
     }
+  }
+
+  #group(list: CompoundList, directories: Directories): Directories {
+    this.#groups++;
+    const after = this.#list(list, directories);
+    this.#groups--;
+    return after;
   }
 
   #list(list: CompoundList, directories: Directories): Directories {
@@ -234,7 +242,8 @@ class Reader {
   ): void {
     const { views, scripts, opaque } = disguisesOf(command.words);
     this.#opaque ??= opaque;
-    this.#commands.push({ assignments: [], raw: '', ...command, views });
+    const grouped = this.#groups > 0;
+    this.#commands.push({ assignments: [], raw: '', grouped, ...command, views });
     for (const script of scripts) this.#code(script, command.directories);
   }
 
@@ -253,10 +262,10 @@ class Reader {
   #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
     return list.map((redirection): ShellRedirection => {
       if (redirection.type === 'HereDoc') {
-        for (const part of redirection.body.parts ?? []) {
-          this.#nested(part);
-          if (part.type !== 'Literal')
-            this.#complex ??= 'it is given text that is made at run time';
+        for (const part of redirection.body.parts ?? []) this.#nested(part);
+        // What the shell expands is not what is read here.
+        if (redirection.delimiter?.quoted !== true) {
+          this.#complex ??= 'it is given text that the shell expands';
         }
         return { access: 'none' };
       }

@@ -26,8 +26,8 @@ export function readWord(word: Word, context: WordContext): ShellWord {
 class Builder {
   readonly #context: WordContext;
   #value = '';
-  #pattern = '';
-  #hasWildcard = false;
+  /** Written only once there is a wildcard; until then the value says it all. */
+  #pattern: string | undefined;
   #literal = true;
 
   constructor(context: WordContext) {
@@ -36,7 +36,9 @@ class Builder {
 
   finish(raw: string): ShellWord {
     const known = { value: this.#value, literal: this.#literal, raw };
-    return this.#literal && this.#hasWildcard ? { ...known, pattern: this.#pattern } : known;
+    return this.#literal && this.#pattern !== undefined
+      ? { ...known, pattern: this.#pattern }
+      : known;
   }
 
   part(part: WordPart, { tilde }: { tilde: boolean }): void {
@@ -55,10 +57,9 @@ class Builder {
         }
         return;
       case 'Glob':
-        this.#hasWildcard = true;
         if (this.#literal) {
+          this.#pattern = (this.#pattern ?? escaped(this.#value)) + part.text;
           this.#value += part.value;
-          this.#pattern += part.text;
         }
         return;
       default:
@@ -101,12 +102,17 @@ class Builder {
   #add(text: string): void {
     if (!this.#literal) return;
     this.#value += text;
-    this.#pattern += text.replace(/[\\*?[\]]/g, '\\$&');
+    if (this.#pattern !== undefined) this.#pattern += escaped(text);
   }
 
   #unknown(): void {
     this.#literal = false;
   }
+}
+
+/** So that it stands for itself in a pattern. */
+function escaped(text: string): string {
+  return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
 function variableName(part: WordPart): string | undefined {

@@ -5,7 +5,7 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
-import type { Tool, ToolOutput, Workspace } from '../tool.js';
+import type { Tool, ToolContext, ToolOutput, Workspace } from '../tool.js';
 import description from './glob.md';
 import { namesSegment, parseGlob } from './glob-pattern.js';
 import { type Walk, walk } from './glob-walk.js';
@@ -44,7 +44,7 @@ const SKIPPED = ['.git', 'node_modules'];
 async function glob(
   deps: { fs: FileSystem; clock: Clock },
   input: GlobInput,
-  context: { workspace: Workspace; signal: AbortSignal },
+  context: Pick<ToolContext, 'workspace' | 'signal' | 'isHidden'>,
 ): Promise<ToolOutput> {
   const { fs, clock } = deps;
   const started = clock.monotonic();
@@ -65,7 +65,8 @@ async function glob(
     found = await walk(fs, parseGlob(`**/${pattern}`), limits);
     deeper = found.paths.length > 0;
   }
-  const newest = await newestFirst(fs, found.paths);
+  const { paths, hidden } = await shownOf(found.paths, context.isHidden);
+  const newest = await newestFirst(fs, paths);
   const filenames = newest.slice(0, SHOWN_FILES);
   const truncated = newest.length > SHOWN_FILES;
   const shown = filenames.map((path) => displayPath(path, context.workspace.cwd));
@@ -74,6 +75,7 @@ async function glob(
     ...(truncated
       ? [`[The ${SHOWN_FILES} newest of ${newest.length} files. Use a narrower pattern or path.]`]
       : []),
+    ...(hidden === 0 ? [] : [`[${hidden} more left out: a rule keeps them from being read.]`]),
     ...(found.timedOut ? ['[Stopped after 20 s; there may be more. Use a narrower path.]'] : []),
   ];
   return {
@@ -88,6 +90,17 @@ async function glob(
       ...(found.timedOut ? { timedOut: true } : {}),
     },
   };
+}
+
+/** A name alone tells something too, so files that may not be read are not listed. */
+async function shownOf(
+  all: readonly string[],
+  isHidden: ToolContext['isHidden'],
+): Promise<{ paths: readonly string[]; hidden: number }> {
+  if (isHidden === undefined) return { paths: all, hidden: 0 };
+  const paths: string[] = [];
+  for (const path of all) if (!(await isHidden(path))) paths.push(path);
+  return { paths, hidden: all.length - paths.length };
 }
 
 interface Search {

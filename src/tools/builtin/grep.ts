@@ -8,6 +8,7 @@ import { boundText, failure, failureFrom, spillInto } from '../output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './grep.md';
 import { grepArguments } from './grep-arguments.js';
+import { withoutHidden } from './grep-hidden.js';
 import { type GrepReport, grepReport } from './grep-report.js';
 import { type RipgrepDeps, runRipgrep } from './ripgrep.js';
 
@@ -57,14 +58,20 @@ async function grep(
   context.signal.throwIfAborted();
   const trouble = whatWentWrong(result);
   if (trouble !== undefined) return failure(trouble);
+  const { isHidden } = context;
+  const pathsOnly = (input.output_mode ?? 'files_with_matches') === 'files_with_matches';
+  const { output, hidden } =
+    isHidden === undefined
+      ? { output: result.stdout, hidden: 0 }
+      : await withoutHidden({ output: result.stdout, pathsOnly, directory: searched, isHidden });
   const report = await grepReport(deps.fs, {
     input,
     searched,
     cwd: context.workspace.cwd,
-    output: result.stdout,
+    output,
     isCut: result.truncated || result.timedOut,
   });
-  return answer(deps, context, { report, result });
+  return answer(deps, context, { report, result, hidden });
 }
 
 /** Exit code 1 means that nothing matched. 2 comes also when only some files could not be read. */
@@ -86,11 +93,12 @@ function whatWentWrong(result: ProcessResult): string | undefined {
 async function answer(
   deps: RipgrepDeps,
   context: ToolContext,
-  found: { report: GrepReport; result: ProcessResult },
+  found: { report: GrepReport; result: ProcessResult; hidden: number },
 ): Promise<ToolOutput> {
-  const { report, result } = found;
+  const { report, result, hidden } = found;
   const notes = [
     ...report.notes,
+    ...(hidden === 0 ? [] : [`${hidden} more left out: a rule keeps them from being read.`]),
     ...(result.timedOut ? ['Stopped after 20 s; there may be more matches.'] : []),
     ...(result.truncated ? ['Too many matches; the search was cut. Narrow it.'] : []),
     ...(result.exitCode === 2 ? [`Not all was searched: ${head(result.stderr.trim(), 500)}`] : []),

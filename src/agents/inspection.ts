@@ -1,0 +1,95 @@
+import type { EffectiveSettings, SourcedRule } from '../settings/types.js';
+
+/** What a host may ask about an open session. Plain data, as it goes over the wire. */
+export interface SessionInspection {
+  /** The settings in force, and each source as it was written. */
+  settings(): Readonly<Record<string, unknown>>;
+  /** Every permission rule in force, and the directories that count as inside. */
+  rules(): Readonly<Record<string, unknown>>;
+}
+
+export interface InspectionDeps {
+  settings(): EffectiveSettings;
+  directories(): readonly string[];
+  applied(): Readonly<Record<string, unknown>>;
+  readonly cwd: string;
+  /** Rules of the command line, one text each. */
+  readonly flags: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+}
+
+export function createInspection(deps: InspectionDeps): SessionInspection {
+  return {
+    settings() {
+      const settings = deps.settings();
+      const { permissions, model } = settings;
+      return {
+        effective: {
+          permissions: {
+            allow: texts(permissions.allow),
+            ask: texts(permissions.ask),
+            deny: texts(permissions.deny),
+            additionalDirectories: permissions.additionalDirectories.map(({ value }) => value),
+            ...(permissions.defaultMode === undefined
+              ? {}
+              : { defaultMode: permissions.defaultMode.value }),
+          },
+          env: Object.fromEntries(
+            Object.entries(settings.env).map(([name, { value }]) => [name, value]),
+          ),
+          ...(model === undefined ? {} : { model: model.value }),
+        },
+        sources: settings.files.map(({ source, file, content }) => ({
+          source: wireSource(source),
+          ...(file === undefined ? {} : { file }),
+          settings: content,
+        })),
+        applied: deps.applied(),
+      };
+    },
+    rules() {
+      const { permissions } = deps.settings();
+      const listed = (['deny', 'ask', 'allow'] as const).flatMap((behavior) =>
+        permissions[behavior].map((rule) => ({
+          behavior,
+          source: wireSource(rule.source),
+          rule: rule.value.text,
+          editability: EDITABLE.has(rule.source) ? 'editable' : 'readonly',
+        })),
+      );
+      const flagged = (['deny', 'allow'] as const).flatMap((behavior) =>
+        deps.flags[behavior].map((rule) => ({
+          behavior,
+          source: 'cliArg',
+          rule,
+          editability: 'readonly',
+        })),
+      );
+      return {
+        rules: [...flagged, ...listed],
+        workspaceDirectories: deps.directories(),
+        originalCwd: deps.cwd,
+        managedOnly: permissions.managedRulesOnly !== undefined,
+      };
+    },
+  };
+}
+
+const EDITABLE: ReadonlySet<string> = new Set(['user', 'project', 'local']);
+
+/** Where a setting came from, in the words that hosts know. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['managed', 'policySettings'],
+  ['cli', 'flagSettings'],
+  ['sdk', 'flagSettings'],
+  ['local', 'localSettings'],
+  ['project', 'projectSettings'],
+  ['user', 'userSettings'],
+]);
+
+export function wireSource(source: string): string {
+  return SOURCES.get(source) ?? source;
+}
+
+function texts(rules: readonly SourcedRule[]): readonly string[] {
+  return rules.map(({ value }) => value.text);
+}

@@ -1,0 +1,163 @@
+import type { AppendLog } from '../env/append-log.js';
+import { AppendError } from '../env/append-log.js';
+import type { Clock } from '../env/clock.js';
+import type { JournalFiles } from '../env/journal-files.js';
+import { join, projectSlug } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import type { Receipt } from '../protocol/permissions.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
+import { forJournal, type JournalEntry } from './entry.js';
+
+export interface JournalParts {
+  readonly files: Pick<JournalFiles, 'openLog' | 'readEnds' | 'size'>;
+  readonly hash: Hash;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Undefined: nothing is written down, receipts are only stamped. */
+  readonly file: string | undefined;
+  readonly sessionId: string;
+  cwd(): string;
+  emit(news: SessionNews): void;
+}
+
+/** The record of every decision of one session. */
+export interface Journal {
+  /**
+   * Writes a decision down, before the call it is about runs, and returns it stamped. Never throws
+   * and never holds a call up: a decision that cannot be written is told and kept to be tried again.
+   */
+  note(receipt: Receipt): Receipt;
+  /** Tries once more; tells and returns how many decisions are not on disk. */
+  close(): number;
+}
+
+/** Where a session's journal is. */
+export function journalFile(place: {
+  readonly stateDirectory: string;
+  readonly cwd: string;
+  readonly sessionId: string;
+}): string {
+  return join(journalDirectory(place), `${place.sessionId}.jsonl`);
+}
+
+export function journalDirectory(place: {
+  readonly stateDirectory: string;
+  readonly cwd: string;
+}): string {
+  return join(place.stateDirectory, 'journal', projectSlug(place.cwd));
+}
+
+/** Decisions kept in memory while the disk takes none. */
+const MOST_PENDING = 1_000;
+const TAIL_BYTES = 256 * 1024;
+
+export function openJournal(parts: JournalParts): Journal {
+  return new FileJournal(parts);
+}
+
+class FileJournal implements Journal {
+  readonly #parts: JournalParts;
+  #log: AppendLog | undefined;
+  #last = CHAIN_START;
+  #n = 0;
+  /** The file's size after our last write; another one means another writer. */
+  #size = -1;
+  #pending: Omit<JournalEntry, 'n'>[] = [];
+  #dropped = 0;
+  #failing = false;
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+  }
+
+  note(receipt: Receipt): Receipt {
+    const { sessionId, clock } = this.#parts;
+    const time = new Date(clock.now()).toISOString();
+    const stamped: Receipt = { ...receipt, time, sessionId };
+    if (this.#parts.file === undefined) return stamped;
+    const { receipt: clean, cut } = forJournal(receipt);
+    this.#pending.push({
+      v: 1,
+      time,
+      session: sessionId,
+      cwd: this.#parts.cwd(),
+      receipt: clean,
+      ...(cut ? { cut } : {}),
+    });
+    this.#write(this.#parts.file);
+    return stamped;
+  }
+
+  close(): number {
+    if (this.#pending.length > 0 && this.#parts.file !== undefined) this.#write(this.#parts.file);
+    this.#log?.close();
+    const lost = this.#pending.length + this.#dropped;
+    if (lost > 0) {
+      const text = `${lost} ${lost === 1 ? 'decision is' : 'decisions are'} missing in the journal`;
+      this.#parts.emit({ type: 'notice', level: 'warning', text });
+    }
+    return lost;
+  }
+
+  #write(file: string): void {
+    const { files, hash } = this.#parts;
+    try {
+      this.#log ??= files.openLog(file);
+      this.#catchUp(file);
+      let { last, n } = { last: this.#last, n: this.#n };
+      const lines = this.#pending.map(({ v, ...entry }) => {
+        n++;
+        const made = chainedLine({ v, n, ...entry }, last, hash);
+        last = made.hash;
+        return made.line;
+      });
+      this.#log.append(lines);
+      this.#last = last;
+      this.#n = n;
+      this.#size = files.size(file);
+      this.#pending = [];
+      this.#recovered();
+    } catch (thrown) {
+      this.#lost(thrown);
+    }
+  }
+
+  /** Goes on from the file's last line: an earlier run of this session, or another process, wrote it. */
+  #catchUp(file: string): void {
+    const size = this.#parts.files.size(file);
+    if (size === this.#size) return;
+    const last =
+      size === 0 ? undefined : lastHashIn(this.#parts.files.readEnds(file, TAIL_BYTES)?.tail ?? '');
+    this.#last = last?.hash ?? CHAIN_START;
+    this.#n = last?.n ?? 0;
+  }
+
+  #lost(thrown: unknown): void {
+    // What went through is not written twice; where the chain goes on is read from the file again.
+    if (thrown instanceof AppendError) this.#pending.splice(0, thrown.savedLines);
+    this.#size = -1;
+    const excess = this.#pending.length - MOST_PENDING;
+    if (excess > 0) {
+      this.#pending.splice(0, excess);
+      this.#dropped += excess;
+    }
+    if (this.#failing) return;
+    this.#failing = true;
+    this.#parts.emit({
+      type: 'notice',
+      level: 'warning',
+      text: `decisions are not written to the journal: ${messageOf(thrown)}; they are kept in memory and tried again`,
+    });
+  }
+
+  #recovered(): void {
+    if (!this.#failing) return;
+    this.#failing = false;
+    const lost = this.#dropped === 0 ? 'nothing was lost' : `${this.#dropped} decisions were lost`;
+    this.#parts.emit({
+      type: 'notice',
+      level: 'info',
+      text: `decisions are written to the journal again; ${lost}`,
+    });
+  }
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '../env/clock.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { type AnswerFileParts, createAnswerFiles } from './answer-files.js';
+import { createKeeper, type KeepAnswer } from './answers.js';
+import { answeredBefore, createGrants, createRuleJoin } from './grants.js';
+import type { Resolver } from './guard.js';
+import type { PathFileSystem } from './paths.js';
+import { parseRule, type RuleSet } from './rules.js';
+import { opensCall } from './try-rule.js';
+import { createUpdates } from './updates.js';
+
+/** What answers may change beyond the rules of the session. */
+export interface AnswerTargets extends Omit<AnswerFileParts, 'cwd'> {
+  addDirectory(directory: string): void;
+  removeDirectory(directory: string): void;
+}
+
+export interface AnsweringParts {
+  readonly fs: PathFileSystem;
+  readonly clock: Clock;
+  readonly cwd: string;
+  readonly home: string;
+  readonly targets: AnswerTargets;
+  setMode(mode: PermissionMode): void;
+  managedOnly(): string | undefined;
+  emit(news: SessionNews): void;
+}
+
+export interface Answering {
+  readonly keep: KeepAnswer;
+  readonly resolver: Resolver;
+  /** The rules of the settings with those of answers. */
+  withAnswers(base: RuleSet, agent: AgentRef): RuleSet;
+  beginTurn(): void;
+}
+
+/** Everything that makes an answer reach further than its call. */
+export function openAnswering(parts: AnsweringParts): Answering {
+  const { fs, clock, cwd, home, targets, managedOnly, emit } = parts;
+  const grants = createGrants(clock.now);
+  const files = createAnswerFiles({ ...targets, cwd });
+  const join = createRuleJoin();
+  const parse: Parameters<typeof createKeeper>[0]['parse'] = (kind, text) => {
+    const origin = { value: { text, root: cwd }, source: 'answer', trusted: true } as const;
+    const parsed = parseRule(kind, origin, { cwd, home });
+    return 'rule' in parsed ? parsed.rule : { why: parsed.why };
+  };
+  const applyUpdates = createUpdates({
+    grants,
+    files,
+    cwd,
+    home,
+    parse,
+    managedOnly,
+    emit,
+    setMode: parts.setMode,
+    addDirectory: targets.addDirectory,
+    removeDirectory: targets.removeDirectory,
+  });
+  return {
+    keep: createKeeper({
+      grants,
+      files,
+      parse,
+      managedOnly,
+      applyUpdates,
+      emit,
+      now: clock.now,
+      opens: (rule, view) => opensCall(rule, view, { fs, clock }),
+    }),
+    resolver: answeredBefore(grants),
+    withAnswers: (base, agent) => join(base, grants.rules(agent)),
+    beginTurn: grants.beginTurn,
+  };
+}

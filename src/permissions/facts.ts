@@ -1,0 +1,11 @@
+/** What is true of the whole session and shapes how calls are judged. */
+export interface GateFacts {
+  /** Names of the variables that commands find in their environment. Absent: any may be among them. */
+  readonly exported?: ReadonlySet<string>;
+  /** Whether commands that only look are asked about too. */
+  askReadOnly?(): boolean;
+  /** Directories of our own: settings of the user and of administrators, and our state. */
+  readonly own?: readonly string[];
+}
+
+export const NO_FACTS: GateFacts = {};

@@ -1,0 +1,54 @@
+import type { Clock } from '../env/clock.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { KeepAnswer } from './answers.js';
+import type { GateFacts } from './facts.js';
+import type { Guard, Resolver } from './guard.js';
+import { STANDARD_GUARDS } from './guards.js';
+import { type Judgement, judge } from './judge.js';
+import type { PathFileSystem } from './paths.js';
+import { examine, type Precheck } from './precheck.js';
+import { STANDARD_RESOLVERS } from './resolvers.js';
+import type { RuleSet } from './rules.js';
+import type { Asker, GateCall } from './types.js';
+import { type CallView, viewOf } from './view.js';
+
+export interface GateDeps {
+  readonly fs: PathFileSystem;
+  readonly home: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Asked at every call, as all three may change during a session. */
+  mode(agent: AgentRef): PermissionMode;
+  rules(agent: AgentRef): RuleSet;
+  /** Undefined when nobody can be asked, which means no. */
+  asker(call: GateCall): Asker | undefined;
+  readonly facts?: GateFacts;
+  /** Guards beside the standard ones: banned tools, hooks. */
+  readonly guards?: readonly Guard[];
+  /** Resolvers beside the standard ones: answers that were given before. */
+  readonly resolvers?: readonly Resolver[];
+  /** Looks at every call first and may give it another input: hooks, callbacks. */
+  readonly precheck?: Precheck;
+  /** Keeps what an answer says beyond the call it was given for. */
+  readonly keep?: KeepAnswer;
+}
+
+export type Judged = Judgement & { readonly view: CallView };
+
+/** What guards and resolvers make of a call, before anybody is asked. */
+export async function judgeCall(
+  deps: GateDeps,
+  call: GateCall,
+  { rewritten }: { readonly rewritten: boolean } = { rewritten: false },
+): Promise<Judged> {
+  const mode = deps.mode(call.agent);
+  const rules = deps.rules(call.agent);
+  const seen = (one: GateCall): CallView =>
+    viewOf(one, { fs: deps.fs, home: deps.home, mode, rules, facts: deps.facts });
+  const before = await examine(deps.precheck, seen(call), { viewOf: seen, rewritten });
+  const guards = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
+  const resolvers = [...before.resolvers, ...(deps.resolvers ?? []), ...STANDARD_RESOLVERS];
+  const { clock } = deps;
+  const { outcome, trace } = await judge(before.view, { guards, resolvers, clock });
+  return { view: before.view, outcome, trace: [...before.trace, ...trace] };
+}

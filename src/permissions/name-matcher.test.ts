@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { gateMatcher } from './name-matcher.js';
+
+describe('the matcher of a guard', () => {
+  it.each([
+    [undefined, 'Bash', true],
+    ['', 'Bash', true],
+    ['*', 'Bash', true],
+    ['Bash', 'Bash', true],
+    ['bash', 'Bash', true],
+    ['Ba', 'Bash', false],
+    ['Bash|Write', 'Write', true],
+    ['Bash | Write', 'Write', true],
+    ['Bash, Write', 'Write', true],
+    ['Bash|Write', 'Edit', false],
+    ['^ba', 'Bash', true],
+    ['ash$', 'Bash', true],
+    ['B.*', 'Bash', true],
+    ['mcp__calc', 'mcp__calc__add', false],
+    ['mcp__calc__*', 'mcp__calc__add', true],
+    ['mcp__calc__.*', 'mcp__calc__add', true],
+    ['mcp__.*__write', 'mcp__fs__write', true],
+  ])('%s for %s: %s', (matcher, name, expected) => {
+    const made = gateMatcher(matcher);
+    expect(made.problem).toBeUndefined();
+    expect(made.matches([name])).toBe(expected);
+  });
+
+  it('goes by the other names of a tool too', () => {
+    expect(gateMatcher('Task').matches(['Agent', 'Task'])).toBe(true);
+  });
+
+  it('guards every tool when it cannot be read, and says so', () => {
+    for (const matcher of ['[', '(?!Read).*', '(a+', 'a{9999}', `${'x'.repeat(2_000)}.`]) {
+      const made = gateMatcher(matcher);
+      expect(made.problem).toContain('every tool');
+      expect(made.matches(['Read'])).toBe(true);
+    }
+  });
+
+  it('takes a rule for the tool that it names', () => {
+    const made = gateMatcher('Bash(rm *)');
+    expect(made.problem).toContain('every call of Bash');
+    expect([made.matches(['Bash']), made.matches(['Read'])]).toEqual([true, false]);
+  });
+});

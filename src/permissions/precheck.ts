@@ -1,0 +1,70 @@
+import { messageOf } from '../errors.js';
+import type { TraceStep } from '../protocol/permissions.js';
+import type { Guard, Resolver } from './guard.js';
+import type { GateCall } from './types.js';
+import type { CallView } from './view.js';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** The same call with another input, or why that input will not do. */
+export type Retarget = (input: Input) => Promise<CallView | { readonly invalid: string }>;
+
+export interface Examination {
+  /** The call with its final input: what the rules judge. */
+  readonly view: CallView;
+  /** What was found, as one more guard; absent when nobody was asked. */
+  readonly guard?: Guard;
+  /** A yes, as one more resolver: it opens what no guard holds. */
+  readonly resolver?: Resolver;
+  /** What each one said. */
+  readonly trace: readonly TraceStep[];
+}
+
+/** Looks at a call before the rules do, and may give it another input: hooks, callbacks. */
+export type Precheck = (
+  view: CallView,
+  options: {
+    readonly retarget: Retarget;
+    /** The input has been rewritten already, so that another rewrite refuses. */
+    readonly rewritten: boolean;
+  },
+) => Promise<Examination>;
+
+/** A precheck that fails holds the call back. */
+export async function examine(
+  precheck: Precheck | undefined,
+  view: CallView,
+  options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
+): Promise<Pick<Examination, 'view' | 'trace'> & Panel> {
+  if (precheck === undefined) return { view, trace: [], guards: [], resolvers: [] };
+  const { call } = view;
+  const retarget: Retarget = async (input) => {
+    const problems = await call.tool.validate(input);
+    if (problems.length > 0) {
+      return { invalid: problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ') };
+    }
+    return options.viewOf({ ...call, input, subject: call.tool.subject(input, call.workspace) });
+  };
+  try {
+    const { rewritten } = options;
+    const { guard, resolver, ...rest } = await precheck(view, { retarget, rewritten });
+    return {
+      ...rest,
+      guards: guard === undefined ? [] : [guard],
+      resolvers: resolver === undefined ? [] : [resolver],
+    };
+  } catch (thrown) {
+    // fail-closed: what was to be asked first could not be asked.
+    const failed: Guard = {
+      name: 'hooks',
+      onFailure: 'deny',
+      decide: () => Promise.reject(new Error(messageOf(thrown))),
+    };
+    return { view, trace: [], guards: [failed], resolvers: [] };
+  }
+}
+
+interface Panel {
+  readonly guards: readonly Guard[];
+  readonly resolvers: readonly Resolver[];
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { standIn } from '../../test/support/gate-rig.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { createWorkspace } from '../tools/workspace.js';
+import { createRefusals } from './refusals.js';
+import type { Gate, GateCall, GateVerdict } from './types.js';
+
+const workspace = createWorkspace(['/p']);
+
+function callOf(name: string, input: Record<string, unknown>, agent = MAIN_AGENT): GateCall {
+  const tool = standIn(name);
+  return {
+    toolUseId: 't',
+    tool,
+    input,
+    subject: tool.subject(input, workspace),
+    agent,
+    workspace,
+    signal: new AbortController().signal,
+  };
+}
+
+function refusing(decidedBy = 'nobody to ask', kind: 'refused' | 'allowed' = 'refused'): Gate {
+  return async (call) =>
+    ({
+      kind,
+      message: 'No.',
+      interrupt: false,
+      receipt: {
+        toolUseId: 't',
+        tool: call.tool.name,
+        agent: 'main',
+        decision: 'deny',
+        decidedBy,
+        reason: 'nothing allows it',
+        trace: [],
+        input: call.input,
+        mode: 'default',
+      },
+    }) as unknown as GateVerdict;
+}
+
+function watched(gate: Gate = refusing()) {
+  const refusals = createRefusals({ monotonic: () => 0 });
+  const watch = refusals.watch(gate);
+  const bash = async (command: string): Promise<string> => {
+    refusals.nextAnswer();
+    const verdict = await watch(callOf('Bash', { command }));
+    return verdict.kind === 'refused' ? verdict.message : 'ran';
+  };
+  return { refusals, watch, bash };
+}
+
+describe('refusals of the same need', () => {
+  it('tells the model to stop after three, and ends it after six', async () => {
+    const { refusals, bash } = watched();
+    expect(await bash('touch a')).toBe('No.');
+    expect(await bash('touch b')).toBe('No.');
+    expect(await bash('cd x && touch c')).toContain('refusal 3 of the same need');
+    await bash('/usr/bin/touch d');
+    await bash('touch e');
+    expect(refusals.stuck('main')).toBeUndefined();
+    expect(await bash('touch f')).toContain('refusal 6');
+    expect(refusals.stuck('main')).toContain('Bash was refused 6 times');
+    expect(refusals.stuck('main/x#1')).toBeUndefined();
+  });
+
+  it('keeps needs apart: subcommands, files, hosts, agents', async () => {
+    const { refusals, watch } = watched();
+    const child = { ...MAIN_AGENT, path: 'main/x#1' };
+    const calls = [
+      callOf('Bash', { command: 'git push' }),
+      callOf('Bash', { command: 'git commit' }),
+      callOf('Write', { file_path: 'a' }),
+      callOf('Write', { file_path: 'b' }),
+      callOf('WebFetch', { url: 'https://a.example/x' }),
+      callOf('WebFetch', { url: 'https://b.example/x' }),
+      callOf('Bash', { command: 'git push' }, child),
+    ];
+    for (let round = 0; round < 2; round++) {
+      refusals.nextAnswer();
+      for (const call of calls) {
+        const verdict = await watch(call);
+        expect(verdict).toMatchObject({ message: 'No.' });
+      }
+    }
+    refusals.nextAnswer();
+    expect(await watch(callOf('WebFetch', { url: 'https://a.example/y' }))).toMatchObject({
+      message: expect.stringContaining('refusal 3'),
+    });
+  });
+
+  it('counts the calls of one model answer once', async () => {
+    const { refusals, watch } = watched();
+    refusals.nextAnswer();
+    for (let index = 0; index < 10; index++) {
+      expect(await watch(callOf('Bash', { command: `touch ${index}` }))).toMatchObject({
+        message: 'No.',
+      });
+    }
+    expect(refusals.stuck('main')).toBeUndefined();
+  });
+
+  it('starts anew with a prompt', async () => {
+    const { refusals, bash } = watched();
+    for (let index = 0; index < 6; index++) await bash('touch x');
+    refusals.beginTurn();
+    expect(refusals.stuck('main')).toBeUndefined();
+    expect(await bash('touch x')).toBe('No.');
+  });
+
+  it('does not count the noes of somebody who is there', async () => {
+    const { refusals, bash } = watched(refusing('asker'));
+    for (let index = 0; index < 8; index++) expect(await bash('touch x')).toBe('No.');
+    expect(refusals.stuck('main')).toBeUndefined();
+  });
+});

@@ -1,0 +1,96 @@
+import type { Clock } from '../env/clock.js';
+import { hasSubcommands } from './command-prefix.js';
+import { hostOf } from './domain.js';
+import type { Gate, GateCall, GateVerdict } from './types.js';
+
+/** From this refusal of the same need on, the model is told to stop and report. */
+export const TOLD_AFTER = 3;
+/** With this one the agent has got stuck. */
+export const STUCK_AFTER = 6;
+
+/**
+ * Counts how often the same need is refused, so that an agent does not spend its turns at a closed
+ * door. Calls of one model answer count once: their results had not been seen yet.
+ */
+export interface Refusals {
+  /** The gate with the count in what the model is told, and the time in the receipt. */
+  watch(gate: Gate): Gate;
+  /** Set once an agent keeps asking for what it cannot have. */
+  stuck(agentPath: string): string | undefined;
+  /** The model has seen its results and answered. */
+  nextAnswer(): void;
+  /** A new prompt: what was refused may be welcome now. */
+  beginTurn(): void;
+}
+
+interface Need {
+  count: number;
+  /** The answer that was counted last. */
+  answer: number;
+}
+
+export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
+  const needs = new Map<string, Need>();
+  const stuck = new Map<string, string>();
+  let answer = 0;
+
+  const refused = (call: GateCall, verdict: Extract<GateVerdict, { kind: 'refused' }>) => {
+    // Whoever answers no is there and can end the turn; nobody is stuck on a person.
+    if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
+    const key = needOf(call, verdict.receipt.command);
+    const need = needs.get(key) ?? { count: 0, answer: -1 };
+    needs.set(key, need);
+    if (need.answer !== answer) need.count++;
+    need.answer = answer;
+    if (need.count < TOLD_AFTER) return verdict;
+    if (need.count >= STUCK_AFTER) {
+      stuck.set(
+        call.agent.path,
+        `${call.tool.name} was refused ${need.count} times for the same need (${verdict.receipt.reason})`,
+      );
+    }
+    const advice = `This is refusal ${need.count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
+    return { ...verdict, message: `${verdict.message} ${advice}` };
+  };
+
+  return {
+    watch: (gate) => async (call) => {
+      const started = clock.monotonic();
+      const verdict = await gate(call);
+      const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
+      const timed = { ...verdict, receipt: { ...verdict.receipt, ms } };
+      if (timed.kind === 'refused') return refused(call, timed);
+      needs.delete(needOf(call, timed.receipt.command));
+      return timed;
+    },
+    stuck: (agentPath) => stuck.get(agentPath),
+    nextAnswer() {
+      answer++;
+    },
+    beginTurn() {
+      needs.clear();
+      stuck.clear();
+    },
+  };
+}
+
+/** Commands that only prepare for the one that matters. */
+const PREPARES = /^(cd|pushd|popd|export|set|unset|echo|printf|true|:|pwd|sleep)\b/;
+
+/** Tool, and what it is for: first words of a command, file, host. */
+function needOf({ tool, subject, agent }: GateCall, normalised: string | undefined): string {
+  return JSON.stringify([agent.path, tool.name, aimOf(subject, normalised)]);
+}
+
+function aimOf(subject: GateCall['subject'], normalised: string | undefined): string {
+  if (subject.command !== undefined) {
+    const lines = (normalised ?? subject.command).split(/\n|&&|\|\||;/).map((line) => line.trim());
+    const main = lines.find((line) => line !== '' && !PREPARES.test(line)) ?? lines[0] ?? '';
+    const [program = '', second = ''] = main.split(/\s+/);
+    const name = program.split('/').at(-1) ?? program;
+    return hasSubcommands(name) ? `${name} ${second}` : name;
+  }
+  const path = subject.paths[0]?.path;
+  if (path !== undefined) return path;
+  return subject.url === undefined ? '' : (hostOf(subject.url) ?? subject.url);
+}

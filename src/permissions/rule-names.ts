@@ -1,0 +1,98 @@
+import { createNames, TOOL_ALIASES } from '../util/tool-names.js';
+import type { Malformed, RuleKind } from './rule.js';
+import { RULE_TOOLS } from './rule-tools.js';
+import { commandTokens, matches } from './wildcard.js';
+
+/** The tool or tools that the name in front of a rule's parentheses means. */
+export interface RuleName {
+  /** Absent for a pattern over names. */
+  readonly canonical?: string;
+  /** Set when no tool that is known now is meant. */
+  readonly nothingNow?: true;
+  matchesTool(names: readonly string[]): boolean;
+}
+
+export interface NameContext {
+  readonly kind: RuleKind;
+  /** Whether something stands in parentheses. */
+  readonly scoped: boolean;
+  /** Tools of this session beyond the table of built-in ones. */
+  readonly knownTools: readonly string[];
+}
+
+export function resolveRuleName(name: string, context: NameContext): RuleName | Malformed {
+  if (/^mcp__/i.test(name)) return mcpName(name, context);
+  if (name.includes('*')) return namePattern(name, context);
+  const { kind, knownTools } = context;
+  const known = [...TABLE, ...knownTools];
+  const exact = known.includes(name) || Object.hasOwn(TOOL_ALIASES, name);
+  // A restriction means its tool in whatever case; a grant names it exactly.
+  const canonical =
+    exact || kind !== 'allow'
+      ? (TABLE_NAMES.resolve(name) ?? namesOf(knownTools).resolve(name))
+      : undefined;
+  if (canonical !== undefined) {
+    return { canonical, matchesTool: (names) => names.includes(canonical) || names.includes(name) };
+  }
+  return unknownName(name, context);
+}
+
+const TABLE = Object.keys(RULE_TOOLS);
+const TABLE_NAMES = namesOf(TABLE);
+
+function namesOf(names: readonly string[]) {
+  return createNames(names.map((name) => ({ name, value: name })));
+}
+
+/** A plain ban of something nobody has is kept for the day it appears; a near-miss is a mistake. */
+function unknownName(
+  name: string,
+  { kind, scoped, knownTools }: NameContext,
+): RuleName | Malformed {
+  const near = namesOf([...TABLE, ...knownTools, ...Object.keys(TOOL_ALIASES)]).nearest(name);
+  if (kind !== 'allow' && !scoped && near === undefined) {
+    const wanted = name.toLowerCase();
+    return {
+      nothingNow: true,
+      matchesTool: (names) => names.some((one) => one.toLowerCase() === wanted),
+    };
+  }
+  const remedy = near === undefined ? 'Name an existing tool.' : `Did you mean ${near}?`;
+  return { why: `there is no tool ${name}`, remedy };
+}
+
+/** `mcp__server` and `mcp__server__*` are the whole server. */
+function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
+  const rest = name.slice('mcp__'.length);
+  const end = rest.indexOf('__');
+  const server = end === -1 ? rest : rest.slice(0, end);
+  const isGrant = kind === 'allow';
+  if (isGrant && (server === '' || server.includes('*') || !name.startsWith('mcp__'))) {
+    return {
+      why: 'a grant must name the MCP server',
+      remedy: 'Write mcp__server or mcp__server__tool.',
+    };
+  }
+  const pattern = end === -1 && !server.includes('*') ? `${name}__*` : name;
+  const tokens = commandTokens(isGrant ? pattern : pattern.toLowerCase());
+  return {
+    matchesTool: (names) => names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase())),
+    ...(name.includes('*') || end === -1 ? {} : { canonical: name }),
+  };
+}
+
+function namePattern(name: string, { kind, knownTools }: NameContext): RuleName | Malformed {
+  if (kind === 'allow') {
+    return {
+      why: 'a grant cannot use * in a tool name',
+      remedy: 'Name each tool that is allowed.',
+    };
+  }
+  const tokens = commandTokens(name.toLowerCase());
+  const fits = (one: string): boolean => matches(tokens, one.toLowerCase());
+  const isKnown = [...TABLE, ...knownTools].some(fits);
+  return {
+    ...(isKnown ? {} : { nothingNow: true as const }),
+    matchesTool: (names) => names.some(fits),
+  };
+}

@@ -1,0 +1,140 @@
+import type { SourcedRule } from '../settings/types.js';
+import { own } from '../util/own.js';
+import { parseDomain } from './domain.js';
+import { parsePathPattern } from './path-pattern.js';
+import { pathProblem } from './path-problem.js';
+import type { CommandPattern, Malformed, ParseRulesOptions, RuleKind, RuleSpec } from './rule.js';
+import { PRIMARY_INPUTS, RULE_TOOLS, type RuleTool } from './rule-tools.js';
+import { commandTokens, type Token } from './wildcard.js';
+
+export interface SpecContext {
+  readonly kind: RuleKind;
+  readonly origin: SourcedRule;
+  readonly options: ParseRulesOptions;
+  /** The tool it is for; undefined for a pattern over names. */
+  readonly tool: string | undefined;
+  /** The name as written. */
+  readonly written: string;
+}
+
+/** What stands in a rule's parentheses. */
+export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malformed {
+  const { tool: name, kind, written } = context;
+  if (name === undefined) {
+    return { why: 'a tool-name pattern takes no parentheses', remedy: `Write ${written} alone.` };
+  }
+  const tool: RuleTool = own(RULE_TOOLS, name) ?? { spec: 'none' };
+  const parameter = parameterSpec(spec, tool, { kind, name });
+  if (parameter !== undefined) return parameter;
+  switch (tool.spec) {
+    case 'command':
+      // A prefix of nothing: for a restriction, every command begins with that.
+      if (kind !== 'allow' && spec.trim() === ':*') return { kind: 'any' };
+      return { kind: 'command', pattern: parseCommandPattern(spec) };
+    case 'read-path':
+    case 'write-path':
+      return pathSpec(spec, tool.spec === 'read-path' ? 'read' : 'write', context);
+    case 'domain': {
+      const pattern = parseDomain(spec);
+      return pattern === undefined
+        ? { why: 'its specifier is not a domain', remedy: `Write ${name}(domain:example.com).` }
+        : { kind: 'domain', pattern };
+    }
+    case 'field':
+      return fieldSpec(spec, tool, kind);
+    default:
+      return {
+        why: `${name} takes no such specifier`,
+        remedy: `Write ${name} alone${kind === 'allow' ? '' : ' or name one of its parameters, (parameter:value)'}.`,
+      };
+  }
+}
+
+/** `Tool(parameter:value)`, in restrictions only. Not for what the tool is mainly about. */
+function parameterSpec(
+  spec: string,
+  tool: RuleTool,
+  { kind, name }: { kind: RuleKind; name: string },
+): RuleSpec | Malformed | undefined {
+  const found = /^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(.+)$/s.exec(spec.trim());
+  if (found === null) return undefined;
+  const [, field = '', value = ''] = found;
+  // `Bash(command:*)` is the prefix form of the shell's own `command`.
+  if (PRIMARY_INPUTS.has(field) && !(tool.spec === 'command' && value === '*')) {
+    return {
+      why: `${field} is what ${name} rules are about by themselves`,
+      remedy: `Write ${name}(${tool.spec === 'domain' ? 'domain:example.com' : value}).`,
+    };
+  }
+  if (kind === 'allow') return undefined;
+  const isParameter = tool.parameters?.includes(field) ?? tool.spec === 'none';
+  return isParameter ? { kind: 'field', field, value: folded(value, kind) } : undefined;
+}
+
+function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec {
+  const { field = '', followedBy } = tool;
+  if (followedBy === undefined) return { kind: 'field', field, value: folded(spec, kind) };
+  // Names are matched with what follows them and one blank at the end, as commands are.
+  const text = spec.trim();
+  const family = /^(.+):\*$/s.exec(text)?.[1];
+  if (family !== undefined) {
+    const value: Token[] = [...folded(family, kind), NAME_END, { kind: 'star' }];
+    return { kind: 'field', field, value, followedBy };
+  }
+  const open = /^(.+?)\s+\*$/s.exec(text)?.[1];
+  // A restriction on a name holds with whatever arguments.
+  const any = open ?? (kind === 'allow' ? undefined : text);
+  const value: readonly Token[] =
+    any === undefined
+      ? [...folded(text, kind), { kind: 'char', char: ' ' }]
+      : [...folded(any, kind), ...WORD_END];
+  return { kind: 'field', field, value, followedBy };
+}
+
+/** Restrictions ignore the case of names. */
+function folded(value: string, kind: RuleKind): readonly Token[] {
+  const text = value.trim();
+  return commandTokens(kind === 'allow' ? text : text.toLowerCase());
+}
+
+export function parseCommandPattern(spec: string): CommandPattern {
+  // Words are compared with one blank between them; inside quotes blanks are part of a word.
+  const text =
+    /["']/.test(spec) || !spec.includes('*') ? spec.trim() : spec.trim().replace(/\s+/g, ' ');
+  const prefix = /^(.*?)\s*(?::\*| \*)$/s.exec(text)?.[1];
+  if (prefix !== undefined && prefix !== '') {
+    return { text, tokens: [...commandTokens(prefix), ...WORD_END] };
+  }
+  const tokens = commandTokens(text);
+  return tokens.some((token) => token.kind === 'star')
+    ? { text, tokens }
+    : { text: tokens.map((token) => (token.kind === 'char' ? token.char : '')).join('') };
+}
+
+/** Commands are matched with one blank after their last word, so this is "end of word, then anything". */
+const WORD_END: readonly Token[] = [{ kind: 'char', char: ' ' }, { kind: 'star' }];
+
+const NAME_END: Token = { kind: 'set', has: (char) => char === ' ' || char === ':' };
+
+function pathSpec(
+  spec: string,
+  access: 'read' | 'write',
+  { kind, origin, options, tool }: SpecContext,
+): RuleSpec | Malformed {
+  const text = spec.trim();
+  const problem = pathProblem(text);
+  if (problem !== undefined) return problem;
+  const base = { ...options, root: origin.value.root };
+  const isGrant = kind === 'allow';
+  const use = isGrant ? 'grant' : 'restrict';
+  const everyTool = !isGrant || tool === 'Read' || tool === 'Edit';
+  // People write absolute paths with one slash; for a restriction that reading counts too.
+  const isAbsolute = !isGrant && /^\/[^/]/.test(text);
+  return {
+    kind: 'path',
+    access,
+    everyTool,
+    pattern: parsePathPattern(text, base, { use }),
+    ...(isAbsolute ? { also: parsePathPattern(`/${text}`, base, { use }) } : {}),
+  };
+}

@@ -1,0 +1,98 @@
+import type { FileSystem } from '../env/fs.js';
+import { isInside } from '../env/paths.js';
+import { messageOf, systemCodeOf } from '../errors.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import { parseJson } from '../util/json.js';
+import { appendToList, indentStep } from '../util/json-edit.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+
+export type SettingsList = 'allow' | 'ask' | 'deny' | 'additionalDirectories';
+
+/** One change to the `permissions` of a settings file. */
+export type SettingsEdit =
+  | {
+      readonly kind: 'add' | 'remove' | 'replace';
+      readonly list: SettingsList;
+      readonly items: readonly string[];
+    }
+  | { readonly kind: 'mode'; readonly mode: PermissionMode };
+
+export interface EditedFile {
+  readonly file: string;
+  /** The directory that the file must really be in; absent where links are the owner's own. */
+  readonly within?: string;
+}
+
+export type EditFiles = Pick<FileSystem, 'readText' | 'writeAtomic' | 'realPath'>;
+
+/**
+ * Changes one list of a settings file and nothing else in it. The error says why the file was left
+ * alone: it has mistakes, or its name leads to another place than it says.
+ */
+export async function editSettings(
+  fs: EditFiles,
+  { file, within }: EditedFile,
+  edit: SettingsEdit,
+): Promise<Result<'changed' | 'same', string>> {
+  try {
+    // fail-closed: a repository could make its settings file a link to the user's own.
+    const actual = await fs.realPath(file);
+    if (within !== undefined && !isInside(actual, await fs.realPath(within))) {
+      return err(`it leads to ${actual}`);
+    }
+    const text = await currentText(fs, file);
+    const edited = editedText(text, edit);
+    if (!edited.ok) return edited;
+    if (edited.value === text) return ok('same');
+    await fs.writeAtomic(file, edited.value, { mode: 0o600 });
+    return ok('changed');
+  } catch (thrown) {
+    return err(messageOf(thrown));
+  }
+}
+
+export function editedText(text: string, edit: SettingsEdit): Result<string, string> {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return err(`it is not valid JSON: ${parsed.error}`);
+  if (!isRecord(parsed.value)) return err('it is not a JSON object');
+  const { permissions = {} } = parsed.value;
+  if (!isRecord(permissions)) return err('its `permissions` is not an object');
+  if (edit.kind === 'mode') {
+    return ok(rewritten(text, parsed.value, { ...permissions, defaultMode: edit.mode }));
+  }
+  const { list } = edit;
+  const before = permissions[list] ?? [];
+  if (!Array.isArray(before)) return err(`its \`permissions.${list}\` is not a list`);
+  if (edit.kind === 'add') {
+    const added = edit.items.filter((item) => !before.includes(item));
+    const result = appendToList(text, ['permissions', list], added);
+    return result === undefined ? err(`its \`permissions.${list}\` is not a list`) : ok(result);
+  }
+  const items =
+    edit.kind === 'replace'
+      ? [...edit.items]
+      : before.filter((item) => !edit.items.includes(String(item)));
+  if (JSON.stringify(items) === JSON.stringify(before)) return ok(text);
+  return ok(rewritten(text, parsed.value, { ...permissions, [list]: items }));
+}
+
+function rewritten(
+  text: string,
+  settings: Readonly<Record<string, unknown>>,
+  permissions: Readonly<Record<string, unknown>>,
+): string {
+  const end = text.endsWith('\n') ? '\n' : '';
+  return `${JSON.stringify({ ...settings, permissions }, null, indentStep(text))}${end}`;
+}
+
+async function currentText(fs: EditFiles, file: string): Promise<string> {
+  try {
+    const text = await fs.readText(file);
+    return text.trim() === '' ? '{}\n' : text;
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return '{}\n';
+    throw thrown;
+  }
+}

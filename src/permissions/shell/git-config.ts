@@ -1,0 +1,152 @@
+import type { FileSystem } from '../../env/fs.js';
+import { dirname, findRepositoryRoot, gitDirectory, resolve } from '../../env/paths.js';
+
+export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'lstat'>;
+
+/**
+ * Whether the repository around a directory brings programs of its own that git starts for commands
+ * that only look: such a repository may have been written by anybody. Says what and where, or
+ * undefined when there is nothing.
+ */
+export async function repositoryTrap(
+  fs: ConfigFileSystem,
+  directory: string,
+): Promise<string | undefined> {
+  const root = findRepositoryRoot(directory);
+  const bare = await bareRepository(fs, directory, root);
+  if (bare !== undefined) return `${bare} looks like a repository without a working tree`;
+  if (root === undefined) return undefined;
+  const own = gitDirectory(root);
+  if (own === undefined) return `${root} holds a .git that leads nowhere`;
+  const shared = await commonDirectory(fs, own);
+  const entries: Entry[] = [];
+  for (const file of new Set([resolve(shared, 'config'), resolve(own, 'config.worktree')])) {
+    const found = await entriesOf(fs, file);
+    if (found === undefined) return `${file} cannot be read`;
+    entries.push(...found);
+  }
+  const key = trapAmong(entries);
+  if (key !== undefined) return `the configuration of the repository sets ${key}`;
+  const hooks = entries.findLast(({ key: name }) => name === 'core.hookspath')?.value;
+  const hook = resolve(root, hooks ?? resolve(shared, 'hooks'), 'post-index-change');
+  return (await exists(fs, hook)) ? `the repository has the hook ${hook}` : undefined;
+}
+
+/** One setting: `section.key` or `section.name.key`, lower case but for the name. */
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Programs that looking at a repository can start. */
+const STARTS_PROGRAMS = [
+  /^core\.(pager|alternaterefscommand)$/,
+  /^pager\./,
+  /^diff\.external$/,
+  /^diff\..*\.(command|textconv)$/s,
+  /^filter\..*\.(clean|smudge|process)$/s,
+  /^gpg\.(.*\.)?program$/s,
+  // What is included may hold any of these.
+  /^include(if\..*)?\.path$/s,
+];
+
+/** Programs that only a connection starts; a partial clone connects whenever something is missing. */
+const STARTS_WHEN_CONNECTED = [
+  /^core\.(sshcommand|gitproxy|askpass)$/,
+  /^credential\.(.*\.)?helper$/s,
+  /^remote\..*\.(uploadpack|vcs)$/s,
+  /^protocol\.ext\.allow$/,
+];
+
+function trapAmong(entries: readonly Entry[]): string | undefined {
+  const isPartial = entries.some(
+    ({ key }) => key === 'extensions.partialclone' || /^remote\..*\.promisor$/s.test(key),
+  );
+  const traps = isPartial ? [...STARTS_PROGRAMS, ...STARTS_WHEN_CONNECTED] : STARTS_PROGRAMS;
+  const found = entries.find(
+    ({ key, value }) =>
+      traps.some((trap) => trap.test(key)) ||
+      // As a truth value it is git's own monitor, as anything else a program.
+      (key === 'core.fsmonitor' && !/^(true|false|yes|no|on|off|0|1|)$/i.test(value)),
+  );
+  return found?.key;
+}
+
+const MAX_CONFIG_BYTES = 1_000_000;
+const read = new Map<string, { readonly stamp: string; readonly entries: readonly Entry[] }>();
+const MAX_REMEMBERED = 64;
+
+/** Undefined when there is a file and it cannot be understood. */
+async function entriesOf(
+  fs: ConfigFileSystem,
+  file: string,
+): Promise<readonly Entry[] | undefined> {
+  try {
+    const stat = await fs.lstat(file);
+    if (stat === undefined) return [];
+    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+    const known = stat.kind === 'file' ? read.get(file) : undefined;
+    if (known?.stamp === stamp) return known.entries;
+    const entries = parseConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES }));
+    if (entries === undefined) return undefined;
+    if (read.size >= MAX_REMEMBERED) read.clear();
+    read.set(file, { stamp, entries });
+    return entries;
+  } catch {
+    // fail-closed: a configuration that we cannot read may hold anything.
+    return undefined;
+  }
+}
+
+function parseConfig(text: string): readonly Entry[] | undefined {
+  const entries: Entry[] = [];
+  let section = '';
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n/g, '\n')
+    .replace(/\\\n/g, '')
+    .split('\n');
+  for (const line of lines) {
+    let rest = line.trim();
+    const header = /^\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
+    if (header !== null) {
+      const name = header[2]?.replace(/\\(.)/g, '$1');
+      section = `${(header[1] ?? '').toLowerCase()}${name === undefined ? '' : `.${name}`}`;
+      rest = rest.slice(header[0].length).trim();
+    }
+    if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) continue;
+    const setting = /^([A-Za-z][-A-Za-z0-9]*)\s*(?:=\s*(.*))?$/s.exec(rest);
+    if (setting?.[1] === undefined || section === '') return undefined;
+    const value = (setting[2] ?? 'true').replace(/\s*[#;].*$/, '').replace(/^"(.*)"$/, '$1');
+    entries.push({ key: `${section}.${setting[1].toLowerCase()}`, value });
+  }
+  return entries;
+}
+
+/** Where a linked working tree keeps what it shares with the others. */
+async function commonDirectory(fs: ConfigFileSystem, own: string): Promise<string> {
+  const file = resolve(own, 'commondir');
+  if (!(await exists(fs, file))) return own;
+  return resolve(own, (await fs.readText(file, { maxBytes: 10_000 })).trim());
+}
+
+/** Git takes a directory with this content for a repository, whatever it is called. */
+async function bareRepository(
+  fs: ConfigFileSystem,
+  start: string,
+  root: string | undefined,
+): Promise<string | undefined> {
+  for (let directory = resolve(start); directory !== root; directory = dirname(directory)) {
+    const isBare =
+      (await exists(fs, `${directory}/HEAD`)) &&
+      (await exists(fs, `${directory}/objects`)) &&
+      (await exists(fs, `${directory}/refs`));
+    if (isBare) return directory;
+    if (dirname(directory) === directory) return undefined;
+  }
+  return undefined;
+}
+
+async function exists(fs: ConfigFileSystem, path: string): Promise<boolean> {
+  return (await fs.lstat(path)) !== undefined;
+}

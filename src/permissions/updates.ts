@@ -1,0 +1,165 @@
+import { expandHome, resolve } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { ruleTextOf } from '../protocol/permission-updates.js';
+import type { PermissionMode, PermissionUpdate } from '../protocol/permissions.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import type { AnswerFiles } from './answer-files.js';
+import { type AnswerParts, reachOf } from './answers.js';
+import type { Grants } from './grants.js';
+import type { Rule } from './rules.js';
+import type { SettingsEdit } from './settings-edit.js';
+
+export interface UpdateParts {
+  readonly grants: Grants;
+  readonly files: AnswerFiles;
+  readonly cwd: string;
+  readonly home: string;
+  readonly parse: AnswerParts['parse'];
+  readonly managedOnly: AnswerParts['managedOnly'];
+  setMode(mode: PermissionMode): void;
+  addDirectory(directory: string): void;
+  removeDirectory(directory: string): void;
+  emit(news: SessionNews): void;
+}
+
+/**
+ * Applies the `updatedPermissions` of an answer, in order. What a settings file gets is in force at
+ * once, too. A restriction that cannot be understood refuses the answer before anything is applied; a
+ * grant that cannot be is left out and told.
+ */
+export function createUpdates(parts: UpdateParts): AnswerParts['applyUpdates'] {
+  return async (updates, agent) => {
+    const refused = updates
+      .map((update) => unusable(update, parts))
+      .find((why) => why !== undefined);
+    if (refused !== undefined) return { notes: [], refused };
+    const notes: string[] = [];
+    for (const update of updates) notes.push(...(await apply(parts, update, agent)));
+    return { notes };
+  };
+}
+
+/** fail-closed: an answer whose restriction means nothing is no answer. */
+function unusable(update: PermissionUpdate, parts: UpdateParts): string | undefined {
+  if (!('rules' in update) || update.behavior === 'allow' || update.type === 'removeRules') {
+    return undefined;
+  }
+  for (const value of update.rules) {
+    const text = ruleTextOf(value);
+    const rule = parts.parse(update.behavior, text);
+    if ('why' in rule)
+      return `the ${update.behavior} rule ${text} that came with the answer cannot be honoured: ${rule.why}`;
+  }
+  return undefined;
+}
+
+async function apply(
+  parts: UpdateParts,
+  update: PermissionUpdate,
+  agent: AgentRef,
+): Promise<readonly string[]> {
+  switch (update.type) {
+    case 'addRules':
+    case 'replaceRules':
+    case 'removeRules':
+      return applyRules(parts, update, agent);
+    case 'setMode':
+      return applyMode(parts, update);
+    case 'addDirectories':
+    case 'removeDirectories':
+      return applyDirectories(parts, update);
+  }
+}
+
+type RuleUpdate = Extract<PermissionUpdate, { rules: unknown }>;
+
+async function applyRules(
+  parts: UpdateParts,
+  update: RuleUpdate,
+  agent: AgentRef,
+): Promise<readonly string[]> {
+  const { behavior, destination, type } = update;
+  const managed = behavior === 'allow' && type !== 'removeRules' ? parts.managedOnly() : undefined;
+  if (managed !== undefined) return [told(parts, `no allow rule was added: ${managed}`)];
+  const notes: string[] = [];
+  const rules: Rule[] = [];
+  for (const value of update.rules) {
+    const text = ruleTextOf(value);
+    const rule = parts.parse(behavior, text);
+    if (!('why' in rule)) rules.push(rule);
+    else if (type !== 'removeRules') {
+      notes.push(
+        told(parts, `the rule ${text} that came with the answer is not used: ${rule.why}`),
+      );
+    }
+  }
+  const texts =
+    type === 'removeRules' ? update.rules.map(ruleTextOf) : rules.map(({ text }) => text);
+  const reach = reachOf({ until: 'session' }, agent);
+  if (type === 'removeRules') parts.grants.removeRules(behavior, texts);
+  else if (type === 'replaceRules') parts.grants.replaceRules(behavior, rules, reach);
+  else for (const rule of rules) parts.grants.addRule(rule, reach);
+  const list = texts.join(', ');
+  notes.push(`${VERBS[type]} ${behavior} ${list} (${destination})`);
+  const kind = type === 'addRules' ? 'add' : type === 'replaceRules' ? 'replace' : 'remove';
+  if (texts.length > 0 || kind === 'replace') {
+    notes.push(...(await toFile(parts, update, { kind, list: behavior, items: texts })));
+  }
+  return notes;
+}
+
+const VERBS = {
+  addRules: 'added',
+  replaceRules: 'replaced by',
+  removeRules: 'removed',
+} as const;
+
+async function applyMode(
+  parts: UpdateParts,
+  update: Extract<PermissionUpdate, { type: 'setMode' }>,
+): Promise<readonly string[]> {
+  try {
+    parts.setMode(update.mode);
+  } catch (thrown) {
+    return [told(parts, `the mode stays as it is: ${messageOf(thrown)}`)];
+  }
+  const saved = await toFile(parts, update, { kind: 'mode', mode: update.mode });
+  return [`mode ${update.mode} (${update.destination})`, ...saved];
+}
+
+async function applyDirectories(
+  parts: UpdateParts,
+  update: Extract<PermissionUpdate, { directories: unknown }>,
+): Promise<readonly string[]> {
+  const { cwd, home } = parts;
+  const adds = update.type === 'addDirectories';
+  const directories = update.directories.map((one) => resolve(cwd, expandHome(one, home)));
+  for (const directory of directories) {
+    if (adds) parts.addDirectory(directory);
+    else parts.removeDirectory(directory);
+  }
+  const saved = await toFile(parts, update, {
+    kind: adds ? 'add' : 'remove',
+    list: 'additionalDirectories',
+    items: adds ? directories : [...update.directories, ...directories],
+  });
+  const verb = adds ? 'added' : 'removed';
+  return [`${verb} directories ${directories.join(', ')} (${update.destination})`, ...saved];
+}
+
+async function toFile(
+  parts: UpdateParts,
+  { destination }: PermissionUpdate,
+  edit: SettingsEdit,
+): Promise<readonly string[]> {
+  if (destination === 'session' || destination === 'cliArg') return [];
+  const saved = await parts.files.save(destination, edit);
+  if (saved.ok) return [`saved in ${saved.value}`];
+  return [told(parts, `it holds for this session only, because ${saved.error}`)];
+}
+
+function told(parts: UpdateParts, text: string): string {
+  parts.emit({ type: 'notice', level: 'warning', text });
+  return text;
+}

@@ -1,0 +1,44 @@
+/** What the program knows about a key of the settings, beside its shape. */
+export interface KeyFacts {
+  /** A fault in it stops the start. Holds for what is inside too, until that says otherwise. */
+  readonly restricts?: boolean;
+  /** From a project's files it is in force only once the folder is trusted. */
+  readonly needsTrust?: true;
+  /** The value that holds back: it needs no trust. */
+  readonly strict?: string | boolean;
+  /** The holding-back value wins wherever it stands. */
+  readonly strictest?: true;
+  /** Taken whole from the strongest source that has it. */
+  readonly whole?: true;
+  /** `managed`: administrators alone. `user`: not from a project's files. */
+  readonly scope?: 'managed' | 'user';
+  /** `later`: accepted, without effect in this version. `elsewhere`: other programs' look and feel. */
+  readonly status?: 'later' | 'elsewhere';
+  /** A `later` key that people rely on as a fence: setting it stops the start. */
+  readonly unenforced?: true;
+}
+
+/** The shape of a setting and the facts about it; generated from the schema. */
+export type SettingNode = Shape & { readonly facts?: KeyFacts };
+
+type Shape =
+  | { readonly type: 'any' | 'string' | 'boolean' }
+  | {
+      readonly type: 'number' | 'integer';
+      readonly least?: number;
+      readonly above?: number;
+      readonly most?: number;
+    }
+  | { readonly type: 'choice'; readonly values: readonly (string | boolean | number)[] }
+  | { readonly type: 'list'; readonly of: SettingNode }
+  | { readonly type: 'map'; readonly of: SettingNode }
+  | { readonly type: 'one'; readonly of: readonly SettingNode[] }
+  | {
+      readonly type: 'object';
+      readonly keys: Readonly<Record<string, SettingNode>>;
+      readonly required?: readonly string[];
+      /** Unknown keys are kept without a word. */
+      readonly open?: true;
+    };
+
+export type SettingTable = Readonly<Record<string, SettingNode>>;

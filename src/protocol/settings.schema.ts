@@ -1,0 +1,561 @@
+/**
+ * Every key of a settings file, once. From here come `schema/settings.json`, the reference page and
+ * the table that settings are checked and merged by.
+ */
+import { z } from 'zod';
+import { HOOK_EVENTS } from './hook-events.js';
+import type { KeyFacts } from './setting-node.js';
+
+export const FACTS = 'x-portcullis';
+
+function key<T extends z.ZodType>(schema: T, description: string, facts: KeyFacts = {}) {
+  return schema.meta({ description, [FACTS]: facts }).optional();
+}
+
+const text = () => z.string();
+const flag = () => z.boolean();
+const list = () => z.array(z.string());
+const count = (least: number, most?: number) =>
+  most === undefined ? z.int().min(least) : z.int().min(least).max(most);
+const anything = () => z.unknown();
+const table = () => z.record(z.string(), z.unknown());
+
+const LATER = { status: 'later' } as const;
+const ELSEWHERE = { status: 'elsewhere' } as const;
+const COMMAND = { needsTrust: true, status: 'later' } as const;
+const FENCE_LATER = { restricts: true, status: 'later' } as const;
+const MANAGED_FENCE = { restricts: true, scope: 'managed', status: 'later' } as const;
+
+const permissions = z.strictObject({
+  allow: key(list(), 'Calls that need no asking.', { needsTrust: true, restricts: false }),
+  ask: key(list(), 'Calls that are asked about, whatever allows them.', { restricts: true }),
+  deny: key(list(), 'Calls that are refused, whatever allows them.', { restricts: true }),
+  additionalDirectories: key(list(), 'Directories that count as inside, beside the working one.', {
+    needsTrust: true,
+    restricts: false,
+  }),
+  defaultMode: key(
+    z.enum(['default', 'manual', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions']),
+    'The mode a session starts in. A project can lower it, not raise it.',
+    { restricts: true },
+  ),
+  disableBypassPermissionsMode: key(z.literal('disable'), 'Forbids the mode bypassPermissions.', {
+    restricts: true,
+    strict: 'disable',
+    strictest: true,
+  }),
+  disableAutoMode: key(
+    z.literal('disable'),
+    'Forbids the mode auto, which is not available here.',
+    {
+      restricts: true,
+      strict: 'disable',
+      strictest: true,
+    },
+  ),
+  blockReadsOutsideWorkingDirectories: key(
+    flag(),
+    'Refuses to read outside the working directories.',
+    {
+      restricts: true,
+      strict: true,
+      strictest: true,
+      status: 'later',
+      unenforced: true,
+    },
+  ),
+  blockWritesOutsideWorkingDirectories: key(
+    flag(),
+    'Refuses to write outside the working directories.',
+    { restricts: true, strict: true, strictest: true, status: 'later', unenforced: true },
+  ),
+  blockReadsExemptPaths: key(list(), 'Exceptions from the fence for reading.', {
+    needsTrust: true,
+    restricts: false,
+    status: 'later',
+  }),
+  denyInsteadOfPrompting: key(flag(), 'Refuses whatever would be asked.', {
+    restricts: true,
+    strict: true,
+    strictest: true,
+  }),
+  workingDirectoriesAsGiven: key(flag(), 'Takes the given directories as they are.', LATER),
+});
+
+const commonHandler = {
+  if: key(text(), 'One permission rule; the hook runs only for calls that it fits.'),
+  timeout: key(z.number().positive(), 'Seconds until the hook counts as failed.'),
+  statusMessage: key(text(), 'Shown while the hook runs.'),
+  once: key(flag(), 'Runs at most once in a session.'),
+  description: key(text(), 'For people.'),
+  name: key(text(), 'For people.'),
+};
+const onFailure = key(
+  z.enum(['block', 'continue']),
+  'What it means when the hook fails: refuse, or go on.',
+);
+
+const handler = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('command'),
+    command: text(),
+    args: key(list(), 'Arguments; the command is then started without a shell.'),
+    shell: key(z.enum(['bash', 'powershell']), 'The shell of a command without args.'),
+    async: key(flag(), 'Runs beside the session and decides nothing.'),
+    asyncRewake: key(flag(), 'As async; exit code 2 wakes the model.'),
+    persistent: key(flag(), 'One process for all calls, spoken to by JSON lines.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('http'),
+    url: text(),
+    headers: key(z.record(z.string(), z.string()), 'Headers; $NAME only for listed variables.'),
+    allowedEnvVars: key(list(), 'Variables that headers may use.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('mcp_tool'),
+    server: text(),
+    tool: text(),
+    input: key(table(), 'Input of the tool.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('prompt'),
+    prompt: text(),
+    model: key(text(), 'The model that is asked.'),
+    continueOnBlock: key(flag(), 'A no refuses the call and lets the turn go on.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('agent'),
+    prompt: text(),
+    model: key(text(), 'The model of the agent.'),
+    onFailure,
+    ...commonHandler,
+  }),
+]);
+
+const hookGroup = z.strictObject({
+  matcher: key(text(), 'Names, a list a|b, or a regular expression; absent or * for all.'),
+  hooks: z.array(handler),
+  description: key(text(), 'For people.'),
+});
+
+const eventNames = Object.keys(HOOK_EVENTS) as [string, ...string[]];
+const hooks = z.partialRecord(z.enum(eventNames), z.array(hookGroup));
+
+const allowing = { needsTrust: true, restricts: false, status: 'later' } as const;
+const fencing = { restricts: true, status: 'later' } as const;
+
+const sandbox = z.strictObject({
+  enabled: key(flag(), 'Runs shell commands in a sandbox.', {
+    restricts: true,
+    needsTrust: true,
+    strict: true,
+    status: 'later',
+  }),
+  failIfUnavailable: key(flag(), 'Refuses to start where there is no sandbox.', {
+    restricts: true,
+    strict: true,
+    strictest: true,
+  }),
+  autoAllowBashIfSandboxed: key(flag(), 'Asks for no sandboxed command.', {
+    ...allowing,
+    strict: false,
+  }),
+  allowUnsandboxedCommands: key(flag(), 'Whether a command may ask to run outside.', {
+    ...fencing,
+    needsTrust: true,
+    strict: false,
+    strictest: true,
+  }),
+  excludedCommands: key(list(), 'Commands that run outside.', allowing),
+  ignoreViolations: key(
+    z.record(z.string(), z.array(z.string())),
+    'Violations not told.',
+    allowing,
+  ),
+  enableWeakerNestedSandbox: key(flag(), 'A weaker sandbox inside containers.', {
+    ...allowing,
+    strict: false,
+  }),
+  enableWeakerNetworkIsolation: key(flag(), 'Weaker network isolation.', {
+    ...allowing,
+    strict: false,
+  }),
+  allowNestedUserNamespaces: key(flag(), 'User namespaces inside.', { ...allowing, strict: false }),
+  allowAppleEvents: key(flag(), 'Apple events.', { ...allowing, strict: false }),
+  ripgrep: key(
+    z.strictObject({ command: text(), args: list().optional() }),
+    'The search program to use.',
+    { ...allowing, scope: 'user' },
+  ),
+  bwrapPath: key(text(), 'Where bubblewrap is.', { ...allowing, scope: 'managed' }),
+  socatPath: key(text(), 'Where socat is.', { ...allowing, scope: 'managed' }),
+  network: key(
+    z.strictObject({
+      allowedDomains: key(list(), 'Domains that may be reached.', allowing),
+      deniedDomains: key(list(), 'Domains that may not be reached.', fencing),
+      strictAllowlist: key(flag(), 'Refuses other domains instead of asking.', {
+        ...fencing,
+        strict: true,
+        strictest: true,
+      }),
+      allowManagedDomainsOnly: key(flag(), 'Only an administrator adds domains.', MANAGED_FENCE),
+      allowUnixSockets: key(list(), 'Unix sockets that may be used.', allowing),
+      allowAllUnixSockets: key(flag(), 'All Unix sockets.', { ...allowing, strict: false }),
+      allowLocalBinding: key(flag(), 'Local ports may be opened.', { ...allowing, strict: false }),
+      allowMachLookup: key(list(), 'Mach services that may be looked up.', allowing),
+      httpProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowing),
+      socksProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowing),
+      tlsTerminate: key(table(), 'Inspection of TLS.', { ...allowing, whole: true, scope: 'user' }),
+    }),
+    'What sandboxed commands reach.',
+  ),
+  filesystem: key(
+    z.strictObject({
+      allowWrite: key(list(), 'Paths that may be written.', allowing),
+      denyWrite: key(list(), 'Paths that may not be written.', fencing),
+      denyRead: key(list(), 'Paths that may not be read.', fencing),
+      allowRead: key(list(), 'Exceptions from denyRead.', allowing),
+      allowManagedReadPathsOnly: key(flag(), 'Only an administrator reopens paths.', MANAGED_FENCE),
+      disabled: key(flag(), 'No fence around files.', {
+        ...allowing,
+        strict: false,
+        scope: 'user',
+      }),
+    }),
+    'What sandboxed commands touch.',
+  ),
+  credentials: key(
+    z.strictObject({
+      files: key(z.array(table()), 'Files with secrets.', fencing),
+      envVars: key(z.array(table()), 'Variables with secrets.', fencing),
+      awsPairs: key(z.array(table()), 'Pairs of AWS keys.', fencing),
+      sigv4: key(table(), 'Signing of AWS requests.', LATER),
+      allowPlaintextInject: key(flag(), 'Secrets over plain HTTP.', { ...allowing, strict: false }),
+    }),
+    'Secrets that sandboxed commands do not see.',
+  ),
+});
+
+const ruleLists = z.strictObject({
+  allow: key(list(), 'As permissions.allow.', { needsTrust: true, restricts: false }),
+  ask: key(list(), 'As permissions.ask.', { restricts: true }),
+  deny: key(list(), 'As permissions.deny.', { restricts: true }),
+});
+
+const portcullis = z.strictObject({
+  strict: key(
+    flag(),
+    'false: a restriction that cannot be honoured only warns. Counts in the settings of the user or an administrator.',
+    { restricts: true },
+  ),
+  askReadOnly: key(flag(), 'Also asks for commands that only read.', {
+    restricts: true,
+    strict: true,
+    strictest: true,
+  }),
+  hookFailure: key(
+    z.enum(['block', 'continue']),
+    'What the failure of a hook means that does not say so itself.',
+    { restricts: true, strict: 'block', scope: 'user', status: 'later' },
+  ),
+  hookTimeouts: key(
+    z.record(z.string(), z.number().positive()),
+    'Seconds by event, for hooks that name none.',
+    { restricts: true, status: 'later' },
+  ),
+  agents: key(
+    z.record(z.string(), ruleLists),
+    'Rules for some agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer) and its rules.',
+    { restricts: true },
+  ),
+});
+
+const statusLine = z.looseObject({
+  type: z.literal('command'),
+  command: text(),
+  padding: z.number().optional(),
+  refreshInterval: z.number().optional(),
+  hideVimModeIndicator: flag().optional(),
+});
+
+const serverEntry = z.union([
+  z.strictObject({ serverName: text() }),
+  z.strictObject({ serverCommand: z.array(z.string()) }),
+  z.strictObject({ serverUrl: text() }),
+]);
+
+const names = z.union([text(), list()]);
+const ttl = z.enum(['5m', '1h']);
+
+/** By group, in the order of the reference page. */
+export const SETTING_GROUPS = {
+  'Permissions and guards': {
+    permissions: key(permissions, 'Rules, modes and working directories.', { restricts: true }),
+    hooks: key(hooks, 'Programs that are asked or told at events.', {
+      restricts: true,
+      needsTrust: true,
+      status: 'later',
+    }),
+    sandbox: key(sandbox, 'A fence around shell commands.', { restricts: true }),
+    portcullis: key(portcullis, 'Settings of this program alone.', { restricts: true }),
+    allowManagedPermissionRulesOnly: key(
+      flag(),
+      'Only managed rules grant. Deny and ask rules of all sources stay.',
+      { restricts: true, scope: 'managed' },
+    ),
+    disableAllHooks: key(flag(), 'No hooks but those of an administrator.', {
+      ...FENCE_LATER,
+      needsTrust: true,
+      strict: false,
+    }),
+    allowManagedHooksOnly: key(flag(), 'Only hooks of an administrator or host.', MANAGED_FENCE),
+    allowedHttpHookUrls: key(list(), 'URLs that HTTP hooks may call; [] none.', FENCE_LATER),
+    httpHookAllowedEnvVars: key(list(), 'Variables that HTTP hooks may send.', FENCE_LATER),
+    disableAutoMode: key(z.literal('disable'), 'As permissions.disableAutoMode.', {
+      restricts: true,
+      strict: 'disable',
+      strictest: true,
+    }),
+    skipDangerousModePermissionPrompt: key(flag(), 'No confirmation of bypassPermissions.', {
+      needsTrust: true,
+      status: 'later',
+    }),
+    autoMode: key(table(), 'Rules of the mode auto, which is not available here.', {
+      ...ELSEWHERE,
+      scope: 'user',
+    }),
+    useAutoModeDuringPlan: key(flag(), 'Review by the mode auto.', ELSEWHERE),
+    skipAutoPermissionPrompt: key(flag(), 'Notice of the mode auto.', ELSEWHERE),
+    strictPluginOnlyCustomization: key(
+      z.union([flag(), list()]),
+      'Only plugins and administrators customise.',
+      MANAGED_FENCE,
+    ),
+    disableSideloadFlags: key(flag(), 'Refuses flags that add agents or servers.', MANAGED_FENCE),
+  },
+  'Model and answers': {
+    model: key(text(), 'The model a session starts with: an id or an alias.'),
+    fallbackModel: key(list(), 'Models to try when the first is overloaded.', {
+      ...LATER,
+      whole: true,
+    }),
+    availableModels: key(list(), 'The only models that may be chosen.', {
+      ...FENCE_LATER,
+      unenforced: true,
+    }),
+    enforceAvailableModels: key(flag(), 'Binds the default model to the list too.', {
+      ...FENCE_LATER,
+      unenforced: true,
+    }),
+    availableModelsMatch: key(
+      z.enum(['prefix', 'exact']),
+      'How the list is compared.',
+      FENCE_LATER,
+    ),
+    deniedModels: key(list(), 'Models that may not be chosen.', {
+      ...MANAGED_FENCE,
+      unenforced: true,
+    }),
+    allowedProviders: key(list(), 'Providers that may be used.', {
+      ...MANAGED_FENCE,
+      unenforced: true,
+    }),
+    effortLevel: key(
+      z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
+      'How hard to think.',
+      LATER,
+    ),
+    maxEffortLevel: key(
+      z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
+      'The most that effort may be.',
+      LATER,
+    ),
+    alwaysThinkingEnabled: key(flag(), 'false turns thinking off.', LATER),
+    outputStyle: key(text(), 'Name of an output style.', LATER),
+    language: key(text(), 'The language of answers.', LATER),
+    modelOverrides: key(z.record(z.string(), z.string()), 'Names of models at a provider.', LATER),
+    modelPricing: key(table(), 'Prices for cost figures.', LATER),
+    modelSettings: key(table(), 'Settings by model.', LATER),
+    modelPicker: key(anything(), 'What a picker shows.', { ...ELSEWHERE, whole: true }),
+    promptCacheTtl: key(ttl, 'How long prompts stay cached.', LATER),
+    subagentPromptCacheTtl: key(ttl, 'The same for subagents.', LATER),
+    switchModelsOnFlag: key(flag(), 'Another model after a refusal.', ELSEWHERE),
+    showThinkingSummaries: key(flag(), 'Shows thinking.', ELSEWHERE),
+    advisorModel: key(text(), 'A second model.', ELSEWHERE),
+    fastMode: key(flag(), 'A faster tier.', ELSEWHERE),
+    fastModePerSessionOptIn: key(flag(), 'The faster tier by session.', ELSEWHERE),
+  },
+  'MCP servers, skills, plugins': {
+    enableAllProjectMcpServers: key(flag(), 'Accepts every server of .mcp.json.', {
+      ...COMMAND,
+      strict: false,
+    }),
+    enabledMcpjsonServers: key(names, 'Servers of .mcp.json that are accepted.', COMMAND),
+    disabledMcpjsonServers: key(names, 'Servers of .mcp.json that are not used.', FENCE_LATER),
+    allowedMcpServers: key(z.array(serverEntry), 'The only servers that may be used; [] none.', {
+      ...FENCE_LATER,
+    }),
+    deniedMcpServers: key(z.array(serverEntry), 'Servers that may not be used.', FENCE_LATER),
+    allowManagedMcpServersOnly: key(flag(), 'Only the managed list counts.', MANAGED_FENCE),
+    managedMcpServers: key(table(), 'Servers of an administrator.', { ...LATER, scope: 'managed' }),
+    allowAllClaudeAiMcps: key(flag(), 'Connectors of an account.', ELSEWHERE),
+    disableClaudeAiConnectors: key(flag(), 'No connectors of an account.', {
+      ...FENCE_LATER,
+      strict: true,
+      strictest: true,
+    }),
+    disableSkillShellExecution: key(flag(), 'Skills run no commands of their own.', {
+      ...FENCE_LATER,
+      needsTrust: true,
+      strict: true,
+    }),
+    skillOverrides: key(
+      z.record(z.string(), z.enum(['on', 'name-only', 'user-invocable-only', 'off'])),
+      'Which skills are offered.',
+      LATER,
+    ),
+    disableBundledSkills: key(flag(), 'Hides built-in skills.', LATER),
+    skillListingBudgetFraction: key(z.number().positive(), 'Share of the window.', LATER),
+    skillListingMaxDescChars: key(count(1), 'Longest description.', LATER),
+    enabledPlugins: key(z.record(z.string(), z.unknown()), 'Which plugins are on.', COMMAND),
+    pluginConfigs: key(table(), 'Options of plugins.', { ...LATER, scope: 'user' }),
+    extraKnownMarketplaces: key(table(), 'Where plugins come from.', COMMAND),
+    additionalMarketplaces: key(table(), 'The same.', COMMAND),
+    strictKnownMarketplaces: key(anything(), 'The only marketplaces.', MANAGED_FENCE),
+    allowedMarketplaces: key(anything(), 'The same.', MANAGED_FENCE),
+    blockedMarketplaces: key(anything(), 'Marketplaces that are refused.', MANAGED_FENCE),
+    disableCommandPluginSources: key(flag(), 'No plugins from commands.', MANAGED_FENCE),
+    agent: key(text(), 'The agent that the main conversation runs as.', LATER),
+    syncClaudeAiSkills: key(flag(), 'Skills of an account.', ELSEWHERE),
+    syncClaudeAiPlugins: key(flag(), 'Plugins of an account.', ELSEWHERE),
+    pluginSuggestionMarketplaces: key(anything(), 'Suggestions.', ELSEWHERE),
+    pluginTrustMessage: key(text(), 'Text of a dialog.', ELSEWHERE),
+    allowedChannelPlugins: key(anything(), 'Channels.', ELSEWHERE),
+    channelsEnabled: key(flag(), 'Channels.', ELSEWHERE),
+    prependPlugins: key(anything(), 'Order of plugins.', ELSEWHERE),
+    appendPlugins: key(anything(), 'Order of plugins.', ELSEWHERE),
+    allowClaudeInChromeWithManagedMcp: key(flag(), 'A browser extension.', ELSEWHERE),
+  },
+  'Environment, memory, sessions': {
+    $schema: key(text(), 'Address of the JSON schema of this file, for editors.'),
+    env: key(
+      z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      'Variables of the session and of what it starts.',
+      { needsTrust: true },
+    ),
+    cleanupPeriodDays: key(count(1), 'How long transcripts are kept.', LATER),
+    autoCompactEnabled: key(flag(), 'Summarises long conversations by itself.', LATER),
+    autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),
+    precomputeCompactionEnabled: key(flag(), 'Prepares summaries.', LATER),
+    idleCompaction: key(flag(), 'Summarises when idle.', LATER),
+    fileCheckpointingEnabled: key(flag(), 'Keeps what rewind needs.', LATER),
+    plansDirectory: key(text(), 'Where plans are written.', COMMAND),
+    claudeMd: key(text(), "An administrator's instructions.", { ...LATER, scope: 'managed' }),
+    claudeMdExcludes: key(list(), 'Instruction files that are not read.', LATER),
+    autoMemoryEnabled: key(flag(), 'Keeps a memory.', LATER),
+    autoMemoryDirectory: key(text(), 'Where the memory is.', COMMAND),
+    autoDreamEnabled: key(flag(), 'Tidies the memory.', LATER),
+    includeGitInstructions: key(flag(), 'Tells the model how to commit.', LATER),
+    includeCoAuthoredBy: key(flag(), 'Older form of attribution.', LATER),
+    attribution: key(z.union([flag(), table()]), 'What commits and requests carry.', LATER),
+    worktree: key(
+      z.looseObject({
+        baseRef: z.enum(['fresh', 'head']).optional(),
+        symlinkDirectories: list().optional(),
+        sparsePaths: list().optional(),
+        bgIsolation: z.enum(['worktree', 'none']).optional(),
+        location: text().optional(),
+      }),
+      'How worktrees are made.',
+      COMMAND,
+    ),
+    bashOutputMaxChars: key(count(4000, 128000), 'Longest output of a command.', LATER),
+    taskOutputMaxChars: key(count(1), 'Longest output of a task.', LATER),
+    skipWebFetchPreflight: key(flag(), 'No look-up before fetching.', LATER),
+    respectGitignore: key(flag(), 'Hides ignored files in pickers.', LATER),
+    defaultShell: key(z.enum(['bash', 'powershell']), 'The shell of commands.', LATER),
+    crossSessionInbound: key(
+      z.enum(['accept', 'hold', 'refuse']),
+      'Messages of other sessions.',
+      FENCE_LATER,
+    ),
+    isolatePeerMachines: key(flag(), 'No sessions of other machines.', {
+      ...FENCE_LATER,
+      strict: true,
+      strictest: true,
+    }),
+    bashEditDiffEnabled: key(flag(), 'Shows what commands changed.', LATER),
+    todoFeatureEnabled: key(flag(), 'Offers a list of tasks.', LATER),
+    teammateMode: key(z.enum(['auto', 'tmux', 'iterm2', 'in-process']), 'Teammates.', ELSEWHERE),
+    disableReplyCheck: key(flag(), 'Checks of replies.', ELSEWHERE),
+    autoContinueAtUsageLimit: key(flag(), 'Usage limits.', ELSEWHERE),
+    disableWindowsBashCommandSplit: key(flag(), 'Windows.', ELSEWHERE),
+    disableAgentView: key(flag(), 'A view of agents.', ELSEWHERE),
+    daemonColdStart: key(anything(), 'A background program.', ELSEWHERE),
+    autoUploadSessions: key(anything(), 'Uploads.', ELSEWHERE),
+    ultracode: key(anything(), 'Workflows.', ELSEWHERE),
+    workflowKeywordTriggerEnabled: key(flag(), 'Workflows.', ELSEWHERE),
+    workflowSizeGuideline: key(text(), 'Workflows.', ELSEWHERE),
+    disableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
+    enableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
+  },
+  'Programs that settings start': {
+    apiKeyHelper: key(text(), 'Command that prints the API key.', COMMAND),
+    proxyAuthHelper: key(text(), 'Command that prints proxy credentials.', COMMAND),
+    awsAuthRefresh: key(text(), 'Command that refreshes AWS credentials.', COMMAND),
+    awsCredentialExport: key(text(), 'Command that prints AWS credentials.', COMMAND),
+    gcpAuthRefresh: key(text(), 'Command that refreshes GCP credentials.', COMMAND),
+    otelHeadersHelper: key(text(), 'Command that prints telemetry headers.', COMMAND),
+    statusLine: key(statusLine, 'Command that prints a status line.', COMMAND),
+    subagentStatusLine: key(statusLine, 'The same for agents.', COMMAND),
+    fileSuggestion: key(statusLine, 'Command that suggests files.', COMMAND),
+    processWrapper: key(anything(), 'Program around every process.', { ...COMMAND, scope: 'user' }),
+    policyHelper: key(table(), 'Program that prints managed settings.', {
+      ...MANAGED_FENCE,
+      unenforced: true,
+    }),
+  },
+  'Accounts, updates, delivery': {
+    forceLoginMethod: key(text(), 'How to log in.', ELSEWHERE),
+    forceLoginOrgUUID: key(z.union([text(), list()]), 'Who may log in.', ELSEWHERE),
+    forceLoginGatewayUrl: key(text(), 'Where to log in.', ELSEWHERE),
+    gatewayInternalNetworks: key(anything(), 'Networks of a gateway.', ELSEWHERE),
+    autoUpdatesChannel: key(text(), 'Updates.', ELSEWHERE),
+    minimumVersion: key(text(), 'Updates.', ELSEWHERE),
+    requiredMinimumVersion: key(text(), 'Versions of another program.', ELSEWHERE),
+    requiredMaximumVersion: key(text(), 'Versions of another program.', ELSEWHERE),
+    parentSettingsBehavior: key(text(), 'Settings of the host.', ELSEWHERE),
+    managedSourcesBehavior: key(text(), 'Several managed sources.', ELSEWHERE),
+    forceRemoteSettingsRefresh: key(flag(), 'Remote settings.', ELSEWHERE),
+    wslInheritsWindowsSettings: key(flag(), 'Windows.', ELSEWHERE),
+    remoteControlAtStartup: key(flag(), 'Remote control.', ELSEWHERE),
+    disableRemoteControl: key(flag(), 'Remote control.', ELSEWHERE),
+  },
+  'Look and feel of other programs': Object.fromEntries(
+    `theme tui editorMode vimInsertModeRemaps keybindingFlavor verbose viewMode
+    syntaxHighlightingDisabled prefersReducedMotion axScreenReader showTurnDuration
+    showMessageTimestamps timeFormat timeZone maxProseWidth spinnerTipsEnabled spinnerTipsOverride
+    spinnerVerbs terminalProgressBarEnabled terminalTitleFromRename autoScrollEnabled
+    wheelScrollAccelerationEnabled emojiCompletionEnabled spellcheck voice voiceEnabled
+    promptSuggestionEnabled footerLinksRegexes companyAnnouncements prUrlTemplate defaultView
+    askUserQuestionTimeout dialogExpiry showClearContextOnPlanAccept preferredNotifChannel
+    inputNeededNotifEnabled agentPushNotifEnabled awaySummaryEnabled respondToBashCommands
+    feedbackSurveyRate feedbackDrafts disableArtifact enableArtifact remote sshConfigs
+    sshHostAllowlist sshHostCommands disableDeepLinkRegistration browserExternalPageTools
+    disableBrowserExternalNavigation disableMobileSimulatorTools desktopSessionCleanupPeriodDays
+    attributionProject attributionProjectPolicy autoConnectIde autoInstallIdeExtension diffTool
+    externalEditorContext permissionExplainerEnabled teammateDefaultModel`
+      .split(/\s+/)
+      .map((name) => [name, key(anything(), '', ELSEWHERE)]),
+  ) as Record<string, z.ZodOptional<z.ZodUnknown>>,
+};
+
+export const Settings = z.looseObject(Object.assign({}, ...Object.values(SETTING_GROUPS)));

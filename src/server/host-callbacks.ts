@@ -1,0 +1,65 @@
+import type { CallbackEntry, HostCallbacks } from '../harness.js';
+import { isRecord } from '../util/own.js';
+import type { HostChannel } from './host-channel.js';
+
+/** The hooks that a host registers when it initialises, and the way to them. */
+export interface RegisteredCallbacks extends HostCallbacks {
+  /** Replaces all that was registered before. */
+  register(hooks: unknown): void;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Timers cannot be longer than this. */
+const LONGEST_TIMEOUT_MS = 2_147_483_647;
+/** Stands for a registration that cannot be read; calling it fails. */
+const UNREADABLE = 'unreadable registration';
+
+export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
+  let entries: ReadonlyMap<string, readonly CallbackEntry[]> = new Map();
+  return {
+    register(hooks) {
+      entries = readHooks(hooks);
+    },
+    registered: (event) => entries.get(event) ?? [],
+    call({ id, input, toolUseId, signal }) {
+      if (id === UNREADABLE) {
+        return Promise.reject(new Error(`the hooks for ${input.hook_event_name} cannot be read`));
+      }
+      const body = { subtype: 'hook_callback', callback_id: id, input, tool_use_id: toolUseId };
+      return channel.request(body, signal);
+    },
+  };
+}
+
+function readHooks(hooks: unknown): ReadonlyMap<string, readonly CallbackEntry[]> {
+  if (hooks === undefined || hooks === null) return new Map();
+  // fail-closed: a guard that was registered in a way we cannot read holds everything back.
+  if (!isRecord(hooks)) return new Map([['PreToolUse', [unreadable()]]]);
+  return new Map(
+    Object.entries(hooks).map(([event, list]) => [
+      event,
+      Array.isArray(list) ? list.map(readEntry) : list === null ? [] : [unreadable()],
+    ]),
+  );
+}
+
+function readEntry(entry: unknown): CallbackEntry {
+  if (!isRecord(entry)) return unreadable();
+  const { matcher, hookCallbackIds: ids, timeout, onFailure } = entry;
+  const hasIds =
+    Array.isArray(ids) && ids.every((id): id is string => typeof id === 'string' && id !== '');
+  const hasMatcher = matcher === undefined || matcher === null || typeof matcher === 'string';
+  if (!hasIds || !hasMatcher) return unreadable();
+  const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : undefined;
+  return {
+    ...(typeof matcher === 'string' ? { matcher } : {}),
+    ids,
+    timeoutMs:
+      seconds === undefined ? DEFAULT_TIMEOUT_MS : Math.min(seconds * 1000, LONGEST_TIMEOUT_MS),
+    onFailure: onFailure === 'continue' ? 'continue' : 'block',
+  };
+}
+
+function unreadable(): CallbackEntry {
+  return { ids: [UNREADABLE], timeoutMs: DEFAULT_TIMEOUT_MS, onFailure: 'block' };
+}

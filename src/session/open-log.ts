@@ -1,0 +1,52 @@
+import type { Clock } from '../env/clock.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { VERSION } from '../version.js';
+import { type History, openHistory, type SessionStart } from './open.js';
+import { openStore } from './open-store.js';
+import { createRecorder, type Recorder } from './recorder.js';
+import type { SessionStore } from './store.js';
+
+export interface SessionLogOptions {
+  readonly persist: boolean;
+  readonly configDir: string;
+  /** The project's directory. */
+  readonly cwd: string;
+  readonly temporaryDirectory: string;
+  readonly projectDirName: string | undefined;
+  readonly start: SessionStart;
+  readonly fork: boolean;
+  readonly title?: string | undefined;
+  readonly entrypoint: string;
+  readonly gitBranch: string | undefined;
+  readonly workspace: { readonly cwd: string };
+  readonly clock: Clock;
+  emit(news: SessionNews): void;
+}
+
+export interface SessionLog {
+  readonly store: SessionStore;
+  readonly history: History;
+  readonly recorder: Recorder;
+}
+
+/** The transcript of a session: what was said before, and where it goes on. */
+export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
+  const { clock, workspace, gitBranch } = options;
+  const store = openStore({ ...options, uuid: clock.uuid });
+  const history = await openHistory(store, options.start, { fork: options.fork, clock });
+  const recorder = createRecorder({
+    store,
+    sessionId: history.sessionId,
+    clock,
+    cwd: () => workspace.cwd,
+    version: VERSION,
+    entrypoint: options.entrypoint,
+    parentUuid: history.parentUuid,
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(history.title === undefined ? {} : { title: history.title }),
+    ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),
+  });
+  for (const { call, result } of history.missingResults) recorder.result(call, result);
+  if (options.title !== undefined) recorder.title(options.title);
+  return { store, history, recorder };
+}

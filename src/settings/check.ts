@@ -1,0 +1,65 @@
+import { CORE_SETTINGS } from '../generated/settings-core.js';
+import { OTHER_SETTINGS } from '../generated/settings-table.js';
+import type { SettingTable } from '../protocol/setting-node.js';
+import { own } from '../util/own.js';
+import { checkHooks } from './check-hooks.js';
+import { checkTopLevel } from './check-keys.js';
+import { checkValue, inWords } from './check-values.js';
+import { onlyRestrictions } from './host-settings.js';
+import { type ConfigProblem, placeOf, type SettingsFile, type Way } from './types.js';
+
+const TABLE: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
+
+export interface CheckOptions {
+  /** Names that a hook's matcher may mean. */
+  readonly knownTools?: readonly string[];
+}
+
+/** Everything about files that can be judged by looking at each alone. */
+export function checkFiles(
+  files: readonly SettingsFile[],
+  options: CheckOptions = {},
+): {
+  readonly files: readonly SettingsFile[];
+  readonly table: SettingTable;
+  readonly problems: readonly ConfigProblem[];
+} {
+  const problems = files.flatMap((file) => [
+    ...checkTopLevel(file, TABLE),
+    ...checkDuplicates(file),
+    ...Object.entries(file.content).flatMap(([name, value]) => {
+      const node = own(TABLE, name);
+      if (node === undefined) return [];
+      if (name === 'hooks') return checkHooks(file, value, { ...options, node });
+      return checkValue(node, value, { file, way: [name], restricts: false });
+    }),
+  ]);
+  const kept = files.map((file) => (file.source === 'sdk' ? onlyRestrictions(file, TABLE) : file));
+  return { files: kept, table: TABLE, problems };
+}
+
+/** Of a key that stands twice only the last counts, so the first may hold restrictions that do not. */
+function checkDuplicates(file: SettingsFile): readonly ConfigProblem[] {
+  const ways = new Set(file.duplicates.map(({ way }) => way.join('\n')));
+  return file.duplicates
+    .filter(({ way }) => !ways.has(way.slice(0, -1).join('\n')))
+    .map(({ way, line }) => ({
+      // fail-closed: the part that is lost may have been the one that denies.
+      severity: restrictsAt(way) ? 'fatal' : 'warning',
+      ...placeOf(file, way),
+      line,
+      message: `\`${inWords(way)}\` stands twice, and only the last one counts.`,
+      remedy: 'Join the two.',
+    }));
+}
+
+function restrictsAt(way: Way): boolean {
+  let restricts = false;
+  let keys: SettingTable = TABLE;
+  for (const step of way) {
+    const node = own(keys, String(step));
+    restricts = node?.facts?.restricts ?? restricts;
+    keys = node?.type === 'object' ? node.keys : {};
+  }
+  return restricts;
+}

@@ -1,0 +1,255 @@
+import { expandHome, resolve } from '../env/paths.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
+import type { Sourced } from '../util/sourced.js';
+import { type Contribution, inForce, type Merged, type MergedKey } from './merge.js';
+import type {
+  AgentRules,
+  EffectiveSettings,
+  PermissionSettings,
+  RuleLists,
+  SettingValues,
+  SourcedRule,
+  Strictness,
+} from './types.js';
+import { unrunGuards } from './unrun-hooks.js';
+
+export interface EffectiveContext {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * What no single value can decide alone: a project does not raise the mode or steer this program,
+ * and an administrator may keep all granting to himself.
+ */
+export async function withCrossRules(merged: Merged): Promise<Merged> {
+  const changed = new Map(merged);
+  const edit = (key: string, change: (one: Contribution) => Contribution): void => {
+    const entry = changed.get(key);
+    if (entry !== undefined) changed.set(key, resettled(entry, entry.contributions.map(change)));
+  };
+  const managedOnly = inForce(merged, MANAGED_ONLY).some(({ value }) => value === true);
+  const variables = [...merged.values()].filter(isProjectVariable);
+  if (variables.length > 0) {
+    const { projectMayNotSet } = await import('./trust-env.js');
+    for (const { key } of variables) {
+      const name = key.slice('env.'.length);
+      const reason = projectMayNotSet(name);
+      if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
+    }
+  }
+  for (const key of merged.keys()) {
+    if (managedOnly && GRANTS.test(key)) edit(key, ofAdministrator);
+  }
+  const mode = changed.get('permissions.defaultMode');
+  if (mode !== undefined) changed.set(mode.key, lowestOfProject(mode, changed));
+  return changed;
+}
+
+const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
+const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
+
+function ofAdministrator(one: Contribution): Contribution {
+  return one.standing !== 'in force' || one.source === 'managed'
+    ? one
+    : { ...one, standing: 'managed only' };
+}
+
+function isProjectVariable({ key, contributions }: MergedKey): boolean {
+  return key.startsWith('env.') && contributions.some(isOfProject);
+}
+
+function isOfProject({ source }: Contribution): boolean {
+  return source === 'project' || source === 'local';
+}
+
+/** fail-closed: what steers this program and all it starts is not a repository's to set. */
+function notOfProject(one: Contribution, reason: string): Contribution {
+  return isOfProject(one)
+    ? { ...one, standing: 'dropped', why: `a project's files cannot set ${reason}` }
+    : one;
+}
+
+/** How much a mode lets through; a project may lower what its user chose, not raise it. */
+const REACH: Readonly<Record<PermissionMode, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  default: 2,
+  acceptEdits: 3,
+  bypassPermissions: 4,
+};
+
+function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
+  const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
+  let reach = REACH.default;
+  // Weakest first: each stronger source is measured against what was chosen below it.
+  const judged = [...entry.contributions].reverse().map((one): Contribution => {
+    const mode = modeOf(one.value);
+    if (mode === undefined) {
+      return { ...one, standing: 'dropped', why: `the mode "${one.value}" is not available` };
+    }
+    if (mode === 'bypassPermissions' && noBypass) {
+      return { ...one, standing: 'dropped', why: 'disableBypassPermissionsMode forbids it' };
+    }
+    if (isOfProject(one) && REACH[mode] > reach) {
+      // fail-closed: a repository cannot raise the mode, trusted or not.
+      const why = `a project's files cannot raise the mode to "${mode}"`;
+      return { ...one, standing: 'dropped', why };
+    }
+    reach = REACH[mode];
+    return { ...one, standing: 'in force' };
+  });
+  return resettled(entry, judged.reverse());
+}
+
+function modeOf(value: unknown): PermissionMode | undefined {
+  return value === 'manual' ? 'default' : PERMISSION_MODES.find((known) => known === value);
+}
+
+/** After a stronger value fell away, the next one is in force. */
+function resettled(entry: MergedKey, contributions: readonly Contribution[]): MergedKey {
+  if (entry.isList) return { ...entry, contributions };
+  const winner = contributions.find(
+    ({ standing }) => standing === 'in force' || standing === 'shadowed',
+  );
+  const kept = contributions.some((one) => one.standing === 'in force' && entry.facts.strictest);
+  return {
+    ...entry,
+    contributions: kept
+      ? contributions
+      : contributions.map((one) =>
+          one.standing === 'in force' || one.standing === 'shadowed'
+            ? { ...one, standing: one === winner ? 'in force' : 'shadowed' }
+            : one,
+        ),
+  };
+}
+
+/** The typed view of what is in force. */
+export function effectiveSettings(
+  merged: Merged,
+  context: EffectiveContext,
+): Omit<EffectiveSettings, 'files' | 'places'> {
+  const model = one(merged, 'model', isText);
+  return {
+    permissions: permissionSettings(merged, context),
+    env: environment(merged),
+    ...(model === undefined ? {} : { model }),
+    values: valuesOf(merged),
+    strictness: strictnessOf(merged),
+  };
+}
+
+function permissionSettings(merged: Merged, context: EffectiveContext): PermissionSettings {
+  const mode = one(merged, 'permissions.defaultMode', modeOf);
+  const bypassDisabled = isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable');
+  const managedRulesOnly = isSet(merged, MANAGED_ONLY, true);
+  const denyInsteadOfPrompting = isSet(merged, 'permissions.denyInsteadOfPrompting', true);
+  const askReadOnly = isSet(merged, 'portcullis.askReadOnly', true);
+  const agents = agentRules(merged);
+  const guards = unrunGuards(merged);
+  return {
+    ...ruleLists(merged, 'permissions'),
+    additionalDirectories: directories(merged, context),
+    ...(agents.length === 0 ? {} : { agents }),
+    ...(guards.length === 0 ? {} : { unrunGuards: guards }),
+    ...(mode === undefined ? {} : { defaultMode: mode }),
+    ...(bypassDisabled === undefined ? {} : { bypassDisabled }),
+    ...(managedRulesOnly === undefined ? {} : { managedRulesOnly }),
+    ...(denyInsteadOfPrompting === undefined ? {} : { denyInsteadOfPrompting }),
+    ...(askReadOnly === undefined ? {} : { askReadOnly }),
+  };
+}
+
+function ruleLists(merged: Merged, prefix: string): RuleLists {
+  const rules = (list: string): readonly SourcedRule[] =>
+    inForce(merged, `${prefix}.${list}`).flatMap((from) =>
+      typeof from.value === 'string'
+        ? [bare(from, { text: from.value, root: from.owner.root })]
+        : [],
+    );
+  return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
+}
+
+function agentRules(merged: Merged): readonly AgentRules[] {
+  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.+)\.\w+$/s.exec(key)?.[1]);
+  const patterns = [...new Set(keys.filter((one) => one !== undefined))];
+  return patterns.map((pattern) => ({
+    pattern,
+    ...ruleLists(merged, `portcullis.agents.${pattern}`),
+  }));
+}
+
+function directories(merged: Merged, { cwd, env }: EffectiveContext): readonly Sourced<string>[] {
+  return inForce(merged, 'permissions.additionalDirectories').flatMap((from) => {
+    if (typeof from.value !== 'string') return [];
+    const base = isOfProject(from) ? from.owner.root : cwd;
+    return [bare(from, resolve(base, expandHome(from.value, env.HOME ?? '')))];
+  });
+}
+
+function environment(merged: Merged): Readonly<Record<string, Sourced<string>>> {
+  const env: Record<string, Sourced<string>> = Object.create(null);
+  for (const key of merged.keys()) {
+    if (!key.startsWith('env.')) continue;
+    const [from] = inForce(merged, key);
+    if (from !== undefined) env[key.slice('env.'.length)] = bare(from, String(from.value));
+  }
+  return env;
+}
+
+/** fail-closed: a user cannot make an administrator's restrictions less than binding. */
+function strictnessOf(merged: Merged): Strictness {
+  const said = merged.get('portcullis.strict')?.contributions ?? [];
+  const decides =
+    said.find(({ source }) => source === 'managed') ?? said.find(({ source }) => source === 'user');
+  return decides?.value === false ? { off: bare(decides, false) } : {};
+}
+
+function valuesOf(merged: Merged): SettingValues {
+  return {
+    get(key) {
+      const [from] = inForce(merged, key);
+      return from === undefined ? undefined : bare(from, from.value);
+    },
+    list(key) {
+      const seen = new Set<string>();
+      return inForce(merged, key).flatMap((from) => {
+        const text = JSON.stringify(from.value);
+        if (seen.has(text)) return [];
+        seen.add(text);
+        return [bare(from, from.value)];
+      });
+    },
+  };
+}
+
+function one<T>(
+  merged: Merged,
+  key: string,
+  read: (value: unknown) => T | undefined,
+): Sourced<T> | undefined {
+  const [from] = inForce(merged, key);
+  const value = from === undefined ? undefined : read(from.value);
+  return from === undefined || value === undefined ? undefined : bare(from, value);
+}
+
+function isText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isSet(merged: Merged, key: string, wanted: unknown): Sourced<true> | undefined {
+  const from = inForce(merged, key).find(({ value }) => value === wanted);
+  return from === undefined ? undefined : bare(from, true);
+}
+
+function bare<T>(from: Contribution, value: T): Sourced<T> {
+  const { source, trusted, file, line } = from;
+  return {
+    value,
+    source,
+    trusted,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}

@@ -1,0 +1,153 @@
+import type { KeyFacts, SettingNode, SettingTable } from '../protocol/setting-node.js';
+import { isRecord, own } from '../util/own.js';
+import type { Sourced } from '../util/sourced.js';
+import { fits } from './fits.js';
+import { type SettingsFile, sourcedFrom, type Way } from './types.js';
+
+/**
+ * What became of a value. `shadowed`: a stronger source, or the strict value, has the say.
+ * `untrusted`: it would grant or execute, and the folder is not trusted. `not here`: its kind of
+ * file may not set it. `managed only`: an administrator keeps granting to himself. `dropped`: for a
+ * reason of its own, which `why` gives.
+ */
+export type Standing =
+  | 'in force'
+  | 'shadowed'
+  | 'untrusted'
+  | 'not here'
+  | 'managed only'
+  | 'dropped';
+
+/** One value as one file has it. */
+export interface Contribution extends Sourced<unknown> {
+  readonly standing: Standing;
+  readonly why?: string;
+  readonly owner: SettingsFile;
+  readonly way: Way;
+  /** Where the fact stands that trust or scope is asked by: `hooks`, `permissions.allow`. */
+  readonly governed: Way;
+}
+
+/** A key with all that the files say about it, strongest first. */
+export interface MergedKey {
+  /** Dotted: `permissions.deny`, `hooks.PreToolUse`, `env.PATH`. */
+  readonly key: string;
+  /** A list adds up, of a single value one is in force. */
+  readonly isList: boolean;
+  readonly facts: KeyFacts;
+  readonly contributions: readonly Contribution[];
+}
+
+export type Merged = ReadonlyMap<string, MergedKey>;
+
+/** Merges files, strongest first, by the table. Values of a wrong type have no say. */
+export function mergeFiles(files: readonly SettingsFile[], table: SettingTable): Merged {
+  const found = new Map<string, Found>();
+  const root: SettingNode = { type: 'object', keys: table, open: true };
+  for (const file of files)
+    collect(root, file.content, { file, way: [], facts: {}, governed: [], found });
+  return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
+}
+
+/** The values in force, of a list or a single one. */
+export function inForce(merged: Merged, key: string): readonly Contribution[] {
+  return merged.get(key)?.contributions.filter(({ standing }) => standing === 'in force') ?? [];
+}
+
+interface Found {
+  readonly isList: boolean;
+  readonly facts: KeyFacts;
+  readonly contributions: Contribution[];
+}
+
+interface Walk {
+  readonly file: SettingsFile;
+  readonly way: Way;
+  /** Of the node, with trust and scope of what is around it. */
+  readonly facts: KeyFacts;
+  readonly governed: Way;
+  readonly found: Map<string, Found>;
+}
+
+function collect(node: SettingNode, value: unknown, walk: Walk): void {
+  if (!fits(node, value)) return;
+  const here = inherit(node, walk);
+  if (here.facts.whole !== true && isRecord(value)) {
+    const inner = innerNode(node);
+    if (inner !== undefined) {
+      for (const [name, one] of Object.entries(value)) {
+        const child = inner(name);
+        if (child !== undefined) collect(child, one, { ...here, way: [...here.way, name] });
+      }
+      return;
+    }
+  }
+  const isList = Array.isArray(value) && here.facts.whole !== true;
+  const items = isList ? value : [value];
+  const of = isList && node.type === 'list' ? node.of : undefined;
+  items.forEach((item, index) => {
+    if (of !== undefined && !fits(of, item)) return;
+    note(here, isList, isList ? [...here.way, index] : here.way, item);
+  });
+}
+
+function innerNode(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
+  if (node.type === 'object') return (name) => own(node.keys, name);
+  // A table of anything is a value of its own; there is nothing in it to merge.
+  if (node.type === 'map' && node.of.type !== 'any') return () => node.of;
+  return undefined;
+}
+
+function inherit(node: SettingNode, walk: Walk): Walk {
+  const { needsTrust, scope, status } = walk.facts;
+  const governs = node.facts?.needsTrust !== undefined || node.facts?.scope !== undefined;
+  return {
+    ...walk,
+    governed: governs ? walk.way : walk.governed,
+    facts: {
+      ...(needsTrust === undefined ? {} : { needsTrust }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(status === undefined ? {} : { status }),
+      ...node.facts,
+    },
+  };
+}
+
+function note(walk: Walk, isList: boolean, way: Way, value: unknown): void {
+  const key = walk.way.join('.');
+  const entry = walk.found.get(key) ?? { isList, facts: walk.facts, contributions: [] };
+  walk.found.set(key, entry);
+  entry.contributions.push({
+    ...sourcedFrom(walk.file, way, value),
+    standing: standingOf(walk.facts, walk.file, value),
+    owner: walk.file,
+    way,
+    governed: walk.governed,
+  });
+}
+
+function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {
+  const ofProject = file.source === 'project' || file.source === 'local';
+  const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
+  if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
+  if (facts.scope === 'user' && ofProject) return 'not here';
+  // fail-closed: what grants or executes waits for trust; the value that holds back does not.
+  const waits = facts.needsTrust === true && !file.trusted;
+  return waits && (facts.strict === undefined || value !== facts.strict) ? 'untrusted' : 'in force';
+}
+
+function settle(key: string, { isList, facts, contributions }: Found): MergedKey {
+  if (isList) return { key, isList, facts, contributions };
+  const candidates = contributions.filter(({ standing }) => standing === 'in force');
+  const strict =
+    facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
+  const winner = strict ?? candidates[0];
+  return {
+    key,
+    isList,
+    facts,
+    contributions: contributions.map((one) =>
+      one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,
+    ),
+  };
+}

@@ -1,0 +1,46 @@
+import type { FileSystem } from '../env/fs.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
+import { refuseBroken } from './refuse.js';
+import { type StartedTrust, startTrust, type TrustStart } from './trust-start.js';
+import type { EffectiveSettings, SettingsFile } from './types.js';
+import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
+
+export interface OpenSettingsOptions
+  extends Omit<LoadSettingsOptions, 'fs' | 'trustProject'>,
+    Omit<TrustStart, 'fs' | 'sources' | 'warn'> {
+  readonly fs: FileSystem;
+  emit(news: SessionNews): void;
+}
+
+export interface OpenedSettings {
+  /** As they are at the start. */
+  readonly settings: EffectiveSettings;
+  readonly trust: StartedTrust;
+  /** From now on, with every change of the files. */
+  watch(how: Pick<LiveSettingsDeps, 'apply' | 'veto'>): LiveSettings;
+}
+
+/** Decides about trust, reads the settings, and refuses to start with what cannot be honoured. */
+export async function openSettings(options: OpenSettingsOptions): Promise<OpenedSettings> {
+  const { fs, emit } = options;
+  const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
+  const trust = await startTrust({ ...options, warn });
+  const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
+    loadSettings({ ...options, trustProject, ...(kept === undefined ? {} : { kept }) });
+  const { settings, problems } = await load(trust.now);
+  // What waits for trust has been told, in one line.
+  const told = problems.filter(({ severity }) => severity !== 'note');
+  refuseBroken(told, emit, settings.strictness);
+  return {
+    settings,
+    trust,
+    watch: (how) =>
+      watchSettings(settings, {
+        fs,
+        emit,
+        load: async (kept) => load(await trust.inForce(), kept),
+        ...how,
+      }),
+  };
+}

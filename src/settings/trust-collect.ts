@@ -1,0 +1,170 @@
+import type { FileSystem } from '../env/fs.js';
+import { sha256 } from '../env/hash.js';
+import { basename, dirname, isInside, join, relative, toPosix } from '../env/paths.js';
+import { isRecord } from '../util/own.js';
+import { parseLocatedJson } from './located-json.js';
+import { canonicalJson } from './trust-digest.js';
+import { agentDrafts, skillDrafts } from './trust-markdown.js';
+import { digestsOf, scriptsOf } from './trust-pins.js';
+import { serverDrafts } from './trust-servers.js';
+import { settingsDrafts } from './trust-settings.js';
+import { filesBelow } from './trust-tree.js';
+import type { Declaration, Draft } from './trust-types.js';
+
+export interface CollectPlaces {
+  readonly fs: Pick<FileSystem, 'stat' | 'list' | 'readText' | 'readBytes' | 'realPath'>;
+  /** The directories whose `.claude` counts, the project's root last. */
+  readonly levels: readonly string[];
+  /** The user's own configuration, which is nobody's project. */
+  readonly configDir: string;
+  readonly sources: readonly string[];
+}
+
+/**
+ * Everything in a project's files that runs something or lets something happen, the root's last.
+ * Digests do not depend on order, blanks or line breaks, and are bound to the place of the file
+ * below the project's root.
+ */
+export async function collectDeclarations(places: CollectPlaces): Promise<readonly Declaration[]> {
+  const root = await places.fs.realPath(places.levels.at(-1) ?? '');
+  const own = await places.fs.realPath(places.configDir);
+  const found: Declaration[] = [];
+  for (const level of places.levels) {
+    const collector = new LevelCollector(places, { root, level: await places.fs.realPath(level) });
+    const isUsers = (await places.fs.realPath(join(level, '.claude'))) === own;
+    found.push(...(await collector.all(isUsers)));
+  }
+  return found;
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+class LevelCollector {
+  readonly #places: CollectPlaces;
+  readonly #root: string;
+  readonly #level: string;
+  readonly #found: Declaration[] = [];
+
+  constructor(places: CollectPlaces, at: { root: string; level: string }) {
+    this.#places = places;
+    this.#root = at.root;
+    this.#level = at.level;
+  }
+
+  async all(isUsers: boolean): Promise<readonly Declaration[]> {
+    const directory = join(this.#level, '.claude');
+    const wants = (source: string): boolean => this.#places.sources.includes(source);
+    if (wants('local')) await this.#json(join(directory, 'settings.local.json'), settingsOf);
+    if (!wants('project')) return this.#found;
+    await this.#json(join(this.#level, '.mcp.json'), serverDrafts);
+    if (isUsers) return this.#found;
+    await this.#json(join(directory, 'settings.json'), settingsOf);
+    await this.#skills(join(directory, 'skills'));
+    await this.#markdown(join(directory, 'commands'), skillDrafts);
+    await this.#markdown(join(directory, 'agents'), agentDrafts);
+    return this.#found;
+  }
+
+  async #json(file: string, drafts: (value: unknown) => readonly Draft[]): Promise<void> {
+    const text = await this.#text(file);
+    if (text === undefined) return;
+    const json = parseLocatedJson(text);
+    // What is not JSON grants nothing; the loader of the file says what is wrong with it.
+    if (!json.ok) return;
+    for (const draft of drafts(json.value)) {
+      const line = json.lineOf(draft.way);
+      await this.#add(file, line === undefined ? draft : { ...draft, line });
+    }
+  }
+
+  async #skills(directory: string): Promise<void> {
+    const { files, cut } = await filesBelow(this.#places.fs, directory);
+    if (cut) await this.#add(directory, tooMany('skills'));
+    for (const file of files) {
+      if (basename(file).toLowerCase() === 'skill.md')
+        await this.#document(file, basename(dirname(file)), skillDrafts);
+      const manifest = toPosix(file).endsWith('/.claude-plugin/plugin.json');
+      if (manifest) await this.#plugin(file, dirname(dirname(file)), files);
+    }
+  }
+
+  /** A plugin is code in many files, so all of them together are the declaration. */
+  async #plugin(manifest: string, directory: string, files: readonly string[]): Promise<void> {
+    const inside = files.filter((file) => isInside(file, directory));
+    const place = { fs: this.#places.fs, root: this.#root };
+    const { scripts, complete } = await digestsOf(inside, place);
+    const name = basename(directory);
+    const text = `${inside.length} files in ${toPosix(relative(this.#root, directory))}`;
+    await this.#add(manifest, {
+      kind: 'plugin',
+      name,
+      text,
+      way: ['plugin'],
+      value: scripts,
+      line: 1,
+      pinned: complete,
+    });
+  }
+
+  async #markdown(
+    directory: string,
+    drafts: (text: string, label: string) => readonly Draft[],
+  ): Promise<void> {
+    const { files, cut } = await filesBelow(this.#places.fs, directory);
+    if (cut) await this.#add(directory, tooMany(basename(directory)));
+    for (const file of files) {
+      if (!file.toLowerCase().endsWith('.md')) continue;
+      const label = toPosix(relative(directory, file)).slice(0, -'.md'.length);
+      await this.#document(file, label, drafts);
+    }
+  }
+
+  async #document(
+    file: string,
+    label: string,
+    drafts: (text: string, label: string) => readonly Draft[],
+  ): Promise<void> {
+    const text = await this.#text(file);
+    if (text === undefined) return;
+    for (const draft of drafts(text, label)) await this.#add(file, draft);
+  }
+
+  async #text(file: string): Promise<string | undefined> {
+    const stat = await this.#places.fs.stat(file).catch(() => undefined);
+    if (stat === undefined) return undefined;
+    try {
+      return await this.#places.fs.readText(file, { maxBytes: MOST_BYTES });
+    } catch {
+      // fail-closed: it is there; somebody else might manage to read it.
+      await this.#add(file, { ...tooMany(basename(file)), text: 'cannot be read' });
+      return undefined;
+    }
+  }
+
+  async #add(file: string, draft: Draft): Promise<void> {
+    const { fs } = this.#places;
+    const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
+    const { scripts, complete } = await scriptsOf(draft.runs ?? [], place);
+    const way = draft.way.filter((step) => typeof step === 'string');
+    const where = toPosix(relative(this.#root, file));
+    this.#found.push({
+      kind: draft.kind,
+      name: draft.name,
+      text: draft.text,
+      file,
+      ...(draft.line === undefined ? {} : { line: draft.line }),
+      level: toPosix(relative(this.#root, this.#level)),
+      digest: sha256(canonicalJson([1, draft.kind, where, way, draft.value, scripts])),
+      pinned: complete && draft.pinned !== false,
+    });
+  }
+}
+
+function settingsOf(value: unknown): readonly Draft[] {
+  return isRecord(value) ? settingsDrafts(value) : [];
+}
+
+function tooMany(name: string): Draft {
+  const text = 'more files than are looked at';
+  return { kind: 'unreadable', name, text, way: [name], value: text, pinned: false };
+}

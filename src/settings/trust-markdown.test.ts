@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { agentDrafts, skillDrafts } from './trust-markdown.js';
+
+const brief = (drafts: ReturnType<typeof skillDrafts>): string[] =>
+  drafts.map(({ kind, name, text, line }) => `${kind} | ${name} | ${text} | ${line}`);
+
+describe('what a skill or command runs or allows', () => {
+  it('is nothing for plain text and other fields', () => {
+    const text = '---\nname: a\ndescription: "b: c"\nmetadata:\n  x: 1\n---\nUse `ls`! And `x`.\n';
+    expect(brief(skillDrafts(text, 'a'))).toEqual([]);
+    expect(brief(skillDrafts('no head\n---\nallowed-tools: Bash\n', 'a'))).toEqual([]);
+  });
+
+  it('is its granting fields, under any spelling', () => {
+    const text = [
+      '---',
+      'description: d',
+      'allowed-tools: Bash(touch *)',
+      'Allowed_Tools:',
+      '  - Read',
+      '  - Edit',
+      '"hooks":',
+      '  Stop:',
+      '  - hooks: []',
+      '---',
+    ].join('\r\n');
+    expect(brief(skillDrafts(text, 's'))).toEqual([
+      'skill grant | s, allowed-tools | Bash(touch *) | 3',
+      'skill grant | s, Allowed_Tools |   - Read\n  - Edit | 4',
+      'hook | s, hooks |   Stop:\n  - hooks: [] | 7',
+    ]);
+  });
+
+  it('is shell in its text, wherever it stands', () => {
+    const text =
+      '---\na: b\n---\nOUT: !`touch A` END\n\n```!\ntouch B\n```\n- x!``touch `C` ``\n!`open end\n';
+    expect(brief(skillDrafts(text, 's'))).toEqual([
+      'skill shell | s | touch B | 6',
+      'skill shell | s | touch A | 4',
+      'skill shell | s | touch `C` | 9',
+      'skill shell | s | open end | 10',
+    ]);
+  });
+
+  it.each([
+    ['flow mapping', '{allowed-tools: Bash}'],
+    ['explicit key', '? allowed-tools\n: Bash'],
+    ['merge key', 'x: &a\n  hooks: 1\n<<: *a'],
+    ['escaped key', '"allowed\\u002dtools": Bash'],
+    ['anchored value', 'x: &a Bash'],
+    ['indented keys', '  allowed-tools: Bash'],
+    ['tag', 'x: !!str y'],
+    ['no blank after the colon', 'allowed-tools:Bash'],
+  ])('is a head it cannot take apart as a whole: %s', (_name, head) => {
+    expect(skillDrafts(`---\n${head}\n---\n`, 's')).toMatchObject([
+      { kind: 'unreadable', text: head.trim() },
+    ]);
+  });
+
+  it('takes a head without an end for both head and text', () => {
+    expect(skillDrafts('---\nname: x\n!`touch A`\n', 's').map(({ kind }) => kind)).toEqual([
+      'unreadable',
+      'skill shell',
+    ]);
+  });
+});
+
+describe('what an agent file runs or allows', () => {
+  it('is hooks, servers, tools, mode and memory', () => {
+    const text =
+      '---\nname: a\ndescription: d\nmodel: x\npermissionMode: acceptEdits\ntools: Bash\ndisallowedTools: Edit\nmemory: user\nhooks:\n  Stop: []\nmcpServers:\n  - s: {}\n---\n!`not shell here`\n';
+    expect(brief(agentDrafts(text, 'a'))).toEqual([
+      'agent grant | a, permissionMode | acceptEdits | 5',
+      'agent grant | a, tools | Bash | 6',
+      'agent grant | a, memory | user | 8',
+      'hook | a, hooks |   Stop: [] | 9',
+      'MCP server | a, mcpServers |   - s: {} | 11',
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { inForce, type Merged } from './merge.js';
+import { type ConfigProblem, placeOf } from './types.js';
+import { unrunHookProblems } from './unrun-hooks.js';
+
+/**
+ * fail-closed: a restriction that this version cannot enforce stops the start. Where the setting
+ * itself says that it may be missing, it is told.
+ */
+export function unavailableProblems(merged: Merged): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  for (const { key, facts } of merged.values()) {
+    const [first] = inForce(merged, key);
+    if (facts.unenforced !== true || first === undefined || first.value === false) continue;
+    problems.push({
+      severity: 'fatal',
+      ...placeOf(first.owner, first.way),
+      message: `\`${key}\` cannot be enforced by this version.`,
+      remedy: 'Remove it, or do without this version.',
+    });
+  }
+  return [
+    ...problems,
+    ...sandboxProblem(merged),
+    ...strictElsewhere(merged),
+    ...unrunHookProblems(merged),
+  ];
+}
+
+function sandboxProblem(merged: Merged): readonly ConfigProblem[] {
+  const [enabled] = inForce(merged, 'sandbox.enabled');
+  if (enabled?.value !== true) return [];
+  const [needed] = inForce(merged, 'sandbox.failIfUnavailable');
+  // A host that asks for a sandbox relies on it unless it says that it does not.
+  const required = needed?.value ?? enabled.source === 'cli';
+  return [
+    {
+      severity: required === true ? 'fatal' : 'warning',
+      ...placeOf(enabled.owner, enabled.way),
+      message: 'there is no sandbox in this version; commands would run without one.',
+      remedy:
+        required === true
+          ? 'Remove sandbox.enabled, or set sandbox.failIfUnavailable to false.'
+          : 'Set sandbox.failIfUnavailable to true to refuse instead.',
+    },
+  ];
+}
+
+function strictElsewhere(merged: Merged): readonly ConfigProblem[] {
+  const said = merged.get('portcullis.strict')?.contributions ?? [];
+  return said
+    .filter(({ source, value }) => value === false && source !== 'managed' && source !== 'user')
+    .map(({ owner, way }) => ({
+      severity: 'warning',
+      ...placeOf(owner, way),
+      message: '`portcullis.strict` is ignored here.',
+      remedy: 'It counts in the settings of the user or an administrator.',
+    }));
+}

@@ -1,0 +1,87 @@
+import type { FileSystem } from '../env/fs.js';
+import { messageOf } from '../errors.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import type { LoadedSettings } from './load.js';
+import { fatalOf, withStrictness } from './refuse.js';
+import { changedPlaces } from './stamps.js';
+import {
+  type ConfigProblem,
+  describeProblem,
+  type EffectiveSettings,
+  type LookedAt,
+  type SettingsFile,
+} from './types.js';
+
+/** The settings of a session as they are now: one frozen snapshot after another. */
+export interface LiveSettings {
+  current(): EffectiveSettings;
+  /** Between turns: looks whether files changed, and takes over what they say now. */
+  refresh(): Promise<void>;
+}
+
+export interface LiveSettingsDeps {
+  readonly fs: Pick<FileSystem, 'stat'>;
+  /** With `kept`: what these files held instead of what the files of users and projects hold now. */
+  load(kept?: readonly SettingsFile[]): Promise<LoadedSettings>;
+  /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
+  apply(settings: EffectiveSettings): readonly ConfigProblem[];
+  /** A reason not to take over a change, for hooks that guard the settings. */
+  veto?(changed: readonly LookedAt[]): Promise<string | undefined>;
+  emit(news: SessionNews): void;
+}
+
+/**
+ * fail-closed: settings that cannot be honoured any more change nothing. The last good ones stay
+ * in force, nothing new is granted, and every turn says so until the files are right again.
+ */
+export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps): LiveSettings {
+  let current = first;
+  let looked = first.places;
+  let broken: readonly string[] = [];
+  let vetoed: readonly LookedAt[] = [];
+  const warn = (text: string): void => deps.emit({ type: 'notice', level: 'warning', text });
+  const keepOld = (reasons: readonly string[]): void => {
+    broken = reasons;
+    warn(`${KEPT} ${reasons.join('\n')}`);
+  };
+
+  const takeOver = async (changed: readonly LookedAt[]): Promise<void> => {
+    let loaded = await deps.load();
+    looked = loaded.settings.places;
+    const problems = withStrictness(loaded.problems, loaded.settings.strictness);
+    const fatal = fatalOf(problems);
+    if (fatal.length > 0) return keepOld(fatal.map(describeProblem));
+    const vetoable = [...vetoed, ...changed.filter(({ source }) => source !== 'managed')];
+    const refused = vetoable.length === 0 ? undefined : await deps.veto?.(vetoable);
+    vetoed = refused === undefined ? [] : vetoable;
+    if (refused !== undefined) {
+      warn(`${KEPT} ${refused}`);
+      // What an administrator changed is nobody's to refuse.
+      if (changed.every(({ source }) => source !== 'managed')) return;
+      loaded = await deps.load(current.files);
+    }
+    const rejected = fatalOf(deps.apply(loaded.settings));
+    if (rejected.length > 0) return keepOld(rejected.map(describeProblem));
+    broken = [];
+    current = loaded.settings;
+    deps.emit({ type: 'config_changed', files: changed.map(({ path }) => path) });
+    for (const problem of problems) {
+      if (problem.severity === 'warning') warn(describeProblem(problem));
+    }
+  };
+
+  return {
+    current: () => current,
+    async refresh() {
+      try {
+        const changed = await changedPlaces(deps.fs, looked);
+        if (changed.length > 0) await takeOver(changed);
+        else if (broken.length > 0) keepOld(broken);
+      } catch (thrown) {
+        keepOld([messageOf(thrown)]);
+      }
+    },
+  };
+}
+
+const KEPT = 'the settings changed and could not be taken over; the earlier ones stay in force:';

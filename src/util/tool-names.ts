@@ -1,0 +1,61 @@
+import { nearest } from './nearest.js';
+
+/** Older names that models, files and flags still carry, and what they mean now. */
+export const TOOL_ALIASES: Readonly<Record<string, string>> = {
+  Task: 'Agent',
+  KillShell: 'TaskStop',
+  KillBash: 'TaskStop',
+  TaskOutput: 'BashOutput',
+  AgentOutputTool: 'BashOutput',
+  BashOutputTool: 'BashOutput',
+  ListPeers: 'ListAgents',
+  Brief: 'SendUserMessage',
+  ListMcpResources: 'ListMcpResourcesTool',
+  ReadMcpResource: 'ReadMcpResourceTool',
+  ReadMcpResourceDir: 'ReadMcpResourceDirTool',
+};
+
+export interface Named<T> {
+  readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly value: T;
+}
+
+export interface Names<T> {
+  /** Exact, then unique without regard to case, then a known alias. */
+  resolve(name: string): T | undefined;
+  /** The closest known name, for the message about an unknown one. */
+  nearest(name: string): string | undefined;
+}
+
+/** The one way from a name that somebody wrote to what it means: dispatch, rules, flags, lists. */
+export function createNames<T>(entries: readonly Named<T>[]): Names<T> {
+  const exact = new Map(entries.map(({ name, value }) => [name, value]));
+  const folded = new Map<string, T | typeof AMBIGUOUS>();
+  for (const { name, value } of entries) {
+    const key = name.toLowerCase();
+    folded.set(key, folded.has(key) ? AMBIGUOUS : value);
+  }
+  for (const { aliases = [], value } of entries) {
+    for (const alias of aliases) addAlias(folded, alias, value);
+  }
+  for (const [alias, canonical] of Object.entries(TOOL_ALIASES)) {
+    const value = exact.get(canonical);
+    if (value !== undefined) addAlias(folded, alias, value);
+  }
+  return {
+    resolve(name) {
+      const found = exact.get(name) ?? folded.get(name.toLowerCase());
+      return found === AMBIGUOUS ? undefined : (found as T | undefined);
+    },
+    nearest: (name) => nearest(name, exact.keys()),
+  };
+}
+
+const AMBIGUOUS = Symbol('more than one');
+
+/** A name of its own goes before somebody else's alias. */
+function addAlias<T>(folded: Map<string, T | typeof AMBIGUOUS>, alias: string, value: T): void {
+  const key = alias.toLowerCase();
+  if (!folded.has(key)) folded.set(key, value);
+}

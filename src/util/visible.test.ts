@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { visible } from './visible.js';
+
+describe('text of others on a terminal', () => {
+  it.each([
+    ['plain words, ünd 漢字 🙂', 'plain words, ünd 漢字 🙂'],
+    ['a\u001b[2Kb', 'a\\u001b[2Kb'],
+    ['a\r\nb\tc', 'a\\r\\nb\\tc'],
+    ['a\u0000b\u007fc\u009bd', 'a\\u0000b\\u007fc\\u009bd'],
+    ['rm \u202ex\u2066', 'rm \\u202ex\\u2066'],
+    ['zero\u200bwidth\ufeff', 'zero\\u200bwidth\\ufeff'],
+    ['a\u00a0b\u2028c', 'a\\u00a0b\\u2028c'],
+    ['tag\u{e0041}', 'tag\\u{e0041}'],
+    ['lone \ud800', 'lone \\ud800'],
+    [`ls${' '.repeat(200)}; rm`, 'ls⟨200 spaces⟩; rm'],
+  ])('%j', (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+});

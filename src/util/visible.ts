@@ -1,0 +1,21 @@
+/**
+ * Text from a file that somebody else wrote, safe and honest on a terminal: control characters,
+ * characters that turn the direction of writing and invisible ones appear as their code, and a long
+ * run of blanks, which could push the end out of sight, as its length.
+ */
+export function visible(text: string): string {
+  return text
+    .replace(HIDDEN, (character) => NAMED[character] ?? codeOf(character))
+    .replace(/ {6,}/g, (run) => `⟨${run.length} spaces⟩`);
+}
+
+const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Controls, format characters (bidirectional marks, zero width, tags), separators, odd blanks, lone surrogates. */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|\p{Variation_Selector}/gu;
+
+function codeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
