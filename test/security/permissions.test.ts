@@ -149,6 +149,7 @@ describe('files that other programs trust', () => {
       calls: [write('.git/hooks/pre-commit')],
     });
     expect(dangerous.results[0]?.ran).toBe(true);
+    await stays('.claude/settings.json', { config: { permissionMode: 'bypassPermissions' } });
     const asked = await attempt({
       git: true,
       settings: { permissions: { ask: ['Edit(.git/**)'] } },

@@ -4,11 +4,43 @@ const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish
 
 /** Programs that run the program named in their arguments. */
 const WRAPPERS = new Set(
-  `bwrap builtin busybox caffeinate chroot chrt command coproc doas env eval exec firejail flock
-  ionice linux32 linux64 ltrace nice nocorrect noglob nohup nsenter parallel proot runuser script
-  setarch setpriv setsid stdbuf strace su sudo systemd-run taskset time timeout toybox trap unshare
-  valgrind watch xargs`.split(/\s+/),
+  `ansible batch bunx busybox bwrap builtin caffeinate choom chpst chroot chrt cmd command coproc
+  daemonize dbus-run-session doas dumb-init entr env eval exec expect fakeroot firejail flock gosu
+  hyperfine ionice lima linux32 linux64 ltrace mosh nice nix-shell nocorrect noglob nohup npx nsenter
+  nsjail parallel perf pkexec powershell prlimit proot pwsh run-parts runuser script setarch setpriv
+  setsid sg ssh start-stop-daemon stdbuf strace su su-exec sudo systemd-run taskset time timeout tini
+  toybox trap uftrace unbuffer unshare uvx valgrind watch wsl xargs xvfb-run`.split(/\s+/),
 );
+
+/** Programs of which a subcommand runs what follows it. */
+const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
+  adb: /^shell$/,
+  bun: /^(x|run|exec)$/,
+  bundle: /^exec$/,
+  cargo: /^(run|r|xtask)$/,
+  direnv: /^exec$/,
+  docker: /^(run|exec)$/,
+  git: /^(run|foreach)$/,
+  kubectl: /^(exec|run|debug)$/,
+  lxc: /^exec$/,
+  mise: /^(exec|x|run)$/,
+  nix: /^(run|shell|develop)$/,
+  npm: /^(exec|x)$/,
+  pdm: /^run$/,
+  pipenv: /^run$/,
+  pnpm: /^(exec|dlx)$/,
+  podman: /^(run|exec)$/,
+  poetry: /^run$/,
+  screen: /^-/,
+  tmux: /^(new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send)$/,
+  uv: /^(run|tool)$/,
+  vagrant: /^ssh$/,
+  yarn: /^(exec|dlx|node)$/,
+};
+
+/** Options whose value is run as a command, by whichever program has them. */
+const RUNS_VALUE =
+  /^(-x|--exec|--pre|--compress-program|--to-command|--use-compress-program|--rsh|--rsync-path|--upload-pack|--receive-pack|--checkpoint-action|--(tree|index|msg|env|commit|parent)-filter|--run|--command|--call|-P|--pager|--html|--extcmd)$/;
 
 /** Wrappers that add arguments from their input. */
 const FEEDERS = new Set(['xargs', 'parallel']);
@@ -54,13 +86,40 @@ function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWor
       EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [],
     );
   }
-  if (!WRAPPERS.has(program)) return [];
+  const from = firstRun(words, program);
+  if (from === undefined) return optionCommands(words);
   const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
   return words
     .map((_, index) => words.slice(index))
-    .slice(1)
+    .slice(from)
     .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
     .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+}
+
+/** From which word on a program may name another one that it runs. */
+function firstRun(words: readonly ShellWord[], program: string): number | undefined {
+  if (isWrapper(program)) return 1;
+  const trigger = Object.hasOwn(RUNS_AFTER, program) ? RUNS_AFTER[program] : undefined;
+  if (trigger === undefined) return undefined;
+  const at = words.findIndex((word, index) => index > 0 && trigger.test(word.value));
+  return at === -1 ? undefined : at + 1;
+}
+
+function isWrapper(program: string): boolean {
+  // The dynamic linker runs what it is given.
+  return WRAPPERS.has(program) || /^ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*$/.test(program);
+}
+
+/** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
+function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+  return words.slice(1).flatMap((word, index) => {
+    const attached = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value);
+    if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
+      return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
+    }
+    const next = words[index + 2];
+    return RUNS_VALUE.test(word.value) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
+  });
 }
 
 function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
@@ -71,10 +130,12 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
   if (program === 'source' || program === '.') {
     return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
   }
-  if (!WRAPPERS.has(program)) return { scripts: [] };
-  // `env -S "…"`, `script -c "…"`, `watch "…"`, `flock f -c "…"`: an argument with blanks may be code.
-  const texts = words.slice(1).filter((word) => word.literal && /\s/.test(word.value));
-  return { scripts: texts.map((word) => word.value) };
+  // `env -S "…"`, `script -c "…"`, `watch "…"`, `git -c alias.x="!…"`: an argument with blanks may be code.
+  const runs = firstRun(words, program);
+  const from = runs ?? (words.some((word) => RUNS_VALUE.test(word.value)) ? 1 : undefined);
+  const texts = words.slice(from ?? words.length).filter((word) => word.literal && /\s/.test(word.value));
+  const aliases = words.flatMap((word) => /^(?:-c)?alias\.[^=]+=!(.+)$/s.exec(word.value)?.[1] ?? []);
+  return { scripts: [...texts.map((word) => word.value), ...aliases] };
 }
 
 function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
@@ -108,14 +169,14 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {
     return 'the name of a command is decided at run time';
   }
-  if (!WRAPPERS.has(programOf(words) ?? '')) return undefined;
+  if (!isWrapper(programOf(words) ?? '')) return undefined;
   for (const word of words.slice(1)) {
     if (!word.literal || word.pattern !== undefined) {
       return 'the name of a command is decided at run time';
     }
     const isOptional =
       /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
-    if (!isOptional && !WRAPPERS.has(word.value.split('/').at(-1) ?? '')) return undefined;
+    if (!isOptional && !isWrapper(word.value.split('/').at(-1) ?? '')) return undefined;
   }
   return undefined;
 }
