@@ -7,7 +7,7 @@ import { createCallLedger } from './agents/call-ledger.js';
 import { createCompaction } from './agents/compaction.js';
 import { extract } from './agents/extract.js';
 import { createInspection } from './agents/inspection.js';
-import { createModelChoices } from './agents/model-choice.js';
+import { type ModelLayer, openModelLayer } from './agents/model-layer.js';
 import { type AgentSession, createSession, type SessionRun } from './agents/session.js';
 import type { SessionConfig } from './agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from './agents/structured.js';
@@ -22,12 +22,6 @@ import { configDirectory, currentBranch, resolve, stateDirectory } from './env/p
 import { openSessionJournal } from './journal/open.js';
 import { modelAccounts } from './model/accounts.js';
 import type { StreamEvent } from './model/client.js';
-import { metered } from './model/metered.js';
-import { modelName } from './model/model-name.js';
-import { openModel } from './model/open.js';
-import { chooseProvider } from './model/provider.js';
-import { maxRetriesFrom } from './model/retry.js';
-import { UsageLedger } from './model/usage.js';
 import { openPermissions } from './permissions/open.js';
 import { RULE_TOOLS } from './permissions/rule-tools.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
@@ -58,7 +52,13 @@ export type { TrustCheck } from './settings/trust-types.js';
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(config: SessionConfig): Promise<AgentSession> {
   const ground = await openGround(config);
-  const model = await openModelLayer(config, ground);
+  const model = await openModelLayer(config, {
+    env: ground.env,
+    clock: ground.clock,
+    version: VERSION,
+    fromSettings: ground.settings.model?.value,
+    readText: (file) => ground.fs.readText(file),
+  });
   const log = await openLog(config, ground);
   const current: CurrentRun = { run: undefined };
   const hands = await openHands(config, ground, { model, log, current });
@@ -114,37 +114,6 @@ async function openGround(config: SessionConfig) {
 }
 
 type Ground = Awaited<ReturnType<typeof openGround>>;
-
-/** The provider's client, which model it is asked for, and what it has cost. */
-async function openModelLayer(config: SessionConfig, ground: Ground) {
-  const env =
-    config.script === undefined ? ground.env : { ...ground.env, PORTCULLIS_SCRIPT: config.script };
-  const provider = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
-  const maxRetries = maxRetriesFrom(env);
-  const ledger = new UsageLedger();
-  const choices = createModelChoices({
-    ...config,
-    name: await modelName(provider, env),
-    env,
-    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
-  });
-  const opened = await openModel(provider, {
-    version: VERSION,
-    readText: (file) => ground.fs.readText(file),
-    retry: {
-      fallbackModels: choices.fallbacks,
-      ...(maxRetries === undefined ? {} : { maxRetries }),
-    },
-  });
-  const client = metered(opened, {
-    clock: ground.clock,
-    book: (model, usage) =>
-      ledger.add({ agent: MAIN_AGENT.path, model, provider: opened.provider, usage }),
-  });
-  return { client, ledger, choices };
-}
-
-type ModelLayer = Awaited<ReturnType<typeof openModelLayer>>;
 
 /** The transcript: what was said before, and where it goes on. */
 function openLog(config: SessionConfig, ground: Ground) {
@@ -322,6 +291,7 @@ async function joinSession(
       maxTurns: config.maxTurns,
       maxBudgetUsd: config.maxBudgetUsd,
       spentUsd: () => ledger.total().costUsd,
+      unpricedCalls: () => ledger.total().unpricedRequests,
       stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
     }),
     beforeTurn: live.refresh,

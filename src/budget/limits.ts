@@ -5,6 +5,8 @@ export interface LimitOptions {
   readonly maxBudgetUsd: number | undefined;
   /** Spent so far by the whole session, as far as prices are known. */
   spentUsd(): number;
+  /** Calls so far whose price is not known: the server may answer as another model than it was asked for. */
+  unpricedCalls(): number;
   /** Set when the model keeps failing in the same way. */
   stuck(): string | undefined;
 }
@@ -20,7 +22,9 @@ export function createLimits(
       return { kind: 'max_turns', limit: options.maxTurns };
     }
     const spentUsd = options.spentUsd();
-    if (options.maxBudgetUsd !== undefined && spentUsd >= options.maxBudgetUsd) {
+    // fail-closed: a budget that cannot be counted is used up.
+    const used = spentUsd >= (options.maxBudgetUsd ?? 0) || options.unpricedCalls() > 0;
+    if (options.maxBudgetUsd !== undefined && used) {
       return { kind: 'budget', limitUsd: options.maxBudgetUsd, spentUsd };
     }
     return undefined;

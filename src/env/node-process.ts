@@ -20,10 +20,10 @@ export interface SupervisorOptions {
 }
 
 /**
- * From this age on a child is known to the watchdog. Most commands never get there, and the watchdog
- * itself starts with the first that does. The price: a child younger than this survives a `kill -9`.
+ * From this age on the watchdog knows a child by its group. It finds younger ones by the marker in
+ * their environment, so that none survives a `kill -9`; most commands never get older.
  */
-const WATCH_AFTER_MS = 50;
+const WATCH_AFTER_MS = 5;
 /** From this age on it is in the registry. */
 const REGISTER_AFTER_MS = 1000;
 /** Between SIGTERM and SIGKILL when we are about to go ourselves. */
@@ -44,7 +44,7 @@ export function createProcessSupervisor(options: SupervisorOptions = {}): Proces
     run: (request) => supervisor.start(request).result,
     killAll: () => supervisor.killAll(),
     killAllNow: () => supervisor.killAllNow(),
-    warmUp: () => supervisor.pipes.warmUp(),
+    warmUp: () => supervisor.warmUp(),
   };
 }
 
@@ -69,6 +69,7 @@ class NodeProcessSupervisor {
   }
 
   start(request: SpawnRequest): SupervisedChild {
+    this.#watchdog.begin(this.#id);
     this.#count += 1;
     const host: ChildHost = {
       pipes: this.pipes,
@@ -78,6 +79,11 @@ class NodeProcessSupervisor {
       finished: (child, leftRunning) => this.#finished(child, leftRunning),
     };
     return new SupervisedChild(request, host);
+  }
+
+  warmUp(): void {
+    this.pipes.warmUp();
+    this.#watchdog.begin(this.#id);
   }
 
   async killAll(): Promise<void> {

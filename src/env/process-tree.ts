@@ -15,19 +15,31 @@ export interface ProcessTree {
  * passed. Resolves when nothing of it runs any more (or cannot be made to go, which is bounded).
  */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
-  signalTree(tree, 'SIGTERM');
-  if (await goneWithin(tree, graceMs)) return;
+  // Kept from the first look on: once a parent is gone, its children no longer say whose they are.
+  const strays: Strays = new Map();
+  signalTree(tree, 'SIGTERM', strays);
+  if (await goneWithin(tree, strays, graceMs)) return;
   // More than once: a process may have forked between the search and the signal.
   for (let attempt = 0; attempt < 5; attempt++) {
-    signalTree(tree, 'SIGKILL');
-    if (await goneWithin(tree, 200)) return;
+    signalTree(tree, 'SIGKILL', strays);
+    if (await goneWithin(tree, strays, 200)) return;
   }
 }
 
-/** Sends a signal to the group and to marked processes outside it. Never throws. */
-export function signalTree(tree: ProcessTree, signal: NodeJS.Signals): void {
+/** Descendants by pid, with their start times: they may have left the group and dropped the marker. */
+type Strays = Map<number, string>;
+
+/** Sends a signal to the group, to its descendants and to marked processes. Never throws. */
+export function signalTree(
+  tree: ProcessTree,
+  signal: NodeJS.Signals,
+  strays: Strays = new Map(),
+): void {
+  addDescendants(tree, strays);
   signalGroup(tree.group, signal);
-  for (const pid of markedProcesses(tree.marker)) sendSignal(pid, signal);
+  const outside = new Set(markedProcesses(tree.marker));
+  for (const [pid, startTime] of strays) if (isRunning(pid, startTime)) outside.add(pid);
+  for (const pid of outside) sendSignal(pid, signal);
 }
 
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
@@ -71,10 +83,37 @@ export function markedProcesses(marker: string): number[] {
   return found;
 }
 
-async function goneWithin(tree: ProcessTree, ms: number): Promise<boolean> {
+/** Everything below the leader and below who is known already, as far as parents tell. */
+function addDescendants(tree: ProcessTree, strays: Strays): void {
+  const children = new Map<number, { readonly pid: number; readonly startTime: string }[]>();
+  for (const pid of listProcesses() ?? []) {
+    const found = readProcess(pid);
+    if (found === undefined || found.state === 'Z') continue;
+    const siblings = children.get(found.parent) ?? [];
+    siblings.push({ pid, startTime: found.startTime });
+    children.set(found.parent, siblings);
+  }
+  const open = [tree.group, ...strays.keys()];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const { pid, startTime } of children.get(parent) ?? []) {
+      if (strays.has(pid)) continue;
+      strays.set(pid, startTime);
+      open.push(pid);
+    }
+  }
+}
+
+function isRunning(pid: number, startTime: string): boolean {
+  const found = readProcess(pid);
+  return found !== undefined && found.state !== 'Z' && found.startTime === startTime;
+}
+
+async function goneWithin(tree: ProcessTree, strays: Strays, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
-    if (!groupAlive(tree.group) && markedProcesses(tree.marker).length === 0) return true;
+    const straysGone = [...strays].every(([pid, startTime]) => !isRunning(pid, startTime));
+    if (straysGone && !groupAlive(tree.group) && markedProcesses(tree.marker).length === 0)
+      return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
@@ -100,6 +139,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 
 interface ProcessEntry {
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   readonly startTime: string;
 }
@@ -109,10 +149,10 @@ function readProcess(pid: number): ProcessEntry | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name stands in parentheses and may itself hold spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, , group] = fields;
+    const [state, parent, group] = fields;
     const startTime = fields[19];
     if (state === undefined || group === undefined || startTime === undefined) return undefined;
-    return { state, group: Number(group), startTime };
+    return { state, parent: Number(parent), group: Number(group), startTime };
   } catch {
     // Ended in the meantime, or no /proc.
     return undefined;

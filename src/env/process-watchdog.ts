@@ -11,18 +11,23 @@ export class ProcessWatchdog {
   #program: ChildProcess | undefined;
   #failed = false;
 
+  /** Before the first child is started: from then on none is out of sight for a moment. */
+  begin(owner: string): void {
+    if (this.#program !== undefined || this.#failed) return;
+    this.#program = this.#start();
+    this.#tell(`own ${owner}`);
+  }
+
   add(tree: ProcessTree): void {
     this.#tell(`add ${tree.group} ${startOf(tree.group)} ${tree.marker}`);
   }
 
   remove(tree: ProcessTree): void {
-    if (this.#program !== undefined) this.#tell(`del ${tree.group}`);
+    this.#tell(`del ${tree.group} - ${tree.marker}`);
   }
 
   #tell(line: string): void {
-    if (this.#failed) return;
-    this.#program ??= this.#start();
-    this.#program.stdin?.write(`${line}\n`);
+    if (!this.#failed) this.#program?.stdin?.write(`${line}\n`);
   }
 
   #start(): ChildProcess {
@@ -57,10 +62,18 @@ function startOf(group: number): string {
   return startTimeOf(group) ?? (process.platform === 'linux' ? 'gone' : '-');
 }
 
+/**
+ * Knows what runs by `add` and `del`. A marker is `<owner>/<number>/`: what carries our owner's name
+ * and a higher number than any that was named was started in the last moment before the end. Daemons
+ * of commands that are finished carry lower numbers and stay.
+ */
 const SCRIPT = `
 trap '' HUP INT TERM PIPE
-list=
+list= owner= highest=0
 while read -r verb group start marker; do
+  if [ "$verb" = own ]; then owner=$group; continue; fi
+  number=\${marker%/}; number=\${number##*/}
+  [ "$number" -gt "$highest" ] 2>/dev/null && highest=$number
   kept=
   for entry in $list; do
     case $entry in "$group,"*) ;; *) kept="$kept $entry" ;; esac
@@ -68,7 +81,11 @@ while read -r verb group start marker; do
   list=$kept
   [ "$verb" = add ] && list="$list $group,$start,$marker"
 done
-[ -n "$list" ] || exit 0
+carriers() { grep -slF "$1" /proc/[0-9]*/environ 2>/dev/null; }
+end() {
+  pid=\${1#/proc/}
+  kill -s $signal "\${pid%/environ}" 2>/dev/null
+}
 sweep() {
   for entry in $list; do
     group=\${entry%%,*}; rest=\${entry#*,}; start=\${rest%%,*}; marker=\${rest#*,}
@@ -79,12 +96,14 @@ sweep() {
       [ "$1" = "$start" ] || ours=no
     fi
     [ $ours = yes ] && kill -s $signal -- -$group 2>/dev/null
-    for file in $(grep -slF "$marker" /proc/[0-9]*/environ 2>/dev/null); do
-      pid=\${file#/proc/}
-      kill -s $signal "\${pid%/environ}" 2>/dev/null
-    done
+    for file in $(carriers "$marker"); do end "$file"; done
+  done
+  for file in $(carriers "$owner/"); do
+    number=$(tr '\\0' '\\n' 2>/dev/null <"$file" | sed -n "s|.*$owner/\\([0-9]*\\)/.*|\\1|p" | head -n 1)
+    [ "\${number:-0}" -gt "$highest" ] && end "$file"
   done
 }
+[ -n "$owner" ] || exit 0
 signal=TERM; sweep
 sleep 1
 signal=KILL; sweep

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   openSync,
@@ -76,6 +77,8 @@ export const nodeTranscriptFiles: TranscriptFiles = {
   },
 };
 
+/** Absent on Windows, where opening never waits. */
+const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CHUNK_BYTES = 1 << 20;
 const MAX_LINE_BYTES = 256 << 20;
 const NEWLINE = 10;
@@ -138,7 +141,11 @@ class LineRest {
 
 async function openForReading(path: string): Promise<FileHandle | undefined> {
   try {
-    return await fileSystemPromises().open(path, 'r');
+    // Without waiting: a pipe in the place of a transcript would keep us for ever.
+    const handle = await fileSystemPromises().open(path, READ_WITHOUT_WAITING);
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+    throw new Error('it is not a regular file');
   } catch (thrown) {
     if (isAbsent(thrown)) return undefined;
     throw new PortcullisError('session', `cannot read ${path}: ${messageOf(thrown)}`, {

@@ -2,6 +2,7 @@ import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { ModelEvent, ModelFailure, StreamEvent } from './client.js';
 import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
+import { MAX_BODY_CHARS } from './http-reading.js';
 import { SseParser } from './sse.js';
 
 interface Options {
@@ -26,6 +27,7 @@ export class AnthropicEvents {
   *push(chunk: string): Generator<ModelEvent> {
     if (this.#foreign !== undefined) {
       this.#foreign += chunk;
+      if (this.#foreign.length > MAX_BODY_CHARS) yield* this.end();
       return;
     }
     if (!this.#sniffed) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelEvent } from './client.js';
+import type { Usage } from '../protocol/content.js';
+import type { BlockDelta, ModelEvent } from './client.js';
 import { AnswerFold } from './fold.js';
 
 const start: ModelEvent = {
@@ -155,5 +156,62 @@ describe('AnswerFold', () => {
       ...stopped('end_turn'),
     ]);
     expect(answer.content).toEqual([strange]);
+  });
+
+  it('gives every call of an answer an id of its own', () => {
+    const ids = ['a', 'a_2', 'a', '', 'a'];
+    const { answer } = foldAll([
+      start,
+      ...ids.flatMap((id, index): ModelEvent[] => [
+        {
+          type: 'content_block_start',
+          index,
+          content_block: { type: 'tool_use', id, name: 'Read', input: {} },
+        },
+        { type: 'content_block_stop', index },
+      ]),
+      ...stopped('tool_use'),
+    ]);
+    const given = answer.content.map((block) => block.type === 'tool_use' && block.id);
+    expect(new Set(given).size).toBe(ids.length);
+  });
+
+  it('does not believe counts that cannot be', () => {
+    const lies = {
+      input_tokens: -1e9,
+      output_tokens: '5',
+      cache_read_input_tokens: Number.POSITIVE_INFINITY,
+      cache_creation_input_tokens: null,
+      server_tool_use: { web_search_requests: {}, web_fetch_requests: -1 },
+      service_tier: 'standard',
+    };
+    const { answer } = foldAll([
+      start,
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: lies as unknown as Partial<Usage>,
+      },
+      { type: 'message_stop' },
+    ]);
+    expect(answer.usage).toEqual({
+      input_tokens: 7,
+      output_tokens: 1,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      server_tool_use: {},
+      service_tier: 'standard',
+    });
+  });
+
+  it('takes nothing but text for text', () => {
+    const odd = { type: 'text_delta', text: { a: 1 } } as unknown as BlockDelta;
+    const { answer } = foldAll([
+      start,
+      { type: 'content_block_delta', index: 0, delta: odd },
+      { type: 'content_block_stop', index: 0 },
+      ...stopped('end_turn'),
+    ]);
+    expect(answer.content).toEqual([]);
   });
 });

@@ -128,16 +128,16 @@ export class AnswerFold {
     this.#open.set(index, open);
     switch (delta.type) {
       case 'text_delta':
-        open.text += delta.text ?? '';
+        open.text += textIn(delta.text);
         break;
       case 'thinking_delta':
-        open.text += delta.thinking ?? '';
+        open.text += textIn(delta.thinking);
         break;
       case 'signature_delta':
-        open.signature += delta.signature ?? '';
+        open.signature += textIn(delta.signature);
         break;
       case 'input_json_delta':
-        open.json += delta.partial_json ?? '';
+        open.json += textIn(delta.partial_json);
         break;
     }
   }
@@ -184,7 +184,8 @@ export class AnswerFold {
 
   #toolId(given: unknown, index: number): string {
     let id = typeof given === 'string' && given !== '' ? given : `toolu_${this.#id}_${index}`;
-    if (this.#ids.has(id)) id = `${id}_${index}`;
+    // The suffix may itself make an id that was given to another call.
+    while (this.#ids.has(id)) id = `${id}_${index}`;
     this.#ids.add(id);
     return id;
   }
@@ -213,12 +214,12 @@ const IMPLIED: Readonly<Record<BlockDelta['type'], string>> = {
 
 function openBlock(start: OpenBlock['start']): OpenBlock {
   const text = start.type === 'thinking' ? start.thinking : start.text;
-  return {
-    start,
-    text: typeof text === 'string' ? text : '',
-    signature: typeof start.signature === 'string' ? start.signature : '',
-    json: '',
-  };
+  return { start, text: textIn(text), signature: textIn(start.signature), json: '' };
+}
+
+/** The types say what a server should send; some send null, and one that lies sends anything. */
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function toolInput(
@@ -239,11 +240,29 @@ function toolInput(
   return { input: parsed.value };
 }
 
-/** Later counts replace earlier ones: the API reports running totals. */
+/**
+ * Later counts replace earlier ones: the API reports running totals. fail-closed: what is no count
+ * is passed over, or a negative one would give a budget back what was spent.
+ */
 export function mergeUsage(base: Usage, later: Partial<Usage>): Usage {
   const merged: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(later)) {
-    if (value !== undefined && value !== null) merged[name] = value;
+    if (value === undefined || value === null) continue;
+    if (DETAILS.has(name)) merged[name] = onlyCounts(value);
+    else if (!Object.hasOwn(ZERO_USAGE, name) || isCount(value)) merged[name] = value;
   }
   return merged as unknown as Usage;
+}
+
+/** Counts within counts that are paid for. */
+const DETAILS: ReadonlySet<string> = new Set(['cache_creation', 'server_tool_use']);
+
+function onlyCounts(details: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(isRecord(details) ? details : {}).filter(([, value]) => isCount(value)),
+  );
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

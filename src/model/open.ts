@@ -2,6 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { ModelClient } from './client.js';
 import type { ProviderChoice } from './provider.js';
 import { type RetryOptions, withRetry } from './retry.js';
+import { withoutSecrets } from './without-secrets.js';
 
 export interface OpenModelOptions {
   /** Of the program, for the user agent. */
@@ -20,11 +21,18 @@ export async function openModel(
   switch (choice.kind) {
     case 'anthropic': {
       const { anthropicClient } = await import('./anthropic.js');
-      return withRetry(anthropicClient({ ...choice, userAgent }), options.retry);
+      const secrets = [choice.apiKey, choice.authToken, ...secretHeaders(choice.customHeaders)];
+      return withRetry(anthropicClient({ ...choice, userAgent }), {
+        ...options.retry,
+        clean: withoutSecrets(secrets),
+      });
     }
     case 'openai': {
       const { openAiClient } = await import('./openai.js');
-      return withRetry(openAiClient({ ...choice, userAgent }), options.retry);
+      return withRetry(openAiClient({ ...choice, userAgent }), {
+        ...options.retry,
+        clean: withoutSecrets([choice.apiKey]),
+      });
     }
     case 'scripted': {
       const { loadScript, scriptedClient } = await import('./scripted.js');
@@ -37,4 +45,10 @@ export async function openModel(
     case 'none':
       throw new PortcullisError('no_model', choice.reason, { remedy: choice.remedy });
   }
+}
+
+function secretHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers)
+    .filter(([name]) => /auth|key|token|secret|cookie|password/i.test(name))
+    .map(([, value]) => value.replace(/^(bearer|basic)\s+/i, ''));
 }

@@ -5,6 +5,9 @@ import { badResponse, type FailureContext, failureOfErrorObject, sample } from '
 import { ChatTranslator } from './openai-chunks.js';
 import { SseParser } from './sse.js';
 
+/** An answer that was not streamed is no longer than this. */
+const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
+
 interface ReaderOptions {
   readonly model: string;
   readonly newId: () => string;
@@ -31,6 +34,10 @@ export class ChatReader {
   *push(chunk: string): Generator<ModelEvent> {
     if (this.#foreign !== undefined) {
       this.#foreign += chunk;
+      if (this.#foreign.length > MAX_ANSWER_CHARS) {
+        const what = 'the server sends an answer without end';
+        yield this.#fail(badResponse(what, this.#options.context));
+      }
       return;
     }
     if (!this.#sniffed) {

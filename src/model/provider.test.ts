@@ -92,4 +92,22 @@ describe('chooseProvider', () => {
       reason: 'CLAUDE_CODE_EXTRA_BODY is not a JSON object',
     });
   });
+
+  it('does not show a password that stands in an address, and refuses the address', () => {
+    for (const choice of [
+      chooseProvider({ ANTHROPIC_BASE_URL: 'https://me:hunter2@example.invalid' }),
+      chooseProvider({ OPENAI_BASE_URL: 'https://:hunter2@example.invalid/v1' }),
+    ]) {
+      expect(choice).toMatchObject({
+        kind: 'none',
+        reason: expect.stringContaining('a password'),
+      });
+      expect(JSON.stringify(choice)).not.toContain('hunter2');
+    }
+  });
+
+  it('keeps the longest silence within what a timer can wait', () => {
+    const env = { ANTHROPIC_API_KEY: 'k', PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: '1e99' };
+    expect(chooseProvider(env)).toMatchObject({ idleTimeoutMs: 2 ** 31 - 1 });
+  });
 });

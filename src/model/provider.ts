@@ -132,6 +132,14 @@ function baseUrl(
   variable: string,
 ): { readonly kind: 'url'; readonly url: string } | None {
   const url = URL.canParse(address) ? new URL(address) : undefined;
+  // They would not be sent, and every message about the address would show them.
+  if (url !== undefined && (url.username !== '' || url.password !== '')) {
+    return {
+      kind: 'none',
+      reason: `${variable} holds a user name or a password, which are not sent`,
+      remedy: 'Take them out; ANTHROPIC_CUSTOM_HEADERS can carry an authorization header.',
+    };
+  }
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) {
     return { kind: 'url', url: address.replace(/\/+$/, '') };
   }
@@ -169,8 +177,13 @@ function extraBodyFrom(
 /** PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: longest silence of a model's stream. */
 function idleTimeout(environment: Environment): { readonly idleTimeoutMs?: number } {
   const value = Number(text(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
-  return Number.isFinite(value) && value > 0 ? { idleTimeoutMs: value } : {};
+  return Number.isFinite(value) && value > 0
+    ? { idleTimeoutMs: Math.min(value, LONGEST_TIMER_MS) }
+    : {};
 }
+
+/** A timer of Node that is longer ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function text(value: string | undefined): string | undefined {
   const trimmed = value?.trim();

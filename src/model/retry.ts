@@ -7,6 +7,8 @@ export interface RetryOptions {
   readonly maxRetries?: number;
   /** Tried in order when the model itself is unavailable. Already resolved ids. */
   readonly fallbackModels?: readonly string[];
+  /** Takes out of a failure what nobody may see. */
+  readonly clean?: (failure: ModelFailure) => ModelFailure;
   /** Between 0 and 1. */
   readonly random?: () => number;
   /** Rejects when the signal aborts. */
@@ -75,8 +77,9 @@ async function* attempts(
 ): AsyncGenerator<ModelEvent, ModelFailure | undefined> {
   const { signal, maxRetries } = options;
   for (let attempt = 1; ; attempt++) {
-    const failure = yield* oneAttempt(client, request, signal);
-    if (failure === undefined) return undefined;
+    const met = yield* oneAttempt(client, request, signal);
+    if (met === undefined) return undefined;
+    const failure = options.clean?.(met) ?? met;
     if (!failure.retryable || attempt > maxRetries) return failure;
     const delay = delayBefore(attempt, failure, options.random ?? Math.random);
     if (delay === undefined) return tooLongToWait(failure);

@@ -53,4 +53,20 @@ describe('SseParser', () => {
       }),
     );
   });
+
+  it('takes a long line in many pieces and gives up on a message without end', () => {
+    const piece = 'x'.repeat(64 * 1024);
+    const long = new SseParser();
+    long.push('data: ');
+    for (let sent = 0; sent < 30 * 1024 * 1024; sent += piece.length) long.push(piece);
+    expect(long.push('\n\n')[0]?.data.length).toBe(30 * 1024 * 1024);
+
+    const flood = (parser: SseParser, text: string) => () => {
+      for (let sent = 0; sent < 300 * 1024 * 1024; sent += text.length) parser.push(text);
+    };
+    expect(flood(new SseParser(), piece)).toThrow('a message without end');
+    expect(flood(new SseParser(), `data: ${piece}\n`)).toThrow('a message without end');
+    expect(flood(new SseParser(), `data: ${piece}\n\n`)).toThrow('an answer without end');
+    expect(flood(new SseParser(), `: ${piece}\n\n`)).toThrow('an answer without end');
+  });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -45,6 +46,26 @@ function entry(uuid: string, parentUuid: string | null = null, extra: object = {
 }
 
 describe('where things are', () => {
+  it('takes a name for the folder, and nothing that leads elsewhere', () => {
+    const named = (projectDirName: string) =>
+      createJsonlStore({ configDir, cwd: '/p', projectDirName }).transcriptPath(ID);
+    expect(named('my_project.1')).toBe(
+      path.join(configDir, 'projects', 'my_project.1', `${ID}.jsonl`),
+    );
+    expect(named('')).toBe(path.join(configDir, 'projects', '-p', `${ID}.jsonl`));
+    for (const name of ['..', '.', '../x', 'a/b', '/etc', 'a\\b', 'a\nb', 'x'.repeat(300)]) {
+      expect(() => named(name)).toThrow(PortcullisError);
+    }
+  });
+
+  it('does not wait for a pipe or read a directory in the place of a transcript', async () => {
+    const store = storeAt('/p');
+    mkdirSync(store.transcriptPath(ID), { recursive: true });
+    await expect(store.read(ID)).rejects.toThrow(/not a regular file/);
+    execFileSync('mkfifo', [store.transcriptPath(OTHER)]);
+    await expect(store.read(OTHER)).rejects.toThrow(/not a regular file/);
+  });
+
   it('follows the layout of the ecosystem, in compact JSON, for the owner alone', () => {
     const store = storeAt('/home/me/my.project');
     store.append(ID, [entry('u1')]);

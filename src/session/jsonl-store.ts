@@ -2,6 +2,7 @@ import { AppendError, type AppendLog } from '../env/append-log.js';
 import { sha256 } from '../env/hash.js';
 import { join, projectSlug } from '../env/paths.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
+import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { parseJson } from '../util/json.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -51,7 +52,7 @@ class JsonlStore implements SessionStore {
     this.#options = options;
     this.#files = options.files ?? nodeTranscriptFiles;
     this.#projects = join(options.configDir, 'projects');
-    this.#project = options.projectDirName ?? projectSlug(options.cwd);
+    this.#project = projectName(options);
   }
 
   append(
@@ -158,6 +159,19 @@ class JsonlStore implements SessionStore {
       return undefined;
     }
   }
+}
+
+/** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */
+function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
+  if (projectDirName === undefined || projectDirName === '') return projectSlug(cwd);
+  if (/^[\w-][\w.-]{0,254}$/.test(projectDirName)) return projectDirName;
+  throw new PortcullisError(
+    'config',
+    `${JSON.stringify(projectDirName)} cannot be the name of a folder of transcripts`,
+    {
+      remedy: 'CLAUDE_CODE_PROJECT_DIR_NAME takes letters, digits, "-", "_" and "."; or unset it.',
+    },
+  );
 }
 
 /** One file's lines in order: what the disk refused goes first next time. */

@@ -1,12 +1,12 @@
 import type {
   AssistantBlock,
   Message,
-  TextBlock,
   ToolResultBlock,
   ToolUseBlock,
   UserBlock,
 } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
+import { soundAssistantBlocks, soundUserBlocks } from './sound-blocks.js';
 
 /** A call whose result never reached the transcript, and the result that stands in for it. */
 export interface DanglingCall {
@@ -83,16 +83,17 @@ function draft(entries: readonly TranscriptEntry[]): readonly (UserDraft | Assis
     if (entry.type !== 'user' && entry.type !== 'assistant') continue;
     const last = drafts.at(-1);
     if (entry.type === 'user') {
-      const blocks = userBlocks(entry.message.content);
+      const blocks = soundUserBlocks(entry.message.content);
       if (blocks.length === 0) continue;
-      if (last?.role === 'user') last.blocks.push(...blocks);
+      // One by one: an entry may hold more blocks than a call takes arguments.
+      if (last?.role === 'user') for (const block of blocks) last.blocks.push(block);
       else drafts.push({ role: 'user', blocks });
       continue;
     }
-    const blocks = isErrorNotice(entry) ? [] : assistantBlocks(entry.message.content);
+    const blocks = isErrorNotice(entry) ? [] : soundAssistantBlocks(entry.message.content);
     if (blocks.length === 0) continue;
     const same = sameAnswer(drafts, entry);
-    if (same !== undefined) same.blocks.push(...blocks);
+    if (same !== undefined) for (const block of blocks) same.blocks.push(block);
     else
       drafts.push({ role: 'assistant', blocks, id: entry.message.id, requestId: entry.requestId });
   }
@@ -120,26 +121,6 @@ function sameAnswer(
 /** What other writers leave in the transcript when a request failed; no model ever saw it. */
 function isErrorNotice(entry: AssistantEntry): boolean {
   return 'isApiErrorMessage' in entry && entry.isApiErrorMessage === true;
-}
-
-function userBlocks(content: string | readonly UserBlock[]): UserBlock[] {
-  const blocks = typeof content === 'string' ? [textBlock(content)] : content;
-  return blocks.filter((block) => !isEmptyText(block));
-}
-
-/** Other writers store a whole answer as a string. */
-function assistantBlocks(content: string | readonly AssistantBlock[]): AssistantBlock[] {
-  const blocks = typeof content === 'string' ? [textBlock(content)] : content;
-  return blocks.filter((block) => !isEmptyText(block));
-}
-
-function textBlock(text: string): TextBlock {
-  return { type: 'text', text };
-}
-
-/** Models refuse them. */
-function isEmptyText(block: UserBlock | AssistantBlock): boolean {
-  return block.type === 'text' && block.text === '';
 }
 
 /** Sorts a reply into the results of these calls, calls without one, and everything else. */

@@ -42,6 +42,7 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
     version: VERSION,
     entrypoint: options.entrypoint,
     parentUuid: history.parentUuid,
+    usedUuids: history.usedUuids,
     ...(gitBranch === undefined ? {} : { gitBranch }),
     ...(history.title === undefined ? {} : { title: history.title }),
     ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),

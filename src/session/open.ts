@@ -21,6 +21,8 @@ export interface History {
   readonly resumed: boolean;
   readonly messages: readonly Message[];
   readonly parentUuid: string | null;
+  /** Of every entry of the transcript, on whichever branch. */
+  readonly usedUuids: Iterable<string>;
   /** Results to record for calls that were running when the run before ended. */
   readonly missingResults: readonly {
     readonly call: ToolUseBlock;
@@ -68,6 +70,7 @@ function freshHistory(sessionId: string): History {
     resumed: false,
     messages: [],
     parentUuid: null,
+    usedUuids: [],
     missingResults: [],
     lastCwd: undefined,
   };
@@ -103,6 +106,7 @@ async function resumedHistory(
     resumed: true,
     messages: conversation.messages,
     parentUuid: conversation.lastUuid,
+    usedUuids: [...loaded.entries.map((entry) => entry.uuid), ...(loaded.links?.keys() ?? [])],
     missingResults: conversation.danglingCalls.map(({ call, result }) => ({
       call,
       result: { uuid: order.clock.uuid(), block: result },

@@ -208,4 +208,16 @@ describe('recorder', () => {
     record.note('b');
     expect(lines().map((line) => line.cwd)).toEqual(['/one', '/two']);
   });
+
+  it('does not let a prompt take the name of another entry', () => {
+    const record = recorder({ usedUuids: ['from before'], parentUuid: 'from before' });
+    for (const uuid of ['mine', 'mine', 'from before']) {
+      record.input({ uuid, content: [{ type: 'text', text: uuid }], meta: true });
+    }
+    const entries = lines();
+    const uuids = entries.map((entry) => entry.uuid);
+    expect(new Set(['from before', ...uuids]).size).toBe(4);
+    expect(uuids[0]).toBe('mine');
+    expect(entries.map((entry) => entry.parentUuid)).toEqual(['from before', ...uuids.slice(0, 2)]);
+  });
 });

@@ -28,6 +28,8 @@ export interface RecorderOptions {
   readonly persist?: boolean;
   /** Where the chain goes on: `lastUuid` of what was resumed. */
   readonly parentUuid?: string | null;
+  /** Of the entries that are in the transcript already. */
+  readonly usedUuids?: Iterable<string>;
   /** Records a subagent into a file of its own. */
   readonly agentId?: string;
   /** What the resumed transcript already said, to be repeated near its end. */
@@ -87,6 +89,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
+  readonly #used: Set<string>;
   #head: string | null;
   #title: string | undefined;
   #lastPrompt: string | undefined;
@@ -95,6 +98,7 @@ class StoreRecorder implements Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#head = options.parentUuid ?? null;
+    this.#used = new Set(options.usedUuids);
     this.#title = options.title;
     this.#lastPrompt = options.lastPrompt;
     const hasFacts = options.title !== undefined || options.lastPrompt !== undefined;
@@ -107,7 +111,7 @@ class StoreRecorder implements Recorder {
 
   input(message: RecordedInput): void {
     const entry: UserEntry = {
-      ...this.#base('user', message.uuid, message.meta === true),
+      ...this.#base('user', this.#unused(message.uuid), message.meta === true),
       message: { role: 'user', content: compactContent(message.content) },
       ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
     };
@@ -215,6 +219,11 @@ class StoreRecorder implements Recorder {
     };
   }
 
+  /** Hosts name their own prompts, and a name that is used twice would tear the chain apart. */
+  #unused(uuid: string): string {
+    return this.#used.has(uuid) ? this.#options.clock.uuid() : uuid;
+  }
+
   /** Links a new entry to the head and makes it the head. */
   #base<T extends TranscriptEntry['type']>(
     type: T,
@@ -224,6 +233,7 @@ class StoreRecorder implements Recorder {
     const options = this.#options;
     const parentUuid = this.#head;
     this.#head = uuid;
+    this.#used.add(uuid);
     return {
       parentUuid,
       isSidechain: options.agentId !== undefined,

@@ -3,6 +3,7 @@ import type { Gate, GateVerdict } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import { head } from '../util/truncate.js';
 import type { InvalidInput } from './invalid-input.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
 import type { ToolPool } from './pool.js';
@@ -112,13 +113,16 @@ async function inputProblem(
   return note === undefined ? text : `${text}\n${note}`;
 }
 
+/** A name comes from the model and may be of any length. */
+const SHOWN_NAME = 200;
+
 function unknownTool(pool: ToolPool, name: string): string {
   const near = pool.nearestName(name);
   const hint =
     near === undefined
       ? `Known tools: ${pool.tools.map((tool) => tool.name).join(', ')}.`
       : `Did you mean ${near}?`;
-  return `No such tool available: ${name}. ${hint}`;
+  return `No such tool available: ${head(name, SHOWN_NAME)}. ${hint}`;
 }
 
 function failure(deps: InvokeDeps, call: ToolUseBlock, message: string): ToolCallResult {

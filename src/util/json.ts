@@ -1,11 +1,18 @@
 import { err, ok, type Result } from './result.js';
 
 /**
+ * Deepest nesting that is accepted. What is nested deeper parses, but cannot be written out again:
+ * it would overflow the stack of whoever stores, sends or compares it.
+ */
+export const MAX_JSON_DEPTH = 500;
+
+/**
  * Parses JSON from outside. Rejects `__proto__` keys, which could reach a prototype when the value
- * is merged or assigned later.
+ * is merged or assigned later, and nesting that nobody writes by hand or by program.
  */
 export function parseJson(text: string): Result<unknown, string> {
   try {
+    if (isTooDeep(text)) return err(`it is nested more than ${MAX_JSON_DEPTH} levels deep`);
     // A plain parse is several times faster; the reviver runs only where the word occurs at all.
     if (!text.includes('__proto__')) return ok(JSON.parse(text));
     return ok(
@@ -19,13 +26,52 @@ export function parseJson(text: string): Result<unknown, string> {
   }
 }
 
-/** Splits a byte stream into lines without cutting characters. Blank lines are dropped. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Looks at what stands outside strings only, and skips strings by search: long ones cost little. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= MAX_JSON_DEPTH) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    // `[` and `{`, then `]` and `}`.
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > MAX_JSON_DEPTH) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** The position of the closing quote, or the end of a text that has none. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** A single line longer than this is no message. */
+export const MAX_LINE_CHARS = 64 * 1024 * 1024;
+
+/**
+ * Splits a byte stream into lines without cutting characters. Blank lines are dropped. Throws for a
+ * line that does not end.
+ */
 export class LineSplitter {
-  #rest = '';
+  /** Pieces of a line whose end has not come yet; joined once, or a long line would cost its square. */
+  #rest: string[] = [];
+  #length = 0;
 
   push(chunk: string): string[] {
-    const lines = (this.#rest + chunk).split('\n');
-    this.#rest = lines.pop() ?? '';
+    const [first = '', ...others] = chunk.split('\n');
+    this.#keep(first);
+    if (others.length === 0) return [];
+    const lines = [this.#take(), ...others.slice(0, -1)];
+    this.#keep(others.at(-1) ?? '');
     return lines
       .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
       .filter((line) => line !== '');
@@ -33,8 +79,23 @@ export class LineSplitter {
 
   /** What stood after the last newline. */
   end(): string[] {
-    const rest = this.#rest;
-    this.#rest = '';
+    const rest = this.#take();
     return rest.trim() === '' ? [] : [rest];
+  }
+
+  #keep(piece: string): void {
+    if (piece === '') return;
+    this.#rest.push(piece);
+    this.#length += piece.length;
+    if (this.#length > MAX_LINE_CHARS) {
+      throw new Error(`a line is longer than ${MAX_LINE_CHARS / 1024 / 1024} MB`);
+    }
+  }
+
+  #take(): string {
+    const line = this.#rest.join('');
+    this.#rest = [];
+    this.#length = 0;
+    return line;
   }
 }

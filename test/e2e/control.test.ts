@@ -332,7 +332,7 @@ describe.concurrent('can_use_tool', () => {
     });
     expect(done).toMatchObject({ exitCode: 0, stderr: '', scriptProblems: [] });
     expect(done.project.exists('made')).toBe(false);
-    expect(done.toolResult(0).text).toContain('closed its side');
+    expect(done.toolResult(0).text).toContain('closed its end');
     expect(done.frames.filter(isResult)).toHaveLength(1);
   });
 

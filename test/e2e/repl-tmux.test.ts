@@ -39,7 +39,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('asks before a call, and takes yes for yes', async () => {
     const shell = await terminal({ script: [TOUCH, 'It is made.'] });
     shell.line('make it');
-    const seen = await shell.shows('Allow this call?');
+    const seen = await shell.shows('Allow? [y');
     expect(seen).toContain('? Bash: touch made');
     expect(shell.project.exists('made')).toBe(false);
     shell.line('y');
@@ -52,12 +52,12 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('takes no for no, and passes the reason on', async () => {
     const shell = await terminal({ script: [TOUCH, 'Then not.', TOUCH] });
     shell.line('make it');
-    await shell.shows('Allow this call?');
+    await shell.shows('Allow? [y');
     shell.line('n, use another name');
     await shell.shows('Then not.');
     expect(JSON.stringify(shell.server.requests[1]?.body)).toContain('use another name');
     shell.line('make it after all');
-    await shell.shows(/Allow this call\?[\s\S]*Allow this call\?/);
+    await shell.shows(/Allow\? \[y[\s\S]*Allow\? \[y/);
     // Anything but a clear yes is a no.
     shell.line('n');
     await shell.shows('Interrupted while tools were running');
@@ -101,7 +101,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     shell.line('make it');
     await shell.shows('→ Bash sleep 1');
     shell.line('y');
-    await shell.shows('Allow this call?');
+    await shell.shows('Allow? [y');
     expect(shell.project.exists('made')).toBe(false);
     shell.line('yes');
     await shell.shows('It is made.');
@@ -164,7 +164,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('takes Ctrl+C at a question for no, and the next line for a prompt', async () => {
     const shell = await terminal({ script: [TOUCH, 'A new beginning.'] });
     shell.line('make it');
-    await shell.shows('Allow this call?');
+    await shell.shows('Allow? [y');
     shell.press('C-c');
     await shell.shows('Interrupted while tools were running');
     shell.line('y');
@@ -192,7 +192,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       ],
     });
     shell.line('go');
-    await shell.shows('Allow this call?');
+    await shell.shows('Allow? [y');
     shell.line('n, no');
     const seen = await shell.shows('The end.');
     // A screen that had been cleared, or coloured red, would not hold all of it.

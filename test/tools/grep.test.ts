@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -27,6 +28,13 @@ beforeEach(() => {
 afterAll(() => processes.killAll());
 
 describe('Grep', () => {
+  it('does not wait for a pipe', async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    const { text, isError } = await search('x', { path: 'pipe' });
+    expect(isError).toBe(true);
+    expect(text).toContain('pipe or socket');
+  });
+
   it('lists files that match, newest first', async () => {
     make({ 'a.txt': 'hit\n', 'b/c.txt': 'hit\nhit\n', 'd.txt': 'miss\n' });
     utimesSync(at('a.txt'), 1, 1);

@@ -48,6 +48,9 @@ async function grep(
   const stat = await deps.fs.stat(path);
   if (stat === undefined) return failure(await missingFile(deps.fs, path));
   const isDirectory = stat.kind === 'directory';
+  if (!isDirectory && stat.kind !== 'file') {
+    return failure(`${path} is a device, pipe or socket, not a file or a directory.`);
+  }
   // Started where it searches: that is what the globs are relative to.
   const searched = isDirectory ? path : dirname(path);
   const result = await runRipgrep(deps, {

@@ -148,4 +148,25 @@ describe('NotebookEdit', () => {
     writeFileSync(file(), JSON.stringify(notebook(4)));
     expect((await call()).text).toMatch(/changed since/);
   });
+
+  it('does not touch a file that writing it anew would damage', async () => {
+    const text = JSON.stringify(notebook(5));
+    const long = text.replace('"keep":true', '"keep":12345678901234567890');
+    const refused = await change(long, { cell_id: 'c1', new_source: 'y' });
+    expect(refused).toMatchObject({ isError: true });
+    expect(refused.text).toContain('12345678901234567890');
+    expect(content()).toBe(long);
+
+    const bytes = Buffer.from(text.replace('julia', 'jul\u0001ia'));
+    bytes[bytes.indexOf(1)] = 0xff;
+    writeFileSync(file(), bytes);
+    await host.call(read, { file_path: 'n.ipynb' });
+    const damaged = await host.call(edit, {
+      notebook_path: 'n.ipynb',
+      cell_id: 'c1',
+      new_source: 'y',
+    });
+    expect(damaged.text).toContain('not valid UTF-8');
+    expect(readFileSync(file()).equals(bytes)).toBe(true);
+  });
 });

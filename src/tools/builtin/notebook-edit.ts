@@ -2,11 +2,13 @@ import { type Clock, systemClock } from '../../env/clock.js';
 import type { FileSystem } from '../../env/fs.js';
 import { extname } from '../../env/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { numberThatWouldChange } from '../../util/json-numbers.js';
 import { err, ok, type Result } from '../../util/result.js';
+import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
-import { decodeText, encodeText } from '../text-file.js';
+import { decodeText, encodeText, type TextFile } from '../text-file.js';
 import type { ReadState, Tool, ToolOutput } from '../tool.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
 import description from './notebook-edit.md';
@@ -55,6 +57,8 @@ async function editNotebook(
   if (before === undefined || !parsed.ok) {
     return failure(`${path} is not a notebook: ${parsed.ok ? '' : parsed.error}.`);
   }
+  const harm = harmOfRewriting(before);
+  if (harm !== undefined) return failure(`${path} ${harm}`);
   const change = apply(parsed.value, input, call.newId);
   if (!change.ok) return failure(`${path}: ${change.error}`);
   const after = printed(parsed.value.root, before.text);
@@ -73,6 +77,16 @@ async function editNotebook(
       updated_file: after,
     },
   };
+}
+
+/** fail-closed: the whole file is written anew, so whatever that would damage is not touched. */
+function harmOfRewriting(before: TextFile): string | undefined {
+  const remedy = 'Change it with a program such as `jupyter` or `python` through Bash.';
+  if (before.damaged) return `is not valid ${before.encoding.toUpperCase()}. ${remedy}`;
+  const number = numberThatWouldChange(before.text);
+  return number === undefined
+    ? undefined
+    : `holds the number ${head(number, 50)}, which would not stay the same. ${remedy}`;
 }
 
 interface Change {

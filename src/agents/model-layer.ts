@@ -1,0 +1,58 @@
+import type { Clock } from '../env/clock.js';
+import type { ModelClient } from '../model/client.js';
+import { type Meter, metered } from '../model/metered.js';
+import { modelName } from '../model/model-name.js';
+import { openModel } from '../model/open.js';
+import { chooseProvider } from '../model/provider.js';
+import { maxRetriesFrom } from '../model/retry.js';
+import { UsageLedger } from '../model/usage.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { createModelChoices, type ModelChoices } from './model-choice.js';
+import type { SessionConfig } from './session-config.js';
+
+/** The provider's client, which model it is asked for, and what it has cost. */
+export interface ModelLayer {
+  readonly client: ModelClient & Meter;
+  readonly ledger: UsageLedger;
+  readonly choices: ModelChoices;
+}
+
+export interface ModelLayerParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly version: string;
+  /** The model that the settings name. */
+  readonly fromSettings: string | undefined;
+  readText(file: string): Promise<string>;
+}
+
+export async function openModelLayer(
+  config: SessionConfig,
+  parts: ModelLayerParts,
+): Promise<ModelLayer> {
+  const env =
+    config.script === undefined ? parts.env : { ...parts.env, PORTCULLIS_SCRIPT: config.script };
+  const provider = chooseProvider(env, { model: config.model ?? parts.fromSettings });
+  const maxRetries = maxRetriesFrom(env);
+  const ledger = new UsageLedger();
+  const choices = createModelChoices({
+    ...config,
+    name: await modelName(provider, env),
+    env,
+    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
+  });
+  const opened = await openModel(provider, {
+    version: parts.version,
+    readText: parts.readText,
+    retry: {
+      fallbackModels: choices.fallbacks,
+      ...(maxRetries === undefined ? {} : { maxRetries }),
+    },
+  });
+  const client = metered(opened, {
+    clock: parts.clock,
+    book: (model, usage) =>
+      ledger.add({ agent: MAIN_AGENT.path, model, provider: opened.provider, usage }),
+  });
+  return { client, ledger, choices };
+}

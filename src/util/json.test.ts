@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { LineSplitter, MAX_JSON_DEPTH, MAX_LINE_CHARS, parseJson } from './json.js';
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+describe('parseJson', () => {
+  it('takes what can be written out again and refuses deeper nesting', () => {
+    const deepest = parseJson(nested(MAX_JSON_DEPTH));
+    expect(deepest.ok && JSON.stringify(deepest.value)).toBe(nested(MAX_JSON_DEPTH));
+    expect(parseJson(nested(MAX_JSON_DEPTH + 1))).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('levels deep'),
+    });
+    expect(parseJson(`{"a":${nested(200_000)}}`).ok).toBe(false);
+    expect(parseJson('{"a":'.repeat(100_000)).ok).toBe(false);
+  });
+
+  it('does not count brackets in strings', () => {
+    const text = JSON.stringify({ code: '[{'.repeat(5000), quote: `\\"${'['.repeat(2000)}\\\\` });
+    expect(parseJson(text)).toEqual({ ok: true, value: JSON.parse(text) });
+    expect(parseJson(`["${'['.repeat(2000)}`).ok).toBe(false);
+    expect(parseJson(`{"a\\\\":${nested(2000)}}`).ok).toBe(false);
+  });
+
+  it('still counts what closes again', () => {
+    const list = `[${Array.from({ length: 5000 }, () => '{"a":[1]}').join(',')}]`;
+    expect(parseJson(list).ok).toBe(true);
+  });
+
+  it('refuses a key that could reach a prototype', () => {
+    expect(parseJson('{"a":{"__proto__":{"b":1}}}').ok).toBe(false);
+    expect(parseJson('{"a":"__proto__"}').ok).toBe(true);
+  });
+});
+
+describe('LineSplitter', () => {
+  it('gives whole lines whatever the pieces are', () => {
+    const splitter = new LineSplitter();
+    expect(splitter.push('a')).toEqual([]);
+    expect(splitter.push('b\r\n\n\nc\nd')).toEqual(['ab', 'c']);
+    expect(splitter.push('\n')).toEqual(['d']);
+    expect(splitter.push('e')).toEqual([]);
+    expect(splitter.end()).toEqual(['e']);
+    expect(splitter.end()).toEqual([]);
+  });
+
+  it('takes a long line in many pieces, and gives up on one without end', () => {
+    const splitter = new LineSplitter();
+    const piece = 'x'.repeat(64 * 1024);
+    for (let sent = 0; sent < MAX_LINE_CHARS; sent += piece.length) splitter.push(piece);
+    const [line, ...others] = splitter.push('\n');
+    expect(line?.length).toBe(MAX_LINE_CHARS);
+    expect(others).toEqual([]);
+    const endless = new LineSplitter();
+    expect(() => {
+      for (let sent = 0; sent <= MAX_LINE_CHARS; sent += piece.length) endless.push(piece);
+    }).toThrow(/longer than 64 MB/);
+  });
+});
