@@ -24,6 +24,7 @@ import { modelAccounts } from './model/accounts.js';
 import type { StreamEvent } from './model/client.js';
 import { openPermissions } from './permissions/open.js';
 import { RULE_TOOLS } from './permissions/rule-tools.js';
+import type { GateVerdict } from './permissions/types.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
 import { openSessionLog } from './session/open-log.js';
 import { managedSettingsDirectory } from './settings/load.js';
@@ -32,6 +33,7 @@ import { openBuiltins } from './tools/builtin/set.js';
 import { createInvoke } from './tools/invoke.js';
 import { boundOutput } from './tools/output.js';
 import { createReadState } from './tools/read-state.js';
+import type { AnyTool } from './tools/tool.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
@@ -218,7 +220,10 @@ async function openHands(
     }),
     onVerdict(call, tool, verdict) {
       builtins.validInput();
-      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) });
+      config.emit({
+        type: 'decision',
+        receipt: journal.note(verdict.receipt, changesNothing(tool, verdict) ? 'soon' : 'now'),
+      });
       const denial = calls.verdict(call, tool, verdict);
       if (denial !== undefined && verdict.kind === 'refused') {
         config.emit({ type: 'denied', denial, message: verdict.message });
@@ -381,6 +386,11 @@ async function joinSession(
     },
     current,
   );
+}
+
+/** Only what may change something has to be on record before it happens. */
+function changesNothing(tool: AnyTool, verdict: GateVerdict): boolean {
+  return tool.kind === 'read' && verdict.kind === 'allowed';
 }
 
 function opensCall(event: StreamEvent): boolean {

@@ -47,6 +47,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
   let meter: TokenMeter | undefined;
   let turn = 0;
   let exhausted: string | undefined;
+  let failures = 0;
   const breaker = createCompactionBreaker();
   const limits = (): { window: number; maxOutput: number; env: CompactionParts['env'] } => {
     const { contextWindow, maxOutput } = parts.window();
@@ -59,6 +60,8 @@ export function createCompaction(parts: CompactionParts): Compaction {
   return {
     isDue(request) {
       turn++;
+      // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
+      if (failures >= MAX_FAILURES) return false;
       return shouldCompact({ ...limits(), usedTokens: meterFor(request).used(request.messages) });
     },
     noteUsage: (usage, messages) => meter?.reported(usage, messages),
@@ -82,12 +85,14 @@ export function createCompaction(parts: CompactionParts): Compaction {
       });
       if (!done.ok) {
         const { error } = done;
+        if (error.kind !== 'nothing_to_compact' && !signal.aborted) failures++;
         parts.emit({
           type: 'compaction_failed',
           reason: error.kind === 'model_failure' ? error.failure.message : REASONS[error.kind],
         });
         return undefined;
       }
+      failures = 0;
       const { newMessages, preTokens, postTokens } = done.value;
       const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
       parts.emit({
@@ -111,6 +116,9 @@ export function createCompaction(parts: CompactionParts): Compaction {
     },
   };
 }
+
+/** Failed summaries in a row after which none is made unasked. */
+const MAX_FAILURES = 3;
 
 /** What the runtime said before the first prompt (facts, instructions) stays as it was. */
 function openingOf(first: Message | undefined): string {

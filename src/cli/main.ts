@@ -35,6 +35,12 @@ async function main(argv: readonly string[]): Promise<void> {
     code = await report(thrown, output);
   }
   await output.drained();
+  const lost = output.lost();
+  if (lost !== undefined) {
+    // fail-closed: what nobody received is not done.
+    output.warn(`standard output could not be written: ${lost}`);
+    if (code === EXIT.done) code = EXIT.error;
+  }
   process.exit(code);
 }
 

@@ -1,15 +1,20 @@
-import { appendFileSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
+import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { printable } from '../util/printable.js';
 
 /** Standard output for frames and answers, standard error for everything else. */
 export interface Output {
   out(text: string): void;
+  /** Words of a model. Where a terminal shows them they cannot steer it; a pipe gets them as they are. */
+  answer(text: string): void;
   warn(text: string): void;
   debug(text: string): void;
   /** Whether anybody reads what `debug` writes. */
   readonly debugs: boolean;
   /** Resolves when the reader has taken everything, or after a bounded wait. */
   drained(): Promise<void>;
+  /** Why some of the output reached nobody. A reader that went away by itself is not meant. */
+  lost(): string | undefined;
 }
 
 /** How long a slow reader may keep us. */
@@ -17,26 +22,34 @@ const DRAIN_MS = 30_000;
 
 export function processOutput(options: { debug: boolean; debugFile: string | undefined }): Output {
   let gone = false;
+  let lost: string | undefined;
   // A reader that went away (`| head`) is no reason to crash; the run goes on and is recorded.
-  process.stdout.on('error', () => {
+  process.stdout.on('error', (error) => {
     gone = true;
+    if (systemCodeOf(error) !== 'EPIPE') lost ??= messageOf(error);
   });
   process.stderr.on('error', () => undefined);
+  const out = (text: string): void => {
+    if (!gone) process.stdout.write(text);
+  };
+  const debugFile = options.debugFile === undefined ? undefined : openDebugFile(options.debugFile);
   return {
-    debugs: options.debug || options.debugFile !== undefined,
-    out(text) {
-      if (!gone) process.stdout.write(text);
-    },
+    debugs: options.debug || debugFile !== undefined,
+    out,
+    answer: (text) => out(process.stdout.isTTY === true ? printable(text) : text),
     warn: (text) => void process.stderr.write(`portcullis: ${printable(text)}\n`),
     debug(text) {
-      if (options.debugFile !== undefined)
-        appendFileSync(options.debugFile, `${new Date().toISOString()} ${text}\n`);
-      else if (options.debug) process.stderr.write(`portcullis debug: ${text}\n`);
+      if (debugFile !== undefined) debugFile(`${new Date().toISOString()} ${text}\n`);
+      else if (options.debug) process.stderr.write(`portcullis debug: ${printable(text)}\n`);
     },
+    lost: () => lost,
     drained() {
       if (gone || process.stdout.writableLength === 0) return Promise.resolve();
       return new Promise((resolve) => {
-        const timer = setTimeout(resolve, DRAIN_MS);
+        const timer = setTimeout(() => {
+          lost ??= `nobody read it for ${DRAIN_MS / 1000} s`;
+          resolve();
+        }, DRAIN_MS);
         const done = (): void => {
           clearTimeout(timer);
           resolve();
@@ -47,5 +60,24 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
         process.stdout.write('', done);
       });
     },
+  };
+}
+
+/** For its owner alone: it tells of commands and decisions. */
+function openDebugFile(file: string): (text: string) => void {
+  let fd: number;
+  try {
+    fd = openSync(file, 'a', 0o600);
+  } catch (thrown) {
+    throw new PortcullisError('usage', `--debug-file: ${messageOf(thrown)}`, {
+      remedy: 'name a file in a directory that exists and can be written',
+    });
+  }
+  return (text) => {
+    try {
+      writeSync(fd, text);
+    } catch {
+      // A full disk costs the notes about a run, not the run.
+    }
   };
 }

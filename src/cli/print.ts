@@ -63,7 +63,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
       { uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] },
     ]);
     const result = resultFrame(run, session.id, deps.uuid());
-    if (options.outputFormat === 'text') output.out(`${ending(run.outcome.text, run)}\n`);
+    if (options.outputFormat === 'text') output.answer(`${ending(run.outcome.text, run)}\n`);
     else if (options.outputFormat === 'json')
       output.out(`${JSON.stringify(options.verbose ? [...frames, result] : result)}\n`);
     else send(result);

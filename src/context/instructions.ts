@@ -1,5 +1,5 @@
 import type { FileSystem } from '../env/fs.js';
-import { dirname, join } from '../env/paths.js';
+import { dirname, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 
 export interface Instruction {
@@ -54,9 +54,31 @@ function ancestorsDownTo(cwd: string): string[] {
 async function readIfThere(search: InstructionSearch, path: string): Promise<string | undefined> {
   try {
     const stat = await search.fs.stat(path);
-    return stat?.kind === 'file' ? await search.fs.readText(path) : undefined;
+    if (stat?.kind !== 'file') return undefined;
+    const stray = await strayTarget(search, path);
+    if (stray === undefined) return await search.fs.readText(path, { maxBytes: MAX_BYTES });
+    search.onSkipped(path, `it is a link to ${stray}`);
+    return undefined;
   } catch (thrown) {
     search.onSkipped(path, messageOf(thrown));
     return undefined;
   }
+}
+
+/** More than this is not instructions. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * fail-closed: what is read here goes to the model without a question, so a link in a foreign
+ * repository must not fetch a key or a password from elsewhere. Links to Markdown are in use.
+ */
+async function strayTarget(
+  { fs, configDirectory }: InstructionSearch,
+  path: string,
+): Promise<string | undefined> {
+  const real = await fs.realPath(path);
+  if (real.toLowerCase().endsWith('.md')) return undefined;
+  const homes = [dirname(path), configDirectory];
+  for (const home of homes) if (isInside(real, await fs.realPath(home))) return undefined;
+  return real;
 }

@@ -31,7 +31,9 @@ export function movedReminder(facts: EnvironmentFacts): string {
 
 /** Marks text that comes from the runtime and not from the user. */
 export function reminder(text: string): string {
-  return `<system-reminder>\n${text}\n</system-reminder>`;
+  // Names and files are quoted in it: none of them may close the mark or open one of its own.
+  const quoted = text.replace(/<(\/?)system-reminder/gi, '&lt;$1system-reminder');
+  return `<system-reminder>\n${quoted}\n</system-reminder>`;
 }
 
 function environmentText(facts: EnvironmentFacts): string {

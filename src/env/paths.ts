@@ -7,6 +7,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import nodePath from 'node:path';
+import { PortcullisError } from '../errors.js';
 
 /** The part of an environment that decides where directories are. */
 export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
@@ -78,8 +79,17 @@ export function displayPath(path: string, base: string): string {
   return nodePath.relative(base, path) || '.';
 }
 
+/** Throws where nothing says what it is: an unset HOME and a user that the system does not know. */
 export function homeDirectory(env: DirectoryEnvironment = process.env): string {
-  return env.HOME || homedir();
+  if (env.HOME) return env.HOME;
+  try {
+    return homedir();
+  } catch (thrown) {
+    throw new PortcullisError('config', 'there is no home directory', {
+      remedy: 'Set HOME, or both CLAUDE_CONFIG_DIR and PORTCULLIS_HOME.',
+      cause: thrown,
+    });
+  }
 }
 
 /** Where the user's settings, agents, skills and the transcripts are: `CLAUDE_CONFIG_DIR` or `~/.claude`. */
@@ -139,14 +149,13 @@ export function currentBranch(start: string): string | undefined {
   const directory = root === undefined ? undefined : gitDirectory(root);
   if (directory === undefined) return undefined;
   const head = textOrUndefined(nodePath.join(directory, 'HEAD'));
-  return /^ref:\s*refs\/heads\/(.+?)\s*$/.exec(head ?? '')?.[1];
+  // Git itself allows neither spaces nor control characters nor longer names.
+  return /^ref:[ \t]*refs\/heads\/([^\s\u0000-\u001f\u007f]{1,250})\s*$/.exec(head ?? '')?.[1];
 }
 
 function directoryFrom(set: string | undefined, name: string, env: DirectoryEnvironment): string {
-  const home = homeDirectory(env);
-  return set === undefined || set === ''
-    ? nodePath.join(home, name)
-    : nodePath.resolve(expandHome(set, home));
+  if (set === undefined || set === '') return nodePath.join(homeDirectory(env), name);
+  return nodePath.resolve(set.startsWith('~') ? expandHome(set, homeDirectory(env)) : set);
 }
 
 /** h = h * 31 + code in signed 32 bits, absolute, base 36: prescribed by the transcript layout. */
@@ -167,9 +176,14 @@ function exists(path: string): boolean {
   }
 }
 
+/** What git keeps in one line. */
+const SMALL_FILE_BYTES = 4096;
+
 function textOrUndefined(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    // A repository may be anybody's: a pipe or a device in this place would keep us for ever.
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= SMALL_FILE_BYTES ? readFileSync(path, 'utf8') : undefined;
   } catch {
     // The branch is a convenience; an unreadable repository has none to show.
     return undefined;

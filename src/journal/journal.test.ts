@@ -61,7 +61,7 @@ describe('the decision journal', () => {
   it('is made with the first decision, for its owner alone', () => {
     const journal = open();
     expect(() => statSync(file)).toThrow();
-    journal.note(receipt('a'));
+    journal.note(receipt('a'), 'now');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
     expect(file).toBe(path.join(root, 'journal', '-a-project', 'session-1.jsonl'));
@@ -69,7 +69,7 @@ describe('the decision journal', () => {
   });
 
   it('stamps a receipt with time and session', () => {
-    const stamped = open().note(receipt('a'));
+    const stamped = open().note(receipt('a'), 'now');
     expect(stamped).toEqual({
       ...receipt('a'),
       time: '2026-01-02T03:04:05.000Z',
@@ -79,10 +79,10 @@ describe('the decision journal', () => {
 
   it('keeps every decision in one chain, across processes', async () => {
     const first = open();
-    first.note(receipt('a'));
-    first.note(receipt('b'));
+    first.note(receipt('a'), 'now');
+    first.note(receipt('b'), 'now');
     first.close();
-    open().note(receipt('c'));
+    open().note(receipt('c'), 'now');
     const read = await readJournal(file, nodeJournalFiles, sha256);
     expect(read.entries.map((entry) => [entry.n, entry.receipt.toolUseId])).toEqual([
       [1, 'a'],
@@ -95,15 +95,15 @@ describe('the decision journal', () => {
   it('goes on behind what another process wrote in between', async () => {
     const one = open();
     const other = open();
-    one.note(receipt('a'));
-    other.note(receipt('b'));
-    one.note(receipt('c'));
+    one.note(receipt('a'), 'now');
+    other.note(receipt('b'), 'now');
+    one.note(receipt('c'), 'now');
     expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
   });
 
   it('names the first line that was changed', async () => {
     const journal = open();
-    for (const id of ['a', 'b', 'c']) journal.note(receipt(id));
+    for (const id of ['a', 'b', 'c']) journal.note(receipt(id), 'now');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('"toolUseId":"b"', '"toolUseId":"x"'));
     expect(await verify()).toEqual({ ok: false, line: 2, reason: 'its content was changed' });
@@ -111,7 +111,7 @@ describe('the decision journal', () => {
 
   it('names the line after one that was removed, or made unreadable', async () => {
     const journal = open();
-    for (const id of ['a', 'b', 'c']) journal.note(receipt(id));
+    for (const id of ['a', 'b', 'c']) journal.note(receipt(id), 'now');
     const [first = '', second = '', third = ''] = lines();
     writeFileSync(file, `${first}\n${third}\n`);
     expect(await verify()).toMatchObject({ ok: false, line: 2 });
@@ -122,9 +122,9 @@ describe('the decision journal', () => {
   });
 
   it('does not take a line for forged that a dying process left half written', async () => {
-    open().note(receipt('a'));
+    open().note(receipt('a'), 'now');
     appendFileSync(file, '{"v":1,"n":2,"time":"20');
-    open().note(receipt('b'));
+    open().note(receipt('b'), 'now');
     expect(await verify()).toEqual({ ok: true, lines: 2, torn: 1 });
   });
 
@@ -132,11 +132,11 @@ describe('the decision journal', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     mkdirSync(file);
     const journal = open();
-    journal.note(receipt('a'));
-    journal.note(receipt('b'));
+    journal.note(receipt('a'), 'now');
+    journal.note(receipt('b'), 'now');
     expect(news.map((one) => (one.type === 'notice' ? one.level : one.type))).toEqual(['warning']);
     rmSync(file, { recursive: true });
-    journal.note(receipt('c'));
+    journal.note(receipt('c'), 'now');
     expect(news).toHaveLength(2);
     expect(news[1]).toMatchObject({ level: 'info', text: expect.stringContaining('again') });
     expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
@@ -146,7 +146,7 @@ describe('the decision journal', () => {
   it('says at the end how much is not on disk', () => {
     mkdirSync(file, { recursive: true });
     const journal = open();
-    journal.note(receipt('a'));
+    journal.note(receipt('a'), 'now');
     expect(journal.close()).toBe(1);
     expect(news.at(-1)).toMatchObject({ text: '1 decision is missing in the journal' });
   });
@@ -155,6 +155,7 @@ describe('the decision journal', () => {
     const key = `sk-ant-${'x'.repeat(40)}`;
     open().note(
       receipt('a', { command: `curl -H "x-api-key: ${key}"`, content: 'y'.repeat(100_000) }),
+      'now',
     );
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(key);
@@ -166,18 +167,18 @@ describe('the decision journal', () => {
 
   it('bounds an input of many parts', () => {
     const edits = Array.from({ length: 5_000 }, () => ({ old: 'a'.repeat(100), new: 'b' }));
-    open().note(receipt('a', { edits }));
+    open().note(receipt('a', { edits }), 'now');
     expect(statSync(file).size).toBeLessThan(80_000);
   });
 
   it('writes nothing where nothing is to be kept', () => {
     const journal = open({ file: undefined });
-    expect(journal.note(receipt('a')).sessionId).toBe('session-1');
+    expect(journal.note(receipt('a'), 'now').sessionId).toBe('session-1');
     expect(nodeJournalFiles.list(root)).toEqual([]);
   });
 
   it('lists the journals of a project, the newest first', () => {
-    open().note(receipt('a'));
+    open().note(receipt('a'), 'now');
     const directory = path.dirname(file);
     writeFileSync(path.join(directory, 'notes.txt'), '');
     expect(journalFilesIn(directory, nodeJournalFiles)).toEqual([file]);
@@ -187,7 +188,7 @@ describe('the decision journal', () => {
   it.skipIf(process.getuid?.() === 0)('tells of a directory that cannot be written', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     chmodSync(path.dirname(file), 0o500);
-    open().note(receipt('a'));
+    open().note(receipt('a'), 'now');
     expect(news).toHaveLength(1);
     chmodSync(path.dirname(file), 0o700);
   });

@@ -23,10 +23,11 @@ export interface JournalParts {
 /** The record of every decision of one session. */
 export interface Journal {
   /**
-   * Writes a decision down, before the call it is about runs, and returns it stamped. Never throws
-   * and never holds a call up: a decision that cannot be written is told and kept to be tried again.
+   * Writes a decision down and returns it stamped: before the call it is about runs, or, for a call
+   * that changes nothing (`soon`), in the next moment in which nothing else is to be done. Never
+   * throws and never holds a call up: what cannot be written is told and kept to be tried again.
    */
-  note(receipt: Receipt): Receipt;
+  note(receipt: Receipt, when: 'now' | 'soon'): Receipt;
   /** Tries once more; tells and returns how many decisions are not on disk. */
   close(): number;
 }
@@ -65,12 +66,13 @@ class FileJournal implements Journal {
   #pending: Omit<JournalEntry, 'n'>[] = [];
   #dropped = 0;
   #failing = false;
+  #scheduled = false;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
   }
 
-  note(receipt: Receipt): Receipt {
+  note(receipt: Receipt, when: 'now' | 'soon'): Receipt {
     const { sessionId, clock } = this.#parts;
     const time = new Date(clock.now()).toISOString();
     const stamped: Receipt = { ...receipt, time, sessionId };
@@ -84,8 +86,18 @@ class FileJournal implements Journal {
       receipt: clean,
       ...(cut ? { cut } : {}),
     });
-    this.#write(this.#parts.file);
+    if (when === 'now') this.#write(this.#parts.file);
+    else this.#writeSoon(this.#parts.file);
     return stamped;
+  }
+
+  #writeSoon(file: string): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#pending.length > 0) this.#write(file);
+    });
   }
 
   close(): number {

@@ -15,7 +15,8 @@ import type { PathAccess, ReadState, ToolSubject, Workspace } from './tool.js';
 
 /** The absolute, normalised path that a tool's input means. Models send relative ones too. */
 export function targetPath(path: string, workspace: Pick<Workspace, 'cwd'>): string {
-  return resolve(workspace.cwd, expandHome(path, homeDirectory()));
+  const meant = path.startsWith('~') ? expandHome(path, homeDirectory()) : path;
+  return resolve(workspace.cwd, meant);
 }
 
 /** Subject of a tool that touches one file, with a line such as `Read src/a.ts`. */

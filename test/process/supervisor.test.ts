@@ -214,6 +214,16 @@ describe('ending a tree', () => {
     expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
   });
 
+  it('finds those who left the group with an empty environment, and what they start in turn', async () => {
+    const stray = `trap "" TERM; echo $$; sleep 100 & echo $!; while :; do sleep 0.1; done`;
+    const result = await testSupervisor().run(
+      shell(`env -i setsid /bin/sh -c '${stray}' & wait`, { timeoutMs: 500 }),
+    );
+    const pids = pidsIn(result.stdout);
+    expect(pids).toHaveLength(2);
+    expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
+  });
+
   it('kills for good what does not go politely', async () => {
     const result = await testSupervisor().run(
       shell("trap '' TERM; echo $$; while :; do sleep 0.1; done", { timeoutMs: 200 }),
