@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { writeProgram } from './pack.mjs';
+import { writeCodeCache, writeProgram } from './pack.mjs';
 import { ROOT } from './run-ts.mjs';
 
 const version = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version;
@@ -43,6 +43,7 @@ if (!typesOnly) {
     outdir: 'dist/lib',
     packages: 'external',
   });
+  await writeCodeCache();
 }
 if (!skipTypes) {
   rmSync(path.join(ROOT, 'dist/types'), { recursive: true, force: true });

@@ -1,10 +1,12 @@
 // Writes the command-line program in the form that starts fastest: everything that is needed at every
 // start in one CommonJS file (each further file costs half a millisecond, the ES module loader eight on
 // Node 20), the rest in files of their own, and V8's compiled code beside them.
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import { ROOT } from './run-ts.mjs';
 
@@ -42,7 +44,6 @@ export async function writeProgram(result) {
   if (existsSync(FINAL)) renameSync(FINAL, `${FINAL}.old`);
   renameSync(DIRECTORY, FINAL);
   rmSync(`${FINAL}.old`, { recursive: true, force: true });
-  writeCodeCache();
 }
 
 /** A file that is packed is evaluated once, by whoever asks first; other files are left to Node. */
@@ -78,7 +79,10 @@ async function toCommonJs(text) {
   return code.replace(/^"use strict";/, '');
 }
 
-/** The chunks that the entry reaches without a dynamic import. */
+/** Loaded on demand, but by nearly every run: packed as well, evaluated only when asked for. */
+const USUAL = ['anthropic', 'validators', 'stream'];
+
+/** The chunks that the entry reaches without a dynamic import, and the usual ones. */
 function neededAtStart(metafile) {
   const seen = new Set();
   const visit = (output) => {
@@ -89,7 +93,11 @@ function neededAtStart(metafile) {
       if (item.kind === 'import-statement' && !item.external) visit(item.path);
     }
   };
-  visit(Object.keys(metafile.outputs).find((name) => path.basename(name) === 'main.js'));
+  const outputs = Object.keys(metafile.outputs);
+  visit(outputs.find((name) => path.basename(name) === 'main.js'));
+  for (const wanted of USUAL) {
+    visit(outputs.find((name) => path.basename(name).startsWith(`${wanted}-`)));
+  }
   return seen;
 }
 
@@ -104,15 +112,33 @@ function startReport(metafile, packed) {
   return inputs;
 }
 
-/** Runs a whole session of the scripted model once and keeps the code that V8 compiled for it. */
-function writeCodeCache() {
+/** Runs whole sessions once, over HTTP, and keeps the code that V8 compiled for them. */
+export async function writeCodeCache() {
+  const { startFakeModelServer } = await import(
+    pathToFileURL(path.join(ROOT, 'dist/lib/testing.js')).href
+  );
   const home = mkdtempSync(path.join(os.tmpdir(), 'portcullis-build-'));
+  writeFileSync(path.join(home, 'a.txt'), 'text\n');
+  const calls = [
+    { tool: 'Read', input: { file_path: 'a.txt' } },
+    { tool: 'Bash', input: { command: 'true' } },
+    { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'text', new_string: 'words' } },
+  ];
+  const server = await startFakeModelServer({ script: [...calls, ...calls.slice(0, 2), 'done'] });
+  const flags = ['-p', 'go', '--allowedTools', 'Bash,Read,Edit'];
   try {
-    execFileSync(process.execPath, [path.join(ROOT, 'bin/portcullis'), 'demo', '--quiet'], {
-      env: { PATH: process.env.PATH, HOME: home, TMPDIR: home, PORTCULLIS_WRITE_CODE_CACHE: '1' },
-      stdio: ['ignore', 'ignore', 'inherit'],
+    await promisify(execFile)(process.execPath, [path.join(ROOT, 'bin/portcullis'), ...flags], {
+      cwd: home,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        TMPDIR: home,
+        ANTHROPIC_BASE_URL: server.url,
+        PORTCULLIS_WRITE_CODE_CACHE: '1',
+      },
     });
   } finally {
+    await server.close();
     rmSync(home, { recursive: true, force: true });
   }
 }

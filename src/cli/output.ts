@@ -43,9 +43,11 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
       else if (options.debug) process.stderr.write(`portcullis debug: ${printable(text)}\n`);
     },
     lost: () => lost,
-    drained() {
-      if (gone || process.stdout.writableLength === 0) return Promise.resolve();
-      return new Promise((resolve) => {
+    async drained() {
+      // A file says only in the next round of the event loop that it took nothing.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (gone || process.stdout.writableLength === 0) return;
+      await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           lost ??= `nobody read it for ${DRAIN_MS / 1000} s`;
           resolve();
