@@ -115,7 +115,7 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       await session.compact(argument === '' ? undefined : argument);
       return;
     case 'cost':
-      return output.out(`${costText(session)}\n`);
+      return output.out(`${printable(costText(session))}\n`);
     default:
       return output.out(`! /${printable(name)} is not a command; /help lists them\n`);
   }

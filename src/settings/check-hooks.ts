@@ -1,5 +1,6 @@
 import { FOREIGN_HOOK_EVENTS, HOOK_EVENTS, type HookEventFacts } from '../protocol/hook-events.js';
 import type { SettingNode } from '../protocol/setting-node.js';
+import { linearPattern } from '../util/linear-pattern.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
@@ -109,15 +110,12 @@ function checkMatcher(
   knownTools: readonly string[] | undefined,
 ): readonly ConfigProblem[] {
   if (!PLAIN_NAMES.test(matcher)) {
-    try {
-      new RegExp(matcher);
-      return [];
-    } catch {
-      const remedy = 'Write tool names joined by |, or correct the expression.';
-      return matcher === '*'
-        ? []
-        : [problem(context, `the matcher "${matcher}" is not a regular expression.`, remedy)];
-    }
+    // The very engine that the gate uses: what it cannot search for would guard nothing that was meant.
+    const pattern = matcher === '*' ? undefined : linearPattern(matcher, { ignoreCase: true });
+    if (pattern === undefined || pattern.ok) return [];
+    const remedy = 'Write tool names joined by |, or correct the expression.';
+    const message = `the matcher "${matcher}" is not a regular expression that can be used here: ${pattern.error}.`;
+    return [problem(context, message, remedy)];
   }
   if (knownTools === undefined) return [];
   const names = [...knownTools, ...Object.keys(TOOL_ALIASES)];

@@ -8,6 +8,7 @@ import type { AskAnswer, Gate, GateVerdict } from '../../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode, Receipt, TraceStep } from '../../protocol/permissions.js';
 import { type LoadedSettings, loadSettings } from '../../settings/load.js';
+import { fatalOf, withStrictness } from '../../settings/refuse.js';
 import { describeProblem } from '../../settings/types.js';
 import { openBuiltins } from '../../tools/builtin/set.js';
 import type { ToolPool } from '../../tools/pool.js';
@@ -87,7 +88,7 @@ async function openGate(env: Environment, question: PolicyCase): Promise<OpenedG
   const { cwd, mode } = question;
   try {
     const { settings, problems } = await settingsOf(env, question);
-    const fatal = problems.filter((problem) => problem.severity === 'fatal');
+    const fatal = fatalOf(withStrictness(problems, settings.strictness));
     if (fatal.length > 0) return { refused: fatal.map(describeProblem).join(' · ') };
     const permissions = openPermissions({
       fs: nodeFileSystem,
@@ -97,6 +98,7 @@ async function openGate(env: Environment, question: PolicyCase): Promise<OpenedG
       isRoot: false,
       cwd,
       settings: settings.permissions,
+      strictness: settings.strictness,
       allowedTools: [],
       disallowedTools: [],
       mode,
