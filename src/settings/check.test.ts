@@ -205,7 +205,7 @@ describe('hooks that cannot work stop the start', () => {
     ],
     [
       { hooks: { PreToolUse: [{ matcher: 'Edit(', hooks: [hook] }] } },
-      'the matcher "Edit(" is not a regular expression.',
+      'the matcher "Edit(" is not a regular expression',
     ],
   ])('%j', (content, problem) => {
     const found = check(content).join('\n');
