@@ -15,31 +15,27 @@ export interface ProcessTree {
  * passed. Resolves when nothing of it runs any more (or cannot be made to go, which is bounded).
  */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
-  // Kept from the first look on: once a parent is gone, its children no longer say whose they are.
-  const strays: Strays = new Map();
-  signalTree(tree, 'SIGTERM', strays);
-  if (await goneWithin(tree, strays, graceMs)) return;
+  const family = familyOf(tree);
+  signalTree(tree, 'SIGTERM', family);
+  if (await goneWithin(tree, family, graceMs)) return;
   // More than once: a process may have forked between the search and the signal.
   for (let attempt = 0; attempt < 5; attempt++) {
-    signalTree(tree, 'SIGKILL', strays);
-    if (await goneWithin(tree, strays, 200)) return;
+    signalTree(tree, 'SIGKILL', family);
+    if (await goneWithin(tree, family, 200)) return;
   }
 }
-
-/** Descendants by pid, with their start times: they may have left the group and dropped the marker. */
-type Strays = Map<number, string>;
 
 /** Sends a signal to the group, to its descendants and to marked processes. Never throws. */
 export function signalTree(
   tree: ProcessTree,
   signal: NodeJS.Signals,
-  strays: Strays = new Map(),
+  family: Family = familyOf(tree),
 ): void {
-  addDescendants(tree, strays);
+  addDescendants(family);
   signalGroup(tree.group, signal);
-  const outside = new Set(markedProcesses(tree.marker));
-  for (const [pid, startTime] of strays) if (isRunning(pid, startTime)) outside.add(pid);
-  for (const pid of outside) sendSignal(pid, signal);
+  for (const pid of new Set([...markedProcesses(tree.marker), ...runningOf(family)])) {
+    sendSignal(pid, signal);
+  }
 }
 
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
@@ -83,8 +79,28 @@ export function markedProcesses(marker: string): number[] {
   return found;
 }
 
-/** Everything below the leader and below who is known already, as far as parents tell. */
-function addDescendants(tree: ProcessTree, strays: Strays): void {
+/**
+ * The leader and its descendants: start times by pid. Descendants may have left the group and dropped
+ * the marker, and once a parent is gone its children no longer say whose they are; so they are kept
+ * from the first look on, and recognised for good by when they started.
+ */
+type Family = Map<number, string>;
+
+function familyOf(tree: ProcessTree): Family {
+  const startTime = startTimeOf(tree.group);
+  return new Map(startTime === undefined ? [] : [[tree.group, startTime]]);
+}
+
+function runningOf(family: Family): number[] {
+  return [...family].filter(([pid, since]) => isRunning(pid, since)).map(([pid]) => pid);
+}
+
+function isRunning(pid: number, startTime: string): boolean {
+  const found = readProcess(pid);
+  return found !== undefined && found.state !== 'Z' && found.startTime === startTime;
+}
+
+function addDescendants(family: Family): void {
   const children = new Map<number, { readonly pid: number; readonly startTime: string }[]>();
   for (const pid of listProcesses() ?? []) {
     const found = readProcess(pid);
@@ -93,27 +109,24 @@ function addDescendants(tree: ProcessTree, strays: Strays): void {
     siblings.push({ pid, startTime: found.startTime });
     children.set(found.parent, siblings);
   }
-  const open = [tree.group, ...strays.keys()];
+  const open = runningOf(family);
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
     for (const { pid, startTime } of children.get(parent) ?? []) {
-      if (strays.has(pid)) continue;
-      strays.set(pid, startTime);
+      if (family.get(pid) === startTime) continue;
+      family.set(pid, startTime);
       open.push(pid);
     }
   }
 }
 
-function isRunning(pid: number, startTime: string): boolean {
-  const found = readProcess(pid);
-  return found !== undefined && found.state !== 'Z' && found.startTime === startTime;
-}
-
-async function goneWithin(tree: ProcessTree, strays: Strays, ms: number): Promise<boolean> {
+async function goneWithin(tree: ProcessTree, family: Family, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
-    const straysGone = [...strays].every(([pid, startTime]) => !isRunning(pid, startTime));
-    if (straysGone && !groupAlive(tree.group) && markedProcesses(tree.marker).length === 0)
-      return true;
+    const isGone =
+      runningOf(family).length === 0 &&
+      !groupAlive(tree.group) &&
+      markedProcesses(tree.marker).length === 0;
+    if (isGone) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));

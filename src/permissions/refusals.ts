@@ -1,5 +1,4 @@
 import type { Clock } from '../env/clock.js';
-import { hasSubcommands } from './command-prefix.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';
 
@@ -74,21 +73,17 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
   };
 }
 
-/** Commands that only prepare for the one that matters. */
-const PREPARES = /^(cd|pushd|popd|export|set|unset|echo|printf|true|:|pwd|sleep)\b/;
-
-/** Tool, and what it is for: first words of a command, file, host. */
+/**
+ * Tool, and what it is for: the command in its normal form, file, host. Another command is another
+ * need: it may be the way that is allowed.
+ */
 function needOf({ tool, subject, agent }: GateCall, normalised: string | undefined): string {
   return JSON.stringify([agent.path, tool.name, aimOf(subject, normalised)]);
 }
 
 function aimOf(subject: GateCall['subject'], normalised: string | undefined): string {
   if (subject.command !== undefined) {
-    const lines = (normalised ?? subject.command).split(/\n|&&|\|\||;/).map((line) => line.trim());
-    const main = lines.find((line) => line !== '' && !PREPARES.test(line)) ?? lines[0] ?? '';
-    const [program = '', second = ''] = main.split(/\s+/);
-    const name = program.split('/').at(-1) ?? program;
-    return hasSubcommands(name) ? `${name} ${second}` : name;
+    return (normalised ?? subject.command).replace(/\s+/g, ' ').trim();
   }
   const path = subject.paths[0]?.path;
   if (path !== undefined) return path;
