@@ -1,7 +1,8 @@
+import { readOnlyCommandsFiles } from './read-only-commands.js';
 import { settingsFiles } from './settings.js';
 import { toolSchemaFiles } from './tool-schemas.js';
 
 /** Every generated file of the project: path from the root → content. */
 export async function generate(): Promise<Record<string, string>> {
-  return { ...toolSchemaFiles(), ...settingsFiles() };
+  return { ...toolSchemaFiles(), ...settingsFiles(), ...readOnlyCommandsFiles() };
 }
