@@ -12,6 +12,8 @@ const project = mkdtempSync(path.join(os.tmpdir(), 'decide-'));
 
 const COMMANDS = {
   rule: 'cd src && npm run build 2>&1 | tail -20',
+  /** The same, never seen before. */
+  fresh: (count) => `cd src && npm run build -- --port ${count} 2>&1 | tail -20`,
   readOnly: "git status --short && git diff HEAD~1 -- src/a.ts | head -50 && grep -rn 'TODO' src",
   open: 'mkdir -p out && python3 tools/gen.py --fast > out/result.json',
 };
@@ -119,12 +121,13 @@ try {
     report.first[count] = { compileMs, firstCallMs: performance.now() - firstStart };
     const row = {};
     for (const [name, command] of Object.entries(COMMANDS)) {
-      for (let at = 0; at < 500; at++) await decide(command);
+      const text = (at) => (typeof command === 'string' ? command : command(at));
+      for (let at = 0; at < 500; at++) await decide(text(-at));
       const times = [];
       const before = process.cpuUsage();
       for (let at = 0; at < 2000; at++) {
         const start = performance.now();
-        await decide(command);
+        await decide(text(at));
         times.push((performance.now() - start) * 1000);
       }
       const { user, system } = process.cpuUsage(before);

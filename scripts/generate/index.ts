@@ -1,5 +1,6 @@
 import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
+import { readOnlyCommandsFiles } from './read-only-commands.js';
 import { settingsFiles } from './settings.js';
 import { toolReference } from './tool-reference.js';
 import { toolSchemaFiles, toolSchemas } from './tool-schemas.js';
@@ -9,6 +10,7 @@ export async function generate(): Promise<Record<string, string>> {
   return {
     ...toolSchemaFiles(),
     ...settingsFiles(),
+    ...readOnlyCommandsFiles(),
     ...(await toolReference(toolSchemas())),
     ...cliReference(),
     ...failClosedReference(),

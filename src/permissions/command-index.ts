@@ -16,6 +16,8 @@ export interface CommandIndex {
   patternsFor(text: string): readonly CommandRule[];
   /** Every rule that could cover a command that begins like this. */
   rulesBeginning(text: string): readonly CommandRule[];
+  /** The rules whose first word is this. */
+  rulesNaming(program: string): readonly CommandRule[];
 }
 
 /** A rule is filed under at most so many of its first words. */
@@ -59,6 +61,7 @@ export function createCommandIndex(rules: readonly Rule[]): CommandIndex {
       }
       return inOrder(lists);
     },
+    rulesNaming: (program) => byHead.get(program) ?? [],
     rulesBeginning: (text) => inOrder([open, byHead.get(firstWords(text, 1))]),
   };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../test/support/gate-rig.js';
-import { PERMISSION_MODES } from '../protocol/permissions.js';
+import { PERMISSION_MODES, type PermissionUpdate } from '../protocol/permissions.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 
 let project: TempProject;
@@ -129,6 +129,66 @@ describe('a deny rule', () => {
         expect((await gate.call(tool, harmless)).kind).toBe('refused');
       }),
       { numRuns: 200 },
+    );
+  });
+
+  it('holds after whatever was answered before, for every agent', async () => {
+    const scope = fc.record({
+      what: fc.constantFrom('call', 'exact', 'prefix', 'tool' as const),
+      until: fc.constantFrom('once', 'turn', 'session' as const),
+    });
+    const update = fc.constantFrom<PermissionUpdate>(
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Bash' }],
+        behavior: 'allow',
+        destination: 'session',
+      },
+      {
+        type: 'replaceRules',
+        rules: [{ toolName: 'Bash', ruleContent: 'rm:*' }],
+        behavior: 'allow',
+        destination: 'session',
+      },
+      {
+        type: 'removeRules',
+        rules: DENY.map((text) => ({ toolName: text })),
+        behavior: 'deny',
+        destination: 'session',
+      },
+      { type: 'replaceRules', rules: [], behavior: 'deny', destination: 'session' },
+    );
+    const before = fc.array(fc.tuple(call, scope, fc.array(update, { maxLength: 2 })), {
+      maxLength: 4,
+    });
+    const agents = fc.constantFrom('main', 'main/reviewer#1', 'main/planner#2/reviewer#1');
+    await fc.assert(
+      fc.asyncProperty(before, call, agents, allow, async (earlier, denied, path, allowed) => {
+        const pending = [...earlier];
+        const type = path.split('/').at(-1)?.replace(/#\d+$/, '') ?? path;
+        const gate = gateRig({
+          cwd: project.directory,
+          home: project.home,
+          allow: allowed,
+          deny: DENY,
+          agents: { '**': { allow: ['Bash', 'Read', 'Edit'] }, reviewer: { allow: allowed } },
+          agent: { id: path, type, path, depth: path.split('/').length - 1, background: false },
+          answers: { configDir: project.home },
+          asker: async () => {
+            const [, given, updatedPermissions] = pending.shift() ?? [];
+            return {
+              behavior: 'allow',
+              ...(given === undefined ? {} : { scope: given }),
+              ...(updatedPermissions === undefined ? {} : { updatedPermissions }),
+            };
+          },
+        });
+        for (const [tool] of [...earlier].map(([one]) => one)) {
+          await gate.call(tool, tool === 'Bash' ? { command: 'touch y' } : { file_path: 'b.txt' });
+        }
+        expect((await gate.call(...denied)).kind).toBe('refused');
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -4,7 +4,7 @@ import { STANCES } from './modes.js';
 import type { PathSpellings } from './paths.js';
 import { holdsRules, isCriticalPath, mayNameProtected, protectedPart } from './protected-paths.js';
 import { indexOf } from './rule-index.js';
-import { findRestriction, needsShell } from './rule-match.js';
+import { findRestriction, needsShell, restrictingPath } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
 import type { CallView } from './view.js';
@@ -66,9 +66,15 @@ const shellAnalysis: Guard = {
         return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
       }
     }
-    const hasPathRules = lists.some((rules) => !indexOf(rules).paths.isEmpty);
+    const withPaths = lists.filter((rules) => !indexOf(rules).paths.isEmpty);
+    const mentioned = await view.mentionedPaths();
+    for (const rules of withPaths) {
+      const rule = restrictingPath(rules, mentioned);
+      if (rule === undefined) continue;
+      return doubt(`the code it runs mentions a file that ${rule.label} is about`, rule.label);
+    }
     const { unknown } = await view.shellPaths();
-    return hasPathRules && unknown !== undefined
+    return withPaths.length > 0 && unknown !== undefined
       ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
       : NOTHING;
   },

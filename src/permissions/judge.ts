@@ -79,12 +79,13 @@ function step(
   said: { decision: TraceStep['decision']; reason?: string; source?: string },
   { ms, failure }: { ms: number; failure?: string | undefined },
 ): TraceStep {
-  return {
+  const made: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
     guard,
     decision: said.decision,
-    ...(said.reason === undefined ? {} : { reason: said.reason }),
-    ...(said.source === undefined ? {} : { source: said.source }),
     ms,
-    ...(failure === undefined ? {} : { failure }),
   };
+  if (said.reason !== undefined) made.reason = said.reason;
+  if (said.source !== undefined) made.source = said.source;
+  if (failure !== undefined) made.failure = failure;
+  return made;
 }

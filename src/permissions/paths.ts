@@ -58,12 +58,12 @@ export function createPathJudge(
   };
 
   const spellings = new Map<string, Promise<PathSpellings>>();
-  const spell = (path: string): Promise<PathSpellings> => {
-    const literal = resolve(path);
+  const spellNormal = (literal: string): Promise<PathSpellings> => {
     const found = spellings.get(literal) ?? spellOut(literal);
     spellings.set(literal, found);
     return found;
   };
+  const spell = (path: string): Promise<PathSpellings> => spellNormal(resolve(path));
 
   /** Roots that are reached by a link; most are not. */
   let linkedRoots: Promise<readonly (readonly [string, string])[]> | undefined;
@@ -80,8 +80,12 @@ export function createPathJudge(
     const target = await real(literal);
     linkedRoots ??= findLinkedRoots();
     const linked = await linkedRoots;
-    if (linked.length === 0) return { literal, real: target, resolved: [target] };
+    // Its own directory means another one to every process.
+    const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
+    if (linked.length === 0 && own === null) return { literal, real: target, resolved: [target] };
     const resolved = [target];
+    if (own !== null)
+      resolved.push(...place.roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
     for (const [root, realRoot] of linked) {
       if (isWithin(target, realRoot)) {
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
@@ -91,7 +95,7 @@ export function createPathJudge(
   };
 
   const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
-    const named = await spell(resolve(directory, path));
+    const named = await spellNormal(resolve(directory, path));
     if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
     for (const segment of path.split('/')) {
@@ -150,9 +154,10 @@ async function realBelow(
   // Windows has short names (`PROGRA~1`), which only the system can spell out.
   if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
   const parent = await above;
+  const here = parent === dirname(path) ? path : resolve(parent, basename(path));
   if (missing.has(parent)) {
-    missing.add(resolve(parent, basename(path)));
-    return resolve(parent, basename(path));
+    missing.add(here);
+    return here;
   }
   let stat: Awaited<ReturnType<PathFileSystem['lstat']>>;
   try {
@@ -162,7 +167,6 @@ async function realBelow(
     return realOrTooLong(fs, path);
   }
   if (stat?.kind === 'symlink') return await fs.realPath(path);
-  const here = resolve(parent, basename(path));
   if (stat === undefined) missing.add(here);
   return here;
 }

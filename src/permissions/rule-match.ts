@@ -3,6 +3,7 @@ import { matchesPath, type PathPattern } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
 import type { CommandPattern, Rule, RuleSpec } from './rule.js';
 import { indexOf, type ToolRules } from './rule-index.js';
+import { namesInForeignCode } from './shell/foreign-code.js';
 import type { ShellWord } from './shell/model.js';
 import { canonicalText } from './shell/runners.js';
 import type { CallView, TouchedPath } from './view.js';
@@ -115,7 +116,7 @@ async function restrictingCommand(
     for (const words of command.views) {
       const found = restrictingWords(rules, words);
       if (found?.sure === 'yes') return found;
-      possible ??= found;
+      possible ??= found ?? mentioned(rules, namesInForeignCode(words, command.input));
     }
   }
   return possible;
@@ -152,6 +153,18 @@ function restrictingWords(
   return undefined;
 }
 
+/** Code of another language that speaks of what a rule is about may do it. */
+function mentioned(
+  rules: ToolRules['commands'],
+  names: readonly string[],
+): RestrictionMatch | undefined {
+  for (const name of names) {
+    const found = rules.rulesNaming(name)[0];
+    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
+  }
+  return undefined;
+}
+
 /** The text in front of the unknown word, and the part of that word that is known. */
 function beginning(words: readonly ShellWord[]): string {
   const last = words.at(-1);
@@ -162,12 +175,14 @@ function couldFit({ tokens, text }: CommandPattern, start: string): boolean {
   return tokens === undefined ? text.startsWith(start) : couldMatch(tokens, start);
 }
 
-/** As written, and with the directory of the program left out. */
+/** As written, without the directory of the program, and in lower case, as some systems take it. */
 function withProgramName(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const [first, ...rest] = words;
-  if (first === undefined || !first.value.includes('/')) return [words];
-  const value = first.value.split('/').at(-1) ?? first.value;
-  return [words, [{ ...first, value }, ...rest]];
+  if (first === undefined) return [words];
+  const bare = first.value.slice(first.value.lastIndexOf('/') + 1);
+  const names = new Set([first.value, bare, bare.toLowerCase()]);
+  if (names.size === 1) return [words];
+  return [...names].map((value) => [{ ...first, value }, ...rest]);
 }
 
 /** Whether a whole command fits a pattern. */

@@ -1,10 +1,10 @@
 import type { PathJudge, PathSpellings } from './paths.js';
 import { isCriticalPath, protectedPart } from './protected-paths.js';
+import type { CommandPattern, Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { fits, grantingPath } from './rule-match.js';
-import type { Rule } from './rules.js';
 import { cdTarget } from './shell/directories.js';
-import { simpleFileUse } from './shell/file-commands.js';
+import { knownWrites, simpleFileUse } from './shell/file-commands.js';
 import { hazardIn } from './shell/hazards.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { nameOf } from './shell/model.js';
@@ -146,25 +146,35 @@ async function ruleCoverage(
   if (exact !== undefined) return { covered: true, by: [exact.rule.label], writes: [] };
   const bare = canonicalText(words);
   const whole = words === command.words ? bare : canonicalText(command.words);
+  const wrapped = command.words.length - words.length;
   const found = [...rules.patternsFor(bare), ...(whole === bare ? [] : rules.patternsFor(whole))];
   for (const { rule, pattern } of found) {
     if (pattern.tokens === undefined) continue;
-    if (!fits(pattern, bare) && !(whole !== bare && fits(pattern, whole))) continue;
+    const fitsWhole = whole !== bare && reachesInside(pattern, wrapped) && fits(pattern, whole);
+    if (!fits(pattern, bare) && !fitsWhole) continue;
     const hazard = hazardIn({ words, fed });
     const spelledOut = hazard !== undefined && pattern.text.split(/\s+/).includes(hazard);
     if (hazard !== undefined && !spelledOut) continue;
-    if (pattern.text.startsWith('*') && RUNS_ANYTHING.test(nameOf(words) ?? '')) continue;
-    const use = simpleFileUse(words);
-    const written =
-      use === undefined ? undefined : await firstUngranted(use.writes, command, place);
-    if (written !== undefined) continue;
-    return { covered: true, by: [rule.label], writes: use?.writes ?? [] };
+    const writes = simpleFileUse(words)?.writes ?? knownWrites(words);
+    // A rule for any program is not one for those that write, or that bring their own.
+    const isAny = pattern.text.startsWith('*');
+    if (isAny && (writes.length > 0 || RUNS_ANYTHING.test(nameOf(words) ?? ''))) continue;
+    if ((await firstUngranted(writes, command, place)) !== undefined) continue;
+    return { covered: true, by: [rule.label], writes };
   }
   return undefined;
 }
 
+/** `Bash(timeout:*)` speaks of timeout; what it runs is opened by a rule that names that. */
+function reachesInside({ tokens = [] }: CommandPattern, wrapped: number): boolean {
+  const star = tokens.findIndex((token) => token.kind === 'star');
+  const known = tokens.slice(0, star === -1 ? tokens.length : star);
+  const blanks = known.filter((token) => token.kind === 'char' && token.char === ' ').length;
+  return blanks > wrapped;
+}
+
 const RUNS_ANYTHING =
-  /^(.*\/)?((ba|da|z|k|fi)?sh|env|sudo|doas|xargs|python[\d.]*|node|perl|ruby|php|eval|exec|awk)$/;
+  /\/|^((ba|da|z|k|fi)?sh|env|sudo|doas|xargs|python[\d.]*|perl|ruby|php|eval|exec|awk|ssh|docker|npx)$/;
 
 async function fileCommandCoverage(
   words: readonly ShellWord[],

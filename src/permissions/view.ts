@@ -9,6 +9,7 @@ import {
 } from './paths.js';
 import type { RuleSet } from './rules.js';
 import { possibleFileUse } from './shell/file-commands.js';
+import { filesInForeignCode } from './shell/foreign-code.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { readShell } from './shell/read.js';
 import { canonicalText } from './shell/runners.js';
@@ -41,6 +42,8 @@ export interface CallView {
   /** Undefined for tools that run no shell code. */
   shell(): Promise<ShellReading | undefined>;
   shellPaths(): Promise<ShellPaths>;
+  /** Files that code of other languages in a command line speaks of: read or written, who knows. */
+  mentionedPaths(): Promise<readonly TouchedPath[]>;
   /** What the shell code was understood as, a command a line; undefined while nobody has read it. */
   commandRead(): string | undefined;
 }
@@ -86,6 +89,16 @@ export function viewOf(
           .map(async ({ path, access }) => ({ access, spellings: await judge.spell(path) })),
       ),
     ),
+    mentionedPaths: once(async () => {
+      const reading = await shell();
+      const files = (reading?.commands ?? []).flatMap((command) =>
+        command.views.flatMap((words) => filesInForeignCode(words, command.input)),
+      );
+      const spelled = await Promise.all(
+        [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
+      );
+      return spelled.map((spellings) => ({ access: 'write', spellings }));
+    }),
     shellPaths: once(async () => {
       const reading = await shell();
       const found = await Promise.all(

@@ -1,10 +1,12 @@
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { resolve } from '../../src/env/paths.js';
+import { createAgentRules } from '../../src/permissions/agent-rules.js';
 import {
   type Answering,
   type AnswerTargets,
   openAnswering,
 } from '../../src/permissions/answering.js';
+import type { GateFacts } from '../../src/permissions/facts.js';
 import { createGate } from '../../src/permissions/gate.js';
 import type { Guard } from '../../src/permissions/guard.js';
 import type { Precheck } from '../../src/permissions/precheck.js';
@@ -31,6 +33,9 @@ export interface RigOptions {
   /** Keeps answers: where, and by which clock. */
   readonly answers?: RigAnswers;
   readonly agent?: AgentRef;
+  readonly facts?: GateFacts;
+  /** Rules for some agents, by pattern. */
+  readonly agents?: Readonly<Record<string, Partial<Record<RuleKind, readonly string[]>>>>;
 }
 
 export interface RigAnswers {
@@ -69,7 +74,15 @@ export function gateRig(options: RigOptions): Rig {
     deny: sourced(options.deny),
   };
   const { rules, problems } = parseRules(texts, { cwd, home });
-  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const scoped = Object.entries(options.agents ?? {}).map(([pattern, lists]) => ({
+    pattern,
+    allow: sourced(lists.allow),
+    ask: sourced(lists.ask),
+    deny: sourced(lists.deny),
+  }));
+  const agentRules = createAgentRules(rules, scoped, { cwd, home });
+  const all = [...problems, ...agentRules.problems].filter(({ severity }) => severity !== 'note');
+  if (all.length > 0) throw new Error(JSON.stringify(all));
   let at = cwd;
   let roots = options.roots ?? [cwd];
   const workspace: Workspace = {
@@ -111,7 +124,11 @@ export function gateRig(options: RigOptions): Rig {
     home,
     clock,
     mode: () => options.mode ?? 'default',
-    rules: (agent) => answering?.withAnswers(rules, agent) ?? rules,
+    rules: (agent) => {
+      const mine = agentRules.rulesOf(agent);
+      return answering?.withAnswers(mine, agent) ?? mine;
+    },
+    ...(options.facts === undefined ? {} : { facts: options.facts }),
     ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
     asker: () => options.asker,
     ...(options.guards === undefined ? {} : { guards: options.guards }),

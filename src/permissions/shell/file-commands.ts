@@ -1,3 +1,4 @@
+import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
@@ -71,9 +72,13 @@ function shareOut(operands: readonly string[], writes: 'all' | 'last'): FileUse 
 
 const WRITES_ALL = new Set(
   `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
-  ln rename`.split(/\s+/),
+  ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
+  split csplit ffmpeg convert magick`.split(/\s+/),
 );
 const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln']);
+/** Subcommands of git that change the files they name. */
+const GIT_WRITES =
+  /^(add|am|apply|checkout|checkout-index|clean|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
 const TAKES_TEXT = new Set([
   'echo',
   'printf',
@@ -91,9 +96,9 @@ const TAKES_TEXT = new Set([
  * What any command may do to files, by all that can be seen: for restrictions, so rather too much
  * than too little. Operands, values of `--option=value` and of `key=value` count as files.
  */
-export function possibleFileUse(
-  words: readonly ShellWord[],
-): FileUse & { readonly unknown: boolean } {
+export const possibleFileUse = memoised(fileUseOf);
+
+function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: boolean } {
   const program = programOf(words) ?? '';
   const rest = words.slice(1);
   if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };
@@ -120,28 +125,53 @@ function writesOf(
   if (WRITES_LAST.has(program)) return [...targets, ...plain.slice(-1), ...outputs];
   const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
   if (/^(sed|perl|ruby|gsed)$/.test(program) && edits) return [...operands, ...outputs];
+  if (program === 'git' && GIT_WRITES.test(plain[0] ?? '')) return [...operands, ...outputs];
+  if (
+    program === 'find' &&
+    rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
+  )
+    return [...operands, ...outputs];
   if (program === 'dd')
     return rest.flatMap((word) => (word.value.startsWith('of=') ? [word.value.slice(3)] : []));
   return outputs;
 }
 
-/** `-o file`, `-ofile`, `--output=file`, `-t directory`. */
+/** Letters of options that name where something is written, where it is not `-o` or `-O`. */
+const TARGET_LETTERS: Readonly<Record<string, string>> = {
+  cp: 't',
+  install: 't',
+  ln: 't',
+  mv: 't',
+  rsync: 'T',
+  scp: '',
+  tar: 'C',
+  unzip: 'd',
+  wget: 'OoaP',
+  curl: 'oDc',
+  csplit: 'f',
+};
+
+const LONG_TARGET =
+  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr)(?:=(.*))?$/is;
+
+/** `-o file`, `-ofile`, `--output=file`, `-t directory`, `-out file`. */
 function outputValue(program: string, value: string, next: string | undefined): readonly string[] {
-  const long =
-    /^--(?:output|output-document|output-file|target-directory|outp\w*)(?:=(.*))?$/s.exec(value);
+  if (!value.startsWith('-')) return [];
+  const long = LONG_TARGET.exec(value);
   if (long !== null) return [long[1] ?? next ?? ''];
-  const takesTarget = WRITES_LAST.has(program) || program === 'mv';
-  const letter = takesTarget ? 't' : 'oO';
-  const short = new RegExp(`^-[a-zA-Z]*[${letter}](.*)$`, 's').exec(value);
+  if (/^-(out|outfile|outdir)$/.test(value)) return [next ?? ''];
+  const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
+  if (letters === '') return [];
+  const short = new RegExp(`^-[a-zA-Z]*[${letters}](.*)$`, 's').exec(value);
   if (short === null) return [];
   return [short[1] === '' ? (next ?? '') : (short[1] ?? '')];
 }
 
 function pathsIn(value: string): readonly string[] {
   if (!value.startsWith('-')) {
-    const key = /^[A-Za-z_][\w-]*=(.+)$/s.exec(value);
-    const file = value.startsWith('@') ? [value.slice(1)] : [];
-    return key === null ? [value, ...file] : [value, key[1] ?? ''];
+    const key = /^[A-Za-z_][\w-]*=[@<]?(.+)$/s.exec(value);
+    const file = /^(?:@|file:\/\/)(.+)$/is.exec(value)?.[1];
+    return [value, ...(key === null ? [] : [key[1] ?? '']), ...(file === undefined ? [] : [file])];
   }
   const long = /^--[\w-]+=(.+)$/s.exec(value);
   if (long !== null) return [long[1] ?? ''];
@@ -156,6 +186,12 @@ function isFileProgram(program: string): boolean {
       program,
     )
   );
+}
+
+/** Where a program that is known to write does so; empty for the others. */
+export function knownWrites(words: readonly ShellWord[]): readonly string[] {
+  if (readOnlyUse(words) !== undefined || TAKES_TEXT.has(programOf(words) ?? '')) return [];
+  return possibleFileUse(words).writes;
 }
 
 /** `rm` and `rmdir`, whose operands must not be places that hold everything. */

@@ -1,7 +1,7 @@
 import { own } from '../../util/own.js';
 import { type OptionSpec, parseOptions } from './options.js';
 
-interface GitCommand extends OptionSpec {
+export interface GitCommand extends OptionSpec {
   /** The operands it may have; absent: any revisions and paths. */
   readonly operands?: (operands: readonly string[], flags: ReadonlySet<string>) => boolean;
 }
@@ -25,7 +25,7 @@ const history: OptionSpec = {
 };
 
 /** Subcommands that change nothing with these options, and run nothing that was named on the line. */
-const COMMANDS: Readonly<Record<string, GitCommand>> = {
+export const GIT_READ_ONLY: Readonly<Record<string, GitCommand>> = {
   status: {
     flags: 'sbuvz',
     long: 'short branch show-stash porcelain[=] long verbose untracked-files[=] ignored[=] column[=] no-column ahead-behind no-ahead-behind renames no-renames',
@@ -101,7 +101,7 @@ export function readsOfGit(values: readonly string[]): readonly string[] | undef
   const [name = '', ...rest] = values;
   if (name === '--version' && rest.length === 0) return [];
   // Options in front of the subcommand change the repository, its configuration or its pager.
-  const command = own(COMMANDS, name);
+  const command = own(GIT_READ_ONLY, name);
   const parsed = command === undefined ? undefined : parseOptions(rest, command);
   if (command === undefined || parsed === undefined) return undefined;
   const allowed = command.operands?.(parsed.operands, parsed.flags) ?? true;

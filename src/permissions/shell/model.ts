@@ -26,6 +26,8 @@ export interface SimpleCommand {
   /** Where it may run; undefined when that is not known. */
   readonly directories: readonly string[] | undefined;
   readonly raw: string;
+  /** Text that the command line gives to it: here-documents and here-strings. */
+  readonly input: string;
   /**
    * The words again, and what they run when they name a program that runs another (`sudo`, `env`,
    * `find -exec`): for restrictions, which look through disguises. The last words of a view whose

@@ -29,6 +29,12 @@ const GREP: ReadOnlyProgram = {
     quiet recursive regexp= silent text with-filename word-regexp basic-regexp`,
 };
 
+const CHECKSUM: ReadOnlyProgram = {
+  ...files,
+  flags: 'btz',
+  long: 'binary text tag zero',
+};
+
 /** Programs that change nothing with these options, whatever their operands. */
 export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
   ls: {
@@ -151,6 +157,31 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
       regexp= replace= smart-case sort= sortr= stats text threads= trim type= type-list type-not=
       unrestricted vimgrep with-filename word-regexp`,
   },
+  od: {
+    ...files,
+    flags: 'abcdfhiloOsvx',
+    valued: 'AjNStw',
+    long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates width[=]',
+  },
+  hexdump: { ...files, flags: 'bcCdovx', valued: 'ns' },
+  // A second operand would be written to.
+  xxd: { operands: 'paths', most: 1, flags: 'abeEiupC', valued: 'clgosR' },
+  md5sum: CHECKSUM,
+  sha1sum: CHECKSUM,
+  sha224sum: CHECKSUM,
+  sha256sum: CHECKSUM,
+  sha384sum: CHECKSUM,
+  sha512sum: CHECKSUM,
+  b2sum: CHECKSUM,
+  cksum: { ...files },
+  sum: { ...files, flags: 'rs' },
+  column: { ...files, flags: 'txeJ', valued: 'socN', long: 'table separator= output-separator=' },
+  paste: { ...files, flags: 'sz', valued: 'd', long: 'serial delimiters= zero-terminated' },
+  fold: { ...files, flags: 'bs', valued: 'w', long: 'bytes spaces width=' },
+  fmt: { ...files, flags: 'cstu', valued: 'wpg', long: 'width= goal= split-only uniform-spacing' },
+  expand: { ...files, flags: 'i', valued: 't', long: 'initial tabs=' },
+  unexpand: { ...files, flags: 'a', valued: 't', long: 'all first-only tabs=' },
+  rev: files,
   tr: { ...text, flags: 'cCdst', long: 'complement delete squeeze-repeats truncate-set1' },
   seq: { ...text, flags: 'w', valued: 'fs', numeric: true, long: 'equal-width format= separator=' },
   basename: { ...text, flags: 'az', valued: 's', long: 'multiple suffix= zero' },
@@ -169,6 +200,9 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
   uptime: { operands: 'none', flags: 'ps' },
   which: { ...text, flags: 'as' },
   type: { ...text, flags: 'afptP' },
+  free: { operands: 'none', flags: 'bkmghtlw', long: 'human mega giga total wide' },
+  tty: { operands: 'none', flags: 's' },
+  locale: { operands: 'none', flags: 'am' },
   true: text,
   false: text,
   ':': text,

@@ -1,3 +1,4 @@
+import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { readsOfFind } from './find.js';
 import { readsOfGit } from './git.js';
@@ -21,7 +22,9 @@ type Special = (values: Values) => readonly string[] | undefined;
  * Whether a command surely changes nothing. Undefined is no judgement, it only means that this
  * list does not know the program with these options.
  */
-export function readOnlyUse(words: readonly ShellWord[]): ReadOnlyUse | undefined {
+export const readOnlyUse = memoised(useOf);
+
+function useOf(words: readonly ShellWord[]): ReadOnlyUse | undefined {
   const name = nameOf(words);
   if (name === undefined || words.some((word) => !word.literal)) return undefined;
   const values = words.slice(1).map((word) => word.value);

@@ -29,8 +29,24 @@ const DEEPEST_SCRIPT = 8;
 type Parser = typeof import('unbash');
 let parser: Parser | undefined;
 
+/** Readings of late: the same code in the same place always reads the same. */
+const recent = new Map<string, ShellReading>();
+const MOST_RECENT = 200;
+const LONGEST_KEPT = 2000;
+
 /** Finds every command in a piece of shell code, or says why that is not possible. Never throws. */
 export async function readShell(code: string, place: ShellPlace): Promise<ShellReading> {
+  if (code.length > LONGEST_KEPT) return readFresh(code, place);
+  const key = `${place.cwd}\0${place.home}\0${code}`;
+  const known = recent.get(key);
+  if (known !== undefined) return known;
+  const reading = await readFresh(code, place);
+  if (recent.size >= MOST_RECENT) recent.clear();
+  recent.set(key, reading);
+  return reading;
+}
+
+async function readFresh(code: string, place: ShellPlace): Promise<ShellReading> {
   const opaque = unreadable(code);
   if (opaque !== undefined) return { commands: [], opaque };
   try {
@@ -230,8 +246,9 @@ class Reader {
       }
     }
     const redirections = this.#redirections(command.redirects);
+    const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
-    this.#push({ words, assignments, redirections, directories, raw });
+    this.#push({ words, assignments, redirections, directories, raw, input });
     const after = directoriesAfter(words, directories, this.#place.home);
     if (after !== directories) this.#moves++;
     return after;
@@ -240,10 +257,11 @@ class Reader {
   #push(
     command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
   ): void {
-    const { views, scripts, opaque } = disguisesOf(command.words);
+    const { views: seen, scripts, suspects, opaque } = disguisesOf(command.words);
     this.#opaque ??= opaque;
+    const views = [...seen, ...suspects.flatMap((code) => this.#viewsIn(code))];
     const grouped = this.#groups > 0;
-    this.#commands.push({ assignments: [], raw: '', grouped, ...command, views });
+    this.#commands.push({ assignments: [], raw: '', input: '', grouped, ...command, views });
     for (const script of scripts) this.#code(script, command.directories);
   }
 
@@ -257,6 +275,13 @@ class Reader {
     this.#commands.push(...inner.commands);
     this.#opaque ??= inner.opaque;
     this.#complex ??= 'it runs code given as text';
+  }
+
+  /** What text would run if it were code, for restrictions to look at. */
+  #viewsIn(code: string): readonly (readonly ShellWord[])[] {
+    if (this.#depth >= DEEPEST_SCRIPT) return [];
+    const inner = new Reader(this.#parser, this.#place, this.#depth + 1).read(code);
+    return inner.commands.flatMap((command) => command.views);
   }
 
   #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
@@ -305,4 +330,14 @@ class Reader {
     this.#inside(node, here);
     this.#here = here;
   }
+}
+
+/** Text that the command line itself gives to a command. */
+function inputOf(redirections: readonly Redirection[]): string {
+  return redirections
+    .map((one) => {
+      if (one.type === 'HereDoc') return one.body.text;
+      return one.type === 'HereString' ? (one.target?.text ?? '') : '';
+    })
+    .join('\n');
 }

@@ -1,15 +1,21 @@
+import { memoised } from '../../util/memo.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
 
-/** Programs that run the program named in their arguments. */
+/** Programs that run the program named in their arguments, here and now. */
 const WRAPPERS = new Set(
-  `ansible batch bunx busybox bwrap builtin caffeinate choom chpst chroot chrt cmd command coproc
-  daemonize dbus-run-session doas dumb-init entr env eval exec expect fakeroot firejail flock gosu
-  hyperfine ionice lima linux32 linux64 ltrace mosh nice nix-shell nocorrect noglob nohup npx nsenter
-  nsjail parallel perf pkexec powershell prlimit proot pwsh run-parts runuser script setarch setpriv
-  setsid sg ssh start-stop-daemon stdbuf strace su su-exec sudo systemd-run taskset time timeout tini
-  toybox trap uftrace unbuffer unshare uvx valgrind watch wsl xargs xvfb-run`.split(/\s+/),
+  `bwrap builtin busybox caffeinate chroot chrt command coproc doas env eval exec firejail flock
+  ionice linux32 linux64 ltrace nice nocorrect noglob nohup nsenter parallel pkexec prlimit proot
+  runuser script setarch setpriv setsid stdbuf strace su sudo systemd-run taskset time timeout toybox
+  trap unshare valgrind watch xargs`.split(/\s+/),
+);
+
+/** The same in a place of their own, or with arguments of their own: looked through by restrictions alone. */
+const LAUNCHERS = new Set(
+  `ansible bunx choom chpst cmd daemonize dbus-run-session dumb-init entr expect fakeroot gosu
+  hyperfine lima mosh nix-shell npx nsjail perf powershell pwsh run-parts sg ssh start-stop-daemon
+  su-exec tini uftrace unbuffer uvx wsl xvfb-run`.split(/\s+/),
 );
 
 /** Programs of which a subcommand runs what follows it. */
@@ -40,10 +46,21 @@ const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
 
 /** Options whose value is run as a command, by whichever program has them. */
 const RUNS_VALUE =
-  /^(-x|--exec|--pre|--compress-program|--to-command|--use-compress-program|--rsh|--rsync-path|--upload-pack|--receive-pack|--checkpoint-action|--(tree|index|msg|env|commit|parent)-filter|--run|--command|--call|-P|--pager|--html|--extcmd)$/;
+  /^--(exec|pre|compress-program|to-command|use-compress-program|rsh|rsync-path|upload-pack|receive-pack|checkpoint-action|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd)$/;
+
+/** The same for short options, which mean something else to every program. */
+const RUNS_SHORT: Readonly<Record<string, RegExp>> = {
+  git: /^-x$/,
+  man: /^-[PH]$/,
+  rsync: /^-[a-zA-Z]*e$/,
+  ssh: /^-o$/,
+  tar: /^-[a-zA-Z]*[IF]$/,
+};
 
 /** Wrappers that add arguments from their input. */
 const FEEDERS = new Set(['xargs', 'parallel']);
+
+const FINDERS = new Set(['find', 'fd', 'fdfind']);
 
 const EXEC_ACTIONS = new Set([
   '-exec',
@@ -60,6 +77,8 @@ export interface Disguises {
   readonly views: readonly (readonly ShellWord[])[];
   /** Strings that a shell will read as code. */
   readonly scripts: readonly string[];
+  /** Strings that a shell may read as code. */
+  readonly suspects: readonly string[];
   /** Why it is not known what would run. */
   readonly opaque?: string;
 }
@@ -68,20 +87,28 @@ export interface Disguises {
 export function disguisesOf(words: readonly ShellWord[]): Disguises {
   const views = [words, ...innerCommands(words)];
   const scripts: string[] = [];
+  const suspects: string[] = [];
+  // What another program may run is no certain code of this command line.
+  const program = programOf(words) ?? '';
+  const isLaunched = !isWrapper(program) && !FINDERS.has(program);
   let opaque: string | undefined;
-  for (const view of views) {
+  views.forEach((view, index) => {
     const code = shellCode(view);
-    scripts.push(...code.scripts);
-    opaque ??= code.opaque;
-  }
+    suspects.push(...suspectCode(view));
+    if (index > 0 && isLaunched) suspects.push(...code.scripts);
+    else {
+      scripts.push(...code.scripts);
+      opaque ??= code.opaque;
+    }
+  });
   opaque ??= hiddenHead(words);
-  return { views, scripts, ...(opaque === undefined ? {} : { opaque }) };
+  return { views, scripts, suspects, ...(opaque === undefined ? {} : { opaque }) };
 }
 
 /** Any later word may be the program that is run; options of wrappers are too many to know. */
 function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
-  if (program === 'find' || program === 'fd' || program === 'fdfind') {
+  if (FINDERS.has(program)) {
     return words.flatMap((word, index) =>
       EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [],
     );
@@ -98,7 +125,7 @@ function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWor
 
 /** From which word on a program may name another one that it runs. */
 function firstRun(words: readonly ShellWord[], program: string): number | undefined {
-  if (isWrapper(program)) return 1;
+  if (isWrapper(program) || LAUNCHERS.has(program)) return 1;
   const trigger = Object.hasOwn(RUNS_AFTER, program) ? RUNS_AFTER[program] : undefined;
   if (trigger === undefined) return undefined;
   const at = words.findIndex((word, index) => index > 0 && trigger.test(word.value));
@@ -112,14 +139,20 @@ function isWrapper(program: string): boolean {
 
 /** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
 function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+  const program = programOf(words) ?? '';
   return words.slice(1).flatMap((word, index) => {
     const attached = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value);
     if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
       return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
     }
     const next = words[index + 2];
-    return RUNS_VALUE.test(word.value) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
+    return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
   });
+}
+
+function takesCommand(option: string, program: string): boolean {
+  const short = Object.hasOwn(RUNS_SHORT, program) ? RUNS_SHORT[program] : undefined;
+  return RUNS_VALUE.test(option) || short?.test(option) === true;
 }
 
 function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
@@ -130,12 +163,31 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
   if (program === 'source' || program === '.') {
     return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
   }
-  // `env -S "…"`, `script -c "…"`, `watch "…"`, `git -c alias.x="!…"`: an argument with blanks may be code.
+  if (!isWrapper(program)) return { scripts: [] };
+  // `env -S "…"`, `script -c "…"`, `watch "…"`, `flock f -c "…"`: an argument with blanks may be code.
+  return { scripts: textsIn(words.slice(1)) };
+}
+
+/** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
+function suspectCode(words: readonly ShellWord[]): readonly string[] {
+  const program = programOf(words) ?? '';
+  const aliases = words.flatMap(
+    (word) => /^(?:-c)?alias\.[^=]+=!(.+)$/s.exec(word.value)?.[1] ?? [],
+  );
+  if (isWrapper(program) || SHELLS.has(program)) return aliases;
   const runs = firstRun(words, program);
-  const from = runs ?? (words.some((word) => RUNS_VALUE.test(word.value)) ? 1 : undefined);
-  const texts = words.slice(from ?? words.length).filter((word) => word.literal && /\s/.test(word.value));
-  const aliases = words.flatMap((word) => /^(?:-c)?alias\.[^=]+=!(.+)$/s.exec(word.value)?.[1] ?? []);
-  return { scripts: [...texts.map((word) => word.value), ...aliases] };
+  const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
+  if (runs === undefined && !isGiven && program !== 'alias') return aliases;
+  return [...aliases, ...textsIn(words.slice(runs ?? 1))];
+}
+
+/** Arguments with blanks in them; of `name=value` the value. */
+function textsIn(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => {
+    if (!word.literal || !/\s/.test(word.value)) return [];
+    const value = /^(?:--)?[\w-]+=(.*)$/s.exec(word.value)?.[1];
+    return value === undefined ? [word.value] : [word.value, value];
+  });
 }
 
 function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
@@ -144,6 +196,10 @@ function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[];
   if (flag !== -1) {
     const code = rest.slice(flag + 1).find((word) => !/^[-+]/.test(word.value) || !word.literal);
     return codeOf(code === undefined ? [] : [code], { joined: false });
+  }
+  const file = rest.find((word) => !word.literal || !/^[-+]/.test(word.value));
+  if (file !== undefined && !file.literal) {
+    return { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
   }
   const asksOnly = rest.length > 0 && rest.every((word) => /^--(version|help)$/.test(word.value));
   const readsInput = rest.every((word) => word.literal && /^[-+]/.test(word.value));
@@ -202,7 +258,9 @@ export interface Unwrapped {
  * The command behind wrappers that change nothing about what it does. For grants, so only forms
  * that are fully understood; anything else keeps its wrapper.
  */
-export function unwrapForGrant(words: readonly ShellWord[]): Unwrapped {
+export const unwrapForGrant = memoised(unwrap);
+
+function unwrap(words: readonly ShellWord[]): Unwrapped {
   let rest = words;
   let fed = false;
   for (;;) {
@@ -255,9 +313,9 @@ function wrapperLength(name: string, words: readonly string[]): number | undefin
 }
 
 /** The string a shell gets when words are put back together; words with blanks stay recognisable. */
-export function canonicalText(words: readonly ShellWord[]): string {
-  return words.map((word) => quoteIfNeeded(word.value)).join(' ');
-}
+export const canonicalText = memoised((words: readonly ShellWord[]): string =>
+  words.map((word) => quoteIfNeeded(word.value)).join(' '),
+);
 
 function quoteIfNeeded(value: string): string {
   return value === '' || /[\s'"\\]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;

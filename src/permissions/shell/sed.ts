@@ -28,3 +28,30 @@ function isSubstitution(script: string): boolean {
   }
   return found === 2 && /^[gIip0-9]*\s*$/.test(script.slice(at));
 }
+
+/** `e`, `w`, `W`, `r`, `R` as commands: at the start, after an address, or after another command. */
+const REACHES_OUT = /(?:^|[;{}\n\d$!,/|#%+~]|\\\n)\s*[ewWrRF](?:\s|[;}]|$)/;
+
+/**
+ * Whether an argument of sed can do no more than change text. Wrong only in one direction: what looks
+ * like a command that writes, reads or runs something may be part of a text.
+ */
+export function isPlainScript(value: string): boolean {
+  if (isEditingScript(value)) return true;
+  if (/^\s*-/.test(value)) return true;
+  return !REACHES_OUT.test(value) && !substitutionReachesOut(value);
+}
+
+/** The flags `e` and `w` of any substitution in a script. */
+function substitutionReachesOut(script: string): boolean {
+  for (const found of script.matchAll(/s([^\w\s\\])/g)) {
+    const delimiter = found[1] ?? '/';
+    let at = (found.index ?? 0) + 2;
+    for (let count = 0; at < script.length && count < 2; at++) {
+      if (script.charAt(at) === '\\') at++;
+      else if (script.charAt(at) === delimiter) count++;
+    }
+    if (/^[gpIiMm\d]*[ew]/.test(script.slice(at))) return true;
+  }
+  return false;
+}

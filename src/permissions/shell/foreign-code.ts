@@ -1,0 +1,31 @@
+import { programOf, type ShellWord } from './model.js';
+
+/** Programs that read code of another language, in their arguments or from their input. */
+const INTERPRETERS =
+  /^(python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|php|lua\w*|[gmn]?awk|g?sed|vim?|n?vim|ex|ed|emacs|osascript|expect|tclsh\d*|wish|gdb|lldb|sqlite3|psql|mysql|mariadb|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|at|batch|crontab|newgrp|less|man|zsh|fish|screen|tmux)$/;
+
+/**
+ * The names that code of another language mentions, which may be programs that it starts. Nobody here
+ * reads those languages, so a name is all there is to go by.
+ */
+export function namesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
+  const code = foreignCode(words, input);
+  return code === '' ? [] : [...new Set(code.match(/[A-Za-z_][\w.-]*/g) ?? [])];
+}
+
+/** Texts in quotes that may be names of files. */
+export function filesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
+  const code = foreignCode(words, input);
+  if (code === '') return [];
+  const quoted = [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
+  return [...new Set(quoted)].slice(0, MOST_FILES);
+}
+
+function foreignCode(words: readonly ShellWord[], input: string): string {
+  if (!INTERPRETERS.test(programOf(words) ?? '')) return '';
+  const texts = words.slice(1).filter((word) => /[\s'"();!|]/.test(word.value));
+  return [...texts.map((word) => word.value), input].join('\n').slice(0, LONGEST).trim();
+}
+
+const LONGEST = 100_000;
+const MOST_FILES = 200;
