@@ -106,6 +106,7 @@ describe('commands that only seem to look', () => {
     'node --version -e 1',
     'python3 -V -c 1',
     `ls ${'a'.repeat(70_000)}`,
+    `ls ${'a '.repeat(6_000)}`,
     'PATH=.; ls',
     'IFS=x; ls',
     'BASH_ENV=x; ls',
@@ -167,7 +168,16 @@ describe('what a rule for the beginning of a command does not cover', () => {
         'sed "1{w x\n}" a',
       ],
     ],
-    ['echo:*', ['echo x > y', 'FOO=$(id) echo x', 'LD_PRELOAD=x echo y', 'echo x >&y']],
+    [
+      'echo:*',
+      [
+        `echo ${'a'.repeat(10_001)}`,
+        'echo x > y',
+        'FOO=$(id) echo x',
+        'LD_PRELOAD=x echo y',
+        'echo x >&y',
+      ],
+    ],
     ['cat:*', ['cat <<EOF | sh\nid\nEOF', 'cat <<EOF\n$(id)\nEOF', 'cat <<EOF\nx\nEOF']],
     ['node:*', ['node -pe 1', 'node --import ./x y', 'node -r ./x y', 'node --env-file=x y']],
     [
