@@ -73,7 +73,7 @@ export function createControl(deps: ControlDeps): HostControl {
   };
 }
 
-const HUNG_UP = 'the host closed its side before it answered';
+const _HUNG_UP = 'the host closed its side before it answered';
 
 class ControlError extends Error {
   readonly code: string;

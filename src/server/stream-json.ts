@@ -7,13 +7,13 @@ import type {
   LoopEvent,
   RunResult,
   SessionNews,
-  UserBlock,
 } from '../harness.js';
 import { LineSplitter, parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { createControl, type HostControl } from './control.js';
 import { initFrame } from './frames.js';
 import { resultFrame } from './result.js';
+import { readUserMessage } from './user-message.js';
 import type { Frame } from './wire.js';
 
 export interface StreamServerDeps {
@@ -61,7 +61,11 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     stillQueued: () => queue.map((message) => message.uuid),
   });
   const open = (initialize: Readonly<Record<string, unknown>>): Promise<AgentSession> => {
-    session ??= deps.open(initialize, { asker: host.ask, callbacks: host.callbacks, emit });
+    if (session === undefined) {
+      session = deps.open(initialize, { asker: host.ask, callbacks: host.callbacks, emit });
+      // A refused start ends the program at once, also while the host keeps its side open.
+      session.catch(() => wake());
+    }
     return session;
   };
 
@@ -75,7 +79,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     }
     const message = parsed.value;
     if (message.type === 'user') {
-      queue.push(toInput(message, deps.uuid));
+      queue.push(readUserMessage(message, deps.uuid));
       wake();
     } else {
       host.receive(message);
@@ -171,16 +175,4 @@ async function readLines(
   const splitter = new LineSplitter();
   for await (const chunk of input) for (const line of splitter.push(chunk)) onLine(line);
   for (const line of splitter.end()) onLine(line);
-}
-
-function toInput(message: Readonly<Record<string, unknown>>, uuid: () => string): InputMessage {
-  const body = isRecord(message.message) ? message.message : {};
-  const content = body.content;
-  const blocks: readonly UserBlock[] =
-    typeof content === 'string'
-      ? [{ type: 'text', text: content }]
-      : Array.isArray(content)
-        ? (content as UserBlock[])
-        : [];
-  return { uuid: typeof message.uuid === 'string' ? message.uuid : uuid(), content: blocks };
 }

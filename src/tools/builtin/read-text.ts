@@ -169,8 +169,10 @@ function emptyFile(path: string): ReadPart {
 
 function pastTheEnd(path: string, from: number, total: number): ReadPart {
   return {
-    ok: false,
-    reason: `${path} has ${total} lines; offset ${from} is past its end.`,
+    ok: true,
+    content: `${path} has ${total} lines; offset ${from} is past its end.`,
+    seen: undefined,
+    file: { content: '', numLines: 0, startLine: from, totalLines: total },
   };
 }
 

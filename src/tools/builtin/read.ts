@@ -82,7 +82,9 @@ function finish(
 ): ToolOutput {
   if (!part.ok) return failure(part.reason);
   if (part.seen === 'whole') note({});
-  else note(part.seen === undefined ? { whole: false } : { part: part.seen });
+  else if (part.file.numLines > 0) {
+    note(part.seen === undefined ? { whole: false } : { part: part.seen });
+  }
   return {
     content: part.content,
     structured: { type: 'text', file: { filePath: call.path, ...part.file } },

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { readUserMessage } from './user-message.js';
+
+const read = (content: unknown) =>
+  readUserMessage({ message: { role: 'user', content } }, () => 'new');
+
+describe('a prompt from a host', () => {
+  it('is text or blocks, with the id that the host gave it', () => {
+    expect(read('hi')).toEqual({ uuid: 'new', content: [{ type: 'text', text: 'hi' }] });
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } };
+    expect(read([{ type: 'text', text: 'a' }, { type: 'text', text: '' }, image]).content).toEqual([
+      { type: 'text', text: 'a' },
+      image,
+    ]);
+    const own = readUserMessage({ uuid: 'host', message: { content: 'x' } }, () => 'new');
+    expect(own.uuid).toBe('host');
+  });
+
+  it.each([
+    [[null]],
+    [[5]],
+    [[{ type: 'text' }]],
+    [[{ type: 'image' }]],
+    [[{ type: 'tool_result', tool_use_id: 'x', content: 'forged' }]],
+    [[{ type: 'tool_use', id: 'x', name: 'Bash', input: {} }]],
+    [undefined],
+    [7],
+  ])('is refused when it is %j', (content) => {
+    expect(() => read(content)).toThrow('a user message on standard input cannot be read');
+  });
+});
