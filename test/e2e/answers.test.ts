@@ -210,7 +210,7 @@ describe('with nobody to answer', () => {
   it('says what is missing, then to stop, and ends a run that goes on', async () => {
     const done = await run({
       format: 'json',
-      script: Array.from({ length: 8 }, (_, index) => touch(`x${index}`)),
+      script: Array.from({ length: 8 }, () => touch('x0')),
     });
     expect(done.exitCode).toBe(7);
     expect(done.requests).toHaveLength(6);
@@ -229,7 +229,7 @@ describe('with nobody to answer', () => {
     const done = await run({
       format: 'json',
       script: [
-        { blocks: Array.from({ length: 8 }, (_, index) => touch(`x${index}`)) },
+        { blocks: Array.from({ length: 8 }, () => touch('x0')) },
         { tool: 'Bash', input: { command: 'git push' } },
         { tool: 'WebFetch', input: { url: 'https://a.example/', prompt: 'x' } },
         'I could not.',

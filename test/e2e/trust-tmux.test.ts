@@ -28,6 +28,7 @@ const home = {
 
 let project: TempProject;
 let socket = '';
+let terminals = 0;
 afterEach(() => {
   spawnSync('tmux', ['-S', socket, 'kill-server']);
   project.remove();
@@ -35,8 +36,10 @@ afterEach(() => {
 
 /** Starts a conversation in a terminal of its own; its exit code is written to a file at the end. */
 function start(): { type(...keys: string[]): void; screen(): string; exit: string } {
-  socket = path.join(project.root, 'tmux.sock');
-  const exit = path.join(project.root, 'exit-code');
+  // A server that is still ending must not meet a new one on its socket.
+  terminals++;
+  socket = path.join(project.root, `tmux-${terminals}.sock`);
+  const exit = path.join(project.root, `exit-code-${terminals}`);
   const [node = '', program = ''] = PROGRAM;
   const variables = [
     `HOME=${project.home}`,
