@@ -3,6 +3,7 @@
  */
 import { type AgentSetup, createAgent } from './agents/agent.js';
 import { backgroundShells } from './agents/background-shells.js';
+import { changesNothing, opensProcess } from './agents/call-facts.js';
 import { createCallLedger } from './agents/call-ledger.js';
 import { createCompaction } from './agents/compaction.js';
 import { extract } from './agents/extract.js';
@@ -21,10 +22,8 @@ import { createProcessSupervisor } from './env/node-process.js';
 import { configDirectory, currentBranch, resolve, stateDirectory } from './env/paths.js';
 import { openSessionJournal } from './journal/open.js';
 import { modelAccounts } from './model/accounts.js';
-import type { StreamEvent } from './model/client.js';
 import { openPermissions } from './permissions/open.js';
 import { RULE_TOOLS } from './permissions/rule-tools.js';
-import type { GateVerdict } from './permissions/types.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
 import { openSessionLog } from './session/open-log.js';
 import { managedSettingsDirectory } from './settings/load.js';
@@ -33,7 +32,6 @@ import { openBuiltins } from './tools/builtin/set.js';
 import { createInvoke } from './tools/invoke.js';
 import { boundOutput } from './tools/output.js';
 import { createReadState } from './tools/read-state.js';
-import type { AnyTool } from './tools/tool.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
@@ -299,7 +297,7 @@ async function joinSession(
       unpricedCalls: () => ledger.total().unpricedRequests,
       stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
     }),
-    beforeTurn: live.refresh,
+    betweenTurns: live.refresh,
     takeInput: () => current.run?.takeInput() ?? [],
     onIdle: async () => {
       const next = nudge?.() ?? background.next();
@@ -312,7 +310,9 @@ async function joinSession(
     },
     emit(event) {
       // A call is being written: time to prepare for the process that it may start.
-      if (event.type === 'stream' && opensCall(event.event)) hands.processes.warmUp?.();
+      if (event.type === 'stream' && opensProcess(event.event, builtins.pool)) {
+        hands.processes.warmUp?.();
+      }
       config.emit(event);
     },
     uuid: clock.uuid,
@@ -386,13 +386,4 @@ async function joinSession(
     },
     current,
   );
-}
-
-/** Only what may change something has to be on record before it happens. */
-function changesNothing(tool: AnyTool, verdict: GateVerdict): boolean {
-  return tool.kind === 'read' && verdict.kind === 'allowed';
-}
-
-function opensCall(event: StreamEvent): boolean {
-  return event.type === 'content_block_start' && event.content_block.type === 'tool_use';
 }

@@ -44,8 +44,8 @@ export interface AgentSetup {
   readonly history: readonly Message[];
   readonly compaction: Compaction;
   shouldStop(turnsTaken: number): StopReason | undefined;
-  /** Before each model call, when nothing is running. */
-  beforeTurn?(): Promise<void>;
+  /** Once a turn, while the model works and nothing else runs; done before any call of its answer. */
+  betweenTurns?(): Promise<void>;
   takeInput(): readonly InputMessage[];
   onIdle(answer: ModelAnswer): InputMessage | undefined | Promise<InputMessage | undefined>;
   onAnswer(answer: ModelAnswer): void;
@@ -83,16 +83,28 @@ export function createAgent(setup: AgentSetup): Agent {
     conversation.replace(messages);
     return true;
   };
+  let settled: Promise<void> = Promise.resolve();
   const deps: LoopDeps = {
     conversation,
     async prepareTurn(signal) {
-      await setup.beforeTurn?.();
       if (setup.compaction.isDue(request())) await compact('auto', undefined, signal);
       return request();
     },
-    callModel: (modelRequest, signal) => setup.client.stream(modelRequest, signal),
+    callModel(modelRequest, signal) {
+      // The request goes out first; what is looked at meanwhile costs nobody's time.
+      settled = new Promise((resolve) => {
+        setImmediate(() => {
+          // It tells of its own failures and leaves what was in force as it was.
+          void (setup.betweenTurns?.() ?? Promise.resolve()).catch(() => undefined).then(resolve);
+        });
+      });
+      return setup.client.stream(modelRequest, signal);
+    },
     isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
-    runTool: setup.invoke,
+    async runTool(call, malformed, signal) {
+      await settled;
+      return await setup.invoke(call, malformed, signal);
+    },
     takeInput: setup.takeInput,
     shouldStop: setup.shouldStop,
     onIdle: setup.onIdle,
