@@ -367,9 +367,10 @@ describe('modes', () => {
     table(
       { mode: 'bypassPermissions', deny: ['Bash(git push:*)'] },
       {
-        runs: ['npm i', 'echo x > .git/config', 'rm -rf sub'],
+        runs: ['npm i', 'echo x > .vscode/x', 'rm -rf sub'],
         denied: ['git push'],
         asks: [
+          'echo x > .git/config',
           'rm -rf ~',
           'rm -rf /',
           'rm -rf "$HOME/"',

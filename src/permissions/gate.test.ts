@@ -74,7 +74,7 @@ describe('files', () => {
     ['Write', '.git/config', { mode: 'acceptEdits' }, 'asks'],
     ['Write', '.GIT/config', { mode: 'acceptEdits' }, 'asks'],
     ['Write', '.git/config', { allow: ['Write'] }, 'asks'],
-    ['Write', '.git/config', { mode: 'bypassPermissions' }, 'runs'],
+    ['Write', '.git/config', { mode: 'bypassPermissions' }, 'asks'],
     ['Write', 'docs/guide.txt', { mode: 'acceptEdits' }, 'asks'],
     ['Write', 'pkg/.mcp.json', { mode: 'acceptEdits' }, 'asks'],
     ['Write', '.claude/worktrees/w/n.txt', { mode: 'acceptEdits' }, 'runs'],

@@ -2,7 +2,7 @@ import { displayPath } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
 import type { PathSpellings } from './paths.js';
-import { holdsRules, isCriticalPath, mayNameProtected, protectedPart } from './protected-paths.js';
+import { isCriticalPath, mayNameProtected, protectedPart, staysClosed } from './protected-paths.js';
 import { indexOf } from './rule-index.js';
 import { findRestriction, needsShell, restrictingPath } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
@@ -91,10 +91,10 @@ const protectedPaths: Guard = {
     if (command !== undefined && mayNameProtected(command, place)) {
       touched.push(...(await view.shellPaths()).paths);
     }
-    // With all questions off, only what holds the rules themselves is left to ask about.
+    // With all questions off, what could undo every later decision is still asked about.
     const isHeld =
       view.mode === 'bypassPermissions'
-        ? (spellings: PathSpellings) => holdsRules(spellings, place)
+        ? (spellings: PathSpellings) => staysClosed(spellings, place)
         : (spellings: PathSpellings) => protectedPart(spellings, place) !== undefined;
     for (const { access, spellings } of touched) {
       if (access !== 'write' || !isHeld(spellings)) continue;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../test/support/gate-rig.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
-import { holdsRules, protectedPart } from './protected-paths.js';
+import { protectedPart, staysClosed } from './protected-paths.js';
 
 const at = (path: string) => ({ literal: path, real: path, resolved: [path] });
 const place = { roots: ['/p'], own: ['/opt/settings', '/h/.portcullis'] };
@@ -99,10 +99,13 @@ describe('protected names', () => {
     ['/h/.portcullis/journal.jsonl', true],
     ['/opt/settings/settings.json', true],
     ['/p/.claude/agents/x.md', false],
-    ['/p/.git/config', false],
+    ['/p/.git/config', true],
+    ['/h/.bashrc', true],
+    ['/p/.vscode/tasks.json', false],
+    ['/p/.npmrc', false],
     ['/p/settings.json', false],
-  ])('%s holds rules: %s', (path, expected) => {
-    expect(holdsRules(at(path), place)).toBe(expected);
+  ])('%s stays closed in every mode: %s', (path, expected) => {
+    expect(staysClosed(at(path), place)).toBe(expected);
   });
 });
 
@@ -116,14 +119,8 @@ describe('protected paths in every mode', () => {
     gateRig({ cwd: project.directory, home: project.home, mode, allow: ['Bash', 'Edit', 'Write'] });
 
   it.each([
-    ['Write', { file_path: '.git/hooks/x', content: '' }],
     ['Edit', { file_path: '.npmrc', old_string: 'a', new_string: 'b' }],
-    ['Bash', { command: 'echo x > .git/config' }],
-    ['Bash', { command: "cp a.txt $'.git/config'" }],
-    ['Bash', { command: 'cp a.txt .g\\it/config' }],
-    ['Bash', { command: 'cd .git && touch hooks/x' }],
     ['Bash', { command: 'tee .vscode/tasks.json < a.txt' }],
-    ['Bash', { command: 'bash -c "echo x > .bashrc"' }],
     ['Bash', { command: 'mv a.txt .mcp.json' }],
   ])('%s %j asks in spite of allow rules', async (tool, input) => {
     expect(await rig('default').outcome(tool, input)).toBe('asks');
@@ -132,11 +129,17 @@ describe('protected paths in every mode', () => {
   });
 
   it.each([
+    ['Write', { file_path: '.git/hooks/x', content: '' }],
+    ['Bash', { command: 'echo x > .git/config' }],
+    ['Bash', { command: "cp a.txt $'.git/config'" }],
+    ['Bash', { command: 'cp a.txt .g\\it/config' }],
+    ['Bash', { command: 'cd .git && touch hooks/x' }],
+    ['Bash', { command: 'bash -c "echo x > .bashrc"' }],
     ['Write', { file_path: '.claude/settings.json', content: '{}' }],
     ['Bash', { command: 'echo {} > .claude/settings.local.json' }],
     ['Bash', { command: 'rm -rf .claude' }],
     ['Bash', { command: 'sed -i s/deny/allow/ .claude/settings.json' }],
-  ])('%s %j asks even with all questions off, as it holds the rules', async (tool, input) => {
+  ])('%s %j asks even with all questions off', async (tool, input) => {
     expect(await rig('bypassPermissions').outcome(tool, input)).toBe('asks');
   });
 });

@@ -26,7 +26,11 @@ const FILES =
   .tmux.conf .screenrc .gdbinit .lldbinit .pdbrc .psqlrc .sqliterc .irbrc .pryrc .terraformrc
   sitecustomize.py usercustomize.py`);
 
-/** Files that hold the rules themselves: whoever may change these may do anything later. */
+const START_UP =
+  words(`.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile
+  .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc .kshrc .mkshrc .envrc`);
+
+/** Files that hold the rules themselves. */
 const RULES = /^settings(\.local)?\.json$|^managed-settings\.json$|^hooks$/;
 
 export interface ProtectedPlace {
@@ -44,11 +48,15 @@ export function protectedPart(path: PathSpellings, place: ProtectedPlace): strin
   return undefined;
 }
 
-/** Our settings and our state: what holds the rules, and the record of what was done. */
-export function holdsRules(path: PathSpellings, place: ProtectedPlace): boolean {
+/**
+ * What no mode opens without asking: our settings and our state (whoever changes the rules may do
+ * anything later), git's internals and what shells run at their start.
+ */
+export function staysClosed(path: PathSpellings, place: ProtectedPlace): boolean {
   return [path.literal, ...path.resolved].some((spelling) => {
     if (ownPart(spelling, place) !== undefined) return true;
     const names = belowRoot(spelling, place.roots);
+    if (names.includes('.git') || START_UP.has(names.at(-1) ?? '')) return true;
     const at = names.indexOf('.claude');
     if (names.includes('.portcullis')) return true;
     return at !== -1 && (names.length === at + 1 || RULES.test(names[at + 1] ?? ''));

@@ -141,14 +141,12 @@ describe('files that other programs trust', () => {
     await stays('x.code-workspace');
   });
 
-  it('git hooks are asked about in every mode but the one that asks nothing', async () => {
+  it('git hooks are asked about in every mode', async () => {
     await stays('.git/hooks/pre-commit', { ...accepting, git: true });
-    const dangerous = await attempt({
+    await stays('.git/hooks/pre-commit', {
       git: true,
       config: { permissionMode: 'bypassPermissions' },
-      calls: [write('.git/hooks/pre-commit')],
     });
-    expect(dangerous.results[0]?.ran).toBe(true);
     await stays('.claude/settings.json', { config: { permissionMode: 'bypassPermissions' } });
     const asked = await attempt({
       git: true,
