@@ -282,6 +282,16 @@ describe('input that comes with an answer', () => {
     expect((await gate.call('Bash', { command: 'git push' })).kind).toBe('allowed');
   });
 
+  it('may fall under the very question that was just answered, and under no other', async () => {
+    const asker = answerWith({ command: 'git push origin main' });
+    const same = rig({ asker, ask: ['Bash(git push:*)'] });
+    expect((await same.call('Bash', { command: 'git push' })).kind).toBe('allowed');
+    const other = rig({ asker, ask: ['Bash(git push:*)', 'Bash(npm *)'] });
+    expect((await other.call('Bash', { command: 'npm test' })).kind).toBe('refused');
+    const denied = rig({ asker, ask: ['Bash(git push:*)'], deny: ['Bash(git push origin:*)'] });
+    expect((await denied.call('Bash', { command: 'git push' })).kind).toBe('refused');
+  });
+
   it('may be the answers to a tool that is a question', async () => {
     const asker = answerWith({ questions: [], answers: { a: 'b' } });
     const verdict = await rig({ asker }).call('AskUserQuestion', { questions: [] });

@@ -1,4 +1,5 @@
 import type { TraceStep } from '../protocol/permissions.js';
+import type { Finding } from './guard.js';
 import { type GateDeps, type Judged, judgeCall } from './judge-call.js';
 import { refusalText } from './messages.js';
 import { Permit } from './permit.js';
@@ -57,7 +58,7 @@ async function settle(state: GateState, { view, outcome, trace }: Judged): Promi
     return refuse(view, steps, { by: 'asker', reason: text, message: text, interrupt });
   }
   const { updatedInput } = answer.given;
-  const passed = { view, trace: steps, reason: text, held: finding?.reason };
+  const passed = { view, trace: steps, reason: text, held: finding?.reason, question: finding };
   const isSame =
     updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input);
   const final = isSame ? passed : await rejudge(state, passed, updatedInput);
@@ -70,6 +71,8 @@ interface Passed {
   readonly trace: readonly TraceStep[];
   readonly reason: string;
   readonly held: string | undefined;
+  /** What was asked about. */
+  readonly question?: Finding | undefined;
 }
 
 /** What else the answer says takes effect before the call runs. */
@@ -108,7 +111,7 @@ async function rejudge(
     { rewritten: true },
   );
   const steps = [...before.trace, ...trace];
-  if (outcome.kind !== 'held' || outcome.finding.settledByAnswer === true) {
+  if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
     const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
     return { view, trace: steps, reason: 'allowed when asked, with new input', held };
   }
@@ -119,6 +122,18 @@ async function rejudge(
       ? refusalText(call.tool.name, finding)
       : `${call.tool.name}: ${reason}.`;
   return refuse(view, steps, { by, reason, message });
+}
+
+/** The very question that was just answered needs no second answer; another one was never put. */
+function isAnswered(finding: Finding, question: Finding | undefined): boolean {
+  if (finding.settledByAnswer === true) return true;
+  return (
+    finding.decision === 'ask' &&
+    question?.decision === 'ask' &&
+    finding.source !== undefined &&
+    finding.source === question.source &&
+    finding.blockedPath === question.blockedPath
+  );
 }
 
 function allow(view: CallView, trace: readonly TraceStep[], ending: Ending): GateVerdict {

@@ -197,12 +197,16 @@ async function expand(
   const parent = pattern.slice(0, cut + 1).replace(/\\(.)/gs, '$1');
   if (/(^|[^\\])[*?[]/.test(pattern.slice(0, cut + 1)) || parent.includes('..')) return undefined;
   const name = pattern.slice(cut + 1);
+  // `[[:alpha:]]`, `[[=a=]]`, `[[.a.]]` depend on the locale.
+  if (/\[[:=.]/.test(name)) return undefined;
   const tokens = segmentTokens(name);
   try {
     const entries = await fs.list(resolve(directory, parent === '' ? '.' : parent));
     const fitting = entries.filter(
       (entry) =>
-        matches(tokens, entry.name) && (name.startsWith('.') || !entry.name.startsWith('.')),
+        // How many characters a name has depends on the locale too.
+        (matches(tokens, entry.name) || /[^\x20-\x7e]/.test(entry.name)) &&
+        (name.startsWith('.') || !entry.name.startsWith('.')),
     );
     return fitting.length > MOST_FILES
       ? undefined

@@ -101,6 +101,8 @@ async function entriesOf(
 function parseConfig(text: string): readonly Entry[] | undefined {
   const entries: Entry[] = [];
   let section = '';
+  // A comment does not go on in the next line; a value does.
+  if (/[#;].*\\\r?\n/.test(text)) return undefined;
   const lines = text
     .replace(/^\uFEFF/, '')
     .replace(/\r\n/g, '\n')

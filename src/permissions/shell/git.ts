@@ -4,22 +4,25 @@ import { type OptionSpec, parseOptions } from './options.js';
 export interface GitCommand extends OptionSpec {
   /** The operands it may have; absent: any revisions and paths. */
   readonly operands?: (operands: readonly string[], flags: ReadonlySet<string>) => boolean;
+  /** The first operand is a subcommand: behind an option it would mean something else. */
+  readonly leads?: boolean;
 }
 
 const nothing = (operands: readonly string[]): boolean => operands.length === 0;
 
 const HISTORY = `abbrev[=] abbrev-commit all author= before= branches cached cherry-pick color[=]
-  date= decorate[=] diff-filter= find-renames[=] first-parent follow format= full-history graph
+  date= decorate[=] diff-filter= find-renames[=] first-parent follow format[=] full-history graph
   grep= ignore-all-space ignore-space-change left-right max-count= merge-base merges
   minimal name-only name-status no-abbrev no-color no-decorate no-ext-diff no-merges no-patch
   no-renames no-textconv numstat oneline patch patch-with-stat patience pickaxe-regex pretty[=]
   raw regexp-ignore-case relative reverse shortstat show-signature since= skip= staged stat[=]
-  summary tags text topo-order unified= until= after= walk-reflogs word-diff[=] exit-code
+  summary tags text topo-order unified[=] until= after= walk-reflogs word-diff[=] exit-code
   quiet check remotes no-walk histogram function-context committer= simplify-by-decoration`;
 
 const history: OptionSpec = {
   flags: 'pusbwaizgtcmMCRW',
-  valued: 'nUSGL',
+  valued: 'nSGL',
+  optional: 'U',
   numeric: true,
   long: HISTORY,
 };
@@ -38,7 +41,8 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitCommand>> = {
   shortlog: { flags: 'nsec', long: 'numbered summary email all since= until=' },
   blame: {
     flags: 'bcefklnpstw',
-    valued: 'LCM',
+    valued: 'L',
+    optional: 'CM',
     long: 'porcelain line-porcelain show-email date= root show-name show-number',
   },
   branch: {
@@ -66,7 +70,7 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitCommand>> = {
   'ls-tree': { flags: 'drtlz', long: 'name-only name-status full-name full-tree long abbrev[=]' },
   'cat-file': { flags: 'ptse' },
   describe: {
-    long: 'all tags always dirty[=] long abbrev= match= exclude= contains exact-match first-parent',
+    long: 'all tags always dirty[=] long abbrev[=] match= exclude= contains exact-match first-parent',
   },
   'merge-base': { flags: 'a', long: 'all is-ancestor fork-point octopus independent' },
   'name-rev': { long: 'name-only tags always' },
@@ -77,11 +81,16 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitCommand>> = {
   'check-ignore': { flags: 'vnqz', long: 'verbose non-matching quiet no-index' },
   'count-objects': { flags: 'vH', long: 'verbose human-readable', operands: nothing },
   reflog: { ...history, operands: (operands) => operands.length === 0 || operands[0] === 'show' },
-  stash: { ...history, operands: (operands) => operands[0] === 'list' || operands[0] === 'show' },
+  stash: {
+    ...history,
+    operands: (operands) => operands[0] === 'list' || operands[0] === 'show',
+    leads: true,
+  },
   worktree: {
     flags: 'vz',
     long: 'porcelain verbose',
     operands: (operands) => operands.join(' ') === 'list',
+    leads: true,
   },
   config: {
     flags: 'lz',
@@ -104,6 +113,8 @@ export function readsOfGit(values: readonly string[]): readonly string[] | undef
   const command = own(GIT_READ_ONLY, name);
   const parsed = command === undefined ? undefined : parseOptions(rest, command);
   if (command === undefined || parsed === undefined) return undefined;
+  // `git stash -m show` does not show anything: it puts everything away under this name.
+  if (command.leads === true && rest[0] !== parsed.operands[0]) return undefined;
   const allowed = command.operands?.(parsed.operands, parsed.flags) ?? true;
   return allowed ? parsed.operands : undefined;
 }

@@ -1,5 +1,6 @@
 import { GIT_SHORT, HAZARDS } from './hazard-table.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
+import { assignsByFormat } from './printf.js';
 import { isPlainScript } from './sed.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
@@ -91,6 +92,8 @@ function evaluatedSubscript(name: string, words: readonly ShellWord[]): string |
   const rest = words.slice(1).map((word) => word.value);
   const found = rest.find((value) => /\w\[.*[$`(]/s.test(value));
   if (found !== undefined && BUILTINS.test(name)) return found;
+  const stores = name === 'printf' ? rest.find(assignsByFormat) : undefined;
+  if (stores !== undefined) return stores;
   const flags = /^(test|\[|printf)$/.test(name) && rest.find((value) => /^-[vR]/.test(value));
   return flags === false ? undefined : flags;
 }

@@ -1,11 +1,12 @@
 /**
  * Options of a program, as a closed list. `flags` and `valued` are short options without and with
- * a value; `long` holds long names, with a trailing `=` when they take a value. `paths` names the
+ * a value; `optional` those that take one only when it is attached; `long` holds long names, with a trailing `=` when they take a value. `paths` names the
  * valued options (`f`, `file`) whose value is a file.
  */
 export interface OptionSpec {
   readonly flags?: string;
   readonly valued?: string;
+  readonly optional?: string;
   readonly long?: string;
   readonly paths?: string;
   /** `-5` is a count. */
@@ -69,9 +70,7 @@ class OptionReader implements ParsedOptions {
       this.flags.add(name);
       return 0;
     }
-    return this.#names.long.has(`${name}=`) && next !== undefined
-      ? this.#value(name, next, 1)
-      : undefined;
+    return this.#names.long.has(`${name}=`) ? this.#separate(name, next) : undefined;
   }
 
   short(word: string, next: string | undefined): number | undefined {
@@ -82,12 +81,20 @@ class OptionReader implements ParsedOptions {
         this.flags.add(letter);
         continue;
       }
-      if (!(this.#spec.valued ?? '').includes(letter)) return undefined;
       const attached = word.slice(at + 1);
+      if ((this.#spec.optional ?? '').includes(letter)) return this.#value(letter, attached, 0);
+      if (!(this.#spec.valued ?? '').includes(letter)) return undefined;
       if (attached !== '') return this.#value(letter, attached, 0);
-      return next === undefined ? undefined : this.#value(letter, next, 1);
+      return this.#separate(letter, next);
     }
     return 0;
+  }
+
+  /** A value in the next word. */
+  #separate(option: string, next: string | undefined): number | undefined {
+    // fail-closed: where a version of the program takes no value there, this would be an option.
+    const isOption = /^-\D/.test(next ?? '') && !TAKES_ANYTHING.has(option);
+    return next === undefined || isOption ? undefined : this.#value(option, next, 1);
   }
 
   #value(option: string, value: string, used: number): number {
@@ -96,6 +103,20 @@ class OptionReader implements ParsedOptions {
     return used;
   }
 }
+
+/** Patterns and texts, of which every program takes whatever follows. */
+const TAKES_ANYTHING = new Set([
+  'e',
+  'regexp',
+  'expression',
+  'grep',
+  'author',
+  'S',
+  'G',
+  'd',
+  't',
+  's',
+]);
 
 interface OptionNames {
   readonly long: ReadonlySet<string>;

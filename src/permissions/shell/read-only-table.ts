@@ -160,7 +160,8 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
   od: {
     ...files,
     flags: 'abcdfhiloOsvx',
-    valued: 'AjNStw',
+    valued: 'AjNSt',
+    optional: 'w',
     long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates width[=]',
   },
   hexdump: { ...files, flags: 'bcCdovx', valued: 'ns' },

@@ -4,6 +4,7 @@ import { readsOfFind } from './find.js';
 import { readsOfGit } from './git.js';
 import { nameOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
+import { assignsByFormat } from './printf.js';
 import { READ_ONLY_PROGRAMS } from './read-only-table.js';
 import { isPrintingScript } from './sed.js';
 
@@ -57,7 +58,8 @@ function useOf(words: readonly ShellWord[]): ReadOnlyUse | undefined {
 /** Programs whose arguments need a closer look. */
 const SPECIAL: Readonly<Record<string, Special>> = {
   echo: () => [],
-  printf: (values) => (values[0]?.startsWith('-') === true ? undefined : []),
+  printf: (values) =>
+    values[0]?.startsWith('-') === true || assignsByFormat(values[0] ?? '') ? undefined : [],
   find: readsOfFind,
   git: readsOfGit,
   date: readsOfDate,
@@ -68,17 +70,19 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   command: (values) => (/^-[vV]$/.test(values[0] ?? '') ? [] : undefined),
   exit: (values) => (values.length < 2 && /^\d*$/.test(values[0] ?? '') ? [] : undefined),
   hostname: (values) => (values.length === 0 ? [] : undefined),
-  node: versionOnly,
-  npm: versionOnly,
-  python3: versionOnly,
-  python: versionOnly,
-  cargo: versionOnly,
-  rustc: versionOnly,
-  ruby: versionOnly,
+  node: versionOnly('-v'),
+  npm: versionOnly('-v'),
+  python3: versionOnly('-V'),
+  python: versionOnly('-V'),
+  cargo: versionOnly('-V'),
+  rustc: versionOnly('-V'),
+  ruby: versionOnly('-v'),
 };
 
-function versionOnly(values: Values): readonly string[] | undefined {
-  return values.length === 1 && /^(--version|-[vV])$/.test(values[0] ?? '') ? [] : undefined;
+/** The other case of the letter may mean "tell more", and then code is read from the input. */
+function versionOnly(short: string): Special {
+  return (values) =>
+    values.length === 1 && (values[0] === '--version' || values[0] === short) ? [] : undefined;
 }
 
 const DATE: OptionSpec = {
@@ -121,13 +125,21 @@ function readsOfSed(values: Values): readonly string[] | undefined {
 function readsOfJq(values: Values): readonly string[] | undefined {
   const rest: string[] = [];
   for (let at = 0; at < values.length; at++) {
-    if (/^--arg(json)?$/.test(values[at] ?? '')) at += 2;
-    else rest.push(values[at] ?? '');
+    const value = values[at] ?? '';
+    // Behind it everything is a file, whatever it looks like.
+    if (value === '--') {
+      rest.push(...values.slice(at));
+      break;
+    }
+    if (/^--arg(json)?$/.test(value)) at += 2;
+    else rest.push(value);
+    if (value === '--indent') rest.push(values[++at] ?? '');
   }
   const parsed = parseOptions(rest, JQ);
   const [filter = '', ...files] = parsed?.operands ?? [];
   // Modules come from other directories, and the environment holds secrets.
-  const leaves = /\b(import|include|env|input_filename|get_search_list)\b|\$ENV|\$__/.test(filter);
+  const leaves =
+    /\b(import|include|env|ENV|input_filename|get_search_list|modulemeta|__\w*)\b/.test(filter);
   return parsed === undefined || leaves ? undefined : files;
 }
 
