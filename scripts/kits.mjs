@@ -45,3 +45,16 @@ export function oracleKit() {
     rmSync(observed, { recursive: true, force: true });
   }
 }
+
+/** Sends the security pairs through the gate; its own bars decide. */
+export function securityKit() {
+  const kit = path.join(SHARED, 'security', 'run');
+  if (!existsSync(kit)) return undefined;
+  const env = { ...process.env };
+  delete env.NODE_EXTRA_CA_CERTS;
+  const run = spawnSync(kit, [], { cwd: ROOT, encoding: 'utf8', env, maxBuffer: 1 << 26 });
+  const rates = run.stdout.match(/^\w+\/\w+\/\w+: \d+\/\d+ .*$/gm) ?? [];
+  const holds = run.status === 0 && rates.length > 0;
+  const text = `security pairs:\n${holds ? rates.join('\n') : `${run.stdout}${run.stderr}`}`;
+  return { text, passed: holds ? rates.length : 0, failed: holds ? 0 : 1 };
+}

@@ -52,8 +52,8 @@ function runVitest(filters) {
 }
 
 async function runKits() {
-  const { oracleKit } = await import('./kits.mjs');
-  for (const outcome of [oracleKit()]) {
+  const { oracleKit, securityKit } = await import('./kits.mjs');
+  for (const outcome of [securityKit(), oracleKit()]) {
     if (outcome === undefined) continue;
     process.stdout.write(`${outcome.text}\n`);
     count.passed += outcome.passed;
