@@ -33,8 +33,14 @@ ${rows(GIT_READ_ONLY)}
   };
 }
 
-function optionsOf({ flags = '', valued = '', long = '', numeric }: OptionSpec): string {
-  const short = [...flags, ...valued].map((letter) => `-${letter}`);
+function optionsOf({
+  flags = '',
+  valued = '',
+  optional = '',
+  long = '',
+  numeric,
+}: OptionSpec): string {
+  const short = [...flags, ...valued, ...optional].map((letter) => `-${letter}`);
   const names = long
     .split(/\s+/)
     .filter((name) => name !== '')

@@ -26,7 +26,10 @@ export interface PathJudge {
   repositoryTrap(directory: string): Promise<string | undefined>;
 }
 
-export type PathFileSystem = Pick<FileSystem, 'realPath' | 'list' | 'lstat' | 'readText'>;
+export type PathFileSystem = Pick<
+  FileSystem,
+  'realPath' | 'list' | 'lstat' | 'readText' | 'readBytes'
+>;
 
 /** Looks at the disk once per path; made new for every call that is judged. */
 export function createPathJudge(

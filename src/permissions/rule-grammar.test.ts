@@ -262,3 +262,17 @@ describe('file systems that ignore case', () => {
     expect(matchesPath(strict, '/p/SRC/a')).toBe(true);
   });
 });
+
+describe('restrictions that would match nothing', () => {
+  it.each(['Bash(rm\u200b *)', 'Read(./.e\u2060nv)', 'Edit(.env),Read(.env)'])(
+    'are refused: %j',
+    (text) => {
+      const origin = { value: { text, root: '/p' }, source: 'user' } as unknown as SourcedRule;
+      const { problems } = parseRules({ allow: [], ask: [], deny: [origin] }, {
+        cwd: '/p',
+        home: '/h',
+      } as Parameters<typeof parseRules>[1]);
+      expect(problems).toMatchObject([{ severity: 'fatal' }]);
+    },
+  );
+});

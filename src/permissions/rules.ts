@@ -71,6 +71,13 @@ export function parseRule(
 function splitRule(raw: string): { name: string; spec?: string } | Malformed {
   const text = raw.trim();
   const remedy = 'Write Tool or Tool(specifier), for example Bash(npm test) or Read(./secrets/**).';
+  // No command that holds these is read, and no person sees them in a name.
+  if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text)) {
+    return { why: 'it holds invisible characters', remedy: 'Type it anew.' };
+  }
+  if (/\)\s*[,;|]\s*[A-Za-z_]\w*\([^()]*\)$/.test(text)) {
+    return { why: 'it holds several rules', remedy: 'Write each as a text of its own.' };
+  }
   const open = text.indexOf('(');
   const name = (open === -1 ? text : text.slice(0, open)).trim();
   if (name === '' || /[\s()]/.test(name))

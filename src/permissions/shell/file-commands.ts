@@ -56,7 +56,8 @@ export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined 
 
 function sedUse(values: readonly string[]): FileUse | undefined {
   const parsed = parseOptions(values, SED);
-  if (parsed === undefined) return undefined;
+  // What follows `-i` in its own word is the ending of a copy.
+  if (parsed === undefined || values.some((value) => /^-\w*i\w/.test(value))) return undefined;
   const scripts = parsed.values.map(({ value }) => value);
   const files = [...parsed.operands];
   if (scripts.length === 0) scripts.push(files.shift() ?? '');
@@ -67,18 +68,26 @@ function sedUse(values: readonly string[]): FileUse | undefined {
 
 function shareOut(operands: readonly string[], writes: 'all' | 'last'): FileUse {
   if (writes === 'all') return { reads: [], writes: operands };
-  return { reads: operands.slice(0, -1), writes: operands.slice(-1) };
+  const sources = operands.slice(0, -1);
+  return { reads: sources, writes: targetsOf(sources, operands.slice(-1)) };
+}
+
+/** The last operand may be a directory, and what has the name in there may lead elsewhere. */
+function targetsOf(sources: readonly string[], last: readonly string[]): readonly string[] {
+  const names = sources.map((source) => source.replace(/\/+$/, '').replace(/^.*\//s, ''));
+  return last.flatMap((target) => [target, ...names.map((name) => `${target}/${name}`)]);
 }
 
 const WRITES_ALL = new Set(
   `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
-  split csplit ffmpeg convert magick`.split(/\s+/),
+  split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
+  isort rustfmt`.split(/\s+/),
 );
-const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln']);
+const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
 /** Subcommands of git that change the files they name. */
 const GIT_WRITES =
-  /^(add|am|apply|checkout|checkout-index|clean|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
+  /^(add|am|apply|checkout|checkout-index|clean|clone|init|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
 const TAKES_TEXT = new Set([
   'echo',
   'printf',
@@ -122,15 +131,30 @@ function writesOf(
     outputValue(program, word.value, rest[index + 1]?.value),
   );
   if (WRITES_ALL.has(program)) return [...operands, ...outputs];
-  if (WRITES_LAST.has(program)) return [...targets, ...plain.slice(-1), ...outputs];
+  if (WRITES_LAST.has(program)) {
+    return [...targets, ...targetsOf(plain.slice(0, -1), plain.slice(-1)), ...outputs];
+  }
   const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
   if (/^(sed|perl|ruby|gsed)$/.test(program) && edits) return [...operands, ...outputs];
+  const formats = rest.some((word) => /^--(write|fix|in-place|inplace)(=|$)/.test(word.value));
+  const gofmt = /^(gofmt|goimports)$/.test(program) && rest.some((word) => word.value === '-w');
+  if (formats || gofmt || (program === 'ruff' && plain[0] === 'format')) {
+    return [...operands, ...outputs];
+  }
+  if (program === 'tar' && /^-?[a-zA-Z]*[cru]/.test(rest[0]?.value ?? '')) {
+    return [...(rest[1] === undefined ? [] : [rest[1].value]), ...outputs];
+  }
   if (program === 'git' && GIT_WRITES.test(plain[0] ?? '')) return [...operands, ...outputs];
   if (
     program === 'find' &&
     rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
   )
     return [...operands, ...outputs];
+  if (program === 'find') {
+    return rest.flatMap((word, index) =>
+      /^-(fls|fprint0?|fprintf)$/.test(word.value) ? [rest[index + 1]?.value ?? ''] : [],
+    );
+  }
   if (program === 'dd')
     return rest.flatMap((word) => (word.value.startsWith('of=') ? [word.value.slice(3)] : []));
   return outputs;
@@ -162,7 +186,7 @@ function outputValue(program: string, value: string, next: string | undefined): 
   if (/^-(out|outfile|outdir)$/.test(value)) return [next ?? ''];
   const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
   if (letters === '') return [];
-  const short = new RegExp(`^-[a-zA-Z]*[${letters}](.*)$`, 's').exec(value);
+  const short = new RegExp(`^-[a-zA-Z]*?[${letters}](.*)$`, 's').exec(value);
   if (short === null) return [];
   return [short[1] === '' ? (next ?? '') : (short[1] ?? '')];
 }

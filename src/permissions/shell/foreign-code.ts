@@ -16,9 +16,18 @@ export function namesInForeignCode(words: readonly ShellWord[], input: string): 
 /** Texts in quotes that may be names of files. */
 export function filesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
   const code = foreignCode(words, input);
-  if (code === '') return [];
+  if (code === '') return filesOfSed(words);
   const quoted = [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
-  return [...new Set(quoted)].slice(0, MOST_FILES);
+  return [...new Set([...quoted, ...filesOfSed(words)])].slice(0, MOST_FILES);
+}
+
+/** The commands `r`, `R`, `w` and `W` of sed name files without quotes. */
+function filesOfSed(words: readonly ShellWord[]): readonly string[] {
+  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
+  return words
+    .slice(1)
+    .flatMap(({ value }) => [...value.matchAll(/[rRwW]\s*([^\s;}]+)/g)])
+    .map((found) => found[1] ?? '');
 }
 
 function foreignCode(words: readonly ShellWord[], input: string): string {

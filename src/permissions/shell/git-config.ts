@@ -1,7 +1,8 @@
 import type { FileSystem } from '../../env/fs.js';
 import { dirname, findRepositoryRoot, gitDirectory, resolve } from '../../env/paths.js';
+import { gitlinksIn } from './git-index.js';
 
-export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'lstat'>;
+export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lstat'>;
 
 /**
  * Whether the repository around a directory brings programs of its own that git starts for commands
@@ -15,7 +16,18 @@ export async function repositoryTrap(
   const root = findRepositoryRoot(directory);
   const bare = await bareRepository(fs, directory, root);
   if (bare !== undefined) return `${bare} looks like a repository without a working tree`;
-  if (root === undefined) return undefined;
+  return root === undefined ? undefined : await trapAt(fs, root, MAX_DEPTH);
+}
+
+/** Repositories inside repositories that are followed; deeper ones are asked about. */
+const MAX_DEPTH = 3;
+const MAX_NESTED = 64;
+
+async function trapAt(
+  fs: ConfigFileSystem,
+  root: string,
+  depth: number,
+): Promise<string | undefined> {
   const own = gitDirectory(root);
   if (own === undefined) return `${root} holds a .git that leads nowhere`;
   const shared = await commonDirectory(fs, own);
@@ -29,7 +41,51 @@ export async function repositoryTrap(
   if (key !== undefined) return `the configuration of the repository sets ${key}`;
   const hooks = entries.findLast(({ key: name }) => name === 'core.hookspath')?.value;
   const hook = resolve(root, hooks ?? resolve(shared, 'hooks'), 'post-index-change');
-  return (await exists(fs, hook)) ? `the repository has the hook ${hook}` : undefined;
+  if (await exists(fs, hook)) return `the repository has the hook ${hook}`;
+  if (entries.some(({ key: name }) => name === 'extensions.objectformat')) {
+    return 'the repository is of another format';
+  }
+  return await nestedTrap(fs, { root, index: resolve(own, 'index') }, depth);
+}
+
+/** Git looks into the repositories inside a repository, by their own configuration. */
+async function nestedTrap(
+  fs: ConfigFileSystem,
+  { root, index }: { readonly root: string; readonly index: string },
+  depth: number,
+): Promise<string | undefined> {
+  const links = await linksOf(fs, index);
+  if (links === undefined) return `${index} cannot be followed`;
+  if (links.length > (depth === 0 ? 0 : MAX_NESTED)) return 'it holds many repositories';
+  for (const link of links) {
+    const inner = resolve(root, link);
+    if (!(await exists(fs, resolve(inner, '.git')))) continue;
+    const trap = await trapAt(fs, inner, depth - 1);
+    if (trap !== undefined) return `${link}: ${trap}`;
+  }
+  return undefined;
+}
+
+const MAX_INDEX_BYTES = 64 * 1024 * 1024;
+const indexes = new Map<string, { readonly stamp: string; readonly links: readonly string[] }>();
+
+/** Undefined when there is an index and it cannot be understood. */
+async function linksOf(fs: ConfigFileSystem, file: string): Promise<readonly string[] | undefined> {
+  try {
+    const stat = await fs.lstat(file);
+    if (stat === undefined) return [];
+    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+    const known = stat.kind === 'file' ? indexes.get(file) : undefined;
+    if (known?.stamp === stamp) return known.links;
+    const links = gitlinksIn(await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES }));
+    if (links === undefined) return undefined;
+    if (indexes.size >= MAX_REMEMBERED) indexes.clear();
+    indexes.set(file, { stamp, links });
+    return links;
+  } catch {
+    // fail-closed: an index that we cannot read may lead anywhere.
+    return undefined;
+  }
 }
 
 /** One setting: `section.key` or `section.name.key`, lower case but for the name. */

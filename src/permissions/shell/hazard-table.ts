@@ -56,8 +56,13 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     short: 'repC',
     long: `require eval print import loader experimental-loader env-file inspect inspect-brk
       snapshot-blob openssl-config conditions`,
+    words:
+      /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
   },
-  npm: { long: 'script-shell prefix node-options globalconfig userconfig' },
+  npm: {
+    short: 'C',
+    long: 'script-shell prefix local-prefix logs-dir node-options globalconfig userconfig',
+  },
   npx: { short: 'cp', long: 'call package' },
   openssl: { words: /^-(engine|provider|provider-path|out|config|writerand)$/ },
   perl: { short: 'eE' },

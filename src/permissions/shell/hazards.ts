@@ -51,7 +51,7 @@ function hasLong(value: string, list: string | undefined): boolean {
   if (name === undefined || list === undefined) return false;
   return list
     .split(/\s+/)
-    .some((long) => long === name || (name.length > 3 && long.startsWith(name)));
+    .some((long) => long === name || (name.length > 1 && long.startsWith(name)));
 }
 
 function hasShort(value: string, letters: string): boolean {

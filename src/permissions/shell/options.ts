@@ -105,18 +105,7 @@ class OptionReader implements ParsedOptions {
 }
 
 /** Patterns and texts, of which every program takes whatever follows. */
-const TAKES_ANYTHING = new Set([
-  'e',
-  'regexp',
-  'expression',
-  'grep',
-  'author',
-  'S',
-  'G',
-  'd',
-  't',
-  's',
-]);
+const TAKES_ANYTHING = new Set(['e', 'regexp', 'expression', 'grep', 'author', 'S', 'G']);
 
 interface OptionNames {
   readonly long: ReadonlySet<string>;

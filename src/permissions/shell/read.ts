@@ -14,6 +14,7 @@ import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
 import { survey } from './gated.js';
+import { codeInAssignment } from './hidden-code.js';
 import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
 import { disguisesOf } from './runners.js';
 import { unreadable } from './unreadable.js';
@@ -264,7 +265,10 @@ class Reader {
   ): void {
     const { views: seen, scripts, suspects, opaque } = disguisesOf(command.words);
     this.#opaque ??= opaque;
-    const views = [...seen, ...suspects.flatMap((code) => this.#viewsIn(code))];
+    const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
+      codeInAssignment(name, value),
+    );
+    const views = [...seen, ...[...suspects, ...assigned].flatMap((code) => this.#viewsIn(code))];
     const grouped = this.#groups > 0;
     this.#commands.push({ assignments: [], raw: '', input: '', grouped, ...command, views });
     for (const script of scripts) this.#code(script, command.directories);

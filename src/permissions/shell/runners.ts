@@ -1,7 +1,23 @@
 import { memoised } from '../../util/memo.js';
+import { builtinCode, gitCode } from './hidden-code.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 
-const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'fish', 'rbash']);
+const SHELLS = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'ash',
+  'fish',
+  'rbash',
+  'csh',
+  'tcsh',
+  'yash',
+  'osh',
+  'nu',
+]);
 
 /** Programs that run the program named in their arguments, here and now. */
 const WRAPPERS = new Set(
@@ -15,7 +31,9 @@ const WRAPPERS = new Set(
 const LAUNCHERS = new Set(
   `ansible bunx choom chpst cmd daemonize dbus-run-session dumb-init entr expect fakeroot gosu
   hyperfine lima mosh nix-shell npx nsjail perf powershell pwsh run-parts sg ssh start-stop-daemon
-  su-exec tini uftrace unbuffer uvx wsl xvfb-run`.split(/\s+/),
+  su-exec tini uftrace unbuffer uvx wsl xvfb-run aa-exec capsh catchsegv cgexec chronic cpulimit
+  dbus-launch eatmydata faketime logsave numactl proxychains proxychains4 rlwrap runcon schedtool sem
+  ssh-agent torify torsocks vglrun xterm`.split(/\s+/),
 );
 
 /** Programs of which a subcommand runs what follows it. */
@@ -46,7 +64,7 @@ const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
 
 /** Options whose value is run as a command, by whichever program has them. */
 const RUNS_VALUE =
-  /^--(exec|pre|compress-program|to-command|use-compress-program|rsh|rsync-path|upload-pack|receive-pack|checkpoint-action|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd)$/;
+  /^--(exec|pre|compress-p\w*|to-c\w*|use-comp[\w-]*|rsh|rsh-command|rsync-path|open-files-in-pager|unzip-command|upload-pack|receive-pack|checkpoint-a\w*|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd)$/;
 
 /** The same for short options, which mean something else to every program. */
 const RUNS_SHORT: Readonly<Record<string, RegExp>> = {
@@ -171,9 +189,7 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
 /** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
 function suspectCode(words: readonly ShellWord[]): readonly string[] {
   const program = programOf(words) ?? '';
-  const aliases = words.flatMap(
-    (word) => /^(?:-c)?alias\.[^=]+=!(.+)$/s.exec(word.value)?.[1] ?? [],
-  );
+  const aliases = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
   if (isWrapper(program) || SHELLS.has(program)) return aliases;
   const runs = firstRun(words, program);
   const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
@@ -185,7 +201,9 @@ function suspectCode(words: readonly ShellWord[]): readonly string[] {
 function textsIn(words: readonly ShellWord[]): readonly string[] {
   return words.flatMap((word) => {
     if (!word.literal || !/\s/.test(word.value)) return [];
-    const value = /^(?:--)?[\w-]+=(.*)$/s.exec(word.value)?.[1];
+    const value =
+      /^(?:--)?[\w-]+=(?:exec=|sh=)?(.*)$/s.exec(word.value)?.[1] ??
+      /^(?:-[a-zA-Z]|\w*Command\s)(.+)$/s.exec(word.value)?.[1];
     return value === undefined ? [word.value] : [word.value, value];
   });
 }
@@ -198,6 +216,9 @@ function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[];
     return codeOf(code === undefined ? [] : [code], { joined: false });
   }
   const file = rest.find((word) => !word.literal || !/^[-+]/.test(word.value));
+  if (file !== undefined && /^\/(dev|proc\/(self|\d+))\/(stdin|fd\b)/.test(file.value)) {
+    return { scripts: [], opaque: 'a shell reads its commands from its input' };
+  }
   if (file !== undefined && !file.literal) {
     return { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
   }

@@ -20,7 +20,9 @@ export function readWord(word: Word, context: WordContext): ShellWord {
       build.part(part, { tilde: index === 0 && word.text.startsWith('~') });
     });
   }
-  return build.finish(word.text);
+  const read = build.finish(word.text);
+  // Shells do not agree whether `if=~/x` is spelled out.
+  return /^[A-Za-z_]\w*=~(\/|$)/.test(word.text) ? { ...read, literal: false } : read;
 }
 
 class Builder {

@@ -1,0 +1,42 @@
+import type { ShellWord } from './model.js';
+
+/** Settings of git that are commands, given for one call or for good, and options with one attached. */
+export function gitCode(words: readonly ShellWord[]): readonly string[] {
+  const stored = words[1]?.value === 'config' ? words.slice(3).map((word) => word.value) : [];
+  const given = words.flatMap(
+    (word) =>
+      /^(?:-c)?[a-z][\w-]*\.[^=]+=(.+)$/is.exec(word.value)?.[1] ??
+      /^-[xO](.+)$/s.exec(word.value)?.[1] ??
+      [],
+  );
+  return [...stored, ...given].map((text) => text.replace(/^!/, ''));
+}
+
+const KEEPS_NAMES =
+  /^(test|\[|printf|read|unset|let|declare|typeset|local|readonly|export|wait|getopts|mapfile|readarray|complete|compgen|alias)$/;
+
+/** Builtins evaluate the subscript of a name that they are given; some are given code to run later. */
+export function builtinCode(program: string, words: readonly ShellWord[]): readonly string[] {
+  if (!KEEPS_NAMES.test(program)) return [];
+  return words.slice(1).flatMap(({ value }, index) => {
+    const inner = [...value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
+      (found) => found[1] ?? found[2] ?? '',
+    );
+    const isCallback = words[index]?.value === '-C';
+    const alias = program === 'alias' ? /=(.*)$/s.exec(value)?.[1] : undefined;
+    return [...inner, ...(isCallback ? [value] : []), ...(alias === undefined ? [] : [alias])];
+  });
+}
+
+/** Variables whose value other programs run as a command. */
+const HOLDS_COMMAND =
+  /PAGER$|EDITOR$|^VISUAL$|COMMAND$|^LESS(OPEN|CLOSE)$|^GIT_(EXTERNAL_DIFF|SSH|PROXY_COMMAND)|ASKPASS$|^BROWSER$|_RSH$|^PS[0-4]$|^SHELL$/;
+
+/** What an assignment in front of a command, or on its own, may make other programs run. */
+export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
+  if (!HOLDS_COMMAND.test(name) || !value.literal) return [];
+  const inner = [...value.value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
+    (found) => found[1] ?? found[2] ?? '',
+  );
+  return [value.value.replace(/^\|+|\|+$/g, ''), ...inner];
+}
