@@ -80,7 +80,7 @@ async function toCommonJs(text) {
 }
 
 /** Loaded on demand, but by nearly every run: packed as well, evaluated only when asked for. */
-const USUAL = ['anthropic', 'validators', 'stream'];
+const USUAL = ['anthropic', 'validators', 'stream', 'trust-collect', 'trust-store', 'check'];
 
 /** The chunks that the entry reaches without a dynamic import, and the usual ones. */
 function neededAtStart(metafile) {
@@ -96,7 +96,11 @@ function neededAtStart(metafile) {
   const outputs = Object.keys(metafile.outputs);
   visit(outputs.find((name) => path.basename(name) === 'main.js'));
   for (const wanted of USUAL) {
-    visit(outputs.find((name) => path.basename(name).startsWith(`${wanted}-`)));
+    const output = outputs.find((name) =>
+      new RegExp(`^${wanted}-[A-Z0-9]{8}\\.js$`).test(path.basename(name)),
+    );
+    if (output === undefined) throw new Error(`there is no chunk of the name ${wanted}`);
+    visit(output);
   }
   return seen;
 }
@@ -118,17 +122,21 @@ export async function writeCodeCache() {
     pathToFileURL(path.join(ROOT, 'dist/lib/testing.js')).href
   );
   const home = mkdtempSync(path.join(os.tmpdir(), 'portcullis-build-'));
-  writeFileSync(path.join(home, 'a.txt'), 'text\n');
+  const project = path.join(home, 'project');
+  mkdirSync(path.join(project, '.claude'), { recursive: true });
+  writeFileSync(path.join(project, 'a.txt'), 'text\n');
+  const settings = { permissions: { allow: ['Read', 'Bash'], deny: ['Bash(rm *)'] } };
+  writeFileSync(path.join(project, '.claude/settings.json'), JSON.stringify(settings));
   const calls = [
     { tool: 'Read', input: { file_path: 'a.txt' } },
     { tool: 'Bash', input: { command: 'true' } },
     { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'text', new_string: 'words' } },
   ];
   const server = await startFakeModelServer({ script: [...calls, ...calls.slice(0, 2), 'done'] });
-  const flags = ['-p', 'go', '--allowedTools', 'Bash,Read,Edit'];
+  const flags = ['-p', 'go', '--trust', '--allowedTools', 'Bash,Read,Edit'];
   try {
     await promisify(execFile)(process.execPath, [path.join(ROOT, 'bin/portcullis'), ...flags], {
-      cwd: home,
+      cwd: project,
       env: {
         PATH: process.env.PATH,
         HOME: home,
