@@ -24,7 +24,7 @@ export interface JournalParts {
 export interface Journal {
   /**
    * Writes a decision down and returns it stamped: before the call it is about runs, or, for a call
-   * that changes nothing (`soon`), in the next moment in which nothing else is to be done. Never
+   * that changes nothing (`soon`), together with its neighbours a few milliseconds later. Never
    * throws and never holds a call up: what cannot be written is told and kept to be tried again.
    */
   note(receipt: Receipt, when: 'now' | 'soon'): Receipt;
@@ -51,6 +51,7 @@ export function journalDirectory(place: {
 /** Decisions kept in memory while the disk takes none. */
 const MOST_PENDING = 1_000;
 const TAIL_BYTES = 256 * 1024;
+const SOON_MS = 10;
 
 export function openJournal(parts: JournalParts): Journal {
   return new FileJournal(parts);
@@ -94,10 +95,12 @@ class FileJournal implements Journal {
   #writeSoon(file: string): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const timer = setTimeout(() => {
       this.#scheduled = false;
       if (this.#pending.length > 0) this.#write(file);
-    });
+    }, SOON_MS);
+    // Nobody has to wait for it: closing writes what is left.
+    timer.unref();
   }
 
   close(): number {
