@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { gateRig, type RigOptions } from '../../test/support/gate-rig.js';
 import type { SessionNews } from '../protocol/session-events.js';
@@ -343,5 +344,49 @@ describe('what else a callback can say', () => {
       { signal: turn.signal },
     );
     expect((await call('Read', { file_path: 'a.txt' })).kind).toBe('refused');
+  });
+});
+
+describe('a denied call', () => {
+  const COMMANDS = ['rm a.txt', 'true && rm a.txt', 'sh -c "rm a.txt"', 'npm test', 'ls'];
+  const answer = fc.oneof(
+    fc.constantFrom('allow', 'ask', 'deny', 'defer', 'nonsense').map((word) => says(word)),
+    fc
+      .tuple(fc.constantFrom(...COMMANDS), fc.constantFrom(undefined, 'allow', 'ask'))
+      .map(([text, decision]) => rewrites(command(text), decision)),
+    fc.constantFrom<unknown>({}, undefined, 'text', 7, { continue: false }),
+  );
+
+  it('never runs, whatever rules, modes, callbacks and askers say', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          text: fc.constantFrom(...COMMANDS),
+          mode: fc.constantFrom(
+            ...(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const),
+          ),
+          allow: fc.subarray(['Bash', 'Bash(rm *)', 'Bash(sh *)', 'Bash(npm *)']),
+          ask: fc.subarray(['Bash(npm *)']),
+          answers: fc.array(answer, { minLength: 1, maxLength: 3 }),
+          onFailure: fc.constantFrom('block' as const, 'continue' as const),
+          rewrite: fc.option(fc.constantFrom(...COMMANDS), { nil: undefined }),
+        }),
+        async ({ text, mode, allow, ask, answers, onFailure, rewrite }) => {
+          const callbacks = Object.fromEntries(answers.map((one, n) => [`h${n}`, () => one]));
+          const updatedInput = rewrite === undefined ? {} : { updatedInput: command(rewrite) };
+          const { call } = rig(callbacks, {
+            mode,
+            allow,
+            ask,
+            deny: ['Bash(rm *)'],
+            entries: [{ onFailure }],
+            asker: async () => ({ behavior: 'allow', ...updatedInput }),
+          });
+          const verdict = await call('Bash', command(text));
+          if (verdict.kind === 'allowed') expect(JSON.stringify(verdict.input)).not.toContain('rm');
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
