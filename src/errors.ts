@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'process'
   | 'network'
   | 'aborted'
+  /** A hook or a policy said no. */
+  | 'denied'
   | 'internal';
 
 /**

@@ -28,7 +28,17 @@ function area(name: string): string {
 }
 
 const GROUND = ['protocol', 'util', 'errors.ts', 'version.ts', 'markdown.d.ts'];
-const FEATURES = ['settings', 'permissions', 'journal', 'tools', 'context', 'session', 'budget'];
+const FEATURES = [
+  'settings',
+  'permissions',
+  'hooks',
+  'journal',
+  'tools',
+  'context',
+  'skills',
+  'session',
+  'budget',
+];
 
 /** What each area may import besides itself and the ground. `folder/file` names a single file. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -38,13 +48,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   loop: ['model/client.ts', 'model/fold.ts'],
   settings: ['env', 'model', 'generated'],
   permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
+  hooks: ['env', 'model', 'generated', 'settings', 'permissions', 'tools/tool.ts'],
+  skills: ['env', 'settings', 'permissions', 'generated', 'tools/tool.ts', 'context/tokens.ts'],
   tools: ['env', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
   context: ['env', 'model', 'settings', 'loop/types.ts'],
   session: ['env', 'model', 'loop/types.ts'],
   journal: ['env'],
   budget: ['env', 'model', 'loop/types.ts'],
   agents: ['env', 'model', 'loop', ...FEATURES],
-  'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
+  'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', 'harness', ...FEATURES],
+  harness: ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
   server: ['harness.ts'],
   sdk: ['harness.ts', 'server'],
   cli: ['harness.ts', 'server', 'env', 'model/discover.ts'],
@@ -157,6 +170,8 @@ describe('architecture', () => {
       'runner',
       'load()',
       'parts',
+      'background',
+      'rounds',
     ];
     const runs = shipped.flatMap((file) =>
       [...file.text.matchAll(/([\w$]+(?:\(\))?)\)?\s*\.run\(/g)]

@@ -1,5 +1,6 @@
 import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
+import { hookFiles } from './hooks.js';
 import { readOnlyCommandsFiles } from './read-only-commands.js';
 import { settingsFiles } from './settings.js';
 import { toolReference } from './tool-reference.js';
@@ -10,6 +11,7 @@ export async function generate(): Promise<Record<string, string>> {
   return {
     ...toolSchemaFiles(),
     ...settingsFiles(),
+    ...hookFiles(),
     ...readOnlyCommandsFiles(),
     ...(await toolReference(toolSchemas())),
     ...cliReference(),

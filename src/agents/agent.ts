@@ -1,5 +1,5 @@
 import { createConversation } from '../loop/conversation.js';
-import { runLoop } from '../loop/loop.js';
+import { type LoopStart, runLoop } from '../loop/loop.js';
 import type {
   Conversation,
   InputMessage,
@@ -13,7 +13,7 @@ import type {
 import type { ModelClient, ModelRequest, SystemBlock, ThinkingConfig } from '../model/client.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
-import type { Invoke } from '../tools/invoke.js';
+import type { Invoke } from '../tools/invocation.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { Compaction } from './compaction.js';
 
@@ -46,8 +46,12 @@ export interface AgentSetup {
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Once a turn, while the model works and nothing else runs; done before any call of its answer. */
   betweenTurns?(): Promise<void>;
-  takeInput(): readonly InputMessage[];
-  onIdle(answer: ModelAnswer): InputMessage | undefined | Promise<InputMessage | undefined>;
+  readonly takeInput: LoopDeps['takeInput'];
+  readonly onIdle: LoopDeps['onIdle'];
+  readonly afterBatch?: LoopDeps['afterBatch'];
+  readonly display?: LoopDeps['display'];
+  /** Whether a run may end with a call that a hook put off. */
+  readonly mayDefer?: boolean;
   onAnswer(answer: ModelAnswer): void;
   emit(event: LoopEvent): void;
   uuid(): string;
@@ -56,7 +60,7 @@ export interface AgentSetup {
 export interface Agent {
   readonly ref: AgentRef;
   readonly conversation: Conversation;
-  run(prompts: readonly InputMessage[], signal: AbortSignal): Promise<LoopOutcome>;
+  run(start: LoopStart, signal: AbortSignal): Promise<LoopOutcome>;
   /** Summarises the conversation now. */
   compact(instructions: string | undefined, signal: AbortSignal): Promise<boolean>;
 }
@@ -108,6 +112,9 @@ export function createAgent(setup: AgentSetup): Agent {
     takeInput: setup.takeInput,
     shouldStop: setup.shouldStop,
     onIdle: setup.onIdle,
+    ...(setup.afterBatch === undefined ? {} : { afterBatch: setup.afterBatch }),
+    ...(setup.display === undefined ? {} : { display: setup.display }),
+    mayDefer: setup.mayDefer === true,
     onPromptTooLong: (signal) => compact('auto', undefined, signal),
     recordInput: (message) => setup.record.input(message),
     recordAnswer(answer) {
@@ -126,7 +133,7 @@ export function createAgent(setup: AgentSetup): Agent {
   return {
     ref: setup.ref,
     conversation,
-    run: (prompts, signal) => runLoop(deps, prompts, signal),
+    run: (start, signal) => runLoop(deps, start, signal),
     compact: (instructions, signal) => compact('manual', instructions, signal),
   };
 }

@@ -8,6 +8,10 @@ export interface CallLedger {
   beginRun(): void;
   verdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): PermissionDenial | undefined;
   ran(tool: AnyTool): void;
+  /** The run ended with this call put off: it was not refused. */
+  deferred(toolUseId: string): void;
+  /** How many calls have run since the session was opened. */
+  count(): number;
   denials(): readonly PermissionDenial[];
   /**
    * Refusals that were not made up for. A refused call counts as made up for when a later call of
@@ -19,6 +23,7 @@ export interface CallLedger {
 export function createCallLedger(): CallLedger {
   let denials: PermissionDenial[] = [];
   let open: string[] = [];
+  let count = 0;
   return {
     beginRun() {
       denials = [];
@@ -37,7 +42,15 @@ export function createCallLedger(): CallLedger {
       open.push(tool.name);
       return denial;
     },
+    count: () => count,
+    deferred(toolUseId) {
+      const [put] = denials.filter((denial) => denial.tool_use_id === toolUseId);
+      denials = denials.filter((denial) => denial !== put);
+      const at = put === undefined ? -1 : open.lastIndexOf(put.tool_name);
+      if (at !== -1) open = open.toSpliced(at, 1);
+    },
     ran(tool) {
+      count++;
       open = open.filter((name) => name !== tool.name);
     },
     denials: () => denials,

@@ -4,6 +4,7 @@ import {
   mayCompact,
   shouldCompact,
 } from '../context/compact-trigger.js';
+import { reminder } from '../context/reminders.js';
 import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
 import type { ModelClient, ModelRequest } from '../model/client.js';
@@ -21,6 +22,10 @@ export interface Compaction {
   run(order: CompactionOrder, signal: AbortSignal): Promise<readonly Message[] | undefined>;
   /** Set once shortening has stopped helping. */
   readonly exhausted: string | undefined;
+  /** Tokens that these messages take, as far as is known. */
+  usedTokens(messages: readonly Message[]): number;
+  /** Why the last summary was not made, when a hook held it back. */
+  readonly held: string | undefined;
 }
 
 export interface CompactionOrder {
@@ -40,13 +45,35 @@ export interface CompactionParts {
     preTokens: number;
     messages: readonly Message[];
   }): { readonly uuid: string; readonly summaryUuid: string };
+  readonly hooks?: CompactionHooks;
   emit(event: SessionNews): void;
+}
+
+/** What hooks do around a summary. */
+export interface CompactionHooks {
+  before(
+    compaction: { readonly trigger: 'auto' | 'manual'; readonly instructions: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{
+    /** Why there is to be no summary. */
+    readonly blocked?: string;
+    /** Joins the instructions of the summary. */
+    readonly instructions: readonly string[];
+    /** Survives the summary as it is. */
+    readonly preserve: readonly string[];
+  }>;
+  /** The summary stands; what hooks add to it for the model. */
+  after(
+    compaction: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
 }
 
 export function createCompaction(parts: CompactionParts): Compaction {
   let meter: TokenMeter | undefined;
   let turn = 0;
   let exhausted: string | undefined;
+  let held: string | undefined;
   let failures = 0;
   const breaker = createCompactionBreaker();
   const limits = (): { window: number; maxOutput: number; env: CompactionParts['env'] } => {
@@ -68,8 +95,20 @@ export function createCompaction(parts: CompactionParts): Compaction {
     get exhausted() {
       return exhausted;
     },
+    usedTokens: (messages) => meter?.used(messages) ?? 0,
+    get held() {
+      return held;
+    },
     async run({ trigger, request, instructions }, signal) {
+      held = undefined;
       if (!mayCompact(trigger, parts.env)) return undefined;
+      const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
+      if (hooked.blocked !== undefined) {
+        held = hooked.blocked;
+        parts.emit({ type: 'compaction_failed', reason: held });
+        return undefined;
+      }
+      const wanted = [instructions, ...hooked.instructions].filter((text) => text !== undefined);
       const started = parts.clock.monotonic();
       parts.emit({ type: 'compacting' });
       // Rarely needed, so its prompt and code are not part of the start.
@@ -80,8 +119,10 @@ export function createCompaction(parts: CompactionParts): Compaction {
         callModel: (summary, abort) => parts.client.stream(summary, abort),
         signal,
         usedTokens: meterFor(request).used(request.messages),
-        preserve: openingOf(request.messages[0]),
-        ...(instructions === undefined ? {} : { instructions }),
+        preserve: [openingOf(request.messages[0]), ...hooked.preserve]
+          .filter((text) => text !== '')
+          .join('\n'),
+        ...(wanted.length === 0 ? {} : { instructions: wanted.join('\n') }),
       });
       if (!done.ok) {
         const { error } = done;
@@ -93,7 +134,12 @@ export function createCompaction(parts: CompactionParts): Compaction {
         return undefined;
       }
       failures = 0;
-      const { newMessages, preTokens, postTokens } = done.value;
+      const { preTokens } = done.value;
+      const summary = textOf(done.value.newMessages[0]?.content ?? '');
+      const contexts = (await parts.hooks?.after({ trigger, summary }, signal)) ?? [];
+      const asked = wanted.length === 0 ? [] : [reminder(`${ASKED} ${wanted.join('\n')}`)];
+      const newMessages = withContexts(done.value.newMessages, [...asked, ...contexts]);
+      const postTokens = meterFor(request).used(newMessages);
       const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
       parts.emit({
         type: 'compacted',
@@ -101,7 +147,7 @@ export function createCompaction(parts: CompactionParts): Compaction {
         preTokens,
         postTokens,
         durationMs: Math.round(parts.clock.monotonic() - started),
-        summary: textOf(newMessages[0]?.content ?? ''),
+        summary,
         ...recorded,
       });
       const verdict = breaker.compacted({
@@ -115,6 +161,21 @@ export function createCompaction(parts: CompactionParts): Compaction {
       return newMessages;
     },
   };
+}
+
+const ASKED = 'The summary above was made with these words in mind:';
+
+const NO_WISHES = { instructions: [], preserve: [], blocked: undefined } as const;
+
+/** What hooks say about the new beginning stands beside the summary. */
+function withContexts(
+  messages: readonly Message[],
+  contexts: readonly string[],
+): readonly Message[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== 'user' || contexts.length === 0) return messages;
+  const blocks = contexts.map((text) => ({ type: 'text' as const, text }));
+  return [{ role: 'user', content: [...first.content, ...blocks] }, ...rest];
 }
 
 /** Failed summaries in a row after which none is made unasked. */

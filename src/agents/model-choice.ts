@@ -26,6 +26,8 @@ export interface ModelChoices {
   small(): string;
   /** Resolved; each may be asked for as well as the model itself. */
   readonly fallbacks: readonly string[];
+  /** The full name of what `set` would choose. Throws as it does. */
+  resolve(name: string | undefined): string;
   /** Undefined: back to the one the session was opened with. */
   set(name: string | undefined): string;
   /** What can be chosen by name. */
@@ -49,6 +51,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
     fallbacks: (options.fallbackModels ?? []).map((name) => pick(name).id),
     small: () =>
       options.provider === 'anthropic' ? resolveModel('haiku', options.env).id : model.id,
+    resolve: (name) => pick(name ?? options.name).id,
     set(name) {
       model = pick(name ?? options.name);
       current = choiceFor(model, options);

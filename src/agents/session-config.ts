@@ -1,5 +1,5 @@
+import type { HostCallbacks } from '../hooks/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
-import type { HostCallbacks } from '../permissions/callbacks.js';
 import type { Asker } from '../permissions/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
@@ -52,6 +52,10 @@ export interface SessionConfig {
   readonly persist: boolean;
   /** The project's own settings may grant and execute, for this session. */
   readonly trust: boolean;
+  /** Setup hooks run first, and why. */
+  readonly setup?: 'init' | 'maintenance' | undefined;
+  /** A run may end with a call that a hook put off. */
+  readonly mayDefer?: boolean;
   /** The end of a run waits, for a bounded time, for background work and tells the agent of it. */
   readonly waitForBackground?: boolean;
   /** Trust that the host has already asked a person about; takes the place of looking it up. */

@@ -6,7 +6,7 @@ import type {
   ModelAnswer,
   StopReason,
 } from '../loop/types.js';
-import type { Usage } from '../protocol/content.js';
+import type { ToolUseBlock, Usage } from '../protocol/content.js';
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
@@ -14,6 +14,7 @@ import type { Agent } from './agent.js';
 import type { BackgroundInput } from './background-input.js';
 import type { CallLedger } from './call-ledger.js';
 import type { SessionInspection } from './inspection.js';
+import type { Beginning, RunHooks, SessionEndReason } from './run-hooks.js';
 
 /** One prompt, answered or not, with everything its result carries. */
 export interface RunResult {
@@ -41,12 +42,22 @@ export interface AgentSession {
   readonly id: string;
   info(): SessionInfo;
   readonly inspect: SessionInspection;
+  /**
+   * What comes before the first prompt: each item is a run of its own, with these prompts. A host
+   * that does not ask gets all of it with its first run.
+   */
+  begin(): Promise<readonly (readonly InputMessage[])[]>;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
   /** Ends the running turn. False when there is none, or it is being ended already. */
   interrupt(): boolean;
   setMode(mode: PermissionMode): void;
-  /** Undefined goes back to the model the session was opened with. Returns the resolved name. */
-  setModel(name: string | undefined): string;
+  /**
+   * Undefined goes back to the model the session was opened with. Resolves to the full name; rejects
+   * when the model cannot be used or a hook holds the switch back.
+   */
+  setModel(name: string | undefined, source: ModelSwitchSource): Promise<string>;
+  /** Counts one more directory as inside. */
+  addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
   /** Tokens and cost since the session was opened. */
   accounts(): Pick<RunResult, 'modelUsage' | 'cost'>;
@@ -57,9 +68,12 @@ export interface AgentSession {
   onBackgroundInput(listener: () => void): void;
   /** Waits, for a bounded time, for running background work. True: there is something to tell. */
   waitForBackground(): Promise<boolean>;
-  /** Ends background work and child processes, and flushes what is unsaved. */
-  close(): Promise<void>;
+  /** Tells hooks, ends background work and child processes, and flushes what is unsaved. */
+  close(reason?: SessionEndReason): Promise<void>;
 }
+
+/** Who wants another model. */
+export type ModelSwitchSource = 'command' | 'picker' | 'sdk';
 
 export interface SessionParts {
   readonly id: string;
@@ -73,7 +87,15 @@ export interface SessionParts {
   readonly inspect: SessionInspection;
   emit(event: LoopEvent | SessionNews): void;
   setMode(mode: PermissionMode): void;
-  setModel(name: string | undefined): string;
+  readonly setModel: AgentSession['setModel'];
+  readonly addDirectory: AgentSession['addDirectory'];
+  readonly hooks: RunHooks;
+  /** Why the last summary was not made, when a hook held it back. */
+  compactionHeld(): string | undefined;
+  /** Calls that were put off in the run before. */
+  readonly deferredCalls: readonly ToolUseBlock[];
+  /** What hooks said since the last run, for the model. */
+  pendingNotes(): readonly InputMessage[];
   /** What stands before the first prompt; empty when the session goes on where it was. */
   openingMessages(): Promise<readonly InputMessage[]> | readonly InputMessage[];
   recordInput(message: InputMessage): void;
@@ -83,13 +105,15 @@ export interface SessionParts {
   /** Set when an answer in a schema is owed: how often it may be asked for. */
   readonly structuredAttempts: number | undefined;
   onMaxTurns(limit: number): void;
+  /** A run ended with a call that was put off: the transcript says so. */
+  onDeferred(toolUseId: string): void;
   close(): Promise<void>;
 }
 
 export interface SessionRun {
   /** One per prompt: the id of what the person said. */
   readonly promptId: string | undefined;
-  takeInput(): readonly InputMessage[];
+  takeInput(): Promise<readonly InputMessage[]>;
   onAnswer(answer: ModelAnswer): void;
 }
 
@@ -100,30 +124,79 @@ export function createSession(
 ): AgentSession {
   let controller: AbortController | undefined;
   let opened = false;
+  let beginning: Promise<Beginning> | undefined;
+  let deferred = parts.deferredCalls;
+  let closing: Promise<void> | undefined;
+
+  const begin = (signal: AbortSignal): Promise<Beginning> => {
+    beginning ??= parts.hooks.begin(signal);
+    return beginning;
+  };
+
+  /** What the first run is given besides its prompts. */
+  const opening = async (signal: AbortSignal): Promise<readonly InputMessage[]> => {
+    if (opened) return [];
+    const asked = beginning !== undefined;
+    const { inputs, prompts } = await begin(signal);
+    opened = true;
+    return [...(await parts.openingMessages()), ...inputs, ...(asked ? [] : prompts)];
+  };
+
+  /** One run of the agent, hooks before and after it included. */
+  const answer = async (
+    prompts: readonly InputMessage[],
+    signal: AbortSignal,
+  ): Promise<LoopOutcome> => {
+    const before = await opening(signal);
+    const submitted = await parts.hooks.submit(prompts, signal);
+    if (submitted.kind === 'blocked') {
+      const { message } = submitted;
+      return {
+        reason: { kind: 'prompt_blocked', message },
+        turns: 0,
+        text: message,
+        lastAnswer: undefined,
+      };
+    }
+    const pending = deferred;
+    deferred = [];
+    const start = { prompts: [...before, ...parts.pendingNotes(), ...submitted.inputs], pending };
+    const outcome = settle(parts, await parts.agent.run(start, signal));
+    if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
+    await parts.hooks.ended(outcome);
+    return outcome;
+  };
 
   const run = async (prompts: readonly InputMessage[], options: RunOptions): Promise<RunResult> => {
     const started = parts.clock.monotonic();
     const apiBefore = parts.apiMs();
     let usage = ZERO_USAGE;
     controller = new AbortController();
+    const { signal } = controller;
     current.run = {
       promptId: prompts.findLast((prompt) => prompt.meta !== true)?.uuid,
-      takeInput: () => [...parts.background.take(), ...(options.takeInput?.() ?? [])],
-      onAnswer(answer) {
-        usage = addUsage(usage, answer.usage);
+      async takeInput() {
+        const arrived = [
+          ...parts.pendingNotes(),
+          ...parts.background.take(),
+          ...(options.takeInput?.() ?? []),
+        ];
+        if (arrived.length === 0) return arrived;
+        const submitted = await parts.hooks.submit(arrived, signal);
+        return submitted.kind === 'pass' ? submitted.inputs : [];
+      },
+      onAnswer(one) {
+        usage = addUsage(usage, one.usage);
       },
     };
     parts.calls.beginRun();
     parts.beginTurn?.();
     try {
       const focus = compactOrder(prompts);
-      if (focus !== undefined) return await compactRun(focus, { started, apiBefore });
-      const opening = opened ? [] : await parts.openingMessages();
-      opened = true;
-      const outcome = await parts.agent.run([...opening, ...prompts], controller.signal);
-      const settled = settle(parts, outcome);
+      const outcome =
+        focus === undefined ? await answer(prompts, signal) : await compactRun(focus, signal);
       return {
-        outcome: settled,
+        outcome,
         durationMs: parts.clock.monotonic() - started,
         apiMs: parts.apiMs() - apiBefore,
         usage,
@@ -138,29 +211,32 @@ export function createSession(
   };
 
   /** `/compact` as a prompt: no model turn of its own, only the summary. */
-  const compactRun = async (
-    focus: string,
-    { started, apiBefore }: { started: number; apiBefore: number },
-  ): Promise<RunResult> => {
-    const signal = controller?.signal ?? new AbortController().signal;
+  const compactRun = async (focus: string, signal: AbortSignal): Promise<LoopOutcome> => {
+    await begin(signal);
     const done = await parts.agent.compact(focus === '' ? undefined : focus, signal);
+    const held = parts.compactionHeld();
+    if (!done && held !== undefined) {
+      return {
+        reason: { kind: 'completed', stopReason: null },
+        turns: 0,
+        text: held,
+        lastAnswer: undefined,
+      };
+    }
     const text = done ? 'The conversation was summarised.' : '';
     const reason: StopReason = done ? { kind: 'completed', stopReason: null } : NOT_SUMMARISED;
-    return {
-      outcome: { reason, turns: 0, text, lastAnswer: undefined },
-      durationMs: parts.clock.monotonic() - started,
-      apiMs: parts.apiMs() - apiBefore,
-      usage: ZERO_USAGE,
-      ...parts.accounts(),
-      denials: [],
-      unrecoveredDenials: 0,
-    };
+    return { reason, turns: 0, text, lastAnswer: undefined };
   };
 
   return {
     id: parts.id,
     info: parts.info,
     inspect: parts.inspect,
+    async begin() {
+      const { prompts } = await begin(new AbortController().signal);
+      const given = prompts.map((prompt) => [prompt]);
+      return deferred.length > 0 ? [[], ...given] : given;
+    },
     run: (prompts, options = {}) => run(prompts, options),
     interrupt() {
       if (controller === undefined || controller.signal.aborted) return false;
@@ -169,6 +245,7 @@ export function createSession(
     },
     setMode: parts.setMode,
     setModel: parts.setModel,
+    addDirectory: parts.addDirectory,
     async compact(instructions) {
       controller = new AbortController();
       try {
@@ -182,9 +259,13 @@ export function createSession(
     takeBackgroundInput: () => parts.background.take(),
     onBackgroundInput: (listener) => parts.background.onArrival(listener),
     waitForBackground: () => parts.background.wait(),
-    async close() {
-      controller?.abort(new Error('the session was closed'));
-      await parts.close();
+    close(reason = 'other') {
+      closing ??= (async () => {
+        controller?.abort(new Error('the session was closed'));
+        if (beginning !== undefined) await parts.hooks.close(reason);
+        await parts.close();
+      })();
+      return closing;
     },
   };
 }
@@ -203,6 +284,10 @@ function settle(parts: SessionParts, outcome: LoopOutcome): LoopOutcome {
   const { reason } = outcome;
   if (reason.kind === 'aborted') leaveMark(parts, reason);
   if (reason.kind === 'max_turns') parts.onMaxTurns(reason.limit);
+  if (reason.kind === 'tool_deferred') {
+    parts.calls.deferred(reason.call.id);
+    parts.onDeferred(reason.call.id);
+  }
   if (reason.kind === 'completed' && parts.structuredAttempts !== undefined) {
     // A run that owes an answer in a schema and does not give it has not succeeded.
     return {

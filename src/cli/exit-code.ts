@@ -20,8 +20,12 @@ export function exitCodeOf(run: RunResult): number {
     case 'completed':
     case 'finished':
     case 'hook_stopped':
+    case 'stop_prevented':
+    case 'tool_deferred':
       // A refused run does not look like a done one.
       return run.unrecoveredDenials > 0 ? EXIT.denied : EXIT.done;
+    case 'prompt_blocked':
+      return EXIT.denied;
     case 'max_turns':
       return EXIT.maxTurns;
     case 'budget':

@@ -52,7 +52,14 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'switch',
     help: 'Also send the raw events of the model stream',
   },
-  { name: 'include-hook-events', kind: 'switch', help: 'Also send hook events', notYet: 'quiet' },
+  {
+    name: 'include-hook-events',
+    kind: 'switch',
+    help: 'Also send the start and end of every hook',
+  },
+  { name: 'init', kind: 'switch', help: 'Run Setup hooks (init) before the prompt' },
+  { name: 'init-only', kind: 'switch', help: 'Run Setup and SessionStart hooks, then leave' },
+  { name: 'maintenance', kind: 'switch', help: 'Run Setup hooks (maintenance) before the prompt' },
   {
     name: 'include-decisions',
     kind: 'switch',

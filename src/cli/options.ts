@@ -18,6 +18,10 @@ export interface CliOptions {
   readonly replayPrompts: boolean;
   readonly decisions: boolean;
   readonly verbose: boolean;
+  /** Send the start and end of every hook. */
+  readonly hookEvents: boolean;
+  /** Run the hooks of the start, then leave. */
+  readonly initOnly: boolean;
   readonly debug: boolean;
   readonly debugFile: string | undefined;
   readonly prompt: string | undefined;
@@ -36,7 +40,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
   try {
     const outputFormat = (one('output-format') ?? 'text') as OutputFormat;
     const streamInput = one('input-format') === 'stream-json';
-    const print = has('print') || streamInput;
+    const print = has('print') || streamInput || has('init-only');
     refuse(
       outputFormat === 'stream-json' && print && !has('verbose'),
       '--output-format stream-json needs --verbose when printing: the stream is every message',
@@ -66,6 +70,8 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       partialMessages: has('include-partial-messages'),
       replayPrompts: has('replay-user-messages'),
       decisions: has('include-decisions'),
+      hookEvents: has('include-hook-events'),
+      initOnly: has('init-only'),
       verbose: has('verbose'),
       debug: has('debug-to-stderr') || args.values.has('debug'),
       debugFile: one('debug-file'),
@@ -117,8 +123,16 @@ function sessionFields(args: ParsedArgs): SessionFields {
     title: one('name'),
     persist: !args.switches.has('no-session-persistence'),
     trust: args.switches.has('trust'),
+    setup: setupTrigger(args),
     script: one('script'),
   };
+}
+
+function setupTrigger(args: ParsedArgs): SessionFields['setup'] {
+  const init = args.switches.has('init') || args.switches.has('init-only');
+  const maintenance = args.switches.has('maintenance');
+  refuse(init && maintenance, '--init and --maintenance exclude each other');
+  return init ? 'init' : maintenance ? 'maintenance' : undefined;
 }
 
 function permissionMode(args: ParsedArgs): PermissionMode | undefined {

@@ -5,7 +5,7 @@ import { createFramer, initFrame } from '../server/frames.js';
 import { describeEnd, resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
-import { exitCodeOf } from './exit-code.js';
+import { EXIT, exitCodeOf } from './exit-code.js';
 import type { CliOptions } from './options.js';
 import type { Output } from './output.js';
 import { readPiped } from './stdin.js';
@@ -26,7 +26,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   const prompt = [options.prompt, piped]
     .filter((part) => part !== undefined && part !== '')
     .join('\n');
-  if (prompt.trim() === '') {
+  if (prompt.trim() === '' && !options.initOnly) {
     throw new PortcullisError('usage', 'there is no prompt', {
       remedy: 'give one: portcullis -p "…", or pipe it in',
     });
@@ -43,6 +43,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     replayPrompts: options.replayPrompts,
     stateChanges: false,
     decisions: options.decisions,
+    hookEvents: options.hookEvents,
     uuid: deps.uuid,
   });
   const wantsFrames = options.outputFormat === 'stream-json' || options.verbose;
@@ -54,16 +55,22 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     ...deps.config,
     emit: withDebug(output, emit),
     waitForBackground: true,
+    mayDefer: true,
   });
   deps.onOpen(session);
   sessionId = session.id;
   try {
     send(initFrame(session.info(), deps.uuid()));
+    const before = await session.begin();
+    if (options.initOnly) return EXIT.done;
+    for (const prompts of before)
+      send(resultFrame(await session.run(prompts), session.id, deps.uuid()));
     const run = await session.run([
       { uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] },
     ]);
     const result = resultFrame(run, session.id, deps.uuid());
-    if (options.outputFormat === 'text') output.answer(`${ending(run.outcome.text, run)}\n`);
+    if (options.outputFormat === 'text')
+      output.answer(`${ending(run.outcome.display ?? run.outcome.text, run)}\n`);
     else if (options.outputFormat === 'json')
       output.out(`${JSON.stringify(options.verbose ? [...frames, result] : result)}\n`);
     else send(result);

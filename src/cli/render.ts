@@ -23,8 +23,8 @@ export function createRenderer(
     switch (event.type) {
       case 'answer':
         return event.answer.message.content
-          .map((block) => {
-            if (block.type === 'text') return printable(block.text);
+          .map((block, index) => {
+            if (block.type === 'text') return printable(event.display?.get(index) ?? block.text);
             if (block.type === 'tool_use')
               return `${paint('36', `→ ${line(block.name)}`)} ${dim(line(subjectOf(block.input)))}`;
             return '';
@@ -76,6 +76,8 @@ export function createRenderer(
       case 'decision':
       case 'denied':
       case 'progress':
+      case 'hook_started':
+      case 'hook_finished':
         return undefined;
     }
   };

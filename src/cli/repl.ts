@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, LoopEvent, SessionNews } from '../harness.js';
+import type { AgentSession, InputMessage, LoopEvent, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
@@ -16,6 +16,7 @@ import { settleTrust } from './trust-question.js';
 const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
   /model [name]   show or change the model
   /mode [mode]    show or change the permission mode (${PERMISSION_MODES.join(', ')})
+  /add-dir <path> let the agent work in one more directory
   /compact [what] summarise the conversation, keeping what you name
   /cost           tokens and cost so far
   /help           this text
@@ -58,6 +59,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
   const info = session.info();
   output.out(`Portcullis · ${info.model} · ${info.cwd} · mode ${info.mode}\n/help for help\n`);
   try {
+    for (const prompts of await session.begin()) await turnOf(session, prompts, deps);
     if (deps.options.prompt !== undefined) await turn(session, deps.options.prompt, deps);
     for (;;) {
       output.out('> ');
@@ -72,12 +74,20 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     return EXIT.done;
   } finally {
     reader.close();
-    await session.close();
+    await session.close('prompt_input_exit');
   }
 }
 
-async function turn(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
-  const run = await session.run([{ uuid: deps.uuid(), content: [{ type: 'text', text }] }]);
+function turn(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+  return turnOf(session, [{ uuid: deps.uuid(), content: [{ type: 'text', text }] }], deps);
+}
+
+async function turnOf(
+  session: AgentSession,
+  prompts: readonly InputMessage[],
+  deps: PrintDeps,
+): Promise<void> {
+  const run = await session.run(prompts);
   const problem = describeEnd(run.outcome.reason);
   if (problem !== '') deps.output.out(`! ${printable(problem)}\n`);
 }
@@ -101,8 +111,13 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'help':
       return output.out(`${HELP}\n`);
     case 'model':
+      if (argument !== '') await session.setModel(argument, 'command');
+      return output.out(`model: ${session.info().model}\n`);
+    case 'add-dir':
+      if (argument === '') return output.out('! name a directory: /add-dir <path>\n');
+      await session.addDirectory(argument);
       return output.out(
-        `model: ${argument === '' ? session.info().model : session.setModel(argument)}\n`,
+        `directories: ${printable(session.info().additionalDirectories.join(', '))}\n`,
       );
     case 'mode': {
       const mode = PERMISSION_MODES.find((known: PermissionMode) => known === argument);

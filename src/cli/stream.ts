@@ -18,6 +18,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     replayPrompts: options.replayPrompts,
     stateChanges: config.env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
     decisions: options.decisions,
+    hookEvents: options.hookEvents,
     uuid: deps.uuid,
   });
   process.stdin.setEncoding('utf8');
@@ -33,6 +34,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
         ...(isRecord(initialize.jsonSchema) ? { jsonSchema: initialize.jsonSchema } : {}),
         emit: withDebug(output, emit),
         callbacks,
+        mayDefer: true,
         ...(options.asksOverStdio ? { asker } : {}),
       });
       sessionId = session.id;
@@ -48,7 +50,14 @@ export async function runStream(deps: PrintDeps): Promise<number> {
   return reason === undefined || ENDED_WELL.has(reason) ? EXIT.done : EXIT.error;
 }
 
-const ENDED_WELL: ReadonlySet<string> = new Set(['completed', 'finished', 'hook_stopped']);
+const ENDED_WELL: ReadonlySet<string> = new Set([
+  'completed',
+  'finished',
+  'hook_stopped',
+  'stop_prevented',
+  'prompt_blocked',
+  'tool_deferred',
+]);
 
 /** The host's system prompt wins over the flags. */
 function promptFields(initialize: Readonly<Record<string, unknown>>): {

@@ -38,6 +38,19 @@ export function isSecretName(name: string): boolean {
   return SECRET_PREFIX.test(upper) || SECRET_WORD.test(upper);
 }
 
+/**
+ * Whether a variable of this name is meant for us alone or would change the meaning of commands that
+ * are judged before they run. Nobody but the person's own configuration may set it for a shell.
+ */
+export function isInternalVariable(name: string): boolean {
+  return isInternal(name);
+}
+
+/** The number by which children may know the program that runs them. */
+export function ownProcessId(): number {
+  return process.pid;
+}
+
 function select(
   env: Environment,
   options: EnvironmentOptions,

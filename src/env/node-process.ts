@@ -1,8 +1,10 @@
+import { openLineProcess } from './line-process.js';
 import { PipePool } from './pipe-pool.js';
 import type { ProcessSupervisor, SpawnRequest } from './process.js';
 import { ProcessRegistry } from './process-registry.js';
 import {
   endTree,
+  groupAlive,
   MARKER_VARIABLE,
   type ProcessTree,
   processAlive,
@@ -12,7 +14,7 @@ import {
 } from './process-tree.js';
 import { ProcessWatchdog } from './process-watchdog.js';
 import { randomBytes } from './random.js';
-import { type ChildHost, SupervisedChild } from './supervised-child.js';
+import { type ChildHost, type InputTaker, SupervisedChild } from './supervised-child.js';
 
 export interface SupervisorOptions {
   /** Where the registry of children lives. Absent: none is kept. */
@@ -26,8 +28,12 @@ export interface SupervisorOptions {
 const WATCH_AFTER_MS = 5;
 /** From this age on it is in the registry. */
 const REGISTER_AFTER_MS = 1000;
-/** Between SIGTERM and SIGKILL when we are about to go ourselves. */
+/** Between SIGTERM and SIGKILL when we are about to go ourselves, and for what a child left behind. */
 const EXIT_GRACE_MS = 200;
+/** Between two looks whether a group is gone. */
+const POLL_MS = 10;
+/** Longer than any timer can run. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The one way to start a process. A command's group is ended with us, also what it left running in
@@ -42,6 +48,8 @@ export function createProcessSupervisor(options: SupervisorOptions = {}): Proces
       return { pid: child.pid, result: child.result, kill: () => child.end('asked') };
     },
     run: (request) => supervisor.start(request).result,
+    open: (request) =>
+      openLineProcess(request, (spawn, takeInput) => supervisor.start(spawn, takeInput)),
     killAll: () => supervisor.killAll(),
     killAllNow: () => supervisor.killAllNow(),
     warmUp: () => supervisor.warmUp(),
@@ -68,7 +76,7 @@ class NodeProcessSupervisor {
     }
   }
 
-  start(request: SpawnRequest): SupervisedChild {
+  start(request: SpawnRequest, takeInput?: InputTaker): SupervisedChild {
     this.#watchdog.begin(this.#id);
     this.#count += 1;
     const host: ChildHost = {
@@ -78,7 +86,7 @@ class NodeProcessSupervisor {
       started: (child) => this.#started(child),
       finished: (child, leftRunning) => this.#finished(child, leftRunning),
     };
-    return new SupervisedChild(request, host);
+    return new SupervisedChild(request, host, takeInput);
   }
 
   warmUp(): void {
@@ -156,7 +164,27 @@ class NodeProcessSupervisor {
     }
     this.#leftRunning.set(child.tree.group, child.tree);
     this.#watch(child);
-    this.#register(child, true);
+    const { groupLifetimeMs } = child.request;
+    const leftMs = (groupLifetimeMs ?? Number.POSITIVE_INFINITY) - (Date.now() - child.since);
+    if (leftMs > REGISTER_AFTER_MS) this.#register(child, true);
+    this.#endGroupLater(child.tree, leftMs);
+  }
+
+  /** Only the group: what made itself a session of its own is meant to stay. */
+  #endGroupLater(tree: ProcessTree, ms: number): void {
+    if (ms <= 0) void this.#endGroup(tree);
+    else if (ms <= LONGEST_TIMER_MS) setTimeout(() => void this.#endGroup(tree), ms).unref();
+  }
+
+  async #endGroup(tree: ProcessTree): Promise<void> {
+    const isThere = (): boolean =>
+      this.#leftRunning.has(tree.group) && isStillOurs(tree) && groupAlive(tree.group);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (isThere()) signalGroup(tree.group, signal);
+      const deadline = performance.now() + EXIT_GRACE_MS;
+      while (isThere() && performance.now() < deadline) await delay(POLL_MS);
+    }
+    this.#forget(tree);
   }
 
   #forget(tree: ProcessTree): void {
@@ -164,6 +192,10 @@ class NodeProcessSupervisor {
     this.#registry?.remove(tree.group);
     if (this.#watched.delete(tree.group)) this.#watchdog.remove(tree);
   }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**

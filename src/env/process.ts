@@ -14,8 +14,17 @@ export interface SpawnRequest {
   /** Kills the whole group when it passes. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Between the polite signal and the final one when it has to be ended. Default 2 s. */
+  readonly graceMs?: number;
+  /**
+   * Age in milliseconds from which nothing of its group may run: what a child that has ended left in the
+   * background is ended then, at once when that age is past. Absent: such processes live as long as we.
+   */
+  readonly groupLifetimeMs?: number;
   /** Bytes of standard output kept in memory; the rest goes to `spillFile` when given, else is dropped and counted. */
   readonly maxOutputBytes?: number;
+  /** The same for standard error. Absent: as for standard output. */
+  readonly maxStderrBytes?: number;
   /** Where the whole output goes once it is longer than that. A function is called when it is needed. */
   readonly spillFile?: string | (() => string);
   /** Writes the spill file from the first byte on, for output that is followed while it grows. */
@@ -58,6 +67,8 @@ export interface ProcessResult {
   readonly startErrorKind?: StartErrorKind;
   readonly outputBytes: number;
   readonly truncated: boolean;
+  /** Standard output, and not only standard error, was longer than what is kept. */
+  readonly stdoutTruncated?: boolean;
   readonly spilledTo?: string;
   /** The child was ended because it wrote more than `maxTotalBytes`. */
   readonly outputLimitHit?: boolean;
@@ -73,11 +84,57 @@ export interface RunningProcess {
   kill(): Promise<void>;
 }
 
+/** A child that is spoken to line by line for as long as it lives: a persistent hook, a server. */
+export interface LineProcessRequest
+  extends Pick<
+    SpawnRequest,
+    'command' | 'args' | 'cwd' | 'env' | 'label' | 'graceMs' | 'maxStderrBytes'
+  > {
+  /** Characters of one line; a child that writes a longer one is ended. Default 16 Mi. */
+  readonly maxLineLength?: number;
+  /** Bytes that may wait for a child that does not read; more lines are refused then. Default 16 MiB. */
+  readonly maxPendingBytes?: number;
+}
+
+/** How a line process ended. */
+export interface LineProcessEnd
+  extends Pick<
+    ProcessResult,
+    'exitCode' | 'signal' | 'stderr' | 'startError' | 'startErrorKind' | 'durationMs'
+  > {
+  /** It was ended because it wrote a line longer than this many characters. */
+  readonly lineTooLong?: number;
+}
+
+export interface LineProcess {
+  /** Undefined when it could not be started; `exited` says why. */
+  readonly pid: number | undefined;
+  /** Bytes written that the child has not read yet, as far as they still wait on our side. */
+  readonly pendingBytes: number;
+  /**
+   * Sends one line, which must not hold a line break. False when it was not taken: the child has ended
+   * or closed its input, or `maxPendingBytes` wait already. Never throws.
+   */
+  write(line: string): boolean;
+  /** Called for each line that is not empty, without its end. Set it in the tick of `open`. One at a time. */
+  onLine(listener: (line: string) => void): void;
+  /** What it wrote to standard error so far: all, or the first and the last part. */
+  stderr(): string;
+  /** End of its input, by which well-behaved programs know that they may go. */
+  closeInput(): void;
+  /** Resolves when it is gone and its last line has been handed over. Never rejects. */
+  readonly exited: Promise<LineProcessEnd>;
+  /** Ends the whole group: first politely, then for good. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
 export interface ProcessSupervisor {
   /** Prepares what the first child would otherwise wait for. Optional; call it while idle. */
   warmUp?(): void;
   start(request: SpawnRequest): RunningProcess;
   run(request: SpawnRequest): Promise<ProcessResult>;
+  /** Starts a long-lived child for a protocol of lines. In the same custody as all others. */
+  open(request: LineProcessRequest): LineProcess;
   /** Ends everything that still runs. Called on exit, abort and signals. */
   killAll(): Promise<void>;
   /** Synchronous last resort for an exit handler. */

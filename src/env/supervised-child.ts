@@ -1,7 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { closeSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { childProcess } from './builtins.js';
+import { inputFile } from './child-input.js';
 import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
+import { interpreterProblem } from './interpreter-problem.js';
 import { OutputCapture, SpillFile } from './output-capture.js';
 import type { PipePool } from './pipe-pool.js';
 import type { ProcessResult, SpawnRequest } from './process.js';
@@ -33,6 +36,9 @@ export interface ChildHost {
 
 type EndReason = 'deadline' | 'abort' | 'output' | 'asked';
 
+/** Takes over the standard input of a child that has been started, which then stays open. */
+export type InputTaker = (stdin: Writable) => void;
+
 /** One child process: started, read, timed, ended. */
 export class SupervisedChild {
   readonly request: SpawnRequest;
@@ -40,6 +46,7 @@ export class SupervisedChild {
   /** Milliseconds since 1970. */
   readonly since = Date.now();
   readonly #host: ChildHost;
+  readonly #takeInput: InputTaker | undefined;
   readonly #startedAt = performance.now();
   readonly #stdout: OutputCapture;
   readonly #stderr: OutputCapture | undefined;
@@ -58,9 +65,10 @@ export class SupervisedChild {
   #onAbort: (() => void) | undefined;
   #settled = false;
 
-  constructor(request: SpawnRequest, host: ChildHost) {
+  constructor(request: SpawnRequest, host: ChildHost, takeInput?: InputTaker) {
     this.request = request;
     this.#host = host;
+    this.#takeInput = takeInput;
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -73,7 +81,9 @@ export class SupervisedChild {
       });
     }
     this.#stdout = new OutputCapture({ cap, ...(this.#spill && { spill: this.#spill }) });
-    if (!request.mergeStderr) this.#stderr = new OutputCapture({ cap });
+    if (!request.mergeStderr) {
+      this.#stderr = new OutputCapture({ cap: request.maxStderrBytes ?? cap });
+    }
     if (request.signal?.aborted) {
       this.#endReason = 'abort';
       this.#settle(undefined);
@@ -90,8 +100,13 @@ export class SupervisedChild {
     return group === undefined ? undefined : { group, marker: this.#host.marker };
   }
 
+  /** What it wrote to standard error so far, as far as it is kept. */
+  stderrSoFar(): string {
+    return this.#stderr?.text() ?? '';
+  }
+
   /** Ends the whole tree. Resolves when it is gone and the result is there. */
-  async end(reason: EndReason, graceMs: number = GRACE_MS): Promise<void> {
+  async end(reason: EndReason, graceMs: number = this.request.graceMs ?? GRACE_MS): Promise<void> {
     const tree = this.tree;
     if (tree !== undefined && !this.#settled && this.#ending === undefined) {
       this.#endReason = reason;
@@ -137,19 +152,27 @@ export class SupervisedChild {
   #spawn(stdout: Outlet, stderr: Outlet | undefined): ChildProcess {
     const { request } = this;
     const host = this.#host;
-    const stdio: (Outlet | 'ignore')[] = [
-      request.input === undefined ? 'ignore' : 'pipe',
-      stdout,
-      stderr ?? stdout,
-    ];
+    const input = this.#input();
+    const stdio: (Outlet | 'ignore')[] = [input, stdout, stderr ?? stdout];
     if (this.#control !== undefined) stdio.push(this.#control.outlet);
-    return childProcess().spawn(request.command, request.args, {
-      cwd: request.cwd,
-      env: { ...request.env, [MARKER_VARIABLE]: host.outerMarkers + host.marker },
-      detached: true,
-      windowsHide: true,
-      stdio,
-    });
+    try {
+      return childProcess().spawn(request.command, request.args, {
+        cwd: request.cwd,
+        env: { ...request.env, [MARKER_VARIABLE]: host.outerMarkers + host.marker },
+        detached: true,
+        windowsHide: true,
+        stdio,
+      });
+    } finally {
+      // The child has its own copy.
+      if (typeof input === 'number') closeSync(input);
+    }
+  }
+
+  #input(): Outlet | 'ignore' {
+    if (this.#takeInput !== undefined) return 'pipe';
+    const { input } = this.request;
+    return input === undefined ? 'ignore' : (inputFile(input) ?? 'pipe');
   }
 
   #stream(
@@ -174,11 +197,13 @@ export class SupervisedChild {
   }
 
   #feed(child: ChildProcess): void {
-    if (this.request.input === undefined) return;
-    child.stdin?.on('error', () => {
+    // Absent where the child has a file or nothing to read.
+    if (child.stdin === null) return;
+    child.stdin.on('error', () => {
       // The child closed its input or ended: it did not want the rest.
     });
-    child.stdin?.end(this.request.input);
+    if (this.#takeInput !== undefined) this.#takeInput(child.stdin);
+    else child.stdin.end(this.request.input);
   }
 
   #arm(): void {
@@ -220,7 +245,8 @@ export class SupervisedChild {
     this.#control?.discard();
     this.#control = undefined;
     this.#streams = [];
-    this.#settle(startErrorOf(this.request, thrown));
+    const error = startErrorOf(this.request, thrown);
+    this.#settle({ ...error, ...interpreterProblem(this.request, error) });
   }
 
   #settle(startError: StartError | undefined): void {
@@ -251,6 +277,7 @@ export class SupervisedChild {
       outputLimitHit: this.#endReason === 'output',
       outputBytes: this.#totalBytes(),
       truncated: this.#stdout.truncated || this.#stderr?.truncated === true,
+      stdoutTruncated: this.#stdout.truncated,
       ...(spilledTo !== undefined && { spilledTo }),
       durationMs: performance.now() - this.#startedAt,
     };

@@ -117,7 +117,7 @@ const prompt = (text: string): InputMessage => ({
   content: [{ type: 'text', text }],
 });
 const start = (w: World, signal = new AbortController().signal) =>
-  runLoop(w.deps, [prompt('go')], signal);
+  runLoop(w.deps, { prompts: [prompt('go')] }, signal);
 
 describe('the loop', () => {
   it('answers a prompt and stops when the model calls nothing', async () => {

@@ -1,6 +1,6 @@
-import type { ToolUseBlock, UserBlock } from '../protocol/content.js';
+import type { ToolUseBlock } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
-import { runToolBatch } from './tool-batch.js';
+import { addUserMessage, takeToolStep } from './tool-step.js';
 import { takeTurn } from './turn.js';
 import type { InputMessage, LoopDeps, LoopOutcome, ModelAnswer, StopReason } from './types.js';
 
@@ -12,6 +12,12 @@ const MAX_EMPTY_ANSWERS = 1;
 const CONTINUE_NOTE =
   'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything.';
 
+export interface LoopStart {
+  readonly prompts: readonly InputMessage[];
+  /** Calls of the last answer that were put off: they run before the model is asked again. */
+  readonly pending?: readonly ToolUseBlock[];
+}
+
 /**
  * Turns until something says stop: a prompt goes in, the model answers, its tool calls run, their
  * results go back. All that it can do comes in through `deps`.
@@ -22,21 +28,29 @@ const CONTINUE_NOTE =
  */
 export async function runLoop(
   deps: LoopDeps,
-  prompts: readonly InputMessage[],
+  { prompts, pending = [] }: LoopStart,
   signal: AbortSignal,
 ): Promise<LoopOutcome> {
   let turns = 0;
   let continuations = 0;
   let emptyAnswers = 0;
   let answer: ModelAnswer | undefined;
+  let display: ReadonlyMap<number, string> | undefined;
   const leave = (reason: StopReason): LoopOutcome => ({
     reason,
     turns,
     text: answer === undefined ? '' : textOf(answer.message.content),
     lastAnswer: answer,
+    ...(display === undefined ? {} : { display: shownText(answer, display) }),
   });
 
-  addUserMessage(deps, [], prompts);
+  if (pending.length > 0) {
+    const batch = { calls: pending, malformed: new Map() };
+    const stop = await takeToolStep(deps, { batch, more: () => prompts }, signal);
+    if (stop !== undefined) return leave(stop);
+  } else {
+    addUserMessage(deps, [], prompts);
+  }
   for (;;) {
     if (signal.aborted) return leave({ kind: 'aborted', during: 'streaming' });
     const stop = deps.shouldStop(turns);
@@ -56,48 +70,35 @@ export async function runLoop(
       return leave({ kind: 'completed', stopReason: turn.stopReason });
     }
     answer = turn.answer;
+    display = turn.display;
 
     const calls = answer.message.content.filter(
       (block): block is ToolUseBlock => block.type === 'tool_use',
     );
     if (calls.length === 0) {
       const cutOff = answer.stopReason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
-      const next = cutOff ? runtimeNote(deps, CONTINUE_NOTE) : await deps.onIdle(answer);
+      const next = cutOff ? runtimeNote(deps, CONTINUE_NOTE) : await deps.onIdle(answer, signal);
       if (next === undefined) return leave({ kind: 'completed', stopReason: answer.stopReason });
+      if ('leave' in next) return leave(next.leave);
       addUserMessage(deps, [], [next]);
       continue;
     }
 
-    const results = await runToolBatch(deps, { calls, malformed: answer.malformed }, signal);
-    const finished = results.find((result) => result.finish !== undefined)?.finish;
-    const interrupted = signal.aborted || results.some((result) => result.interrupt === true);
-    const stopped = results.find((result) => result.stop !== undefined)?.stop;
-    const ends = finished !== undefined || stopped !== undefined || interrupted;
-    addUserMessage(
-      deps,
-      results.map((result) => result.block),
-      ends ? [] : deps.takeInput(),
-    );
-    if (finished !== undefined) {
-      return leave({ kind: 'finished', structuredOutput: finished.structuredOutput });
-    }
-    if (interrupted) return leave({ kind: 'aborted', during: 'tools' });
-    if (stopped !== undefined) return leave({ kind: 'hook_stopped', message: stopped });
+    const batch = { calls, malformed: answer.malformed };
+    const ending = await takeToolStep(deps, { batch, more: deps.takeInput }, signal);
+    if (ending !== undefined) return leave(ending);
   }
 }
 
-/** Tool results (already recorded) and new input become one user message. */
-function addUserMessage(
-  deps: LoopDeps,
-  results: readonly UserBlock[],
-  inputs: readonly InputMessage[],
-): void {
-  for (const input of inputs) {
-    deps.recordInput(input);
-    deps.emit({ type: 'input', message: input });
-  }
-  const content = [...results, ...inputs.flatMap((input) => input.content)];
-  if (content.length > 0) deps.conversation.append({ role: 'user', content });
+/** The last answer's text as screens show it. */
+function shownText(answer: ModelAnswer | undefined, display: ReadonlyMap<number, string>): string {
+  const content = answer?.message.content ?? [];
+  return textOf(
+    content.map((block, index) => {
+      const text = display.get(index);
+      return block.type === 'text' && text !== undefined ? { ...block, text } : block;
+    }),
+  );
 }
 
 function runtimeNote(deps: LoopDeps, text: string): InputMessage {

@@ -29,6 +29,7 @@ export async function runToolBatch(
     );
     for (const [index, call] of group.entries()) {
       const result = (await started[index]) ?? notRun(deps, call);
+      if (isDeferred(deps, batch, result)) return [result];
       deps.recordResult(call, result);
       deps.emit({ type: 'tool_result', call, result });
       results.push(result);
@@ -37,6 +38,15 @@ export async function runToolBatch(
     }
   }
   return results;
+}
+
+/** Only a call that stands alone can be put off: its siblings' results would have no place to go. */
+export function isDeferred(
+  deps: Pick<LoopDeps, 'mayDefer'>,
+  { calls }: ToolBatch,
+  result: ToolCallResult | undefined,
+): boolean {
+  return result?.deferred === true && deps.mayDefer === true && calls.length === 1;
 }
 
 function groupsOf(deps: LoopDeps, calls: readonly ToolUseBlock[]): readonly ToolUseBlock[][] {

@@ -4,7 +4,11 @@ import type { ModelStopReason } from '../protocol/content.js';
 import type { LoopDeps, ModelAnswer } from './types.js';
 
 export type TurnResult =
-  | { readonly kind: 'answer'; readonly answer: ModelAnswer }
+  | {
+      readonly kind: 'answer';
+      readonly answer: ModelAnswer;
+      readonly display: ReadonlyMap<number, string> | undefined;
+    }
   /** The model said nothing at all: nothing was recorded, nothing entered the history. */
   | { readonly kind: 'empty'; readonly stopReason: ModelStopReason | null }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
@@ -55,6 +59,7 @@ export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<Tur
   const answer: ModelAnswer = { ...rest, message: { role: 'assistant', content }, blockIds };
   deps.recordAnswer(answer);
   deps.conversation.append(answer.message);
-  deps.emit({ type: 'answer', answer });
-  return { kind: 'answer', answer };
+  const display = await deps.display?.(answer);
+  deps.emit({ type: 'answer', answer, ...(display === undefined ? {} : { display }) });
+  return { kind: 'answer', answer, display };
 }

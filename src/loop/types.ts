@@ -42,6 +42,12 @@ export type StopReason =
   | { readonly kind: 'budget'; readonly limitUsd: number; readonly spentUsd: number }
   | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
   | { readonly kind: 'hook_stopped'; readonly message: string }
+  /** A Stop hook said that the turn ends here, whatever others say. */
+  | { readonly kind: 'stop_prevented'; readonly message: string }
+  /** A hook kept the prompt from the model. */
+  | { readonly kind: 'prompt_blocked'; readonly message: string }
+  /** A hook put the one call of the answer off; resuming the session asks about it again. */
+  | { readonly kind: 'tool_deferred'; readonly call: ToolUseBlock }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure }
   | { readonly kind: 'stuck'; readonly message: string }
   | { readonly kind: 'structured_output_missing'; readonly attempts: number };
@@ -58,7 +64,12 @@ export type LoopEvent =
       readonly model: string;
       readonly usage: Usage;
     }
-  | { readonly type: 'answer'; readonly answer: ModelAnswer }
+  | {
+      readonly type: 'answer';
+      readonly answer: ModelAnswer;
+      /** What screens show in place of a text block, by its index. */
+      readonly display?: ReadonlyMap<number, string>;
+    }
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
   | { readonly type: 'input'; readonly message: InputMessage };
@@ -68,6 +79,22 @@ export interface Conversation {
   readonly messages: readonly Message[];
   append(message: Message): void;
   replace(messages: readonly Message[]): void;
+}
+
+/** What happens when the model calls nothing more. */
+export type IdleMove = InputMessage | { readonly leave: StopReason } | undefined;
+
+/** The calls of one answer with what became of them, in call order. */
+export type FinishedBatch = readonly {
+  readonly call: ToolUseBlock;
+  readonly result: ToolCallResult;
+}[];
+
+export interface BatchEnd {
+  /** Stand after the results, in the same message. */
+  readonly inputs: readonly InputMessage[];
+  /** The turn ends, and why. */
+  readonly stop?: string;
 }
 
 /** Everything that the loop can do. It knows no files, no permissions, no wire. */
@@ -84,15 +111,21 @@ export interface LoopDeps {
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
   ): Promise<ToolCallResult>;
+  /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
+  display?(answer: ModelAnswer): Promise<ReadonlyMap<number, string> | undefined>;
+  /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */
+  afterBatch?(batch: FinishedBatch, signal: AbortSignal): Promise<BatchEnd>;
+  /** Whether a run may end with a call that was put off. */
+  readonly mayDefer?: boolean;
   /** Messages that arrived meanwhile. */
-  takeInput(): readonly InputMessage[];
+  takeInput(): readonly InputMessage[] | Promise<readonly InputMessage[]>;
   /** Asked before each model call. */
   shouldStop(turnsTaken: number): StopReason | undefined;
   /**
-   * The model has nothing more to call: leave, or go on with one more message (a nudge, a hook's
-   * reason).
+   * The model has nothing more to call: leave, go on with one more message (a nudge, a hook's
+   * reason), or leave for a reason of its own.
    */
-  onIdle(answer: ModelAnswer): Promise<InputMessage | undefined> | InputMessage | undefined;
+  onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleMove> | IdleMove;
   /** The request was too long for the model. True: the history was shortened, try again. */
   onPromptTooLong(signal: AbortSignal): Promise<boolean>;
   /** Makes the message durable. Must return before anything else happens with it. */
@@ -110,4 +143,6 @@ export interface LoopOutcome {
   /** The last answer's text. */
   readonly text: string;
   readonly lastAnswer: ModelAnswer | undefined;
+  /** What screens show in place of the last answer's text. */
+  readonly display?: string;
 }

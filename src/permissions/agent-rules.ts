@@ -54,7 +54,7 @@ function segmentsOf(pattern: string): readonly Segment[] {
 }
 
 /** Why a pattern names no agent there could be. */
-function patternProblem(pattern: string): string | undefined {
+export function patternProblem(pattern: string): string | undefined {
   if (pattern.trim() === '') return 'it is empty';
   if (pattern !== pattern.trim() || /\s/.test(pattern)) return 'it holds blanks';
   const names = pattern.split('/');

@@ -3,7 +3,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { KeepAnswer } from './answers.js';
 import type { GateFacts } from './facts.js';
-import type { Guard, Resolver } from './guard.js';
+import { type Guard, NOTHING, type Resolver } from './guard.js';
 import { STANDARD_GUARDS } from './guards.js';
 import { type Judgement, judge } from './judge.js';
 import type { PathFileSystem } from './paths.js';
@@ -11,6 +11,7 @@ import { examine, type Precheck } from './precheck.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { RuleSet } from './rules.js';
 import type { Asker, GateCall } from './types.js';
+import type { Progress } from './verdict.js';
 import { type CallView, viewOf } from './view.js';
 
 export interface GateDeps {
@@ -23,17 +24,17 @@ export interface GateDeps {
   /** Undefined when nobody can be asked, which means no. */
   asker(call: GateCall): Asker | undefined;
   readonly facts?: GateFacts;
-  /** Guards beside the standard ones: banned tools, hooks. */
+  /** Guards beside the standard ones: banned tools. */
   readonly guards?: readonly Guard[];
   /** Resolvers beside the standard ones: answers that were given before. */
   readonly resolvers?: readonly Resolver[];
-  /** Looks at every call first and may give it another input: hooks, callbacks. */
+  /** Looks at every call first and may give it another input: hooks. */
   readonly precheck?: Precheck;
   /** Keeps what an answer says beyond the call it was given for. */
   readonly keep?: KeepAnswer;
 }
 
-export type Judged = Judgement & { readonly view: CallView };
+export type Judged = Judgement & Progress;
 
 /** What guards and resolvers make of a call, before anybody is asked. */
 export async function judgeCall(
@@ -46,9 +47,28 @@ export async function judgeCall(
   const seen = (one: GateCall): CallView =>
     viewOf(one, { fs: deps.fs, home: deps.home, mode, rules, facts: deps.facts });
   const before = await examine(deps.precheck, seen(call), { viewOf: seen, rewritten });
-  const guards = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
+  const { view, contexts, agentContext } = before;
+  const all = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
+  const guards = before.answered === true ? all.map(unlessAnswered) : all;
   const resolvers = [...before.resolvers, ...(deps.resolvers ?? []), ...STANDARD_RESOLVERS];
   const { clock } = deps;
-  const { outcome, trace } = await judge(before.view, { guards, resolvers, clock });
-  return { view: before.view, outcome, trace: [...before.trace, ...trace] };
+  const { outcome, trace } = await judge(view, { guards, resolvers, clock });
+  return {
+    view,
+    outcome,
+    trace: [...before.trace, ...trace],
+    ...(contexts === undefined ? {} : { contexts }),
+    ...(agentContext === undefined ? {} : { agentContext }),
+  };
+}
+
+/** The question that the tool puts to a person has its answer; what else a guard holds stays. */
+function unlessAnswered(guard: Guard): Guard {
+  return {
+    ...guard,
+    async decide(view) {
+      const finding = await guard.decide(view);
+      return finding.settledByAnswer === true ? NOTHING : finding;
+    },
+  };
 }

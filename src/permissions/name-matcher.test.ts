@@ -16,7 +16,8 @@ describe('the matcher of a guard', () => {
     ['^ba', 'Bash', true],
     ['ash$', 'Bash', true],
     ['B.*', 'Bash', true],
-    ['mcp__calc', 'mcp__calc__add', false],
+    ['mcp__calc__add', 'mcp__calc__add', true],
+    ['mcp__calc__add', 'mcp__calc__add__more', false],
     ['mcp__calc__*', 'mcp__calc__add', true],
     ['mcp__calc__.*', 'mcp__calc__add', true],
     ['mcp__.*__write', 'mcp__fs__write', true],
@@ -30,10 +31,30 @@ describe('the matcher of a guard', () => {
     expect(gateMatcher('Task').matches(['Agent', 'Task'])).toBe(true);
   });
 
+  it.each([
+    ['mcp__calc', 'mcp__calc__add', true],
+    ['mcp__calc', 'mcp__calc', true],
+    ['MCP__Calc', 'mcp__calc__add', true],
+    ['Bash|mcp__calc', 'mcp__calc__add', true],
+    ['Bash|mcp__calc', 'Bash', true],
+    ['mcp__calc__', 'mcp__calc__add', true],
+    ['mcp__', 'mcp__calc__add', true],
+    ['mcp__calc', 'mcp__calculator__add', false],
+    ['mcp__calc', 'Bash', false],
+    ['mcp__', 'Bash', false],
+  ])('takes a server for its tools, and says so: %s for %s: %s', (matcher, name, expected) => {
+    const made = gateMatcher(matcher);
+    expect(made.problem).toContain('names no tool');
+    expect(made.matches([name])).toBe(expected);
+  });
+
   it('guards every tool when it cannot be read, and says so', () => {
     for (const matcher of ['[', '(?!Read).*', '(a+', 'a{9999}', `${'x'.repeat(2_000)}.`]) {
       const made = gateMatcher(matcher);
-      expect(made.problem).toContain('every tool');
+      expect(made).toMatchObject({
+        problem: expect.stringContaining('every tool'),
+        unreadable: true,
+      });
       expect(made.matches(['Read'])).toBe(true);
     }
   });

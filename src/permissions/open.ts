@@ -21,21 +21,18 @@ import {
   type AnswerTargets,
   openAnswering,
 } from './answering.js';
-import { createCallbackAsker } from './callback-asker.js';
-import { createCallbackPrecheck } from './callback-guard.js';
-import type { CallbackDeps, HostCallbacks } from './callbacks.js';
 import { createGate } from './gate.js';
 import { hiddenBy, type IsHidden } from './hidden-files.js';
 import type { GateDeps } from './judge-call.js';
 import { createLiveRules, type LiveRules } from './live-rules.js';
 import type { PathFileSystem } from './paths.js';
+import type { Precheck } from './precheck.js';
 import { createRefusals } from './refusals.js';
 import type { Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { RULE_TOOLS } from './rule-tools.js';
-import { steadyAsker } from './steady-asker.js';
-import type { Asker, Gate } from './types.js';
-import { unrunHooks } from './unrun-hooks.js';
+import { createSteadying } from './steady-asker.js';
+import type { Asker, Gate, GateCall } from './types.js';
 
 export interface PermissionParts {
   readonly fs: PathFileSystem;
@@ -56,10 +53,10 @@ export interface PermissionParts {
   readonly asker: Asker | undefined;
   /** Where answers may be kept. Absent: an answer holds for its call. */
   readonly answers?: AnswerTargets;
-  /** The host's own guards, and what they are told about the session. */
-  readonly host?: Pick<CallbackDeps, 'facts' | 'restrictOnly'> & {
-    readonly callbacks: HostCallbacks | undefined;
-  };
+  /** Looks at every call first: hooks. */
+  readonly precheck?: Precheck;
+  /** Puts questions to others than the asker as well: hooks. Undefined: nobody can answer. */
+  readonly around?: (call: GateCall, asker: Asker | undefined) => Asker | undefined;
   emit(news: SessionNews): void;
 }
 
@@ -113,7 +110,6 @@ export function openPermissions(parts: PermissionParts): Permissions {
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       own: [configDirectory(parts.env), stateDirectory(parts.env)],
     },
-    guards: [unrunHooks(() => live.settings().unrunGuards ?? [])],
     ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
     ...askedBy(parts, live),
   });
@@ -153,16 +149,18 @@ function answeringOf(
   return openAnswering({ fs, clock, cwd, emit, targets: answers, managedOnly, ...own });
 }
 
-/** Who is asked: the host's callbacks first, then its person. */
+/** Who is asked: hooks and the person. Whoever says yes says it to what he was shown. */
 function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker' | 'precheck'> {
-  const { host, emit, clock } = parts;
+  const { precheck, around = (_call, asker) => asker } = parts;
+  const steady = createSteadying(parts.fs);
   const asks = (): boolean => live.settings().denyInsteadOfPrompting === undefined;
-  const steady = parts.asker === undefined ? undefined : steadyAsker(parts.fs, parts.asker);
-  const person = (): Asker | undefined => (asks() ? steady : undefined);
-  if (host?.callbacks === undefined) return { asker: person };
-  const deps = { ...host, callbacks: host.callbacks, emit, monotonic: clock.monotonic };
-  const around = createCallbackAsker(deps);
-  return { asker: (call) => around(call, person()), precheck: createCallbackPrecheck(deps) };
+  return {
+    asker(call) {
+      const asked = around(call, asks() ? parts.asker : undefined);
+      return asked === undefined ? undefined : steady(asked);
+    },
+    ...(precheck === undefined ? {} : { precheck }),
+  };
 }
 
 /** Every known name, and every written one, whose tool a rule denies altogether. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
 import type { Guard, Resolver } from './guard.js';
-import type { GateCall } from './types.js';
+import type { Asides, GateCall } from './types.js';
 import type { CallView } from './view.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -9,18 +9,20 @@ type Input = Readonly<Record<string, unknown>>;
 /** The same call with another input, or why that input will not do. */
 export type Retarget = (input: Input) => Promise<CallView | { readonly invalid: string }>;
 
-export interface Examination {
+export interface Examination extends Asides {
   /** The call with its final input: what the rules judge. */
   readonly view: CallView;
   /** What was found, as one more guard; absent when nobody was asked. */
   readonly guard?: Guard;
   /** A yes, as one more resolver: it opens what no guard holds. */
   readonly resolver?: Resolver;
+  /** The view's input holds the answer that the tool wants of a person. */
+  readonly answered?: boolean;
   /** What each one said. */
   readonly trace: readonly TraceStep[];
 }
 
-/** Looks at a call before the rules do, and may give it another input: hooks, callbacks. */
+/** Looks at a call before the rules do, and may give it another input: hooks. */
 export type Precheck = (
   view: CallView,
   options: {
@@ -35,7 +37,7 @@ export async function examine(
   precheck: Precheck | undefined,
   view: CallView,
   options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
-): Promise<Pick<Examination, 'view' | 'trace'> & Panel> {
+): Promise<Omit<Examination, 'guard' | 'resolver'> & Panel> {
   if (precheck === undefined) return { view, trace: [], guards: [], resolvers: [] };
   const { call } = view;
   const retarget: Retarget = async (input) => {

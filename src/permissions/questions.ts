@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.js';
 import { orAbort } from '../util/abort.js';
+import type { Finding } from './guard.js';
 import type { AskAnswer, Asker, AskRequest } from './types.js';
 
 export interface Answered {
@@ -49,4 +50,16 @@ export function createQuestions(): Questions {
       }
     },
   };
+}
+
+/** The very question that was just answered needs no second answer; another one was never put. */
+export function isAnswered(finding: Finding, question: Finding | undefined): boolean {
+  if (finding.settledByAnswer === true) return true;
+  return (
+    finding.decision === 'ask' &&
+    question?.decision === 'ask' &&
+    finding.source !== undefined &&
+    finding.source === question.source &&
+    finding.blockedPath === question.blockedPath
+  );
 }

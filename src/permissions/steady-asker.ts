@@ -4,12 +4,22 @@ import type { Asker, GateCall } from './types.js';
 
 export type SteadyFileSystem = Pick<FileSystem, 'realPath' | 'lstat'>;
 
+/** One steady asker for each: questions that are the same are recognised by whom they are put to. */
+export function createSteadying(fs: SteadyFileSystem): (asker: Asker) => Asker {
+  const made = new WeakMap<Asker, Asker>();
+  return (asker) => {
+    const known = made.get(asker) ?? steadyAsker(fs, asker);
+    made.set(asker, known);
+    return known;
+  };
+}
+
 /**
  * A yes is for what stood there when the question was put. If the directory, a file that the call
  * names or a script that it runs became another one while somebody thought about it, the yes is
  * void.
  */
-export function steadyAsker(fs: SteadyFileSystem, asker: Asker): Asker {
+function steadyAsker(fs: SteadyFileSystem, asker: Asker): Asker {
   return async (request) => {
     const { call } = request;
     const before = await stampsOf(fs, call);

@@ -20,13 +20,21 @@ export interface GateCall {
   readonly signal: AbortSignal;
 }
 
+/** What hooks have to say besides their decision. */
+export interface Asides {
+  /** For the model, one text a hook, each saying whose it is. */
+  readonly contexts?: readonly string[];
+  /** For the agent that the call starts. */
+  readonly agentContext?: string;
+}
+
 export type GateVerdict =
-  | {
+  | (Asides & {
       readonly kind: 'allowed';
       readonly permit: Permit;
       readonly input: Readonly<Record<string, unknown>>;
       readonly receipt: Receipt;
-    }
+    })
   | {
       readonly kind: 'refused';
       readonly receipt: Receipt;
@@ -38,6 +46,12 @@ export type GateVerdict =
       readonly stop?: string;
       /** The rule that would have let it through, ready to paste. */
       readonly suggestion?: string;
+      /** As for allowed calls. */
+      readonly contexts?: readonly string[];
+      /** A hook put the call off: it is neither allowed nor denied for good. */
+      readonly deferred?: true;
+      /** Nobody said no: somebody would have had to say yes, and nobody was asked or could answer. */
+      readonly unanswered?: true;
     };
 
 /** The one function every tool call passes. */
@@ -66,16 +80,33 @@ export interface Suggestions {
   readonly tool?: string;
 }
 
-export type AskAnswer =
-  | {
-      readonly behavior: 'allow';
-      readonly updatedInput?: Readonly<Record<string, unknown>>;
-      /** Absent: this call alone. */
-      readonly scope?: AnswerScope;
-      /** Applied before the call runs. */
-      readonly updatedPermissions?: readonly PermissionUpdate[];
-    }
-  | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean };
+/** Who decided, where it was not the person or callback that the asker stands for. */
+export interface AnsweredBy {
+  readonly by?: string;
+  /** What others who were asked said, for the receipt. */
+  readonly trace?: readonly TraceStep[];
+}
+
+export type AskAnswer = AnsweredBy &
+  (
+    | {
+        readonly behavior: 'allow';
+        readonly updatedInput?: Readonly<Record<string, unknown>>;
+        /** Absent: this call alone. */
+        readonly scope?: AnswerScope;
+        /** Applied before the call runs. */
+        readonly updatedPermissions?: readonly PermissionUpdate[];
+      }
+    | {
+        readonly behavior: 'deny';
+        readonly message: string;
+        readonly interrupt?: boolean;
+        /** The turn ends without an interruption, and why. */
+        readonly stop?: string;
+        /** Nobody was there after all; the message says who was asked. */
+        readonly unanswered?: true;
+      }
+  );
 
 /** Answers asks. Absent when nobody is there, which means no. */
 export type Asker = (request: AskRequest) => Promise<AskAnswer>;

@@ -1,5 +1,5 @@
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import type { GateVerdict } from './types.js';
+import type { Asides, GateVerdict } from './types.js';
 import type { CallView } from './view.js';
 
 export interface Ending {
@@ -7,10 +7,15 @@ export interface Ending {
   readonly reason: string;
 }
 
+/** A call as far as it has been judged. */
+export interface Progress extends Asides {
+  readonly view: CallView;
+  readonly trace: readonly TraceStep[];
+}
+
 /** Everything about how a call was decided, for whoever asks later. */
 export function receiptOf(
-  { call, mode, commandRead }: CallView,
-  trace: readonly TraceStep[],
+  { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
   const command = commandRead();
@@ -34,16 +39,37 @@ export interface Refusal extends Ending {
   readonly interrupt?: boolean;
   readonly stop?: string | undefined;
   readonly suggestion?: string | undefined;
+  readonly unanswered?: true;
 }
 
-export function refuse(view: CallView, trace: readonly TraceStep[], refusal: Refusal): GateVerdict {
-  const { message, interrupt = false, suggestion, stop, decision = 'deny' } = refusal;
+export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
+  const { message, interrupt = false, suggestion, stop, decision = 'deny', unanswered } = refusal;
+  const { contexts } = progress;
   return {
     kind: 'refused',
-    receipt: receiptOf(view, trace, { ...refusal, decision }),
+    receipt: receiptOf(progress, { ...refusal, decision }),
     message,
     interrupt,
     ...(stop === undefined ? {} : { stop }),
     ...(suggestion === undefined ? {} : { suggestion }),
+    ...(contexts === undefined ? {} : { contexts }),
+    ...(decision === 'defer' ? { deferred: true } : {}),
+    ...(unanswered === undefined ? {} : { unanswered }),
   };
+}
+
+/** What was said about a call and about the input that took its place; the same words once. */
+export function joinAsides(first: Asides, then: Asides): Asides {
+  const contexts = unique([...(first.contexts ?? []), ...(then.contexts ?? [])]);
+  const forAgent = unique([first.agentContext, then.agentContext]).filter(
+    (text) => text !== undefined,
+  );
+  return {
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(forAgent.length === 0 ? {} : { agentContext: forAgent.join('\n') }),
+  };
+}
+
+function unique<T>(list: readonly T[]): readonly T[] {
+  return [...new Set(list)];
 }

@@ -11,6 +11,10 @@ export interface AgentRef {
   /** The tool call that started this agent. */
   readonly spawnedBy?: string;
   readonly background: boolean;
+  /** Works in a tree of its own. */
+  readonly isolation?: 'worktree' | 'scratch';
+  /** The directory it works in, where that is not the session's. */
+  readonly workspace?: string;
 }
 
 export const MAIN_AGENT: AgentRef = {

@@ -4,53 +4,113 @@
  */
 export type HookRole = 'gate' | 'block' | 'observe';
 
+export const HOOK_KINDS = ['command', 'http', 'mcp_tool', 'prompt', 'agent'] as const;
+/** What runs a hook of a settings file; hosts register callbacks besides. */
+export type HookKind = (typeof HOOK_KINDS)[number];
+
 export interface HookEventFacts {
   readonly role: HookRole;
   /** What a matcher is compared with. */
   readonly matches: 'tool' | 'value' | 'nothing';
+  /** The input field that holds it. */
+  readonly matcherField?: string;
+  /** Kinds of handlers that the event takes. */
+  readonly kinds: readonly HookKind[];
+  /** Plain text on standard output is shown to the model. */
+  readonly textIsContext?: true;
+  /** Its command hooks may leave variables for later shell commands in `CLAUDE_ENV_FILE`. */
+  readonly setsEnvironment?: true;
+  /** Milliseconds for command, http and MCP hooks that name no limit. Absent: `HOOK_TIMEOUTS`. */
+  readonly timeoutMs?: number;
+  /** What has to be there before it can fire. Absent: it fires in this version. */
+  readonly waitsFor?: string;
 }
 
-const row = (role: HookRole, matches: HookEventFacts['matches']): HookEventFacts => ({
-  role,
-  matches,
-});
-
-export const HOOK_EVENTS: Readonly<Record<string, HookEventFacts>> = {
-  SessionStart: row('observe', 'value'),
-  Setup: row('observe', 'value'),
-  InstructionsLoaded: row('observe', 'value'),
-  UserPromptSubmit: row('gate', 'nothing'),
-  UserPromptExpansion: row('gate', 'value'),
-  MessageDisplay: row('observe', 'nothing'),
-  PreToolUse: row('gate', 'tool'),
-  PermissionRequest: row('gate', 'tool'),
-  PermissionDenied: row('observe', 'tool'),
-  PostToolUse: row('block', 'tool'),
-  PostToolUseFailure: row('observe', 'tool'),
-  PostToolBatch: row('block', 'nothing'),
-  ToolInputInvalid: row('observe', 'tool'),
-  Notification: row('observe', 'value'),
-  SubagentStart: row('observe', 'value'),
-  SubagentStop: row('block', 'value'),
-  Stop: row('block', 'nothing'),
-  StopFailure: row('observe', 'value'),
-  TaskCreated: row('block', 'nothing'),
-  TaskCompleted: row('block', 'nothing'),
-  TeammateIdle: row('block', 'nothing'),
-  ConfigChange: row('gate', 'value'),
-  CwdChanged: row('observe', 'nothing'),
-  DirectoryAdded: row('observe', 'value'),
-  FileChanged: row('observe', 'value'),
-  WorktreeCreate: row('gate', 'nothing'),
-  WorktreeRemove: row('observe', 'nothing'),
-  PreCompact: row('block', 'value'),
-  PostCompact: row('observe', 'value'),
-  PreModelSwitch: row('gate', 'nothing'),
-  PostModelSwitch: row('observe', 'nothing'),
-  Elicitation: row('gate', 'value'),
-  ElicitationResult: row('gate', 'value'),
-  SessionEnd: row('observe', 'value'),
+/** Milliseconds by kind, for hooks and events that name no limit. */
+export const HOOK_TIMEOUTS: Readonly<Record<HookKind, number>> = {
+  command: 600_000,
+  http: 600_000,
+  mcp_tool: 600_000,
+  prompt: 30_000,
+  agent: 60_000,
 };
+
+/** A hook of SessionEnd that names a limit itself gets no more than this. */
+export const LONGEST_SESSION_END_MS = 60_000;
+
+const ALL = HOOK_KINDS;
+/** No model is asked. */
+const PLAIN: readonly HookKind[] = ['command', 'http', 'mcp_tool'];
+/** Before the network may be used. */
+const LOCAL: readonly HookKind[] = ['command', 'mcp_tool'];
+
+type More = Partial<Omit<HookEventFacts, 'role' | 'matches' | 'matcherField' | 'kinds'>>;
+
+const row = (role: HookRole, kinds: readonly HookKind[], more: More = {}): HookEventFacts => ({
+  role,
+  matches: 'nothing',
+  kinds,
+  ...more,
+});
+const onTool = (role: HookRole, kinds: readonly HookKind[], more: More = {}): HookEventFacts => ({
+  role,
+  matches: 'tool',
+  matcherField: 'tool_name',
+  kinds,
+  ...more,
+});
+const onValue = (
+  role: HookRole,
+  matcherField: string,
+  kinds: readonly HookKind[],
+  more: More = {},
+): HookEventFacts => ({ role, matches: 'value', matcherField, kinds, ...more });
+
+export const HOOK_EVENTS = {
+  SessionStart: onValue('observe', 'source', LOCAL, { textIsContext: true, setsEnvironment: true }),
+  Setup: onValue('observe', 'trigger', LOCAL, { textIsContext: true, setsEnvironment: true }),
+  InstructionsLoaded: onValue('observe', 'load_reason', PLAIN),
+  UserPromptSubmit: row('gate', ALL, { textIsContext: true, timeoutMs: 30_000 }),
+  UserPromptExpansion: onValue('gate', 'command_name', ALL, {
+    textIsContext: true,
+    waitsFor: 'skills',
+  }),
+  MessageDisplay: row('observe', PLAIN, { timeoutMs: 10_000 }),
+  PreToolUse: onTool('gate', ALL),
+  PermissionRequest: onTool('gate', ALL),
+  PermissionDenied: onTool('observe', ALL),
+  PostToolUse: onTool('block', ALL),
+  PostToolUseFailure: onTool('block', ALL),
+  PostToolBatch: row('block', ALL),
+  ToolInputInvalid: onTool('observe', ALL),
+  Notification: onValue('observe', 'notification_type', PLAIN),
+  SubagentStart: onValue('observe', 'agent_type', PLAIN, { waitsFor: 'agents' }),
+  SubagentStop: onValue('block', 'agent_type', ALL, { waitsFor: 'agents' }),
+  Stop: row('block', ALL),
+  StopFailure: onValue('observe', 'error', PLAIN),
+  TaskCreated: row('block', ALL),
+  TaskCompleted: row('block', ALL),
+  TeammateIdle: row('block', ALL, { waitsFor: 'teams' }),
+  ConfigChange: onValue('gate', 'source', PLAIN),
+  CwdChanged: row('observe', PLAIN, { setsEnvironment: true }),
+  DirectoryAdded: onValue('observe', 'source', PLAIN),
+  FileChanged: onValue('observe', 'file_path', PLAIN, { setsEnvironment: true }),
+  WorktreeCreate: row('gate', PLAIN, { waitsFor: 'worktrees' }),
+  WorktreeRemove: row('observe', PLAIN, { waitsFor: 'worktrees' }),
+  PreCompact: onValue('block', 'trigger', PLAIN),
+  PostCompact: onValue('observe', 'trigger', PLAIN),
+  PreModelSwitch: row('gate', ALL),
+  PostModelSwitch: row('observe', PLAIN, { textIsContext: true }),
+  Elicitation: onValue('gate', 'mcp_server_name', PLAIN, { waitsFor: 'MCP servers' }),
+  ElicitationResult: onValue('gate', 'mcp_server_name', PLAIN, { waitsFor: 'MCP servers' }),
+  SessionEnd: onValue('observe', 'reason', PLAIN, { timeoutMs: 1_500 }),
+} as const satisfies Readonly<Record<string, HookEventFacts>>;
+
+export type HookEventName = keyof typeof HOOK_EVENTS;
+
+export function hookEventFacts(event: HookEventName): HookEventFacts {
+  return HOOK_EVENTS[event];
+}
 
 /** Events of other programs whose files people copy. They never fire here, which is said. */
 export const FOREIGN_HOOK_EVENTS: readonly string[] = [

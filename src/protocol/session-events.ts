@@ -27,6 +27,24 @@ export type SessionNews =
   | { readonly type: 'mode'; readonly mode: PermissionMode }
   /** Settings files changed, and what they say now is in force. */
   | { readonly type: 'config_changed'; readonly files: readonly string[] }
+  /** A hook of a settings file has begun. */
+  | {
+      readonly type: 'hook_started';
+      readonly hookId: string;
+      /** `Event`, or `Event:matcher`. */
+      readonly name: string;
+      readonly event: string;
+    }
+  | {
+      readonly type: 'hook_finished';
+      readonly hookId: string;
+      readonly name: string;
+      readonly event: string;
+      readonly stdout: string;
+      readonly stderr: string;
+      readonly exitCode?: number;
+      readonly outcome: 'success' | 'error' | 'cancelled';
+    }
   | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
   | {
       readonly type: 'progress';

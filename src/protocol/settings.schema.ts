@@ -103,7 +103,11 @@ const handler = z.discriminatedUnion('type', [
     shell: key(z.enum(['bash', 'powershell']), 'The shell of a command without args.'),
     async: key(flag(), 'Runs beside the session and decides nothing.'),
     asyncRewake: key(flag(), 'As async; exit code 2 wakes the model.'),
-    persistent: key(flag(), 'One process for all calls, spoken to by JSON lines.'),
+    persistent: key(
+      flag(),
+      'One process for all calls of the session: each input is one line of JSON on its standard input, each answer one line on its standard output. Not together with async, asyncRewake or once.',
+    ),
+    allowedEnvVars: key(list(), 'Variables that pass although they look secret.'),
     onFailure,
     ...commonHandler,
   }),
@@ -142,6 +146,10 @@ const handler = z.discriminatedUnion('type', [
 
 const hookGroup = z.strictObject({
   matcher: key(text(), 'Names, a list a|b, or a regular expression; absent or * for all.'),
+  agents: key(
+    text(),
+    'Only for these agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer).',
+  ),
   hooks: z.array(handler),
   description: key(text(), 'For people.'),
 });
@@ -262,14 +270,19 @@ const portcullis = z.strictObject({
     strictest: true,
   }),
   hookFailure: key(
-    z.enum(['block', 'continue']),
-    'What the failure of a hook means that does not say so itself.',
-    { restricts: true, strict: 'block', scope: 'user', status: 'later' },
+    z.enum(['closed', 'open', 'block', 'continue']),
+    'What it means when a guarding hook fails that does not say so itself. closed (the default): what it guards is refused. open: it passes, with a warning. block and continue are other words for the two.',
+    { restricts: true, strict: 'closed', strictest: true, scope: 'user' },
   ),
   hookTimeouts: key(
-    z.record(z.string(), z.number().positive()),
-    'Seconds by event, for hooks that name none.',
-    { restricts: true, status: 'later' },
+    z.partialRecord(z.enum(eventNames), z.number().positive()),
+    'Milliseconds by event, for hooks that name no timeout: {"PreToolUse": 5000}. Of a project: where nobody else says anything.',
+    { restricts: true, needsTrust: true },
+  ),
+  probeHooks: key(
+    flag(),
+    'Asks every guarding hook once at the start, to find out whether it answers.',
+    { restricts: true, strict: true, strictest: true },
   ),
   agents: key(
     z.record(z.string(), ruleLists),
@@ -302,7 +315,6 @@ export const SETTING_GROUPS = {
     hooks: key(hooks, 'Programs that are asked or told at events.', {
       restricts: true,
       needsTrust: true,
-      status: 'later',
     }),
     sandbox: key(sandbox, 'A fence around shell commands.', { restricts: true }),
     portcullis: key(portcullis, 'Settings of this program alone.', { restricts: true }),
@@ -311,14 +323,26 @@ export const SETTING_GROUPS = {
       'Only managed rules grant. Deny and ask rules of all sources stay.',
       { restricts: true, scope: 'managed' },
     ),
-    disableAllHooks: key(flag(), 'No hooks but those of an administrator.', {
-      ...FENCE_LATER,
-      needsTrust: true,
-      strict: false,
-    }),
-    allowManagedHooksOnly: key(flag(), 'Only hooks of an administrator or host.', MANAGED_FENCE),
-    allowedHttpHookUrls: key(list(), 'URLs that HTTP hooks may call; [] none.', FENCE_LATER),
-    httpHookAllowedEnvVars: key(list(), 'Variables that HTTP hooks may send.', FENCE_LATER),
+    disableAllHooks: key(
+      flag(),
+      'No hooks but those of an administrator and of the host. Of an administrator: none of his either. Of a project: none of its own; those of others stay.',
+      { restricts: true, needsTrust: true, strict: false },
+    ),
+    allowManagedHooksOnly: key(
+      flag(),
+      'Only hooks of an administrator run; callbacks of the host can still refuse.',
+      { restricts: true, scope: 'managed' },
+    ),
+    allowedHttpHookUrls: key(
+      list(),
+      'The only URLs that HTTP hooks may call, whoever wrote them; * stands for anything, [] allows none.',
+      { restricts: true, needsTrust: true },
+    ),
+    httpHookAllowedEnvVars: key(
+      list(),
+      'The only variables that headers of HTTP hooks may use, of those that a hook lists itself.',
+      { restricts: true, needsTrust: true },
+    ),
     disableAutoMode: key(z.literal('disable'), 'As permissions.disableAutoMode.', {
       restricts: true,
       strict: 'disable',

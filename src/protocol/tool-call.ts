@@ -18,4 +18,8 @@ export interface ToolCallResult {
   readonly interrupt?: boolean;
   /** A hook ended the turn, and why. */
   readonly stop?: string;
+  /** What hooks said for the model; shown after the results of the step. */
+  readonly contexts?: readonly string[];
+  /** A hook put the call off: where a run may end for that, it has no result yet. */
+  readonly deferred?: boolean;
 }

@@ -56,7 +56,7 @@ const REASON_TYPES: ReadonlyMap<string, string> = new Map([
   ['protected paths', 'safetyCheck'],
   ['critical removals', 'safetyCheck'],
   ['shell analysis', 'safetyCheck'],
-  ['PreToolUse callbacks', 'hook'],
+  ['PreToolUse hooks', 'hook'],
 ]);
 
 function reasonType(heldBy: string | undefined): string {

@@ -127,7 +127,7 @@ async function handle(
         typeof request.model === 'string' && request.model !== 'default'
           ? request.model
           : undefined;
-      return { response: { model: (await handling.open({})).setModel(name) } };
+      return { response: { model: await (await handling.open({})).setModel(name, 'sdk') } };
     }
     case 'mcp_status':
       return { response: { mcpServers: [] } };

@@ -21,6 +21,7 @@ function framer(more: Partial<FrameOptions> = {}) {
     replayPrompts: false,
     stateChanges: false,
     decisions: false,
+    hookEvents: false,
     uuid: () => `u${++ids}`,
     ...more,
   });

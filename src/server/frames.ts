@@ -10,6 +10,8 @@ export interface FrameOptions {
   readonly stateChanges: boolean;
   /** Emit receipts as `decision` frames. */
   readonly decisions: boolean;
+  /** Emit the start and end of every hook, not only of those that run before the first prompt. */
+  readonly hookEvents: boolean;
   uuid(): string;
 }
 
@@ -126,6 +128,22 @@ export function createFramer(
   };
 }
 
+/** Hosts show what happens before the first answer. */
+const ALWAYS_TOLD: ReadonlySet<string> = new Set(['SessionStart', 'Setup']);
+
+function hookFrame(
+  event: Extract<SessionNews, { type: 'hook_started' | 'hook_finished' }>,
+): [string, Record<string, unknown>] {
+  const common = { hook_id: event.hookId, hook_name: event.name, hook_event: event.event };
+  if (event.type === 'hook_started') return ['hook_started', common];
+  const { stdout, stderr, outcome, exitCode } = event;
+  const output = { stdout, stderr, output: stdout === '' ? stderr : stdout, outcome };
+  return [
+    'hook_response',
+    { ...common, ...output, ...(exitCode === undefined ? {} : { exit_code: exitCode }) },
+  ];
+}
+
 function newsFrames(
   event: SessionNews,
   options: FrameOptions,
@@ -135,6 +153,11 @@ function newsFrames(
     case 'state':
       return options.stateChanges
         ? [system('session_state_changed', { state: event.state, sdk_host_only: true })]
+        : [];
+    case 'hook_started':
+    case 'hook_finished':
+      return options.hookEvents || ALWAYS_TOLD.has(event.event)
+        ? [system(...hookFrame(event))]
         : [];
     case 'decision':
       return options.decisions ? [system('decision', { receipt: event.receipt })] : [];

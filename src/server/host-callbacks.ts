@@ -8,7 +8,6 @@ export interface RegisteredCallbacks extends HostCallbacks {
   register(hooks: unknown): void;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
 /** Timers cannot be longer than this. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 /** Stands for a registration that cannot be read; calling it fails. */
@@ -16,16 +15,25 @@ const UNREADABLE = 'unreadable registration';
 
 export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
   let entries: ReadonlyMap<string, readonly CallbackEntry[]> = new Map();
+  const listeners: (() => void)[] = [];
   return {
     register(hooks) {
       entries = readHooks(hooks);
+      for (const listener of listeners) listener();
     },
+    onRegistered: (listener) => void listeners.push(listener),
+    isOpen: channel.isOpen,
     registered: (event) => entries.get(event) ?? [],
     call({ id, input, toolUseId, signal }) {
       if (id === UNREADABLE) {
         return Promise.reject(new Error(`the hooks for ${input.hook_event_name} cannot be read`));
       }
-      const body = { subtype: 'hook_callback', callback_id: id, input, tool_use_id: toolUseId };
+      const body = {
+        subtype: 'hook_callback',
+        callback_id: id,
+        input,
+        ...(toolUseId === undefined ? {} : { tool_use_id: toolUseId }),
+      };
       return channel.request(body, signal);
     },
   };
@@ -54,12 +62,11 @@ function readEntry(entry: unknown): CallbackEntry {
   return {
     ...(typeof matcher === 'string' ? { matcher } : {}),
     ids,
-    timeoutMs:
-      seconds === undefined ? DEFAULT_TIMEOUT_MS : Math.min(seconds * 1000, LONGEST_TIMEOUT_MS),
+    ...(seconds === undefined ? {} : { timeoutMs: Math.min(seconds * 1000, LONGEST_TIMEOUT_MS) }),
     onFailure: onFailure === 'continue' ? 'continue' : 'block',
   };
 }
 
 function unreadable(): CallbackEntry {
-  return { ids: [UNREADABLE], timeoutMs: DEFAULT_TIMEOUT_MS, onFailure: 'block' };
+  return { ids: [UNREADABLE], onFailure: 'block' };
 }

@@ -69,7 +69,7 @@ describe('registered callbacks', () => {
     });
     expect(callbacks.registered('PreToolUse')).toEqual([
       { matcher: 'Bash', ids: ['a', 'b'], timeoutMs: 5_000, onFailure: 'continue' },
-      { ids: ['c'], timeoutMs: 60_000, onFailure: 'block' },
+      { ids: ['c'], onFailure: 'block' },
     ]);
     expect(callbacks.registered('PermissionRequest')).toEqual([]);
   });

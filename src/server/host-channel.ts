@@ -9,6 +9,7 @@ export interface HostChannel {
   settle(response: Readonly<Record<string, unknown>>): void;
   /** The requests of this kind that are still open, whole. */
   open(subtype: string): readonly Frame[];
+  isOpen(): boolean;
   /** The host can answer nothing any more. */
   close(): void;
 }
@@ -62,6 +63,7 @@ export function createHostChannel(write: (frame: Frame) => void): HostChannel {
       [...waiting.values()]
         .map(({ frame }) => frame)
         .filter((frame) => isRecord(frame.request) && frame.request.subtype === subtype),
+    isOpen: () => !closed,
     close() {
       closed = true;
       for (const one of [...waiting.values()]) one.reject(new Error(CLOSED));

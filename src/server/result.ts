@@ -63,6 +63,17 @@ function ending(run: RunResult): Record<string, unknown> {
       return failed('error_max_budget_usd', [describeEnd(reason)], 'budget_exhausted', stopReason);
     case 'hook_stopped':
       return { ...success('', stopReason, 'hook_stopped'), stop_message: reason.message };
+    case 'stop_prevented':
+      return { ...success('', stopReason, 'stop_hook_prevented'), stop_message: reason.message };
+    case 'prompt_blocked':
+      return { ...success(reason.message, null, 'prompt_blocked'), stop_message: reason.message };
+    case 'tool_deferred': {
+      const { id, name, input } = reason.call;
+      return {
+        ...success('', 'tool_deferred', 'tool_deferred'),
+        deferred_tool_use: { id, name, input },
+      };
+    }
     case 'aborted':
       return failed(
         'error_during_execution',
@@ -112,7 +123,12 @@ export function describeEnd(reason: StopReason): string {
       return reason.during === 'tools' ? 'Interrupted while tools were running' : 'Interrupted';
     case 'stuck':
     case 'hook_stopped':
+    case 'stop_prevented':
       return `Stopped: ${reason.message}`;
+    case 'prompt_blocked':
+      return reason.message;
+    case 'tool_deferred':
+      return `${reason.call.name} was put off by a hook; resume the session to go on`;
     case 'structured_output_missing':
       return `The model did not give the structured answer in ${reason.attempts} attempts`;
     case 'model_failure': {

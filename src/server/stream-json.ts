@@ -159,6 +159,9 @@ async function runTurn(
 ): Promise<RunResult> {
   session.news({ type: 'state', state: 'running' });
   deps.write(initFrame(session.info(), deps.uuid()));
+  for (const prompts of await before(session)) {
+    deps.write(resultFrame(await session.run(prompts), session.id, deps.uuid()));
+  }
   const run = await session.run(turn.prompts, { takeInput: () => turn.queue.splice(0) });
   deps.write({
     ...resultFrame(run, session.id, deps.uuid()),
@@ -166,6 +169,15 @@ async function runTurn(
   });
   session.news({ type: 'state', state: 'idle' });
   return run;
+}
+
+const begun = new WeakSet<AgentSession>();
+
+/** What a session wants to run before its first prompt, once. */
+async function before(session: AgentSession): Promise<Awaited<ReturnType<AgentSession['begin']>>> {
+  if (begun.has(session)) return [];
+  begun.add(session);
+  return await session.begin();
 }
 
 async function readLines(

@@ -28,6 +28,9 @@ export interface History {
     readonly call: ToolUseBlock;
     readonly result: ToolCallResult;
   }[];
+  /** Calls that a hook put off: they are asked about again before anything else. */
+  readonly deferredCalls: readonly ToolUseBlock[];
+  readonly forked: boolean;
   /** The directory that the session was last in. */
   readonly lastCwd: string | undefined;
   readonly title?: string;
@@ -72,6 +75,8 @@ function freshHistory(sessionId: string): History {
     parentUuid: null,
     usedUuids: [],
     missingResults: [],
+    deferredCalls: [],
+    forked: false,
     lastCwd: undefined,
   };
 }
@@ -111,6 +116,8 @@ async function resumedHistory(
       call,
       result: { uuid: order.clock.uuid(), block: result },
     })),
+    deferredCalls: conversation.deferredCalls,
+    forked: order.fork,
     lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
     ...(loaded.title === undefined ? {} : { title: loaded.title }),
     ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),

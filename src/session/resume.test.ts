@@ -318,6 +318,12 @@ describe('resuming', () => {
 
   it('finds nothing in an empty file', () => {
     const resumed = loadConversation({ sessionId, entries: [], skippedLines: 0 });
-    expect(resumed).toEqual({ messages: [], lastUuid: null, danglingCalls: [], compacted: false });
+    expect(resumed).toEqual({
+      messages: [],
+      lastUuid: null,
+      danglingCalls: [],
+      deferredCalls: [],
+      compacted: false,
+    });
   });
 });

@@ -2,6 +2,7 @@ import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
 import { type ChainOptions, chainOf } from './chain.js';
+import { DEFERRED_MARK } from './deferred.js';
 import { type DanglingCall, rebuildMessages } from './messages.js';
 import { SYNTHETIC_MODEL } from './recorder.js';
 import type { LoadedSession } from './store.js';
@@ -21,6 +22,8 @@ export interface ResumedConversation {
    * what the model is told (`messages` already does, unless `keepDangling`).
    */
   readonly danglingCalls: readonly DanglingCall[];
+  /** The call that a hook put off, when the run ended for it: it has no result yet, nor a stand-in. */
+  readonly deferredCalls: readonly ToolUseBlock[];
   /** The model that answered last. */
   readonly model?: string;
   readonly permissionMode?: PermissionMode;
@@ -35,19 +38,32 @@ export function loadConversation(
   options: ResumeOptions = {},
 ): ResumedConversation {
   const chain = chainOf(loaded, options);
-  const rebuilt = rebuildMessages(chain.entries, options);
+  const marked = deferredIn(chain.entries.at(-1));
+  const rebuilt = rebuildMessages(
+    chain.entries,
+    marked === undefined ? options : { ...options, keepDangling: true },
+  );
+  const [only, ...others] = rebuilt.dangling;
+  const deferred = others.length === 0 && only !== undefined && only.call.id === marked;
   const answer = chain.entries.findLast(isRealAnswer);
   const mode = lastMode(chain.entries);
   return {
     messages: rebuilt.messages,
     lastUuid: chain.leaf,
-    danglingCalls: rebuilt.dangling,
+    danglingCalls: deferred ? [] : rebuilt.dangling,
+    deferredCalls: deferred ? [only.call] : [],
     compacted: chain.compacted,
     ...(answer === undefined
       ? {}
       : { model: answer.message.model, lastUsage: answer.message.usage }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
   };
+}
+
+function deferredIn(entry: TranscriptEntry | undefined): string | undefined {
+  if (entry?.type !== 'attachment' || entry.attachment.type !== DEFERRED_MARK) return undefined;
+  const { toolUseId } = entry.attachment;
+  return typeof toolUseId === 'string' ? toolUseId : undefined;
 }
 
 /** The last call of a tool in the whole session, compacted parts included: state such as a list of tasks. */

@@ -1,15 +1,22 @@
-import { FOREIGN_HOOK_EVENTS, HOOK_EVENTS, type HookEventFacts } from '../protocol/hook-events.js';
+import { FOREIGN_HOOK_EVENTS, HOOK_EVENTS } from '../protocol/hook-events.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { linearPattern } from '../util/linear-pattern.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
-import { checkValue, inWords, isComment, problem, type ValueContext } from './check-values.js';
+import { checkHandler } from './check-handler.js';
+import { checkMatcher } from './check-matcher.js';
+import type { CheckOptions, EventCheck } from './check-options.js';
+import {
+  checkValue,
+  inWords,
+  isComment,
+  milder,
+  problem,
+  type ValueContext,
+} from './check-values.js';
 import type { ConfigProblem, SettingsFile } from './types.js';
 
-export interface HookCheck {
+export interface HookCheck extends CheckOptions {
   readonly node: SettingNode;
-  readonly knownTools?: readonly string[];
 }
 
 /**
@@ -36,30 +43,25 @@ export function checkHooks(
     const at = { ...base, way: ['hooks', event] };
     if (isComment(event)) return [];
     const facts = own(HOOK_EVENTS, event);
-    if (facts === undefined) return [unknownEvent(event, at)];
-    return checkEvent(
-      groups,
-      { ...at, restricts: file.trusted && facts.role !== 'observe' },
-      {
-        ...check,
-        facts,
-      },
-    );
+    if (facts === undefined) return [unknownEvent(event, at, 'never runs')];
+    const restricts = file.trusted && facts.role !== 'observe';
+    return checkEvent(groups, { ...at, restricts }, { ...check, event, facts });
   });
 }
 
-function unknownEvent(event: string, context: ValueContext): ConfigProblem {
+/** A name that is no event. What other programs call theirs is told, and everything else refused. */
+export function unknownEvent(event: string, context: ValueContext, effect: string): ConfigProblem {
   const near = nearest(event, Object.keys(HOOK_EVENTS));
   if (near === undefined && FOREIGN_HOOK_EVENTS.includes(event)) {
     return problem(
-      { ...context, restricts: false },
-      `\`${inWords(context.way)}\` never runs: ${event} is an event of another program.`,
+      milder(context),
+      `\`${inWords(context.way)}\` ${effect}: ${event} is an event of another program.`,
       'docs/reference/settings.md lists the events.',
     );
   }
   return problem(
     context,
-    `\`${inWords(context.way)}\` never runs: there is no event ${event}.`,
+    `\`${inWords(context.way)}\` ${effect}: there is no event ${event}.`,
     near === undefined ? 'docs/reference/settings.md lists the events.' : `Did you mean ${near}?`,
   );
 }
@@ -67,7 +69,7 @@ function unknownEvent(event: string, context: ValueContext): ConfigProblem {
 function checkEvent(
   groups: unknown,
   context: ValueContext,
-  { node, facts, knownTools }: HookCheck & { readonly facts: HookEventFacts },
+  check: EventCheck & HookCheck,
 ): readonly ConfigProblem[] {
   const loose = Array.isArray(groups) ? groups.findIndex(isLooseHandler) : -1;
   if (loose !== -1) {
@@ -79,96 +81,57 @@ function checkEvent(
       ),
     ];
   }
-  const shape = node.type === 'map' ? checkValue(node.of, groups, context) : [];
-  if (shape.length > 0 || !Array.isArray(groups)) return shape;
-  return groups.flatMap((group: Readonly<Record<string, unknown>>, index) => {
-    const at = { ...context, way: [...context.way, index] };
-    const { matcher } = group;
-    return [
-      ...(typeof matcher === 'string' && facts.matches !== 'nothing'
-        ? checkMatcher(
-            matcher,
-            { ...at, way: [...at.way, 'matcher'] },
-            facts.matches === 'tool' ? knownTools : undefined,
-          )
-        : []),
-      ...checkHandlers(group.hooks, { ...at, way: [...at.way, 'hooks'] }, facts),
-    ];
-  });
+  const shape = check.node.type === 'map' ? checkValue(check.node.of, groups, context) : [];
+  if (!Array.isArray(groups)) return shape;
+  return [
+    ...shape,
+    ...(groups.length === 0 ? [] : unfired(context, check)),
+    ...groups.flatMap((group: unknown, index) =>
+      isRecord(group) ? checkGroup(group, { ...context, way: [...context.way, index] }, check) : [],
+    ),
+  ];
 }
 
 function isLooseHandler(group: unknown): boolean {
   return isRecord(group) && !Object.hasOwn(group, 'hooks') && Object.hasOwn(group, 'type');
 }
 
-const PLAIN_NAMES = /^[\w\-, |]+$/;
-
-/** In whatever case a name stands, it means its tool. A name that is nearly a tool's means nothing. */
-function checkMatcher(
-  matcher: string,
-  context: ValueContext,
-  knownTools: readonly string[] | undefined,
-): readonly ConfigProblem[] {
-  if (!PLAIN_NAMES.test(matcher)) {
-    // The very engine that the gate uses: what it cannot search for would guard nothing that was meant.
-    const pattern = matcher === '*' ? undefined : linearPattern(matcher, { ignoreCase: true });
-    if (pattern === undefined || pattern.ok) return [];
-    const remedy = 'Write tool names joined by |, or correct the expression.';
-    const message = `the matcher "${matcher}" is not a regular expression that can be used here: ${pattern.error}.`;
-    return [problem(context, message, remedy)];
-  }
-  if (knownTools === undefined) return [];
-  const names = [...knownTools, ...Object.keys(TOOL_ALIASES)];
-  const known = new Set(names.map((name) => name.toLowerCase()));
-  const strange = matcher
-    .split(/[|,]/)
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && !name.startsWith('mcp__') && !known.has(name.toLowerCase()));
-  return strange.map((name) => {
-    const near = nearest(name, names);
-    return near === undefined
-      ? problem(
-          { ...context, restricts: false },
-          `the matcher "${matcher}" names ${name}, and there is no such tool now.`,
-          'It matches nothing until there is.',
-        )
-      : problem(
-          context,
-          `the matcher "${matcher}" names ${name}, and there is no such tool.`,
-          `Did you mean ${near}?`,
-        );
-  });
+/** Nothing is lost: what the event is about does not happen here yet. */
+function unfired(context: ValueContext, { facts }: EventCheck): readonly ConfigProblem[] {
+  if (facts.waitsFor === undefined || !context.file.trusted) return [];
+  const message = `\`${inWords(context.way)}\` does not fire yet: it needs ${facts.waitsFor}.`;
+  return [problem(milder(context), message, 'It is kept for the day it does.')];
 }
 
-function checkHandlers(
-  handlers: unknown,
+function checkGroup(
+  { matcher, agents, hooks }: Readonly<Record<string, unknown>>,
   context: ValueContext,
-  facts: HookEventFacts,
+  check: EventCheck,
 ): readonly ConfigProblem[] {
-  if (!Array.isArray(handlers)) return [];
-  return handlers.flatMap((handler: Readonly<Record<string, unknown>>, index) => {
-    const way = [...context.way, index];
-    const empty = ['command', 'url', 'prompt', 'server', 'tool'].find(
-      (name) => handler[name] === '',
-    );
-    return [
-      ...(empty === undefined
-        ? []
-        : [
-            problem(
-              { ...context, way: [...way, empty] },
-              `\`${inWords([...way, empty])}\` is empty.`,
-            ),
-          ]),
-      ...(handler.if === undefined || facts.matches === 'tool'
-        ? []
-        : [
-            problem(
-              { ...context, way: [...way, 'if'] },
-              `\`${inWords([...way, 'if'])}\` is for tool calls; at this event the hook would never run.`,
-              'Remove it.',
-            ),
-          ]),
-    ];
-  });
+  const inside = (name: string): ValueContext => ({ ...context, way: [...context.way, name] });
+  const handlers = Array.isArray(hooks) ? hooks : [];
+  return [
+    ...(typeof matcher === 'string' ? checkMatcher(matcher, inside('matcher'), check) : []),
+    ...(typeof agents === 'string' ? checkPattern(agents, inside('agents'), check) : []),
+    ...handlers.flatMap((handler: unknown, index) => {
+      const at = { ...context, way: [...context.way, 'hooks', index] };
+      return isRecord(handler) ? checkHandler(handler, at, check) : [];
+    }),
+  ];
+}
+
+function checkPattern(
+  pattern: string,
+  context: ValueContext,
+  { checkAgents }: EventCheck,
+): readonly ConfigProblem[] {
+  const why = checkAgents?.(pattern);
+  if (why === undefined) return [];
+  return [
+    problem(
+      context,
+      `\`${inWords(context.way)}\` names no agent: ${why}.`,
+      'Name a type (reviewer) or a path (main, main/*, **/reviewer#*).',
+    ),
+  ];
 }

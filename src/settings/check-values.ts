@@ -151,6 +151,11 @@ export function problem(
   return { severity: restricts ? 'fatal' : 'warning', ...placeOf(file, way), message, remedy };
 }
 
+/** The same place for something that loses no restriction. */
+export function milder(context: ValueContext): ValueContext {
+  return { ...context, restricts: false };
+}
+
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -2,18 +2,16 @@ import { CORE_SETTINGS } from '../generated/settings-core.js';
 import { OTHER_SETTINGS } from '../generated/settings-table.js';
 import type { SettingTable } from '../protocol/setting-node.js';
 import { own } from '../util/own.js';
+import { checkHookTimeouts } from './check-hook-timeouts.js';
 import { checkHooks } from './check-hooks.js';
 import { checkTopLevel } from './check-keys.js';
+import type { CheckOptions } from './check-options.js';
 import { checkValue, inWords } from './check-values.js';
 import { onlyRestrictions } from './host-settings.js';
+import { withCurrentWords } from './old-words.js';
 import { type ConfigProblem, placeOf, type SettingsFile, type Way } from './types.js';
 
 const TABLE: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
-
-export interface CheckOptions {
-  /** Names that a hook's matcher may mean. */
-  readonly knownTools?: readonly string[];
-}
 
 /** Everything about files that can be judged by looking at each alone. */
 export function checkFiles(
@@ -27,6 +25,7 @@ export function checkFiles(
   const problems = files.flatMap((file) => [
     ...checkTopLevel(file, TABLE),
     ...checkDuplicates(file),
+    ...checkHookTimeouts(file),
     ...Object.entries(file.content).flatMap(([name, value]) => {
       const node = own(TABLE, name);
       if (node === undefined) return [];
@@ -34,7 +33,9 @@ export function checkFiles(
       return checkValue(node, value, { file, way: [name], restricts: false });
     }),
   ]);
-  const kept = files.map((file) => (file.source === 'sdk' ? onlyRestrictions(file, TABLE) : file));
+  const kept = files
+    .map(withCurrentWords)
+    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, TABLE) : file));
   return { files: kept, table: TABLE, problems };
 }
 

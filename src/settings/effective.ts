@@ -11,7 +11,6 @@ import type {
   SourcedRule,
   Strictness,
 } from './types.js';
-import { unrunGuards } from './unrun-hooks.js';
 
 export interface EffectiveContext {
   readonly cwd: string;
@@ -19,8 +18,8 @@ export interface EffectiveContext {
 }
 
 /**
- * What no single value can decide alone: a project does not raise the mode or steer this program,
- * and an administrator may keep all granting to himself.
+ * What no single value can decide alone: a project does not raise the mode, steer this program or
+ * speak for its user about hooks, and an administrator may keep all granting to himself.
  */
 export async function withCrossRules(merged: Merged): Promise<Merged> {
   const changed = new Map(merged);
@@ -38,8 +37,9 @@ export async function withCrossRules(merged: Merged): Promise<Merged> {
       if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
     }
   }
-  for (const key of merged.keys()) {
+  for (const [key, entry] of merged) {
     if (managedOnly && GRANTS.test(key)) edit(key, ofAdministrator);
+    if (ABOUT_ALL_HOOKS.test(key)) changed.set(key, projectLast(entry));
   }
   const mode = changed.get('permissions.defaultMode');
   if (mode !== undefined) changed.set(mode.key, lowestOfProject(mode, changed));
@@ -47,6 +47,7 @@ export async function withCrossRules(merged: Merged): Promise<Merged> {
 }
 
 const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
+const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
 const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
 
 function ofAdministrator(one: Contribution): Contribution {
@@ -106,23 +107,31 @@ function modeOf(value: unknown): PermissionMode | undefined {
   return value === 'manual' ? 'default' : PERMISSION_MODES.find((known) => known === value);
 }
 
+/** fail-closed: what a repository says about all hooks does not stand before what its user says. */
+function projectLast(entry: MergedKey): MergedKey {
+  const winner = entry.contributions.find((one) => hasSay(one) && !isOfProject(one));
+  return winner === undefined ? entry : { ...entry, contributions: settled(entry, winner) };
+}
+
 /** After a stronger value fell away, the next one is in force. */
 function resettled(entry: MergedKey, contributions: readonly Contribution[]): MergedKey {
   if (entry.isList) return { ...entry, contributions };
-  const winner = contributions.find(
-    ({ standing }) => standing === 'in force' || standing === 'shadowed',
-  );
   const kept = contributions.some((one) => one.standing === 'in force' && entry.facts.strictest);
-  return {
-    ...entry,
-    contributions: kept
-      ? contributions
-      : contributions.map((one) =>
-          one.standing === 'in force' || one.standing === 'shadowed'
-            ? { ...one, standing: one === winner ? 'in force' : 'shadowed' }
-            : one,
-        ),
-  };
+  if (kept) return { ...entry, contributions };
+  return { ...entry, contributions: settled({ contributions }, contributions.find(hasSay)) };
+}
+
+function hasSay({ standing }: Contribution): boolean {
+  return standing === 'in force' || standing === 'shadowed';
+}
+
+function settled(
+  { contributions }: Pick<MergedKey, 'contributions'>,
+  winner: Contribution | undefined,
+): readonly Contribution[] {
+  return contributions.map((one) =>
+    hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
+  );
 }
 
 /** The typed view of what is in force. */
@@ -147,12 +156,10 @@ function permissionSettings(merged: Merged, context: EffectiveContext): Permissi
   const denyInsteadOfPrompting = isSet(merged, 'permissions.denyInsteadOfPrompting', true);
   const askReadOnly = isSet(merged, 'portcullis.askReadOnly', true);
   const agents = agentRules(merged);
-  const guards = unrunGuards(merged);
   return {
     ...ruleLists(merged, 'permissions'),
     additionalDirectories: directories(merged, context),
     ...(agents.length === 0 ? {} : { agents }),
-    ...(guards.length === 0 ? {} : { unrunGuards: guards }),
     ...(mode === undefined ? {} : { defaultMode: mode }),
     ...(bypassDisabled === undefined ? {} : { bypassDisabled }),
     ...(managedRulesOnly === undefined ? {} : { managedRulesOnly }),
@@ -212,6 +219,9 @@ function valuesOf(merged: Merged): SettingValues {
       const [from] = inForce(merged, key);
       return from === undefined ? undefined : bare(from, from.value);
     },
+    said: (key) =>
+      (merged.get(key)?.contributions ?? []).filter(hasSay).map((from) => bare(from, from.value)),
+    has: (key) => merged.get(key)?.defined === true,
     list(key) {
       const seen = new Set<string>();
       return inForce(merged, key).flatMap((from) => {

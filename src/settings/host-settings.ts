@@ -22,10 +22,11 @@ function restrictions(node: SettingNode, value: unknown): unknown {
   }
   const { restricts, needsTrust, strict } = node.facts ?? {};
   if (strict !== undefined) return value === strict ? value : undefined;
-  // fail-closed: what could also grant or execute is not taken from a host's text.
-  return restricts === true && needsTrust !== true && (Array.isArray(value) || value === true)
-    ? value
-    : undefined;
+  if (restricts !== true) return undefined;
+  // fail-closed: what could also grant or execute is not taken from a host's text. A list that
+  // restricts is: that there is one holds back.
+  const holdsBack = Array.isArray(value) || (value === true && needsTrust !== true);
+  return holdsBack ? value : undefined;
 }
 
 function innerOf(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {

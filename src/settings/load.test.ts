@@ -498,7 +498,6 @@ describe('values of several files', () => {
     expect(values.list('sandbox.filesystem.denyRead')).toMatchObject([{ value: 's' }]);
     expect(values.list('disabledMcpjsonServers')).toMatchObject([{ value: 'bad' }]);
     expect(values.get('disableSkillShellExecution')).toMatchObject({ value: true });
-    expect(settings.permissions.unrunGuards).toBeUndefined();
     expect(settings.permissions.agents).toMatchObject([{ allow: [], deny: [{ line: 1 }] }]);
   });
 
@@ -546,7 +545,7 @@ describe('what this version cannot enforce', () => {
     [{ sandbox: { enabled: true } }, 'fatal'],
     [{ sandbox: { enabled: true, failIfUnavailable: false } }, 'warning'],
     [{ sandbox: { enabled: false, failIfUnavailable: true } }, undefined],
-    [{ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, 'warning'],
+    [{ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, undefined],
   ])('%j', async (content, severity) => {
     const { problems } = await load({}, { flag: JSON.stringify(content) });
     expect(problems.map((problem) => problem.severity)).toEqual(
@@ -557,26 +556,6 @@ describe('what this version cannot enforce', () => {
   it('warns of a missing sandbox where a file alone asks for it', async () => {
     const { problems } = await load({ '.claude/settings.json': '{"sandbox": {"enabled": true}}' });
     expect(problems).toMatchObject([{ severity: 'warning' }]);
-  });
-
-  it('refuses what hooks guard, unless their failure is said to mean nothing', async () => {
-    const handlers = (extra: object) => [{ type: 'command', command: 'x', ...extra }];
-    const guards = async (content: object) =>
-      (await load({}, { flag: JSON.stringify(content) })).settings.permissions.unrunGuards?.map(
-        ({ value }) => value,
-      );
-    const group = { matcher: 'bash', hooks: handlers({}) };
-    expect(await guards({ hooks: { PreToolUse: [group, { hooks: handlers({}) }] } })).toEqual([
-      'bash',
-      '',
-    ]);
-    const observers = [{ hooks: handlers({ async: true }) }];
-    expect(await guards({ hooks: { PreToolUse: observers } })).toBeUndefined();
-    const open = [{ hooks: handlers({ onFailure: 'continue' }) }];
-    expect(await guards({ hooks: { PreToolUse: open } })).toBeUndefined();
-    const lenient = { hookFailure: 'continue' };
-    expect(await guards({ hooks: { PreToolUse: [group] }, portcullis: lenient })).toBeUndefined();
-    expect(await guards({ hooks: { PreToolUse: [group] }, disableAllHooks: true })).toBeUndefined();
   });
 });
 

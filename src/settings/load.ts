@@ -1,4 +1,5 @@
 import { CORE_SETTINGS } from '../generated/settings-core.js';
+import type { CheckOptions } from './check-options.js';
 import { type EffectiveContext, effectiveSettings, withCrossRules } from './effective.js';
 import { type Merged, mergeFiles } from './merge.js';
 import { readSettingsFiles, type SettingsPlaces } from './read-files.js';
@@ -6,9 +7,10 @@ import { isSimple } from './simple.js';
 import { standingProblems } from './standing-problems.js';
 import type { ConfigProblem, EffectiveSettings, LookedAt, SettingsFile } from './types.js';
 
-export interface LoadSettingsOptions extends SettingsPlaces, Pick<EffectiveContext, 'env'> {
-  /** Names that a hook's matcher may mean; without them matchers are not checked. */
-  readonly knownTools?: readonly string[];
+export interface LoadSettingsOptions
+  extends SettingsPlaces,
+    Pick<EffectiveContext, 'env'>,
+    CheckOptions {
   /** Files as they were, in place of what all but an administrator's hold now. */
   readonly kept?: readonly SettingsFile[];
 }
@@ -50,7 +52,7 @@ function nothingSet(
   const settings = Object.freeze({
     permissions: { allow: [], ask: [], deny: [], additionalDirectories: [] },
     env: {},
-    values: { get: () => undefined, list: () => [] },
+    values: { get: () => undefined, list: () => [], said: () => [], has: () => false },
     strictness: {},
     files: [],
     places,
@@ -76,18 +78,19 @@ interface Checked {
 /** Everyday files are known to be well-formed at a glance; the checks are loaded for all others. */
 async function checkAndMerge(
   files: readonly SettingsFile[],
-  { knownTools }: Pick<LoadSettingsOptions, 'knownTools'>,
+  options: CheckOptions,
 ): Promise<Checked> {
   if (files.every(isSimple)) {
     return { files, merged: await withCrossRules(mergeFiles(files, CORE_SETTINGS)), problems: [] };
   }
-  const [{ checkFiles }, { unavailableProblems }] = await Promise.all([
+  const [{ checkFiles }, { unavailableProblems }, { hookProblems }] = await Promise.all([
     import('./check.js'),
     import('./unavailable.js'),
+    import('./hook-problems.js'),
   ]);
-  const checked = checkFiles(files, knownTools === undefined ? {} : { knownTools });
+  const checked = checkFiles(files, options);
   const merged = await withCrossRules(mergeFiles(checked.files, checked.table));
-  const problems = [...checked.problems, ...unavailableProblems(merged)];
+  const problems = [...checked.problems, ...unavailableProblems(merged), ...hookProblems(merged)];
   return { files: checked.files, merged, problems };
 }
 

@@ -34,6 +34,8 @@ export interface MergedKey {
   readonly key: string;
   /** A list adds up, of a single value one is in force. */
   readonly isList: boolean;
+  /** Some file that may set it has it, be it as an empty list. */
+  readonly defined: boolean;
   readonly facts: KeyFacts;
   readonly contributions: readonly Contribution[];
 }
@@ -56,6 +58,7 @@ export function inForce(merged: Merged, key: string): readonly Contribution[] {
 
 interface Found {
   readonly isList: boolean;
+  defined: boolean;
   readonly facts: KeyFacts;
   readonly contributions: Contribution[];
 }
@@ -85,9 +88,11 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
   const isList = Array.isArray(value) && here.facts.whole !== true;
   const items = isList ? value : [value];
   const of = isList && node.type === 'list' ? node.of : undefined;
+  const entry = entryOf(here, isList);
+  entry.defined ||= standingOf(here.facts, here.file, value) === 'in force';
   items.forEach((item, index) => {
     if (of !== undefined && !fits(of, item)) return;
-    note(here, isList, isList ? [...here.way, index] : here.way, item);
+    entry.contributions.push(contribution(here, isList ? [...here.way, index] : here.way, item));
   });
 }
 
@@ -113,17 +118,21 @@ function inherit(node: SettingNode, walk: Walk): Walk {
   };
 }
 
-function note(walk: Walk, isList: boolean, way: Way, value: unknown): void {
-  const key = walk.way.join('.');
-  const entry = walk.found.get(key) ?? { isList, facts: walk.facts, contributions: [] };
-  walk.found.set(key, entry);
-  entry.contributions.push({
-    ...sourcedFrom(walk.file, way, value),
-    standing: standingOf(walk.facts, walk.file, value),
-    owner: walk.file,
+function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
+  const key = way.join('.');
+  const entry = found.get(key) ?? { isList, defined: false, facts, contributions: [] };
+  found.set(key, entry);
+  return entry;
+}
+
+function contribution({ file, facts, governed }: Walk, way: Way, value: unknown): Contribution {
+  return {
+    ...sourcedFrom(file, way, value),
+    standing: standingOf(facts, file, value),
+    owner: file,
     way,
-    governed: walk.governed,
-  });
+    governed,
+  };
 }
 
 function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {
@@ -136,8 +145,8 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
   return waits && (facts.strict === undefined || value !== facts.strict) ? 'untrusted' : 'in force';
 }
 
-function settle(key: string, { isList, facts, contributions }: Found): MergedKey {
-  if (isList) return { key, isList, facts, contributions };
+function settle(key: string, { isList, defined, facts, contributions }: Found): MergedKey {
+  if (isList) return { key, isList, defined, facts, contributions };
   const candidates = contributions.filter(({ standing }) => standing === 'in force');
   const strict =
     facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
@@ -145,6 +154,7 @@ function settle(key: string, { isList, facts, contributions }: Found): MergedKey
   return {
     key,
     isList,
+    defined,
     facts,
     contributions: contributions.map((one) =>
       one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,

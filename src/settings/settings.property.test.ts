@@ -2,12 +2,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import schema from '../../schema/settings.json' with { type: 'json' };
+import { hookSwitches } from './hook-switches.js';
 import { loadSettings } from './load.js';
 
 const KEYS = [
   'permissions allow ask deny defaultMode additionalDirectories denyInsteadOfPrompting',
   'hooks PreToolUse matcher type command env model sandbox enabled network allowedDomains',
   'portcullis agents main strict hookFailure apiKeyHelper statusLine enableAllProjectMcpServers',
+  'hookTimeouts probeHooks allowedHttpHookUrls httpHookAllowedEnvVars',
   'disableAllHooks allowManagedPermissionRulesOnly deniedMcpServers serverName constructor toString',
 ]
   .join(' ')
@@ -17,6 +19,7 @@ const words = fc.constantFrom(
   'Bash',
   'Bash(rm *)',
   'continue',
+  'open',
   'disable',
   'bypassPermissions',
   'x',
@@ -63,7 +66,6 @@ describe('whatever an untrusted project’s file holds', () => {
         expect(permissions.allow).toEqual([]);
         expect(permissions.agents?.flatMap(({ allow }) => allow) ?? []).toEqual([]);
         expect(permissions.additionalDirectories).toEqual([]);
-        expect(permissions.unrunGuards).toBeUndefined();
         expect(permissions.managedRulesOnly).toBeUndefined();
         expect(['default', 'plan', 'dontAsk', undefined]).toContain(permissions.defaultMode?.value);
         expect([env, strictness]).toEqual([{}, {}]);
@@ -71,6 +73,18 @@ describe('whatever an untrusted project’s file holds', () => {
           expect(values.get(key)).toBeUndefined();
         }
         expect(values.get('disableAllHooks')?.value).not.toBe(true);
+        expect(values.list('hooks.PreToolUse')).toEqual([]);
+        const { probe: _probe, disabled, ...switches } = hookSwitches(effective);
+        expect(switches).toEqual({
+          managedOnly: false,
+          failure: 'closed',
+          timeouts: {},
+          httpUrls: undefined,
+          httpEnvVars: undefined,
+        });
+        for (const source of ['managed', 'cli', 'user', 'plugin', 'sdk'] as const) {
+          expect(disabled(source)).toBeUndefined();
+        }
         expect(values.get('sandbox.enabled')?.value).not.toBe(false);
       }),
       { numRuns: 500 },
@@ -107,6 +121,10 @@ describe('the published schema', () => {
       true,
     ],
     [{ portcullis: { strict: false, agents: { main: { deny: ['Write'] } } } }, true],
+    [{ portcullis: { hookFailure: 'open', hookTimeouts: { PreToolUse: 5000 } } }, true],
+    [{ portcullis: { hookFailure: 'continue', probeHooks: true } }, true],
+    [{ portcullis: { hookTimeouts: { PreToolUze: 5000 } } }, false],
+    [{ hooks: { Stop: [{ agents: 'main', hooks: [] }] } }, true],
     [{ permissions: { denny: [] } }, false],
     [{ permissions: { deny: 'Bash' } }, false],
     [{ hooks: { Stopp: [] } }, false],

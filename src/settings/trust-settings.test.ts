@@ -28,7 +28,11 @@ describe('what settings run or allow', () => {
         network: { deniedDomains: ['a'] },
         filesystem: { denyRead: ['b'] },
       },
-      portcullis: { askReadOnly: true, agents: { reviewer: { deny: ['Bash'], ask: ['Edit'] } } },
+      portcullis: {
+        askReadOnly: true,
+        probeHooks: true,
+        agents: { reviewer: { deny: ['Bash'], ask: ['Edit'] } },
+      },
       enableAllProjectMcpServers: false,
       disableAllHooks: false,
       env: {},
@@ -59,8 +63,14 @@ describe('what settings run or allow', () => {
       enabledMcpjsonServers: ['srv'],
       enabledPlugins: { 'a@b': true, 'c@d': false },
       disableAllHooks: true,
+      allowedHttpHookUrls: [],
+      httpHookAllowedEnvVars: ['TOKEN'],
       sandbox: { enabled: false, network: { allowedDomains: ['x.invalid'] } },
-      portcullis: { hookFailure: 'open', agents: { main: { allow: ['Bash'], deny: ['Edit'] } } },
+      portcullis: {
+        hookFailure: 'open',
+        hookTimeouts: { Stop: 1 },
+        agents: { main: { allow: ['Bash'], deny: ['Edit'] } },
+      },
     };
     expect(brief(content)).toEqual([
       'allow rule | permissions.allow | Bash(a *)',
@@ -79,9 +89,12 @@ describe('what settings run or allow', () => {
       'MCP approval | enabledMcpjsonServers | srv',
       'plugin | a@b | true',
       'setting | disableAllHooks | true',
+      'setting | allowedHttpHookUrls | []',
+      'setting | httpHookAllowedEnvVars | ["TOKEN"]',
       'sandbox | sandbox.enabled | false',
       'sandbox | sandbox.network.allowedDomains | ["x.invalid"]',
       'setting | portcullis.hookFailure | open',
+      'setting | portcullis.hookTimeouts | {"Stop":1}',
       'allow rule | portcullis.agents.main.allow | Bash',
     ]);
     expect(withoutGrants(content)).toEqual({

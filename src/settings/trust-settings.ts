@@ -63,6 +63,8 @@ const READERS: Readonly<Record<string, (value: unknown) => readonly Draft[]>> = 
 /** Keys that widen something or switch a guard off, with the one value that does not. */
 const PLAIN: Readonly<Record<string, unknown>> = {
   disableAllHooks: false,
+  allowedHttpHookUrls: undefined,
+  httpHookAllowedEnvVars: undefined,
   disableSkillShellExecution: true,
   fileCheckpointingEnabled: true,
   skipWebFetchPreflight: false,
@@ -106,7 +108,7 @@ function envDrafts(value: unknown): readonly Draft[] {
 }
 
 /** `strict` is not a project's to set; the others only ever hold back. */
-const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'hookTimeouts']);
+const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'probeHooks']);
 
 /** Of our own settings: rules for some agents are told apart; what is not known to restrict counts. */
 function ownDrafts(value: unknown): readonly Draft[] {

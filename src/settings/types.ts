@@ -46,8 +46,6 @@ export interface PermissionSettings extends RuleLists {
   readonly managedRulesOnly?: Sourced<true>;
   /** What would be asked is refused. */
   readonly denyInsteadOfPrompting?: Sourced<true>;
-  /** Matchers of hooks that guard tool calls and cannot be run: what they guard is refused. */
-  readonly unrunGuards?: readonly Sourced<string>[];
   /** Read-only commands are asked about too. */
   readonly askReadOnly?: Sourced<true>;
 }
@@ -79,6 +77,10 @@ export interface SettingValues {
   get(key: string): Sourced<unknown> | undefined;
   /** The items of a list from all sources, strongest first, each once: `hooks.PreToolUse`. */
   list(key: string): readonly Sourced<unknown>[];
+  /** What every file that may set the key says, strongest first, also what a stronger one shadows. */
+  said(key: string): readonly Sourced<unknown>[];
+  /** Whether some file that may set the key has it: an empty list is not the same as none. */
+  has(key: string): boolean;
 }
 
 /** Whether an unusable restriction stops the start. It does, unless a trusted file says otherwise. */

@@ -1,6 +1,5 @@
 import { inForce, type Merged } from './merge.js';
 import { type ConfigProblem, placeOf } from './types.js';
-import { unrunHookProblems } from './unrun-hooks.js';
 
 /**
  * fail-closed: a restriction that this version cannot enforce stops the start. Where the setting
@@ -18,12 +17,7 @@ export function unavailableProblems(merged: Merged): readonly ConfigProblem[] {
       remedy: 'Remove it, or do without this version.',
     });
   }
-  return [
-    ...problems,
-    ...sandboxProblem(merged),
-    ...strictElsewhere(merged),
-    ...unrunHookProblems(merged),
-  ];
+  return [...problems, ...sandboxProblem(merged), ...strictElsewhere(merged)];
 }
 
 function sandboxProblem(merged: Merged): readonly ConfigProblem[] {

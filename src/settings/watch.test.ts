@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+import { hookSwitches } from './hook-switches.js';
 import { loadSettings } from './load.js';
 import type { ConfigProblem, EffectiveSettings, LookedAt, SettingsFile } from './types.js';
 import { watchSettings } from './watch.js';
@@ -132,4 +133,55 @@ describe('settings between turns', () => {
     await live.refresh();
     expect(rules()).toEqual(['M', 'A']);
   });
+
+  it('keep the hooks that were there when a change is vetoed', async () => {
+    const { live, managed, user } = await openWithHooks();
+    const commands = () =>
+      live
+        .current()
+        .values.list('hooks.ConfigChange')
+        .map(({ value }) => JSON.stringify(value).match(/"command":"(\w+)"/)?.[1]);
+    const isOff = () => hookSwitches(live.current()).disabled('user') !== undefined;
+    const before = live.current();
+    user({ disableAllHooks: true, portcullis: { hookFailure: 'open' } });
+    await live.refresh();
+    expect(live.current()).toBe(before);
+    expect([commands(), isOff()]).toEqual([['guard'], false]);
+    // An administrator's change comes through, and what was vetoed stays out.
+    managed({ hooks: { ConfigChange: [{ hooks: [{ type: 'command', command: 'admin' }] }] } });
+    await live.refresh();
+    expect([commands(), isOff()]).toEqual([['admin', 'guard'], false]);
+    expect(hookSwitches(live.current()).failure).toBe('closed');
+  });
 });
+
+async function openWithHooks() {
+  const group = { hooks: [{ type: 'command', command: 'guard' }] };
+  const first = JSON.stringify({ hooks: { ConfigChange: [group] } });
+  project = makeTempProject({ home: { '.claude/settings.json': first } });
+  const write = (name: string) => (content: object) => project.write(name, JSON.stringify(content));
+  const load = (kept?: readonly SettingsFile[]) =>
+    loadSettings({
+      ...(kept === undefined ? {} : { kept }),
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: path.join(project.home, '.claude'),
+      managedDir: path.join(project.root, 'managed'),
+      sources: ['user', 'project', 'local'],
+      trustProject: false,
+      env: {},
+    });
+  const live = watchSettings((await load()).settings, {
+    fs: nodeFileSystem,
+    load,
+    apply: () => [],
+    veto: async () => 'a hook says no',
+    emit: () => undefined,
+  });
+  const home = path.relative(project.directory, project.home);
+  return {
+    live,
+    user: write(path.join(home, '.claude/settings.json')),
+    managed: write('../managed/managed-settings.json'),
+  };
+}

@@ -51,9 +51,9 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     const problems = withStrictness(loaded.problems, loaded.settings.strictness);
     const fatal = fatalOf(problems);
     if (fatal.length > 0) return keepOld(fatal.map(describeProblem));
-    const vetoable = [...vetoed, ...changed.filter(({ source }) => source !== 'managed')];
-    const refused = vetoable.length === 0 ? undefined : await deps.veto?.(vetoable);
-    vetoed = refused === undefined ? [] : vetoable;
+    const asked = [...vetoed, ...changed];
+    const refused = asked.length === 0 ? undefined : await deps.veto?.(asked);
+    vetoed = refused === undefined ? [] : asked.filter(({ source }) => source !== 'managed');
     if (refused !== undefined) {
       warn(`${KEPT} ${refused}`);
       // What an administrator changed is nobody's to refuse.

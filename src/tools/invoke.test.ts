@@ -62,6 +62,7 @@ function invoke(tools: AnyTool[], gate: Gate = open) {
     },
     onRan: () => undefined,
     bound: async (output) => output,
+    monotonic: () => 0,
     uuid: () => 'uuid',
   });
   const call = (name: string, input: Record<string, unknown>): ToolUseBlock => ({

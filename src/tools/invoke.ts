@@ -1,37 +1,11 @@
 import { messageOf } from '../errors.js';
-import type { Gate, GateVerdict } from '../permissions/types.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
 import { head } from '../util/truncate.js';
-import type { InvalidInput } from './invalid-input.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
+import type { CheckedCall, Invoke, InvokeDeps } from './invocation.js';
 import type { ToolPool } from './pool.js';
-import type { AnyTool, ToolContext, ToolOutput, Workspace } from './tool.js';
-
-export interface InvokeDeps {
-  readonly pool: ToolPool;
-  readonly gate: Gate;
-  readonly agent: AgentRef;
-  readonly workspace: Workspace;
-  contextFor(call: ToolUseBlock, signal: AbortSignal): ToolContext;
-  /** Told of every verdict, for receipts and the result's list of denials. */
-  onVerdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
-  /** Told of a call whose input was broken or invalid; returns a note to add, e.g. about a kept draft. */
-  onInvalidInput(invalid: InvalidInput): string | undefined;
-  /** Told of a call that ran. */
-  onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
-  /** Cuts or spills what is too long to show. */
-  bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;
-  uuid(): string;
-}
-
-/** Runs one tool call of one agent, whatever it is, and always resolves. */
-export type Invoke = (
-  call: ToolUseBlock,
-  malformed: MalformedInput | undefined,
-  signal: AbortSignal,
-) => Promise<ToolCallResult>;
+import type { AnyTool, ToolOutput } from './tool.js';
 
 /**
  * The one way in: name → input → gate → run → bound. No other code calls `Tool.run`; the
@@ -43,7 +17,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (tool === undefined) return failure(deps, call, unknownTool(deps.pool, call.name));
     try {
       const input = tool.fromModel?.(call.input) ?? call.input;
-      const problem = await inputProblem(deps, { call, tool, malformed, input });
+      const problem = await inputProblem(deps, { call, tool, malformed, input }, signal);
       if (problem !== undefined) return failure(deps, call, problem);
       return await throughGate(deps, { call, tool, input }, signal);
     } catch (thrown) {
@@ -54,7 +28,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
 async function throughGate(
   deps: InvokeDeps,
-  { call, tool, input }: { call: ToolUseBlock; tool: AnyTool; input: ToolUseBlock['input'] },
+  { call, tool, input }: CheckedCall,
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
   const verdict = await deps.gate({
@@ -67,15 +41,34 @@ async function throughGate(
     signal,
   });
   deps.onVerdict(call, tool, verdict);
+  const said = verdict.contexts ?? [];
   if (verdict.kind === 'refused') {
-    const { message, interrupt, stop } = verdict;
-    const ending = stop === undefined ? {} : { stop };
-    return { ...failure(deps, call, message), interrupt, ...ending };
+    const { interrupt, stop, deferred } = verdict;
+    const hint = await deps.onRefused?.({ call, tool, input }, verdict, signal);
+    const message = hint === undefined ? verdict.message : `${verdict.message}\n${hint}`;
+    return {
+      ...failure(deps, call, message),
+      interrupt,
+      ...(stop === undefined ? {} : { stop }),
+      ...(said.length === 0 ? {} : { contexts: said }),
+      ...(deferred === true ? { deferred } : {}),
+    };
   }
   const context = deps.contextFor(call, signal);
+  const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
-  const output = await deps.bound(await tool.run(verdict.input, context, verdict.permit), context);
+  const raw = await tool
+    .run(verdict.input, context, verdict.permit)
+    .catch((thrown: unknown) => thrownOutput(tool, thrown));
+  const finished = { call, tool, input: verdict.input, output: raw };
+  const ms = deps.monotonic() - started;
+  const reviewed = (await deps.review?.({ ...finished, ms }, context)) ?? {
+    output: raw,
+    contexts: [],
+  };
+  const output = await deps.bound(reviewed.output, context);
   deps.onRan(call, tool, output);
+  const contexts = [...said, ...reviewed.contexts];
   return {
     uuid: deps.uuid(),
     block: {
@@ -86,7 +79,14 @@ async function throughGate(
     },
     structured: output.structured,
     ...(output.finish === undefined ? {} : { finish: output.finish }),
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(reviewed.stop === undefined ? {} : { stop: reviewed.stop }),
   };
+}
+
+function thrownOutput(tool: AnyTool, thrown: unknown): ToolOutput {
+  const text = `${tool.name} failed: ${messageOf(thrown)}`;
+  return { content: text, isError: true, structured: `Error: ${text}` };
 }
 
 async function inputProblem(
@@ -102,6 +102,7 @@ async function inputProblem(
     malformed: MalformedInput | undefined;
     input: ToolUseBlock['input'];
   },
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const problems = malformed === undefined ? await tool.validate(input) : [];
   if (malformed === undefined && problems.length === 0) return undefined;
@@ -109,7 +110,7 @@ async function inputProblem(
     malformed === undefined
       ? describeProblems(tool.name, problems)
       : describeMalformed(tool.name, malformed);
-  const note = deps.onInvalidInput({ call, tool: tool.name, malformed, problems });
+  const note = await deps.onInvalidInput({ call, tool: tool.name, malformed, problems }, signal);
   return note === undefined ? text : `${text}\n${note}`;
 }
 

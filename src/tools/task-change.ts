@@ -11,6 +11,8 @@ export interface TaskChange {
   readonly addBlockedBy?: readonly string[] | undefined;
   /** Merged into what is there; null removes a key. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Nothing changes unless this still is its status: somebody agreed to the step from here. */
+  readonly from?: TaskStatus | undefined;
 }
 
 export interface TaskChanged {
@@ -27,6 +29,10 @@ export function applyChange(
 ): Result<TaskChanged, string> {
   const task = list.tasks.find((each) => each.id === id);
   if (task === undefined) return err(unknownTask(id, list.tasks));
+  // fail-closed: what was agreed to was another step.
+  if (change.from !== undefined && change.from !== task.status) {
+    return err(`Task ${id} is ${task.status} by now, not ${change.from}. Look at it again.`);
+  }
   if (change.status === 'deleted') {
     return ok({
       list: { ...list, tasks: without(list.tasks, id) },

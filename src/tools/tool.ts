@@ -107,6 +107,11 @@ export interface Tool<Input = Record<string, unknown>> {
    * this input. Expected failures are an output with `isError`; a throw becomes one.
    */
   run(input: Input, context: ToolContext, permit: Permit): Promise<ToolOutput>;
+  /**
+   * What the model reads for a `structured` that took the place of the tool's own; undefined when it
+   * is none that this tool could have given. Goes by its argument alone.
+   */
+  present?(structured: unknown): ToolOutput['content'] | undefined;
 }
 
 /** The pool holds tools of all input types; validation makes the cast at the one call site sound. */

@@ -11,7 +11,7 @@ import { createGate } from '../../src/permissions/gate.js';
 import type { Guard } from '../../src/permissions/guard.js';
 import type { Precheck } from '../../src/permissions/precheck.js';
 import { parseRules, type RuleKind } from '../../src/permissions/rules.js';
-import type { Asker, GateVerdict } from '../../src/permissions/types.js';
+import type { Asker, GateCall, GateVerdict } from '../../src/permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';
@@ -29,6 +29,8 @@ export interface RigOptions {
   readonly asker?: Asker;
   readonly guards?: readonly Guard[];
   readonly precheck?: Precheck;
+  /** Puts questions to others than the asker as well. */
+  readonly around?: (call: GateCall, asker: Asker | undefined) => Asker | undefined;
   readonly signal?: AbortSignal;
   /** Keeps answers: where, and by which clock. */
   readonly answers?: RigAnswers;
@@ -130,7 +132,8 @@ export function gateRig(options: RigOptions): Rig {
     },
     ...(options.facts === undefined ? {} : { facts: options.facts }),
     ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
-    asker: () => options.asker,
+    asker: (call) =>
+      options.around === undefined ? options.asker : options.around(call, options.asker),
     ...(options.guards === undefined ? {} : { guards: options.guards }),
     ...(options.precheck === undefined ? {} : { precheck: options.precheck }),
   });

@@ -2,7 +2,9 @@ import { hostFacts } from '../../env/host.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { configDirectory, homeDirectory, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { patternProblem } from '../../permissions/agent-rules.js';
 import { createLiveRules } from '../../permissions/live-rules.js';
+import { ruleChecker } from '../../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
 import { withStrictness } from '../../settings/refuse.js';
@@ -76,6 +78,8 @@ async function readState(args: ParsedArgs): Promise<ConfigState> {
     managedDir: managedSettingsDirectory(hostFacts().os),
     trustProject: trust.now,
     knownTools: Object.keys(RULE_TOOLS),
+    checkAgents: patternProblem,
+    checkRule: ruleChecker(cwd, homeDirectory(env)),
     ...(session.settings === undefined ? {} : { flagSettings: session.settings }),
     ...(session.managedSettings === undefined ? {} : { hostSettings: session.managedSettings }),
   });

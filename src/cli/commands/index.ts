@@ -29,6 +29,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'hooks',
+    {
+      help: 'The hooks in force and what is skipped, tried and timed: list, test <event>, probe',
+      load: () => import('./hooks.js'),
+    },
+  ],
+  [
     'policy',
     {
       help: 'Ask the gate: check, test, diff, replay',

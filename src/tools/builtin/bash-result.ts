@@ -1,4 +1,5 @@
 import type { ProcessResult } from '../../env/process.js';
+import { isRecord } from '../../util/own.js';
 import { head, headAndTail } from '../../util/truncate.js';
 import { benignExit, signalOfExit } from '../shell-exit.js';
 import type { ToolOutput } from '../tool.js';
@@ -24,6 +25,7 @@ export interface BashOutcome {
 
 const PREVIEW_CAP = 2000;
 const FAILURE_CAP = 10_000;
+const NO_OUTPUT = '(no output)';
 
 /** What the model reads of a command that has ended, and the same as data. */
 export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
@@ -45,7 +47,7 @@ export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
     ...outcome.notes,
   ];
   return {
-    content: lines.length === 0 ? '(no output)' : lines.join('\n'),
+    content: lines.length === 0 ? NO_OUTPUT : lines.join('\n'),
     ...(isError && { isError }),
     structured: {
       stdout: shown,
@@ -57,6 +59,22 @@ export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
       ...(saved && { persistedOutputPath: saved.path, persistedOutputSize: saved.bytes }),
     },
   };
+}
+
+/** The same text for a result that somebody else has put together. */
+export function presentBash(structured: unknown): string | undefined {
+  if (!isRecord(structured)) return undefined;
+  const { stdout, stderr = '', interrupted = false } = structured;
+  const { backgroundTaskId: task, returnCodeInterpretation: meaning } = structured;
+  if (typeof stdout !== 'string' || typeof stderr !== 'string') return undefined;
+  if (typeof interrupted !== 'boolean') return undefined;
+  const lines = [
+    ...(interrupted ? ['The command was interrupted.'] : []),
+    ...(typeof task === 'string' ? [`Running in the background as ${task}.`] : []),
+    ...[trimmed(stdout), trimmed(stderr)].filter((text) => text !== ''),
+    ...(typeof meaning === 'string' ? [`(${meaning})`] : []),
+  ];
+  return lines.length === 0 ? NO_OUTPUT : lines.join('\n');
 }
 
 /** Undefined for a command that ran to its end and said that all is well. */

@@ -9,7 +9,7 @@ import { type BackgroundShells, MAX_BACKGROUND_TIMEOUT_MS } from '../shells.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './bash.md';
 import { followCwd, leaveDeletedCwd } from './bash-cwd.js';
-import { bashResult, type SavedOutput } from './bash-result.js';
+import { bashResult, presentBash, type SavedOutput } from './bash-result.js';
 
 export interface BashLimits {
   readonly defaultTimeoutMs: number;
@@ -48,6 +48,7 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
     concurrencySafe: (input) =>
       input.run_in_background !== true && deps.isReadOnly?.(input.command) === true,
     run: (input, context) => runner.run(input, context),
+    present: presentBash,
   };
 }
 

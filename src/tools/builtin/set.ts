@@ -23,7 +23,7 @@ import { grepTool } from './grep.js';
 import { notebookEditTool } from './notebook-edit.js';
 import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
 import { readTool } from './read.js';
-import { taskListTools } from './task-list.js';
+import { type TaskWatch, taskListTools } from './task-list.js';
 import { taskStopTool } from './task-stop.js';
 import { todoWriteTool } from './todo-write.js';
 import { webFetchTool } from './web-fetch.js';
@@ -35,6 +35,8 @@ export interface BuiltinParts {
   readonly clock: Clock;
   readonly processes: ProcessSupervisor;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What hooks left for shell commands; asked before each. */
+  variables?(): Readonly<Record<string, string>>;
   readonly workspace: Workspace;
   readonly configDir: string;
   readonly sessionId: string;
@@ -47,6 +49,8 @@ export interface BuiltinParts {
   /** Names to take away, whatever else says. */
   readonly banned: readonly string[];
   readonly jsonSchema: Readonly<Record<string, unknown>> | undefined;
+  /** Looks at what happens to tasks and may object. */
+  readonly taskWatch?: TaskWatch;
   summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -93,7 +97,7 @@ function allTools(parts: BuiltinParts, shells: BackgroundShells, drafts: Drafts)
       shells,
       fs,
       limits: bashLimits(env),
-      environment: () => shellEnvironment(env),
+      environment: () => shellEnvironment(env, { extra: parts.variables?.() ?? {} }),
     }),
     bashOutputTool({ shells }),
     taskStopTool({ shells }),
@@ -112,6 +116,7 @@ function allTools(parts: BuiltinParts, shells: BackgroundShells, drafts: Drafts)
     todoWriteTool({ todos: createTodoStore() }),
     ...taskListTools({
       tasks: createTaskStore({ fs, directory: join(parts.configDir, 'tasks') }),
+      watch: parts.taskWatch,
     }),
     askUserQuestionTool(),
     enterPlanModeTool(),

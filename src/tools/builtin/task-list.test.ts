@@ -5,11 +5,13 @@ import { type CallOptions, callTool } from '../../../test/support/permitted-call
 import { temporaryDirectory } from '../../../test/support/tool-call.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { createTaskStore } from '../task-store.js';
-import { taskListTools } from './task-list.js';
+import { type TaskWatch, taskListTools } from './task-list.js';
 
-function setUp(directory = temporaryDirectory()) {
+function setUp(directory = temporaryDirectory(), watch?: Partial<TaskWatch>) {
   const tasks = createTaskStore({ fs: nodeFileSystem, directory });
-  const tools = new Map(taskListTools({ tasks }).map((tool) => [tool.name, tool]));
+  const quiet = async () => undefined;
+  const watched = watch && { created: quiet, completed: quiet, ...watch };
+  const tools = new Map(taskListTools({ tasks, watch: watched }).map((tool) => [tool.name, tool]));
   const call = async (name: string, input: Record<string, unknown>, options?: CallOptions) => {
     const tool = tools.get(name);
     if (tool === undefined) throw new Error(name);
@@ -187,5 +189,109 @@ describe('task tools', () => {
     const refused = await call('TaskCreate', { subject: 'x', description: 'y', metadata });
     expect(refused.isError).toBe(true);
     expect((await create('one')).content).toBe('Task 1 created: one');
+  });
+});
+
+describe('a watch over tasks', () => {
+  const watched = (watch: Partial<TaskWatch>) => setUp(temporaryDirectory(), watch);
+  const statusOf = async ({ call }: ReturnType<typeof setUp>) => {
+    const { structured } = await call('TaskGet', { taskId: '1' });
+    return (structured as { task: { status: string } | null }).task?.status;
+  };
+
+  it('sees new tasks and their author, and lets them be', async () => {
+    const seen: unknown[] = [];
+    const { create } = watched({
+      created: async ({ id, subject }, { agent }) => void seen.push([id, subject, agent.id]),
+    });
+    expect((await create('one')).isError).toBeUndefined();
+    expect(seen).toEqual([['1', 'one', 'main']]);
+  });
+
+  it('takes a task back to which it objects, and its number is not given again', async () => {
+    const { call, create } = watched({
+      created: async ({ subject }) => (subject === 'bad' ? 'too vague' : undefined),
+    });
+    expect(await create('bad')).toEqual({
+      content: 'The task "bad" was not created: too vague',
+      isError: true,
+    });
+    expect((await create('good')).content).toBe('Task 2 created: good');
+    expect((await call('TaskList', {})).content).toBe('2. [pending] good');
+  });
+
+  it('says so when a task cannot be taken back', async () => {
+    const directory = temporaryDirectory();
+    const { create } = setUp(directory, {
+      created: async () => {
+        writeFileSync(path.join(directory, 'session-1.json'), '{');
+        return 'no';
+      },
+    });
+    const { content, isError } = await create('x');
+    expect(isError).toBe(true);
+    expect(content).toContain('was not created: no\nTask 1 is still on the list');
+  });
+
+  it('is asked before a task is completed, about the task as it would be', async () => {
+    const seen: unknown[] = [];
+    const rig = watched({
+      completed: async ({ id, status, owner }) => {
+        seen.push([id, status, owner, await statusOf(rig)]);
+        return undefined;
+      },
+    });
+    await rig.create('one');
+    const done = await rig.call('TaskUpdate', { taskId: '1', status: 'completed', owner: 'me' });
+    expect(done.structured).toMatchObject({ success: true, updatedFields: ['owner', 'status'] });
+    expect(seen).toEqual([['1', 'completed', 'me', 'pending']]);
+    const again = await rig.call('TaskUpdate', { taskId: '1', status: 'completed' });
+    expect(again.content).toBe('Task 1 was like that already.');
+    await rig.call('TaskUpdate', { taskId: '1', status: 'in_progress' });
+    await rig.call('TaskUpdate', { taskId: '9', status: 'completed' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('keeps a task from being completed, with all that comes along', async () => {
+    const rig = watched({ completed: async () => 'tests fail' });
+    await rig.create('one');
+    const update = { taskId: '1', status: 'completed', subject: 'renamed' };
+    const refused = await rig.call('TaskUpdate', update);
+    expect(refused).toEqual({
+      content: 'Task 1 stays pending: tests fail',
+      isError: true,
+      structured: {
+        success: false,
+        taskId: '1',
+        updatedFields: [],
+        error: 'Task 1 stays pending: tests fail',
+      },
+    });
+    expect((await rig.call('TaskList', {})).content).toBe('1. [pending] one');
+  });
+
+  it('is not outrun: a step that is another one by now is not made', async () => {
+    const rig = watched({
+      completed: async () => {
+        await rig.call('TaskUpdate', { taskId: '1', status: 'in_progress' });
+        return undefined;
+      },
+    });
+    await rig.create('one');
+    const late = await rig.call('TaskUpdate', { taskId: '1', status: 'completed' });
+    expect(late.content).toBe('Task 1 is in_progress by now, not pending. Look at it again.');
+    expect(await statusOf(rig)).toBe('in_progress');
+  });
+
+  it('that breaks objects', async () => {
+    const broken = (): Promise<never> => Promise.reject(new Error('broken'));
+    const rig = watched({ completed: broken });
+    await rig.create('one');
+    const update = await rig.call('TaskUpdate', { taskId: '1', status: 'completed' });
+    expect(update.content).toContain('it could not be looked at (broken)');
+    expect(await statusOf(rig)).toBe('pending');
+    const other = watched({ created: broken });
+    expect((await other.create('one')).isError).toBe(true);
+    expect((await other.call('TaskList', {})).content).toBe('No tasks.');
   });
 });

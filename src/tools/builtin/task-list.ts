@@ -1,7 +1,9 @@
+import { messageOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { err, ok, type Result } from '../../util/result.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Task } from '../task.js';
-import { unknownTask } from '../task-change.js';
+import { applyChange, type TaskChange, unknownTask } from '../task-change.js';
 import type { TaskStore } from '../task-store.js';
 import type { AnyTool, Tool, ToolContext, ToolOutput } from '../tool.js';
 import createDescription from './task-create.md';
@@ -9,8 +11,17 @@ import getDescription from './task-get.md';
 import listDescription from './task-list.md';
 import updateDescription from './task-update.md';
 
+/** Looks at what happens to tasks and may object. What it returns is the reason, for the model. */
+export interface TaskWatch {
+  /** Asked when the task has its id. An objection takes it off the list again. */
+  created(task: Task, context: ToolContext): Promise<string | undefined>;
+  /** Asked before anybody sees the task as completed. An objection leaves it as it was. */
+  completed(task: Task, context: ToolContext): Promise<string | undefined>;
+}
+
 export interface TaskToolDeps {
   readonly tasks: TaskStore;
+  readonly watch?: TaskWatch | undefined;
   /** Which list an agent works on; default: its session's. */
   readonly listId?: (context: ToolContext) => string;
 }
@@ -31,6 +42,8 @@ function createTool(deps: TaskToolDeps): Tool<ToolInputs['TaskCreate']> {
       const made = await deps.tasks.create(listOf(deps, context), input);
       if (!made.ok) return failed(made.error);
       const { id, subject, description } = made.value;
+      const objection = await objectionOf(() => deps.watch?.created(made.value, context));
+      if (objection !== undefined) return takenBack(deps, made.value, { objection, context });
       return {
         content: `Task ${id} created: ${subject}`,
         structured: { task: { id, subject, description } },
@@ -93,7 +106,10 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
     concurrencySafe: () => false,
     async run(input, context) {
       const { taskId, ...change } = input;
-      const result = await deps.tasks.update(listOf(deps, context), taskId, change);
+      const agreed = await agreedChange(deps, { taskId, change, context });
+      const result = agreed.ok
+        ? await deps.tasks.update(listOf(deps, context), taskId, agreed.value)
+        : agreed;
       if (!result.ok) {
         const structured = { success: false, taskId, updatedFields: [], error: result.error };
         return { ...failed(result.error), structured };
@@ -108,6 +124,51 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
       return { content: changeText(taskId, updatedFields, statusChange?.to), structured };
     },
   };
+}
+
+/** Takes a task off the list to which somebody objects, and says why. */
+async function takenBack(
+  deps: TaskToolDeps,
+  { id, subject }: Task,
+  { objection, context }: { readonly objection: string; readonly context: ToolContext },
+): Promise<ToolOutput> {
+  const removed = await deps.tasks.update(listOf(deps, context), id, { status: 'deleted' });
+  const left = removed.ok ? '' : `\nTask ${id} is still on the list: ${removed.error}`;
+  return failed(`The task "${subject}" was not created: ${objection}${left}`);
+}
+
+/** The change as it may be made, or why it may not: a step to completed is looked at first. */
+async function agreedChange(
+  deps: TaskToolDeps,
+  call: { readonly taskId: string; readonly change: TaskChange; readonly context: ToolContext },
+): Promise<Result<TaskChange, string>> {
+  const { taskId, change, context } = call;
+  const { watch } = deps;
+  if (watch === undefined || change.status !== 'completed') return ok(change);
+  const list = await deps.tasks.list(listOf(deps, context));
+  if (!list.ok) return list;
+  const preview = applyChange({ nextId: 0, tasks: list.value }, taskId, change);
+  if (!preview.ok) return preview;
+  const { statusChange, list: after } = preview.value;
+  const task = after.tasks.find((each) => each.id === taskId);
+  const now = list.value.find((each) => each.id === taskId);
+  if (statusChange === undefined || task === undefined) return ok({ ...change, from: now?.status });
+  const objection = await objectionOf(() => watch.completed(task, context));
+  if (objection !== undefined) {
+    return err(`Task ${taskId} stays ${statusChange.from}: ${objection}`);
+  }
+  return ok({ ...change, from: statusChange.from });
+}
+
+async function objectionOf(
+  ask: () => Promise<string | undefined> | undefined,
+): Promise<string | undefined> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    // fail-closed: who was to be asked could not be.
+    return `it could not be looked at (${messageOf(thrown)})`;
+  }
 }
 
 function listOf(deps: TaskToolDeps, context: ToolContext): string {

@@ -1,0 +1,26 @@
+import { reminder } from '../context/reminders.js';
+import { type LongTextFiles, spillLong } from '../hooks/long-text.js';
+import type { InputMessage } from '../loop/types.js';
+
+/** Makes what hooks say for the model into messages of the conversation. */
+export interface HookNotes {
+  /** All of it as one message; undefined when there is nothing to say. */
+  note(texts: readonly string[]): Promise<InputMessage | undefined>;
+  /** A text as a message that people see as well: a hook's own prompt. */
+  prompt(text: string): InputMessage;
+}
+
+export function createHookNotes(deps: LongTextFiles & { uuid(): string }): HookNotes {
+  return {
+    async note(texts) {
+      if (texts.length === 0) return undefined;
+      const shown = await Promise.all(texts.map((text) => spillLong(text, deps)));
+      return {
+        uuid: deps.uuid(),
+        content: shown.map((text) => ({ type: 'text', text: reminder(text) })),
+        meta: true,
+      };
+    },
+    prompt: (text) => ({ uuid: deps.uuid(), content: [{ type: 'text', text }] }),
+  };
+}

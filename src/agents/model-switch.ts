@@ -1,0 +1,75 @@
+import type { Clock } from '../env/clock.js';
+import { PortcullisError } from '../errors.js';
+import type { ModelHooks, ModelSwitched } from '../hooks/model-hooks.js';
+import type { Scene } from '../hooks/scene.js';
+import { costOf } from '../model/pricing.js';
+import { ZERO_USAGE } from '../protocol/content.js';
+import type { ModelChoices } from './model-choice.js';
+import type { ModelSwitchSource } from './session.js';
+
+export interface ModelSwitchDeps {
+  readonly choices: ModelChoices;
+  readonly provider: string;
+  readonly hooks: ModelHooks;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  scene(): Scene;
+  /** Tokens that the conversation takes now. */
+  contextTokens(): number;
+  /** What hooks say to the model that takes over. */
+  tell(texts: readonly string[]): Promise<void>;
+}
+
+export interface ModelSwitches {
+  /** Throws when the model cannot be used or a hook holds the switch back. */
+  set(name: string | undefined, source: ModelSwitchSource): Promise<string>;
+  /** Another model answers than the one that was asked. */
+  fellBack(from: string, to: string): Promise<void>;
+  /** The model has answered: what it read is in the provider's cache for a while. */
+  answered(): void;
+}
+
+/** How long a provider keeps what it has read, unless asked otherwise. */
+const CACHE_MS = 5 * 60_000;
+
+/** Changes of the model, with the hooks that guard and follow them. */
+export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
+  const { choices, hooks } = deps;
+  let lastAnswer: number | undefined;
+  const facts = (from: string, to: string, requested: string | null) => {
+    const tokens = deps.contextTokens();
+    const usage = { ...ZERO_USAGE, cache_creation_input_tokens: tokens };
+    const cost = costOf({ model: to, provider: deps.provider, usage });
+    return {
+      from_model: from,
+      to_model: to,
+      requested_model: requested,
+      context_tokens: tokens,
+      prompt_cache_warm: lastAnswer !== undefined && deps.clock.monotonic() - lastAnswer < CACHE_MS,
+      cache_ttl: '5m',
+      estimated_cache_write_usd: cost ?? 0,
+      pricing: cost === undefined ? 'default' : 'catalog',
+    } as const satisfies Omit<ModelSwitched, 'source'>;
+  };
+  return {
+    async set(name, source) {
+      const from = choices.current().model;
+      const to = choices.resolve(name);
+      if (to === from) return choices.set(name);
+      const change = { ...facts(from, to, name ?? null), source };
+      const { refusal } = await hooks.before(change, deps.scene());
+      if (refusal !== undefined) {
+        throw new PortcullisError('denied', `the model stays ${from}: ${refusal}`);
+      }
+      const set = choices.set(name);
+      await deps.tell(await hooks.after(change, deps.scene()));
+      return set;
+    },
+    async fellBack(from, to) {
+      const change = { ...facts(from, to, null), source: 'auto' as const };
+      await deps.tell(await hooks.after(change, deps.scene()));
+    },
+    answered() {
+      lastAnswer = deps.clock.monotonic();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { dirname, expandHome, isAbsolute, resolve } from '../env/paths.js';
+import { markdownLines } from './markdown-lines.js';
+
+/** Files that can be included below each other, counted from the file that is no include itself. */
+export const DEEPEST_INCLUDE = 4;
+
+/** More names than that in one file are not looked up. */
+const MOST_TARGETS = 1_000;
+const LONGEST_TARGET = 1_024;
+
+/**
+ * What `@path` names in a text, in order, each once: at the beginning of a word, and neither in code
+ * nor in a comment nor in the address of a link.
+ */
+export function includeTargets(text: string): readonly string[] {
+  if (!text.includes('@')) return [];
+  const found = new Set<string>();
+  let paragraph: string[] = [];
+  const flush = (): boolean => {
+    const { prose, endless } = proseOf(paragraph.join('\n'));
+    paragraph = [];
+    for (const match of prose.matchAll(TARGET)) {
+      const target = targetOf(match[1] ?? '');
+      if (target !== undefined) found.add(target);
+      if (found.size >= MOST_TARGETS) return false;
+    }
+    return !endless;
+  };
+  for (const line of markdownLines(text)) {
+    const isText = line.kind === 'text' || (line.kind === 'comment' && line.text !== '');
+    if (isText) paragraph.push(line.text);
+    else if (paragraph.length > 0 && !flush()) return [...found];
+  }
+  flush();
+  return [...found];
+}
+
+/** Where a target is, from the file that names it. */
+export function resolveTarget(target: string, from: string, home: string): string {
+  const path = expandHome(target, home);
+  return isAbsolute(path) ? resolve(path) : resolve(dirname(from), path);
+}
+
+const TARGET = /(?:^|\s)@((?:\\ |\S)+)/g;
+
+function targetOf(word: string): string | undefined {
+  if (word.length > LONGEST_TARGET) return undefined;
+  const [path = ''] = word.split('#', 1);
+  const target = path.replaceAll('\\ ', ' ');
+  // A name, or a place: what begins with other signs is a mention of something else.
+  const isPlace = /^(?:~\/|\.{0,2}\/|[\p{L}\p{N}._-])/u.test(target);
+  return isPlace && !/[`<>"|*?\u0000-\u001f]/.test(target) ? target : undefined;
+}
+
+/** Stands in for what was taken out; no target can hold it, and none begins behind it. */
+const GONE = '`';
+
+/** `endless`: a comment begins that never ends, so nothing behind it is text. */
+function proseOf(paragraph: string): { prose: string; endless: boolean } {
+  if (!/@|<!--/.test(paragraph)) return { prose: '', endless: false };
+  const { text, endless } = withoutComments(withoutCode(paragraph));
+  const prose = text.replace(/\]\([^()]*\)/g, GONE).replace(/^ {0,3}\[[^\]\n]*\]:[^\n]*$/gm, GONE);
+  return { prose, endless };
+}
+
+function withoutComments(text: string): { text: string; endless: boolean } {
+  let kept = '';
+  let at = 0;
+  for (let start = text.indexOf('<!--'); start !== -1; start = text.indexOf('<!--', at)) {
+    const end = text.indexOf('-->', start + 2);
+    kept += text.slice(at, start) + GONE;
+    if (end === -1) return { text: kept, endless: true };
+    at = end + 3;
+  }
+  return { text: kept + text.slice(at), endless: false };
+}
+
+/** Code spans: as many backticks close one as have opened it. */
+function withoutCode(text: string): string {
+  const runs = [...text.matchAll(/\\?`+/g)].map(({ 0: run, index }) =>
+    // A backslash takes the first of them.
+    run.startsWith('\\')
+      ? { at: index + 2, length: run.length - 2 }
+      : { at: index, length: run.length },
+  );
+  const ends = new Map<number, { readonly places: number[]; next: number }>();
+  for (const { at, length } of runs) {
+    const known = ends.get(length);
+    if (known === undefined) ends.set(length, { places: [at], next: 0 });
+    else known.places.push(at);
+  }
+  let kept = '';
+  let from = 0;
+  for (const { at, length } of runs) {
+    const known = ends.get(length);
+    if (known === undefined || at < from || length === 0) continue;
+    while ((known.places[known.next] ?? text.length) <= at) known.next++;
+    const end = known.places[known.next];
+    if (end === undefined) continue;
+    kept += text.slice(from, at) + GONE;
+    from = end + length;
+  }
+  return kept + text.slice(from);
+}

@@ -1,0 +1,80 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { systemClock } from '../env/clock.js';
+import { hostFacts } from '../env/host.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import {
+  configDirectory,
+  currentBranch,
+  homeDirectory,
+  resolve,
+  stateDirectory,
+} from '../env/paths.js';
+import { patternProblem } from '../permissions/agent-rules.js';
+import { ruleChecker } from '../permissions/rule-checker.js';
+import { RULE_TOOLS } from '../permissions/rule-tools.js';
+import { openSessionLog } from '../session/open-log.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { openSettings } from '../settings/open.js';
+import { createWorkspace } from '../tools/workspace.js';
+
+/** Settings, environment, workspace. */
+export async function openGround(config: SessionConfig) {
+  const host = hostFacts();
+  const fs = nodeFileSystem;
+  const configDir = configDirectory(config.env);
+  const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
+  const { settings, trust, watch } = await openSettings({
+    fs,
+    cwd: config.cwd,
+    configDir,
+    managedDir: managedSettingsDirectory(host.os),
+    stateDirectory: stateDirectory(config.env),
+    sources,
+    asked: config.projectTrust,
+    given: config.trust,
+    env: config.env,
+    knownTools: Object.keys(RULE_TOOLS),
+    checkAgents: patternProblem,
+    checkRule: ruleChecker(config.cwd, homeDirectory(config.env)),
+    now: systemClock.now,
+    emit: config.emit,
+    ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
+    ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
+  });
+  const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
+  const additional = [
+    ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
+    ...settings.permissions.additionalDirectories.map((directory) => directory.value),
+  ];
+  return {
+    fs,
+    host,
+    configDir,
+    sources,
+    settings,
+    watch,
+    trust,
+    additional,
+    clock: systemClock,
+    env: { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'],
+    workspace: createWorkspace([config.cwd, ...additional]),
+    gitBranch: currentBranch(config.cwd),
+  };
+}
+
+export type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** The transcript: what was said before, and where it goes on. */
+export function openLog(config: SessionConfig, ground: Ground) {
+  return openSessionLog({
+    ...config,
+    configDir: ground.configDir,
+    temporaryDirectory: ground.host.temporaryDirectory,
+    projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
+    clock: ground.clock,
+    workspace: ground.workspace,
+    gitBranch: ground.gitBranch,
+  });
+}
+
+export type Log = Awaited<ReturnType<typeof openLog>>;

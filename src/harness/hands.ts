@@ -1,0 +1,160 @@
+import { changesNothing } from '../agents/call-facts.js';
+import { createCallLedger } from '../agents/call-ledger.js';
+import { extract } from '../agents/extract.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { stateDirectory } from '../env/paths.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import { openSessionJournal } from '../journal/open.js';
+import { openPermissions } from '../permissions/open.js';
+import type { GateCall } from '../permissions/types.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import { openBuiltins } from '../tools/builtin/set.js';
+import type { CheckedCall, InvokeDeps } from '../tools/invocation.js';
+import { createInvoke } from '../tools/invoke.js';
+import { boundOutput } from '../tools/output.js';
+import { createReadState } from '../tools/read-state.js';
+import type { ToolContext, Workspace } from '../tools/tool.js';
+import type { Ground, Log } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+import { openToolEvents } from './tool-events.js';
+
+export interface HandParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly processes: ProcessSupervisor;
+  readonly hooks: OpenHooks;
+}
+
+/** Tools, the gate before them, and the one function that leads through it. */
+export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
+  const { fs, clock, env, workspace } = ground;
+  const { model, log, processes, hooks } = parts;
+  const { sessionId } = log.history;
+  const events = openToolEvents(config, ground, hooks);
+  const permissions = openPermissions({
+    fs,
+    env,
+    clock,
+    isRoot: ground.host.isRoot,
+    cwd: config.cwd,
+    settings: ground.settings.permissions,
+    strictness: ground.settings.strictness,
+    allowedTools: config.allowedTools ?? [],
+    disallowedTools: config.disallowedTools ?? [],
+    mode: config.permissionMode,
+    bypassArmed: config.bypassArmed === true,
+    asker: events.asker,
+    precheck: hooks.precheck,
+    around: hooks.around,
+    answers: {
+      fs,
+      configDir: ground.configDir,
+      rebind: ground.trust.trust.rebind,
+      addDirectory: workspace.addRoot,
+      removeDirectory: workspace.removeRoot,
+    },
+    emit: config.emit,
+  });
+  const journal = openSessionJournal({
+    persist: config.persist,
+    stateDirectory: stateDirectory(env),
+    cwd: config.cwd,
+    sessionId,
+    workspace,
+    clock,
+    emit: config.emit,
+  });
+  const builtins = await openBuiltins({
+    fs,
+    clock,
+    processes,
+    env,
+    variables: hooks.variables.current,
+    workspace,
+    configDir: ground.configDir,
+    sessionId,
+    hasPerson: config.asker !== undefined,
+    offered: config.tools,
+    allowed: permissions.allowedNames,
+    banned: permissions.bannedNames,
+    jsonSchema: config.jsonSchema,
+    taskWatch: events.tasks,
+    summarise: (prompt, text, signal) =>
+      extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
+  });
+  const calls = createCallLedger();
+  const readState = createReadState();
+  const contextOf =
+    (agent: AgentRef, place: Workspace, seen: ToolContext['readState']) =>
+    (call: ToolUseBlock, signal: AbortSignal): ToolContext => ({
+      agent,
+      sessionId,
+      toolUseId: call.id,
+      signal,
+      workspace: place,
+      readState: seen,
+      mode: permissions.mode(),
+      setMode: permissions.setMode,
+      isHidden: permissions.hidden(agent, place),
+      spillDirectory: () => log.store.spillDirectory(sessionId),
+      progress: (text) =>
+        config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
+    });
+  const gateCall = ({ call, tool, input }: CheckedCall, signal: AbortSignal): GateCall => ({
+    toolUseId: call.id,
+    tool,
+    input,
+    subject: tool.subject(input, workspace),
+    agent: MAIN_AGENT,
+    workspace,
+    signal,
+  });
+  const around: Pick<InvokeDeps, 'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'> =
+    {
+      gate: permissions.gate,
+      review: events.review,
+      onRefused: async (checked, verdict, signal) =>
+        (await hooks.denied(gateCall(checked, signal), verdict)).hint,
+      bound: (output, context) => boundOutput(output, { fs, context }),
+      monotonic: clock.monotonic,
+      uuid: clock.uuid,
+    };
+  const invoke = createInvoke({
+    ...around,
+    pool: builtins.pool,
+    agent: MAIN_AGENT,
+    workspace,
+    contextFor: contextOf(MAIN_AGENT, workspace, readState),
+    onVerdict(call, tool, verdict) {
+      builtins.validInput();
+      config.emit({
+        type: 'decision',
+        receipt: journal.note(verdict.receipt, changesNothing(tool, verdict) ? 'soon' : 'now'),
+      });
+      const denial = calls.verdict(call, tool, verdict);
+      if (denial !== undefined && verdict.kind === 'refused') {
+        config.emit({ type: 'denied', denial, message: verdict.message });
+      }
+    },
+    async onInvalidInput(invalid, signal) {
+      const kept = builtins.invalidInput(invalid);
+      const tool = builtins.pool.resolve(invalid.tool);
+      const said = tool === undefined ? [] : await events.invalid({ invalid, tool, signal });
+      const notes = [kept, ...said].filter((note) => note !== undefined);
+      return notes.length === 0 ? undefined : notes.join('\n');
+    },
+    onRan(call, tool, output) {
+      const shell = builtins.startedShell(output);
+      if (shell !== undefined) {
+        const description = shell.description ?? shell.command;
+        config.emit({ type: 'task_started', taskId: shell.id, toolUseId: call.id, description });
+      }
+      if (output.isError !== true) calls.ran(tool);
+    },
+  });
+  return { permissions, builtins, calls, invoke, journal, around, contextOf, events };
+}
+
+export type Hands = Awaited<ReturnType<typeof openHands>>;

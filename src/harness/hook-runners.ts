@@ -1,0 +1,79 @@
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import { type AgentJudge, createAgentRunner } from '../hooks/agent-runner.js';
+import { createCallbackRunner } from '../hooks/callback-runner.js';
+import { createCommandRunner } from '../hooks/command-runner.js';
+import type { HookRunners } from '../hooks/hook.js';
+import { createHttpRunner } from '../hooks/http-runner.js';
+import { createMcpRunner } from '../hooks/mcp-runner.js';
+import { createPersistentHooks } from '../hooks/persistent-hooks.js';
+import { modelAsker } from '../hooks/prompt-asker.js';
+import { createPromptRunner } from '../hooks/prompt-runner.js';
+import { resolveModel } from '../model/aliases.js';
+import { hookSwitches } from '../settings/hook-switches.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import type { Ground } from './ground.js';
+
+export interface HookRunnerParts {
+  readonly config: SessionConfig;
+  readonly ground: Ground;
+  readonly model: ModelLayer;
+  readonly processes: ProcessSupervisor;
+  readonly sessionId: string;
+  settings(): EffectiveSettings;
+  judge(): AgentJudge | undefined;
+}
+
+export interface OpenRunners {
+  readonly runners: HookRunners;
+  close(): Promise<void>;
+}
+
+/** Everything that can run a hook. Loaded when the first one is asked. */
+export function openHookRunners(parts: HookRunnerParts): OpenRunners {
+  const { config, ground, model, processes } = parts;
+  const { env } = ground;
+  const place = {
+    processes,
+    env,
+    projectDir: config.cwd,
+    sessionId: () => parts.sessionId,
+    platform: ground.host.os,
+    ...(config.effort === undefined ? {} : { effort: config.effort }),
+  };
+  const persistent = createPersistentHooks(place);
+  const choose = (name?: string): string =>
+    name === undefined ? model.choices.small() : resolveModel(name, env).id;
+  const judge: AgentJudge = (question, signal) => {
+    const now = parts.judge();
+    const message = 'agent hooks cannot be run before the session is open';
+    return now === undefined
+      ? Promise.resolve({ ok: false, error: { cause: 'unavailable', message } })
+      : now(question, signal);
+  };
+  return {
+    runners: {
+      command: createCommandRunner({ ...place, persistent }),
+      http: createHttpRunner({
+        fetch: async () => {
+          const { guardedFetch } = await import('../env/net.js');
+          return (request) => guardedFetch(request, { environment: env });
+        },
+        env,
+        allowedUrls: () => hookSwitches(parts.settings()).httpUrls,
+        allowedEnvVars: () => hookSwitches(parts.settings()).httpEnvVars,
+      }),
+      mcp_tool: createMcpRunner({}),
+      prompt: createPromptRunner({ ask: modelAsker(model.client, choose) }),
+      agent: createAgentRunner({ judge }),
+      callback: createCallbackRunner(config.callbacks ?? NO_HOST),
+    },
+    close: () => persistent.close(),
+  };
+}
+
+const NO_HOST: NonNullable<SessionConfig['callbacks']> = {
+  registered: () => [],
+  call: () => Promise.reject(new Error('there is no host')),
+};

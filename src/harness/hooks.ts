@@ -1,0 +1,161 @@
+import { createHookNotes } from '../agents/hook-notes.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionRun } from '../agents/session.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { homeDirectory, join } from '../env/paths.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import type { AgentJudge } from '../hooks/agent-runner.js';
+import { captureHooks } from '../hooks/capture.js';
+import { type BackgroundResult, createHookDispatch } from '../hooks/dispatch.js';
+import { createHookVariables } from '../hooks/env-variables.js';
+import type { HookDispatch } from '../hooks/hook.js';
+import { createIfRule } from '../hooks/if-rule.js';
+import { createDenialHooks } from '../hooks/permission-denied.js';
+import { createHookAsker } from '../hooks/permission-request.js';
+import { createPostToolHooks } from '../hooks/post-tool-use.js';
+import { createHookPrecheck } from '../hooks/pre-tool-use.js';
+import type { Scene } from '../hooks/scene.js';
+import { NO_RULES } from '../permissions/rules.js';
+import type { GateCall } from '../permissions/types.js';
+import { type CallView, viewOf } from '../permissions/view.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { hookEventFacts } from '../protocol/hook-events.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import type { Ground, Log } from './ground.js';
+import type { OpenRunners } from './hook-runners.js';
+
+export interface HookParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly processes: ProcessSupervisor;
+  readonly current: { readonly run: SessionRun | undefined };
+}
+
+/** The hooks of a session: which are in force, how they are asked, and what they do at the gate. */
+export function openHooks(config: SessionConfig, ground: Ground, parts: HookParts) {
+  const { clock, env, fs, workspace } = ground;
+  const { log, processes } = parts;
+  const { sessionId } = log.history;
+  let settings = ground.settings;
+  let opened: Promise<OpenRunners> | undefined;
+  let judge: AgentJudge | undefined;
+  let mode: () => PermissionMode = () => 'default';
+  const arrivals: ((result: BackgroundResult) => void)[] = [];
+  const variables = createHookVariables();
+  const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
+  const told = new Set<string>();
+  const capture = (now: EffectiveSettings) => {
+    const { callbacks } = config;
+    const ofHost = callbacks === undefined ? {} : { callbacks };
+    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, ...ofHost });
+    const skipped = snapshot.skipped.map(({ label, why }) => `${label} is not run: ${why}`);
+    for (const text of [...skipped, ...snapshot.notes]) {
+      if (!told.has(text)) tell(text);
+      told.add(text);
+    }
+    return snapshot;
+  };
+  const envFile = (): string => join(log.store.spillDirectory(sessionId), 'hook-environment.sh');
+  const dispatch = createHookDispatch(
+    {
+      clock,
+      emit: config.emit,
+      runners: async () => {
+        opened ??= import('./hook-runners.js').then(({ openHookRunners }) =>
+          openHookRunners({
+            config,
+            ground,
+            model: parts.model,
+            processes,
+            sessionId,
+            settings: () => settings,
+            judge: () => judge,
+          }),
+        );
+        return (await opened).runners;
+      },
+      read: async (hook, raw) => (await import('../hooks/read-answer.js')).readRaw(hook, raw),
+      facts: () => ({
+        sessionId,
+        transcriptPath: log.store.transcriptPath(sessionId),
+        promptId: parts.current.run?.promptId,
+        effort: config.effort,
+      }),
+      background: (result) => {
+        for (const tellOne of arrivals) tellOne(result);
+      },
+      envFile,
+      hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
+    },
+    capture(settings),
+  );
+  config.callbacks?.onRegistered?.(() => dispatch.replace(capture(settings)));
+  /** Hooks that may leave variables are followed by a look at what they left. */
+  const asked: HookDispatch = {
+    has: (event, occasion) => dispatch.has(event, occasion),
+    async fire(event, occasion) {
+      const round = await dispatch.fire(event, occasion);
+      if (hookEventFacts(event).setsEnvironment !== true || round.reports.length === 0) {
+        return round;
+      }
+      const { takeVariables } = await import('./hook-variables.js');
+      await takeVariables({ file: envFile(), fs, processes, env, variables, tell });
+      return round;
+    },
+  };
+  const home = homeDirectory(env);
+  const ifRule = createIfRule({
+    root: config.cwd,
+    onUnreadable: (rule, why) => tell(`the \`if\` "${rule}" of a hook cannot be read: ${why}`),
+  });
+  const view = (call: GateCall, now: PermissionMode): CallView =>
+    viewOf(call, { fs, home, mode: now, rules: NO_RULES });
+  const ofCall = (about: { readonly call: GateCall; readonly mode: PermissionMode }) =>
+    ifRule(view(about.call, about.mode));
+  return {
+    dispatch: asked,
+    variables,
+    precheck: createHookPrecheck(asked, { ifRule }),
+    around: createHookAsker(asked, { ifRule: ofCall }),
+    denied: createDenialHooks(asked, { ifRule: ofCall }),
+    post: createPostToolHooks(asked),
+    fits: ofCall,
+    notes: createHookNotes({
+      uuid: clock.uuid,
+      async write(name, text) {
+        const file = join(log.store.spillDirectory(sessionId), name);
+        await fs.writeAtomic(file, text, { mode: 0o600 });
+        return file;
+      },
+    }),
+    tell,
+    /** Where it happens, for events that are about no call. */
+    scene: (signal: AbortSignal): Scene => ({
+      agent: MAIN_AGENT,
+      cwd: workspace.cwd,
+      mode: mode(),
+      signal,
+    }),
+    snapshot: () => dispatch.snapshot(),
+    stats: () => dispatch.stats(),
+    addScoped: dispatch.addScoped.bind(dispatch),
+    /** Other settings hold from now on. */
+    replace(now: EffectiveSettings): void {
+      settings = now;
+      dispatch.replace(capture(now));
+    },
+    onBackground: (listener: (result: BackgroundResult) => void) => void arrivals.push(listener),
+    /** What exists only once the gate does. */
+    lend(lent: { readonly judge: AgentJudge; mode(): PermissionMode }): void {
+      judge = lent.judge;
+      mode = lent.mode;
+    },
+    async close(): Promise<void> {
+      await dispatch.close();
+      await (await opened)?.close();
+    },
+  };
+}
+
+export type OpenHooks = ReturnType<typeof openHooks>;

@@ -1,0 +1,230 @@
+import { type Agent, type AgentSetup, createAgent } from '../agents/agent.js';
+import { backgroundShells } from '../agents/background-shells.js';
+import { opensProcess } from '../agents/call-facts.js';
+import { type Compaction, createCompaction } from '../agents/compaction.js';
+import { createInspection } from '../agents/inspection.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { type AgentSession, createSession, type SessionRun } from '../agents/session.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
+import { createLimits } from '../budget/limits.js';
+import { openOpening } from '../context/opening.js';
+import { systemPrompt } from '../context/system-prompt.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import { modelAccounts } from '../model/accounts.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { DEFERRED_MARK } from '../session/deferred.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import { openSessionEvents, type SessionEvents } from './session-events.js';
+
+/** What the parts of a session know about the prompt that is being answered. */
+export interface CurrentRun {
+  run: SessionRun | undefined;
+}
+
+export interface Parts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly hands: Hands;
+  readonly processes: ProcessSupervisor;
+  readonly current: CurrentRun;
+}
+
+/** The agent and what happens around its runs. */
+export async function joinSession(
+  config: SessionConfig,
+  ground: Ground,
+  parts: Parts,
+): Promise<AgentSession> {
+  const { clock, workspace } = ground;
+  const { model, log, hands, hooks, current, processes } = parts;
+  const { client, choices, ledger } = model;
+  const { history, recorder, store } = log;
+  const { permissions, builtins } = hands;
+  let agent: Agent | undefined;
+  const events = openSessionEvents(config, ground, {
+    model,
+    log,
+    hooks,
+    hands,
+    contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
+  });
+  const compaction = createCompaction({
+    client,
+    clock,
+    env: ground.env,
+    window: choices.limits,
+    recordBoundary: (compacted) => recorder.compactBoundary(compacted),
+    hooks: events.compaction,
+    emit: config.emit,
+  });
+  const live = ground.watch({
+    veto: events.veto,
+    apply(settings) {
+      const problems = permissions.replaceSettings(settings.permissions, settings.strictness);
+      if (problems.every(({ severity }) => severity !== 'fatal')) {
+        hooks.replace(settings);
+        events.refreshWatch();
+      }
+      return problems;
+    },
+  });
+  const background = backgroundShells(builtins.shells, { emit: config.emit, uuid: clock.uuid });
+  hooks.onBackground(({ context, rewake }) => {
+    if (context !== undefined) void events.say([context]);
+    if (rewake !== undefined) {
+      void hooks.notes.note([rewake]).then((note) => {
+        if (note !== undefined) background.add(note);
+      });
+    }
+  });
+  const setup = agentSetup(config, ground, { ...parts, events, compaction, background, live });
+  agent = createAgent(setup);
+  const opening = await openOpening({
+    fs: ground.fs,
+    configDir: ground.configDir,
+    sources: ground.sources,
+    facts: {
+      cwd: workspace.cwd,
+      additionalDirectories: ground.additional,
+      platform: ground.host.platform,
+      date: new Date(clock.now()).toISOString().slice(0, 10),
+      gitBranch: ground.gitBranch,
+      model: choices.current().model,
+    },
+    resumedFrom: history.resumed ? { cwd: history.lastCwd } : undefined,
+    emit: config.emit,
+    uuid: clock.uuid,
+  });
+  return createSession(
+    {
+      id: history.sessionId,
+      agent,
+      clock,
+      calls: hands.calls,
+      beginTurn: permissions.beginTurn,
+      background,
+      info: () => ({
+        sessionId: history.sessionId,
+        cwd: workspace.cwd,
+        model: choices.current().model,
+        mode: permissions.mode(),
+        tools: builtins.pool.tools.map((tool) => tool.name),
+        keySource: ground.env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
+        additionalDirectories: workspace.roots.slice(1),
+        memoryPaths: opening.paths,
+        transcriptPath: store.transcriptPath(history.sessionId),
+        mcpServers: (config.mcpServers ?? []).map((name) => ({ name, status: 'failed' })),
+        models: choices.offers(),
+        provider: client.provider,
+      }),
+      inspect: createInspection({
+        settings: live.current,
+        directories: () => workspace.roots,
+        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
+        cwd: config.cwd,
+        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
+      }),
+      emit: config.emit,
+      hooks: events.runs,
+      setMode: permissions.setMode,
+      setModel: events.models.set,
+      addDirectory: events.addDirectory,
+      compactionHeld: () => compaction.held,
+      deferredCalls: history.deferredCalls,
+      pendingNotes: events.pendingNotes,
+      openingMessages: () => opening.messages,
+      recordInput: (message) => recorder.input(message),
+      accounts: () => modelAccounts(ledger, choices.limits()),
+      apiMs: client.elapsedMs,
+      structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
+      onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
+      onDeferred: (toolUseId) => recorder.attachment({ type: DEFERRED_MARK, toolUseId }),
+      async close() {
+        for (const shell of builtins.shells.list().filter(({ status }) => status === 'running')) {
+          const text = `background command ${shell.id} was still running and was ended: ${shell.command}`;
+          config.emit({ type: 'notice', level: 'warning', text });
+        }
+        await builtins.shells.killAll();
+        await hooks.close();
+        await processes.killAll();
+        hands.journal.close();
+        const unsaved = store.close();
+        if (unsaved > 0)
+          config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost: unsaved });
+      },
+    },
+    current,
+  );
+}
+
+interface SetupParts extends Parts {
+  readonly events: SessionEvents;
+  readonly compaction: Compaction;
+  readonly background: ReturnType<typeof backgroundShells>;
+  readonly live: ReturnType<Ground['watch']>;
+}
+
+/** What the main agent is made of. */
+function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): AgentSetup {
+  const { model, log, hands, events, compaction, background, current, live } = parts;
+  const { permissions, builtins } = hands;
+  const { client, choices, ledger } = model;
+  const { uuid } = ground.clock;
+  const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(uuid);
+  return {
+    ref: MAIN_AGENT,
+    client,
+    choice: choices.current,
+    system: systemPrompt({
+      ...(config.systemPrompt === undefined ? {} : { replacement: config.systemPrompt }),
+      ...(config.appendSystemPrompt === undefined ? {} : { appended: config.appendSystemPrompt }),
+    }),
+    pool: builtins.pool,
+    invoke: hands.invoke,
+    record: log.recorder,
+    history: log.history.messages,
+    compaction,
+    shouldStop: createLimits({
+      maxTurns: config.maxTurns,
+      maxBudgetUsd: config.maxBudgetUsd,
+      spentUsd: () => ledger.total().costUsd,
+      unpricedCalls: () => ledger.total().unpricedRequests,
+      stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
+    }),
+    betweenTurns: live.refresh,
+    takeInput: () => current.run?.takeInput() ?? [],
+    mayDefer: config.mayDefer === true,
+    display: events.display,
+    async afterBatch(batch, signal) {
+      await events.moved(signal);
+      return await hands.events.afterBatch(batch, signal);
+    },
+    async onIdle(answer, signal) {
+      const next = nudge?.() ?? background.next();
+      if (next !== undefined) return next;
+      const waits = config.waitForBackground === true && (await background.wait());
+      if (waits) return background.next();
+      return await events.runs.beforeLeaving(answer, signal);
+    },
+    onAnswer(answer) {
+      permissions.nextAnswer();
+      events.models.answered();
+      current.run?.onAnswer(answer);
+    },
+    emit(event) {
+      // A call is being written: time to prepare for the process that it may start.
+      if (event.type === 'stream' && opensProcess(event.event, builtins.pool)) {
+        parts.processes.warmUp?.();
+      }
+      if (event.type === 'retry' && event.event.type === 'fallback') {
+        void events.models.fellBack(event.event.from, event.event.to);
+      }
+      config.emit(event);
+    },
+    uuid,
+  };
+}

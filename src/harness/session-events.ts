@@ -1,0 +1,180 @@
+import type { CompactionHooks } from '../agents/compaction.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { createModelSwitches } from '../agents/model-switch.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { createRunHooks } from '../agents/session-run-hooks.js';
+import { resolve } from '../env/paths.js';
+import { openFileWatcher } from '../env/watch-files.js';
+import { PortcullisError } from '../errors.js';
+import { createCompactHooks } from '../hooks/compact-hooks.js';
+import { configChangesOf, createConfigHooks } from '../hooks/config-hooks.js';
+import { createDisplayHooks } from '../hooks/message-display.js';
+import { createModelHooks } from '../hooks/model-hooks.js';
+import { createPromptHooks } from '../hooks/prompt-submit.js';
+import { createSessionHooks } from '../hooks/session-hooks.js';
+import { createStopHooks, stopHookCap } from '../hooks/stop-hooks.js';
+import { createWatchHooks } from '../hooks/watch-hooks.js';
+import type { InputMessage, LoopDeps } from '../loop/types.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { LookedAt } from '../settings/types.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+
+export interface SessionEventParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly hands: Hands;
+  /** Tokens that the conversation takes now. */
+  contextTokens(): number;
+}
+
+/** What hooks see and do around prompts, turns, summaries, settings and the model. */
+export function openSessionEvents(config: SessionConfig, ground: Ground, parts: SessionEventParts) {
+  const { clock, env, workspace } = ground;
+  const { model, log, hooks, hands } = parts;
+  const { dispatch, tell, notes } = hooks;
+  const over = new AbortController();
+  const { mode: _mode, ...modeless } = hooks.scene(over.signal);
+  const placeNow = (signal: AbortSignal = over.signal) => ({
+    ...modeless,
+    cwd: workspace.cwd,
+    signal,
+  });
+  const pending: InputMessage[] = [];
+  const say = async (texts: readonly string[]): Promise<void> => {
+    const note = await notes.note(texts);
+    if (note !== undefined) pending.push(note);
+  };
+  const session = createSessionHooks({ dispatch, tell });
+  const compact = createCompactHooks(dispatch);
+  const settings = createConfigHooks({ dispatch, tell });
+  const shown = createDisplayHooks(dispatch);
+  const watch = createWatchHooks({
+    dispatch,
+    tell,
+    projectDir: config.cwd,
+    openWatcher: openFileWatcher,
+    matchers: () => (hooks.snapshot().hooks.FileChanged ?? []).map(({ hook }) => hook.matcher),
+    scene: () => placeNow(),
+  });
+  const models = createModelSwitches({
+    choices: model.choices,
+    provider: model.client.provider,
+    hooks: createModelHooks({ dispatch, tell }),
+    clock,
+    scene: () => placeNow(),
+    contextTokens: parts.contextTokens,
+    tell: say,
+  });
+  const { history, recorder } = log;
+  let title = history.title ?? config.title;
+  const runs = createRunHooks({
+    session,
+    prompts: createPromptHooks(dispatch),
+    stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    notes,
+    scene: hooks.scene,
+    starting: () => ({
+      source: history.forked ? 'fork' : history.resumed ? 'resume' : 'startup',
+      model: model.choices.current().model,
+      ...(title === undefined ? {} : { session_title: title }),
+    }),
+    setup: config.setup,
+    promptSource: config.callbacks === undefined ? 'user' : 'sdk',
+    title: () => title,
+    setTitle(text) {
+      title = text;
+      recorder.title(text);
+    },
+    watch(paths) {
+      watch.refresh();
+      watch.watch(paths, workspace.cwd);
+    },
+    backgroundTasks: () =>
+      hands.builtins.shells
+        .list()
+        .filter(({ status }) => status === 'running')
+        .map(({ id, status, command, description }) => ({
+          id,
+          type: 'shell',
+          status,
+          description: description ?? command,
+          command,
+        })),
+    onReplaced: (said) =>
+      recorder.attachment({ type: 'replaced_prompt', uuid: said.uuid, content: said.content }),
+    emit: config.emit,
+    async close() {
+      await Promise.all([session.close(), watch.close(), hands.events.close()]);
+      over.abort(new Error('the session is over'));
+      await hooks.close();
+    },
+  });
+  const compaction: CompactionHooks = {
+    before: ({ trigger, instructions }, signal) =>
+      compact.before({ ...placeNow(signal), trigger, customInstructions: instructions }),
+    async after({ trigger, summary }, signal) {
+      const started = await session.start(
+        { source: 'compact', model: model.choices.current().model },
+        placeNow(signal),
+      );
+      await compact.after({ ...placeNow(signal), trigger, summary });
+      const note = await notes.note(started.contexts);
+      return (note?.content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    },
+  };
+  const display: LoopDeps['display'] = async (answer) => {
+    const texts = new Map<number, string>();
+    if (!dispatch.has('MessageDisplay', { agent: MAIN_AGENT, matched: [] })) return undefined;
+    const blocks = answer.message.content.flatMap((block, index) =>
+      block.type === 'text' ? [{ index, text: block.text }] : [],
+    );
+    for (const [count, { index, text }] of blocks.entries()) {
+      const { notice, text: delta } = await shown.display({
+        ...placeNow(),
+        turnId: answer.id,
+        messageId: answer.blockIds[index] ?? answer.id,
+        index: count,
+        final: count === blocks.length - 1,
+        delta: text,
+      });
+      if (notice !== undefined) tell(notice);
+      texts.set(index, delta);
+    }
+    return texts;
+  };
+  let cwd = workspace.cwd;
+  return {
+    runs,
+    session,
+    compaction,
+    display,
+    models,
+    placeNow,
+    pendingNotes: (): readonly InputMessage[] => pending.splice(0),
+    say,
+    veto: (changed: readonly LookedAt[]) =>
+      settings.configChange(configChangesOf(changed), placeNow()),
+    refreshWatch: watch.refresh,
+    /** The shell may have gone elsewhere. */
+    async moved(signal: AbortSignal): Promise<void> {
+      const before = cwd;
+      cwd = workspace.cwd;
+      if (before !== cwd) {
+        await watch.cwdChanged({ old_cwd: before, new_cwd: cwd }, placeNow(signal));
+      }
+    },
+    async addDirectory(directory: string): Promise<void> {
+      const full = resolve(workspace.cwd, directory);
+      if ((await ground.fs.stat(full))?.kind !== 'directory') {
+        throw new PortcullisError('usage', `${full} is not a directory`);
+      }
+      workspace.addRoot(full);
+      watch.directoryAdded({ directory: full, source: 'slash_command' }, placeNow());
+    },
+  };
+}
+
+export type SessionEvents = ReturnType<typeof openSessionEvents>;

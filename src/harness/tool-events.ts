@@ -1,0 +1,120 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import {
+  type Attention,
+  createAttention,
+  createNotificationHooks,
+} from '../hooks/notification-hooks.js';
+import { createTaskHooks } from '../hooks/task-hooks.js';
+import type { FinishedBatch, LoopDeps } from '../loop/types.js';
+import type { Asker, GateCall } from '../permissions/types.js';
+import { textOf } from '../protocol/content.js';
+import type { TaskWatch } from '../tools/builtin/task-list.js';
+import type { InvalidInput } from '../tools/invalid-input.js';
+import type { InvokeDeps } from '../tools/invocation.js';
+import type { AnyTool, ToolContext } from '../tools/tool.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+/** What hooks see and do around tool calls, besides the gate. */
+export function openToolEvents(config: SessionConfig, ground: Ground, hooks: OpenHooks) {
+  const { dispatch, tell, post } = hooks;
+  const tasks = createTaskHooks({ dispatch, tell });
+  const notifications = createNotificationHooks({ dispatch, tell });
+  const over = new AbortController();
+  const attention = createAttention({
+    notify: (notification) => notifications.notify(notification, hooks.scene(over.signal)),
+  });
+  const sceneOf = ({ agent, workspace, mode, signal }: ToolContext) => ({
+    agent,
+    cwd: workspace.cwd,
+    mode,
+    signal,
+  });
+  const watch: TaskWatch = {
+    created: (task, context) => tasks.created(task, sceneOf(context)),
+    completed: (task, context) => tasks.completed(task, sceneOf(context)),
+  };
+  const review: InvokeDeps['review'] = ({ call, tool, input, output, ms }, context) => {
+    const { agent, workspace, mode, signal } = context;
+    const gateCall: GateCall = {
+      toolUseId: call.id,
+      tool,
+      input,
+      subject: tool.subject(input, workspace),
+      agent,
+      workspace,
+      signal,
+    };
+    // An interrupted call is over; its hooks are not.
+    const own = signal.aborted ? over.signal : signal;
+    return post.after({
+      call: gateCall,
+      mode,
+      output,
+      ms,
+      signal: own,
+      interrupted: signal.aborted,
+      fits: hooks.fits({ call: gateCall, mode }),
+    });
+  };
+  const afterBatch: LoopDeps['afterBatch'] = async (batch, signal) => {
+    const own = batch.flatMap(({ result }) => result.contexts ?? []);
+    const after = await post.batch({ ...hooks.scene(signal), calls: batchCalls(batch) });
+    const note = await hooks.notes.note([...own, ...after.contexts]);
+    return {
+      inputs: note === undefined ? [] : [note],
+      ...(after.stop === undefined ? {} : { stop: after.stop }),
+    };
+  };
+  return {
+    tasks: watch,
+    asker: config.asker === undefined ? undefined : noticed(config.asker, attention),
+    attention,
+    review,
+    afterBatch,
+    invalid: (seen: { invalid: InvalidInput; tool: AnyTool; signal: AbortSignal }) => {
+      const { call, malformed, problems } = seen.invalid;
+      return post.invalid({
+        ...hooks.scene(seen.signal),
+        toolUseId: call.id,
+        tool: seen.tool,
+        input: call.input,
+        malformed,
+        problems,
+        error: malformed === undefined ? 'the input does not fit the schema' : malformed.cause,
+      });
+    },
+    async close(): Promise<void> {
+      attention.close();
+      over.abort(new Error('the session is over'));
+      await notifications.close();
+    },
+    cwd: () => ground.workspace.cwd,
+  };
+}
+
+export type ToolEvents = ReturnType<typeof openToolEvents>;
+
+/** Somebody who keeps a question waiting is called. */
+function noticed(asker: Asker, attention: Attention): Asker {
+  return async (request) => {
+    const answered = attention.asked(`${request.call.tool.name} needs permission`);
+    try {
+      return await asker(request);
+    } finally {
+      answered();
+    }
+  };
+}
+
+function batchCalls(batch: FinishedBatch) {
+  return batch.map(({ call, result }) => ({
+    tool_name: call.name,
+    tool_input: call.input,
+    tool_use_id: call.id,
+    tool_response:
+      typeof result.block.content === 'string'
+        ? result.block.content
+        : textOf(result.block.content),
+  }));
+}

@@ -1,0 +1,120 @@
+import { readAskAnswer } from '../permissions/ask-answer.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+import { isRestraint, restraintIn, withoutGrants } from './answer-restraint.js';
+import { failure } from './answer-result.js';
+import { said } from './answer-text.js';
+import { outputProblem, ownFields } from './check-output.js';
+import type { Hook, HookAnswer, HookEventName, HookFailure } from './hook.js';
+
+type Fields = HookAnswer['fields'];
+type Decision = HookAnswer['decision'];
+
+/** Milliseconds for a hook that goes on by itself and names no limit. */
+export const ASYNC_LIMIT_MS = 15_000;
+
+/** Reads an answer in the form of the event's output. A part that cannot be understood spoils the whole. */
+export function readObject(
+  { event }: Pick<Hook, 'event'>,
+  value: unknown,
+): Result<HookAnswer, HookFailure> {
+  if (!isRecord(value)) return invalid('the answer is no object');
+  const specific = value.hookSpecificOutput ?? undefined;
+  if (specific !== undefined && !isRecord(specific)) {
+    return invalid('hookSpecificOutput must be an object');
+  }
+  if (specific !== undefined && specific.hookEventName !== event) {
+    return err(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
+  }
+  const problem = outputProblem(event, value);
+  if (problem !== undefined) return invalid(problem);
+  const own = ownFields(event, specific ?? {});
+  if (event === 'PermissionRequest' && own.decision !== undefined) {
+    const answer = readAskAnswer(own.decision);
+    if (!answer.ok) return invalid(`hookSpecificOutput.decision: ${answer.error}`);
+  }
+  return checked(answerOf(event, value, own), value);
+}
+
+/** An answer that says more than was understood of it is no answer. */
+function checked(answer: HookAnswer, value: Fields): Result<HookAnswer, HookFailure> {
+  if (answer.asyncMs !== undefined) {
+    if (!isRestraint(answer) && restraintIn(value) === 'none') return ok(onItsOwn(answer));
+    // fail-closed: its no would be void.
+    return invalid('it says "async": true, and a verdict besides; an async hook decides nothing');
+  }
+  const meant = restraintIn(value);
+  const counts = answer.stop === undefined ? answer.decision : 'deny';
+  // fail-closed: a no in the wrong place is still meant as a no.
+  if (LADDER.indexOf(meant) <= LADDER.indexOf(counts)) return ok(answer);
+  return invalid(`it says ${meant}, but not in a place where that counts`);
+}
+
+function onItsOwn({ asyncMs, systemMessage }: HookAnswer): HookAnswer {
+  return {
+    decision: 'none',
+    fields: {},
+    ...(asyncMs === undefined ? {} : { asyncMs }),
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+  };
+}
+
+function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer {
+  const { decision, reason } = decided(event, output, own);
+  const fields = { ...own };
+  // Some hooks put the new input at the top, under the name that it has in their own input.
+  const alias = event === 'PreToolUse' ? (output.tool_input ?? undefined) : undefined;
+  if (alias !== undefined) fields.updatedInput ??= alias;
+  const systemMessage = said(output.systemMessage);
+  const context = said(own.additionalContext);
+  return {
+    decision,
+    fields: decision === 'deny' ? withoutGrants(fields) : fields,
+    ...(reason === undefined ? {} : { reason }),
+    ...(output.continue === false
+      ? { stop: said(output.stopReason) ?? 'a hook ended the turn without saying why' }
+      : {}),
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+    ...(context === undefined ? {} : { context }),
+    ...(output.async === true ? { asyncMs: Number(output.asyncTimeout ?? ASYNC_LIMIT_MS) } : {}),
+  };
+}
+
+const LADDER: readonly Decision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
+
+/** The old words and the new ones; where they disagree, the stricter one counts. */
+function decided(
+  event: HookEventName,
+  output: Fields,
+  own: Fields,
+): Pick<HookAnswer, 'decision' | 'reason'> {
+  const request = isRecord(own.decision) ? own.decision : {};
+  const word = own.permissionDecision ?? request.behavior;
+  const stated = LADDER.find((known) => known === word) ?? 'none';
+  const old = oldWord(event, output.decision);
+  const decision = LADDER.indexOf(old) > LADDER.indexOf(stated) ? old : stated;
+  const reasons = [
+    said(own.permissionDecisionReason) ?? said(request.message),
+    said(output.reason),
+  ];
+  const reason = (decision === stated ? reasons : reasons.reverse()).find(
+    (text) => text !== undefined,
+  );
+  return { decision, ...(reason === undefined ? {} : { reason }) };
+}
+
+function oldWord(event: HookEventName, word: unknown): Decision {
+  if (word === 'block') return 'deny';
+  return word === 'approve' && event === 'PreToolUse' ? 'allow' : 'none';
+}
+
+function wrongEvent(event: HookEventName, named: unknown): string {
+  if (typeof named !== 'string') {
+    return `hookSpecificOutput has no hookEventName; it must be "${event}"`;
+  }
+  return `hookSpecificOutput.hookEventName is ${JSON.stringify(named.slice(0, 60))}, but the event is "${event}"`;
+}
+
+function invalid(message: string): Result<never, HookFailure> {
+  return err(failure('invalid-output', message));
+}

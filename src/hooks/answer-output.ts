@@ -1,0 +1,103 @@
+import { hookEventFacts } from '../protocol/hook-events.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+import { readObject } from './answer-object.js';
+import { isRestraint } from './answer-restraint.js';
+import { failure } from './answer-result.js';
+import { scanObject } from './answer-scan.js';
+import { holdsVerdict } from './answer-search.js';
+import { said, tidy } from './answer-text.js';
+import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from './hook.js';
+
+/** What a hook printed. */
+export interface Printed {
+  readonly text: string;
+  /** It is not all. */
+  readonly cut?: boolean | undefined;
+}
+
+/**
+ * Reads standard output. What starts with a brace must be one valid object and nothing else; other
+ * text is text, unless a verdict stands inside it. (`trim` takes a byte order mark away as well.)
+ */
+export function readOutput(
+  hook: Pick<Hook, 'event'>,
+  { text, cut }: Printed,
+): Result<HookAnswer, HookFailure> {
+  const printed = { text: text.trim(), cut };
+  return afterAsync(hook, printed) ?? readPrinted(hook, printed);
+}
+
+function readPrinted(
+  hook: Pick<Hook, 'event'>,
+  { text, cut }: Printed,
+): Result<HookAnswer, HookFailure> {
+  if (text === '') return ok(NO_ANSWER);
+  if (!text.startsWith('{')) return readText(hook, { text, cut });
+  // fail-closed: what is missing may have been the no.
+  if (cut === true) return broken('standard output is too long to be read as JSON');
+  const parsed = parseJson(text);
+  if (parsed.ok) return readObject(hook, parsed.value);
+  // fail-closed: nobody knows what a broken object was going to say.
+  return broken(
+    scanObject(text, 0).whole
+      ? 'there is more on standard output than one JSON object'
+      : `standard output starts like JSON and is none: ${parsed.error}`,
+  );
+}
+
+function readText(
+  { event }: Pick<Hook, 'event'>,
+  { text, cut }: Printed,
+): Result<HookAnswer, HookFailure> {
+  if (holdsVerdict(text)) {
+    // fail-closed: a no that is printed beside other text must not get lost.
+    return broken('a verdict stands inside other text on standard output; print the object alone');
+  }
+  if (event !== 'WorktreeCreate') return ok({ ...NO_ANSWER, text: tidy(text) });
+  if (cut === true) return broken('standard output is too long; its last line is not known');
+  const worktreePath = text.slice(text.lastIndexOf('\n') + 1).trim();
+  return ok({ decision: 'none', fields: { worktreePath }, text: tidy(text) });
+}
+
+/**
+ * A first line `{"async": true}` announces that the rest is no verdict. Of a process that has ended
+ * the rest is known: what it adds counts, and a no is an error of the hook.
+ */
+function afterAsync(
+  hook: Pick<Hook, 'event'>,
+  { text, cut }: Printed,
+): Result<HookAnswer, HookFailure> | undefined {
+  const end = text.startsWith('{') ? text.indexOf('\n') : -1;
+  if (end === -1) return undefined;
+  const first = parseJson(text.slice(0, end));
+  if (!first.ok || !isRecord(first.value) || first.value.async !== true) return undefined;
+  const announced = readObject(hook, first.value);
+  if (!announced.ok) return announced;
+  const rest = readPrinted(hook, { text: text.slice(end + 1).trim(), cut });
+  if (!rest.ok || rest.value.asyncMs !== undefined) return rest;
+  if (isRestraint(rest.value)) {
+    // fail-closed: its no would be void.
+    return broken('it announced "async": true and gave a verdict; an async hook decides nothing');
+  }
+  const { context, systemMessage, text: other } = rest.value;
+  return ok({
+    decision: 'none',
+    fields: {},
+    ...(context === undefined ? {} : { context }),
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+    ...(other === undefined ? {} : { text: other }),
+  });
+}
+
+/** Some events show the model what a hook prints, where the hook has come to its end well. */
+export function withTextAsContext({ event }: Pick<Hook, 'event'>, answer: HookAnswer): HookAnswer {
+  if (hookEventFacts(event).textIsContext !== true || answer.context !== undefined) return answer;
+  const context = said(answer.text);
+  return context === undefined ? answer : { ...answer, context };
+}
+
+function broken(message: string): Result<never, HookFailure> {
+  return err(failure('broken-output', message));
+}

@@ -1,0 +1,33 @@
+import { printable } from '../util/printable.js';
+import { head, sliceWhole } from '../util/truncate.js';
+import { LONGEST_HOOK_TEXT } from './long-text.js';
+
+/** Room for the words that say how much was cut. */
+const MARK_CHARS = 50;
+const LONGEST_LINE = 300;
+
+/** Colours, titles and cursor movements, whole; `printable` alone would leave their letters behind. */
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
+
+/** A hook's words as they may be shown and sent: no control characters, no half characters, no novel. */
+export function tidy(text: string): string {
+  const isLong = text.length > LONGEST_HOOK_TEXT;
+  const cut = isLong ? head(text, LONGEST_HOOK_TEXT - MARK_CHARS) : text;
+  return printable(cut.replace(ESCAPES, '')).replace(/\p{Cs}/gu, '\ufffd');
+}
+
+/** The same for a value that may be absent; what is blank counts as absent. */
+export function said(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = tidy(value);
+  return text.trim() === '' ? undefined : text;
+}
+
+/** The first line that says something, on one line and not long, or an empty text. */
+export function firstLine(text: string): string {
+  const rest = text.trimStart();
+  const end = rest.indexOf('\n');
+  const line = tidy(end === -1 ? rest : rest.slice(0, end)).split('\n', 1)[0] ?? '';
+  const flat = line.replaceAll('\t', ' ').trim();
+  return flat.length > LONGEST_LINE ? `${sliceWhole(flat, 0, LONGEST_LINE)}…` : flat;
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { createBackgroundRounds } from './background-rounds.js';
+
+describe('rounds in the background', () => {
+  it('run a few at a time, in order, all of them', async () => {
+    const log: string[] = [];
+    const rounds = createBackgroundRounds({ tell: () => {}, most: 2 });
+    let running = 0;
+    let highest = 0;
+    for (let n = 0; n < 7; n++) {
+      rounds.run(async () => {
+        running += 1;
+        highest = Math.max(highest, running);
+        log.push(`start ${n}`);
+        await new Promise(setImmediate);
+        running -= 1;
+      });
+    }
+    await rounds.close();
+    expect(highest).toBe(2);
+    expect(log).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `start ${n}`));
+  });
+
+  it('tell what throws, at once or later, and go on', async () => {
+    const told: string[] = [];
+    const rounds = createBackgroundRounds({ tell: (text) => void told.push(text) });
+    rounds.run(() => {
+      throw new Error('at once');
+    });
+    rounds.run(() => Promise.reject(new Error('later')));
+    let isRun = false;
+    rounds.run(async () => {
+      isRun = true;
+    });
+    await rounds.close();
+    expect(told).toEqual(['a hook could not be run: at once', 'a hook could not be run: later']);
+    expect(isRun).toBe(true);
+  });
+
+  it('leave out what is too much, and say so once', async () => {
+    const told: string[] = [];
+    const rounds = createBackgroundRounds({
+      tell: (text) => void told.push(text),
+      most: 1,
+      mostWaiting: 2,
+    });
+    const taken = Array.from({ length: 6 }, () => rounds.run(() => new Promise(setImmediate)));
+    expect(taken).toEqual([true, true, true, false, false, false]);
+    expect(told).toHaveLength(1);
+    await rounds.close();
+    expect(rounds.run(async () => {})).toBe(false);
+  });
+
+  it('are over at once when nothing runs', async () => {
+    await createBackgroundRounds({ tell: () => {} }).close();
+  });
+});

@@ -1,0 +1,115 @@
+import type { ProcessResult, ProcessSupervisor } from '../env/process.js';
+import { sliceWhole } from '../util/truncate.js';
+import {
+  type CommandContext,
+  type CommandLaunch,
+  createCommandLauncher,
+} from './command-launch.js';
+import type {
+  CommandHandler,
+  Hook,
+  HookFailure,
+  HookRaw,
+  HookRequest,
+  HookRunner,
+} from './hook.js';
+import { calledOff, timeoutFailure } from './hook-limit.js';
+import type { PersistentHooks } from './persistent-hooks.js';
+
+export interface CommandRunnerDeps extends CommandContext {
+  readonly processes: Pick<ProcessSupervisor, 'run'>;
+  /** Answers for handlers with `persistent: true`. */
+  readonly persistent: PersistentHooks;
+}
+
+const STDOUT_BYTES = 1024 * 1024;
+const STDERR_BYTES = 64 * 1024;
+/** A hook that writes more than this is not going to say anything sensible. */
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+/** Between the polite signal and the final one. Short: somebody waits for the verdict. */
+const GRACE_MS = 250;
+
+/**
+ * Runs command hooks: one process a question, which reads the input as JSON and answers by what it
+ * prints and how it ends.
+ */
+export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<CommandHandler> {
+  const launcher = createCommandLauncher(deps);
+  return async (hook, request) => {
+    const { handler } = hook;
+    if (handler.persistent) return deps.persistent.ask(handler, request);
+    const runIn = async (cwd: string): Promise<ProcessResult | HookFailure> => {
+      const { envFile } = request;
+      const launch = launcher(handler, { cwd, ...(envFile !== undefined && { envFile }) });
+      if (!launch.ok) return { cause: 'cannot-start', message: launch.error };
+      return deps.processes.run(spawnRequest({ hook, request, launch: launch.value, cwd }));
+    };
+    const start = performance.now();
+    let result = await runIn(request.cwd);
+    let note = '';
+    if ('startErrorKind' in result && result.startErrorKind === 'directory') {
+      note = `${result.startError} The hook ran in ${deps.projectDir}.\n`;
+      result = await runIn(deps.projectDir);
+    }
+    return rawOf(result, { request, note, elapsedMs: performance.now() - start });
+  };
+}
+
+function spawnRequest(parts: {
+  readonly hook: Hook<CommandHandler>;
+  readonly request: HookRequest;
+  readonly launch: CommandLaunch;
+  readonly cwd: string;
+}): Parameters<ProcessSupervisor['run']>[0] {
+  const { hook, request, launch, cwd } = parts;
+  return {
+    ...launch,
+    cwd,
+    input: `${request.json}\n`,
+    timeoutMs: request.timeoutMs,
+    signal: request.signal,
+    graceMs: GRACE_MS,
+    // What a gate has decided is decided: nothing of it goes on. Others may play a sound or send a
+    // message in the background, for as long as they were given.
+    groupLifetimeMs: hook.role === 'gate' ? 0 : request.timeoutMs,
+    maxOutputBytes: STDOUT_BYTES,
+    maxStderrBytes: STDERR_BYTES,
+    maxTotalBytes: MAX_TOTAL_BYTES,
+    label: `hook ${hook.event}: ${sliceWhole(hook.handler.command, 0, 80)}`,
+  };
+}
+
+function rawOf(
+  result: ProcessResult | HookFailure,
+  run: { readonly request: HookRequest; readonly note: string; readonly elapsedMs: number },
+): HookRaw {
+  if ('cause' in result) return { kind: 'failed', failure: result };
+  const failure = failureOf(result, run);
+  if (failure !== undefined) return { kind: 'failed', failure };
+  return {
+    kind: 'process',
+    exitCode: result.exitCode,
+    signal: result.signal,
+    stdout: result.stdout,
+    stderr: run.note + result.stderr,
+    ...(result.stdoutTruncated && { cut: true }),
+  };
+}
+
+/** What it may have printed before it was ended is no answer. */
+function failureOf(
+  result: ProcessResult,
+  run: { readonly request: HookRequest; readonly elapsedMs: number },
+): HookFailure | undefined {
+  if (result.startError !== undefined) {
+    return { cause: 'cannot-start', message: result.startError };
+  }
+  // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
+  if (result.timedOut) return timeoutFailure(run.request.timeoutMs);
+  if (result.aborted) return calledOff(run.request, run.elapsedMs);
+  if (result.outputLimitHit) {
+    const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
+    return { cause: 'broken-output', message: `it wrote more than ${megabytes} MB` };
+  }
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import { unreachable } from '../util/result.js';
+import { readObject } from './answer-object.js';
+import { readOutput, withTextAsContext } from './answer-output.js';
+import { readProcess } from './answer-process.js';
+import { failure, noAnswer, type ReadAnswer } from './answer-result.js';
+import { readVerdict } from './answer-verdict.js';
+import { type Hook, type HookRaw, NO_ANSWER } from './hook.js';
+
+export type { ReadAnswer } from './answer-result.js';
+
+/** Reads what came out of a hook, whatever ran it. Never throws, and asks nothing of anybody. */
+export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
+  try {
+    return readKind(hook, raw);
+  } catch {
+    // fail-closed: an object of a callback whose fields cannot even be looked at is no answer.
+    return noAnswer(failure('invalid-output', 'the answer cannot be read'));
+  }
+}
+
+function readKind(hook: Hook, raw: HookRaw): ReadAnswer {
+  switch (raw.kind) {
+    case 'process':
+      return readProcess(hook, raw);
+    case 'value': {
+      if (raw.value === undefined || raw.value === null) return { answer: NO_ANSWER };
+      const read = readObject(hook, raw.value);
+      return read.ok ? { answer: read.value } : noAnswer(read.error);
+    }
+    case 'text': {
+      const read = readOutput(hook, { text: raw.text });
+      return read.ok ? { answer: withTextAsContext(hook, read.value) } : noAnswer(read.error);
+    }
+    case 'verdict':
+      return { answer: readVerdict(hook, raw) };
+    case 'failed':
+      return noAnswer(raw.failure);
+    default:
+      return unreachable(raw);
+  }
+}

@@ -1,0 +1,69 @@
+import { expandHome, homeDirectory, isAbsolute, resolve } from '../env/paths.js';
+import type { GateCall } from '../permissions/types.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { HookEventName, Occasion } from './hook.js';
+
+type Fields = Occasion['fields'];
+
+/** A tool call and the mode that it is judged in; a `CallView` is one. */
+export interface AboutCall<Call = Omit<GateCall, 'subject'>> {
+  readonly call: Call;
+  readonly mode: PermissionMode;
+}
+
+/** Whether an `if` rule fits the call that is asked about. */
+export type FitsRule = (rule: string) => Promise<boolean>;
+
+/** What hooks of an event about a tool call are told. */
+export function toolOccasion(
+  event: HookEventName,
+  { call, mode }: AboutCall,
+  more: {
+    /** The event's fields besides those of the call. */
+    readonly fields?: Fields;
+    readonly fits?: FitsRule;
+    /** Instead of the call's own: where the question may be withdrawn before the call is. */
+    readonly signal?: AbortSignal;
+  } = {},
+): Occasion {
+  const { tool, agent, workspace, toolUseId } = call;
+  return {
+    agent,
+    cwd: workspace.cwd,
+    mode,
+    matched: namesOf(call),
+    fields: {
+      tool_name: tool.name,
+      tool_input: shownInput(call),
+      // Questions of this event are about what may be granted, as scripts know it: without the id.
+      ...(event === 'PermissionRequest' ? {} : { tool_use_id: toolUseId }),
+      ...more.fields,
+    },
+    signal: more.signal ?? call.signal,
+    toolUseId,
+    ...(more.fits === undefined ? {} : { fits: more.fits }),
+  };
+}
+
+/** What matchers are compared with. */
+export function namesOf({ tool }: Pick<GateCall, 'tool'>): readonly string[] {
+  return [tool.name, ...(tool.aliases ?? [])];
+}
+
+/** Where file tools say which file they mean. */
+const PATH_FIELDS = ['file_path', 'notebook_path', 'path'] as const;
+
+/** The input as hooks see it: a script that compares paths need not know where the agent is. */
+export function shownInput({ tool, input, workspace }: AboutCall['call']): Fields {
+  if (tool.kind !== 'read' && tool.kind !== 'edit') return input;
+  const relative = PATH_FIELDS.flatMap((field): readonly (readonly [string, string])[] => {
+    const path = Object.hasOwn(input, field) ? input[field] : undefined;
+    return typeof path !== 'string' || path === '' || isAbsolute(path) ? [] : [[field, path]];
+  });
+  if (relative.length === 0) return input;
+  const absolute = relative.map(([field, path]) => {
+    const meant = path.startsWith('~') ? expandHome(path, homeDirectory()) : path;
+    return [field, resolve(workspace.cwd, meant)];
+  });
+  return { ...input, ...Object.fromEntries(absolute) };
+}

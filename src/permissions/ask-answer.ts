@@ -1,0 +1,29 @@
+import { readAnswerScope, readPermissionUpdates } from '../protocol/permission-updates.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { AskAnswer } from './types.js';
+
+/** Reads allow or deny as `can_use_tool` and PermissionRequest hooks give it. */
+export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
+  if (!isRecord(answer)) return err('the answer is no object');
+  const { behavior, message, interrupt } = answer;
+  if (behavior === 'deny') {
+    const text = typeof message === 'string' && message !== '' ? message : 'The user said no';
+    return ok({ behavior: 'deny', message: text, interrupt: interrupt === true });
+  }
+  if (behavior !== 'allow') return err(`unknown behavior ${JSON.stringify(behavior)}`);
+  const updatedInput = answer.updatedInput ?? undefined;
+  if (updatedInput !== undefined && !isRecord(updatedInput)) {
+    return err('updatedInput is no object');
+  }
+  const updates = readPermissionUpdates(answer.updatedPermissions);
+  if (!updates.ok) return updates;
+  const scope = readAnswerScope(answer.scope);
+  if (!scope.ok) return scope;
+  return ok({
+    behavior: 'allow',
+    ...(scope.value === undefined ? {} : { scope: scope.value }),
+    ...(updatedInput === undefined ? {} : { updatedInput }),
+    ...(updates.value.length === 0 ? {} : { updatedPermissions: updates.value }),
+  });
+}

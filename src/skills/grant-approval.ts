@@ -1,0 +1,117 @@
+import { sha256 } from '../env/hash.js';
+import { type Guard, NOTHING, type Opening, type Resolver } from '../permissions/guard.js';
+import type { CallView } from '../permissions/view.js';
+import { findCommands } from './shell-commands.js';
+import type { Skill, SkillBook } from './skill.js';
+
+/** The tool that these guards and resolvers are about. */
+export const SKILL_TOOL = 'Skill';
+
+/** Changes with anything in the skill's file that has an effect, and with where the file is. */
+export async function skillFingerprint(skill: Skill): Promise<string> {
+  return fingerprintOf(skill, await skill.body());
+}
+
+/** The same with a text that was read already. */
+export function fingerprintOf(skill: Skill, body: string): string {
+  const { name, origin, source, file, directory, head, trusted } = skill;
+  return sha256(JSON.stringify([name, origin, source, file, directory, trusted, head, body]));
+}
+
+/** Keeps what is allowed and what is run the same skill. */
+export interface SkillApprovals {
+  /** Notes which content a call is judged with. Never holds a call back. */
+  readonly guard: Guard;
+  /** Lets through what needs no question. */
+  readonly resolver: Resolver;
+  /** The content that this call was judged with; undefined for calls of other tools. */
+  contentOf(toolUseId: string): string | undefined;
+  /** The same, for the one who runs the call: it is forgotten. */
+  take(toolUseId: string): string | undefined;
+}
+
+/** Calls that were refused are never run and would stay for ever. */
+const MOST_NOTED = 256;
+
+export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprovals {
+  const judged = new Map<string, string>();
+  return {
+    guard: {
+      name: 'skill content',
+      onFailure: 'deny',
+      async decide(view) {
+        const skill = await calledSkill(book, view);
+        if (skill === undefined) return NOTHING;
+        const { toolUseId } = view.call;
+        judged.delete(toolUseId);
+        judged.set(toolUseId, await skillFingerprint(skill));
+        for (const [oldest] of judged) {
+          if (judged.size <= MOST_NOTED) break;
+          judged.delete(oldest);
+        }
+        return NOTHING;
+      },
+    },
+    resolver: safeSkillResolver(book),
+    contentOf: (toolUseId) => judged.get(toolUseId),
+    take(toolUseId) {
+      const content = judged.get(toolUseId);
+      judged.delete(toolUseId);
+      return content;
+    },
+  };
+}
+
+/** Opens the call of a skill that is nothing but text. */
+export function safeSkillResolver(book: Pick<SkillBook, 'find'>): Resolver {
+  return {
+    name: 'plain skills',
+    async decide(view): Promise<Opening | undefined> {
+      const skill = await calledSkill(book, view);
+      if (skill === undefined) return undefined;
+      const [first, ...others] = await reasonsToAsk(skill);
+      const source = `skill ${skill.name} (${skill.file})`;
+      if (first === undefined) {
+        return { decision: 'allow', reason: 'the skill is nothing but text', source };
+      }
+      return { decision: 'pass', reason: `the ${source} ${[first, ...others].join(', ')}`, source };
+    },
+  };
+}
+
+async function calledSkill(
+  book: Pick<SkillBook, 'find'>,
+  { call }: CallView,
+): Promise<Skill | undefined> {
+  if (call.tool.name !== SKILL_TOOL) return undefined;
+  const { skill } = call.input;
+  return typeof skill === 'string' ? book.find(skill) : undefined;
+}
+
+/** Keys that neither grant nor start anything. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  'name',
+  'description',
+  'whentouse',
+  'arguments',
+  'argumenthint',
+  'model',
+  'effort',
+]);
+
+async function reasonsToAsk(skill: Skill): Promise<readonly string[]> {
+  const reasons: string[] = [];
+  // fail-closed: a key that is not known to be harmless may do anything.
+  const keys = skill.head.keys.filter((key) => !HARMLESS.has(folded(key)));
+  if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);
+  // fail-closed: what of the head could not be read may grant something.
+  if (skill.problems.length > 0) reasons.push('has a file with mistakes in it');
+  const commands = findCommands(await skill.body()).length;
+  if (commands > 0) reasons.push(`runs ${commands === 1 ? 'a command' : `${commands} commands`}`);
+  return reasons;
+}
+
+/** `when_to_use`, `whenToUse` and `when-to-use` are one name. */
+function folded(key: string): string {
+  return key.toLowerCase().replace(/[-_\s]/g, '');
+}

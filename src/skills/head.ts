@@ -1,0 +1,281 @@
+import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { nearest } from '../util/nearest.js';
+import { isRecord } from '../util/own.js';
+import { writtenKeys } from './head-keys.js';
+import { booleanOf, listOf, textOf } from './head-values.js';
+import { oneLine } from './names.js';
+import type { SkillHead, SkillProblem } from './skill.js';
+
+/** The fields of a skill's head, as they are documented. */
+export const HEAD_FIELDS: readonly string[] = [
+  'name',
+  'description',
+  'when_to_use',
+  'argument-hint',
+  'arguments',
+  'disable-model-invocation',
+  'user-invocable',
+  'allowed-tools',
+  'disallowed-tools',
+  'model',
+  'effort',
+  'context',
+  'agent',
+  'background',
+  'hooks',
+  'paths',
+  'shell',
+  'metadata',
+  'license',
+  'compatibility',
+  'portcullis',
+];
+
+/** What a file of a skill says about itself. */
+export interface ReadSkill {
+  readonly head: SkillHead;
+  readonly body: string;
+  readonly bodyLine: number;
+  readonly problems: readonly SkillProblem[];
+  /** A restriction in it cannot be read: it must not be used. */
+  readonly refusal?: SkillProblem;
+}
+
+export interface ReadHeadOptions {
+  readonly parseYaml?: ParseYaml | undefined;
+  /** Of a command `paths` mean nothing. */
+  readonly isCommand?: boolean;
+}
+
+/**
+ * Reads the head of a skill. A head that cannot be read leaves a skill that people can type and that
+ * is not offered to the model; what of it can be understood line by line counts, but for grants.
+ */
+export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
+  const { parseYaml } = options;
+  const read = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
+  const reader = new HeadReader(read, text);
+  const head = reader.head(options);
+  const { body, bodyLine } = read;
+  const { problems, refusal } = reader;
+  return { head, body, bodyLine, problems, ...(refusal === undefined ? {} : { refusal }) };
+}
+
+/** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
+function canonical(name: string): string {
+  return name.replace(/[-_\s]/g, '').toLowerCase();
+}
+
+const BY_CANONICAL = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
+const FENCE = 'fence-tools';
+/** What only counts when it is written exactly so. */
+const GRANT = 'allowed-tools';
+/** What holds things back, or may: it is never passed over. */
+const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
+
+const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
+
+/** The documented name of a field, in whichever way it is written. */
+function known(written: string): string | undefined {
+  return BY_CANONICAL.get(canonical(written));
+}
+
+interface Field {
+  readonly value: unknown;
+  readonly line: number | undefined;
+  /** As it stands in the file. */
+  readonly written: string;
+}
+
+class HeadReader {
+  readonly problems: SkillProblem[] = [];
+  refusal: SkillProblem | undefined;
+  readonly #read: Frontmatter;
+  readonly #lines: ReadonlyMap<string, number>;
+  readonly #fields = new Map<string, Field>();
+
+  constructor(read: Frontmatter, text: string) {
+    this.#read = read;
+    this.#lines = writtenKeys(text, read);
+    if (read.problem !== undefined) {
+      const { line, message } = read.problem;
+      const remedy = 'Correct the head; quote texts that hold a colon.';
+      this.problems.push({ line, message: `its head cannot be read as YAML: ${message}`, remedy });
+    }
+    for (const [written, value] of Object.entries(read.fields)) this.#take(written, value);
+    this.#unclear();
+  }
+
+  head({ isCommand }: ReadHeadOptions): SkillHead {
+    const isBroken = this.#read.how === 'none' && this.#read.problem !== undefined;
+    const description = this.#text('description') ?? (isBroken ? '' : firstWords(this.#read.body));
+    const fence = this.#fence();
+    const found: Record<string, unknown> = {
+      displayName: this.#text('name'),
+      description: description.trim() === '' ? undefined : description.trim(),
+      whenToUse: this.#text('when_to_use'),
+      argumentHint: this.#hint(),
+      arguments: this.#list('arguments'),
+      // fail-closed: a head that is not understood may have said that only people run it.
+      disableModelInvocation: isBroken ? true : this.#flag('disable-model-invocation', true),
+      userInvocable: this.#flag('user-invocable', false),
+      allowedTools: this.#list('allowed-tools'),
+      disallowedTools: this.#restriction('disallowed-tools'),
+      fenceTools: fence,
+      model: this.#text('model'),
+      effort: this.#text('effort'),
+      context: this.#choice('context', ['fork']),
+      agent: this.#text('agent'),
+      background: this.#flag('background'),
+      hooks: this.#fields.get('hooks')?.value ?? undefined,
+      paths: isCommand === true ? undefined : this.#list('paths'),
+      shell: this.#choice('shell', ['bash', 'powershell']),
+    };
+    const said = Object.entries(found).filter(([, value]) => value !== undefined);
+    const keys = [...new Set([...Object.keys(this.#read.fields), ...this.#lines.keys()])];
+    return { ...(Object.fromEntries(said) as Omit<SkillHead, 'keys'>), keys };
+  }
+
+  #take(written: string, value: unknown): void {
+    const line = this.#lines.get(written);
+    const field = known(written);
+    if (canonical(written) === canonical(FENCE)) {
+      this.#note(line, `"${written}" belongs under portcullis:`);
+      this.#fields.set(FENCE, { value, line, written });
+      return;
+    }
+    if (field === undefined) {
+      const meant = nearest(written, HEAD_FIELDS);
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      this.#note(line, `"${written}" is not a field of a skill${hint}`);
+      return;
+    }
+    if (field !== written && field === GRANT) {
+      // fail-closed: a grant is read to the letter.
+      this.#note(line, `"${written}" grants nothing; the field is called ${field}`);
+      return;
+    }
+    if (this.#read.how !== 'yaml' && field === GRANT) {
+      // fail-closed: in a head that is no YAML nobody can be sure what was granted.
+      this.#note(line, `"${written}" does not count in a head that is not YAML`);
+      return;
+    }
+    const other = this.#fields.get(field);
+    if (other !== undefined) {
+      this.#note(line, `"${written}" and "${other.written}" are the same field`);
+      if (RESTRICTIONS.includes(field)) this.#refuse(line, `${field} stands twice`);
+    }
+    // fail-closed: of two words about who may call it neither counts, so the stricter one is taken.
+    const isUnclear = other !== undefined && WHO_MAY_CALL.includes(field);
+    if (other?.written === field && !isUnclear) return;
+    this.#fields.set(field, { value: isUnclear ? undefined : value, line, written });
+  }
+
+  /** What stands in the file and did not come out of the reader. */
+  #unclear(): void {
+    if (this.#read.problem === undefined) return;
+    for (const [written, line] of this.#lines) {
+      if (Object.hasOwn(this.#read.fields, written)) continue;
+      const field = canonical(written) === canonical(FENCE) ? FENCE : known(written);
+      if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
+        this.#refuse(line, `"${written}" is not clear`);
+      }
+      // fail-closed: it said something about who may call it, and nobody knows what.
+      if (field !== undefined && WHO_MAY_CALL.includes(field)) {
+        this.#fields.set(field, { value: undefined, line, written });
+      }
+    }
+  }
+
+  #text(field: string): string | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined || found.value === null) return undefined;
+    const text = textOf(found.value);
+    if (text === undefined) this.#note(found.line, `"${field}" is no text`);
+    return text?.trim() === '' ? undefined : text?.trim();
+  }
+
+  /** `[file] [branch]` is a list for YAML and a hint for people. */
+  #hint(): string | undefined {
+    const found = this.#fields.get('argument-hint');
+    if (!Array.isArray(found?.value)) return this.#text('argument-hint');
+    return `[${found.value.map((item) => textOf(item) ?? '').join(', ')}]`;
+  }
+
+  #list(field: string): readonly string[] | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const items = listOf(found.value);
+    if (items.ok) return items.value.length === 0 ? undefined : items.value;
+    this.#note(found.line, `"${field}" ${items.error}`);
+    return undefined;
+  }
+
+  #restriction(field: string): readonly string[] | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const items = listOf(found.value);
+    if (items.ok) return items.value;
+    // fail-closed: what was to be taken away would stay.
+    this.#refuse(found.line, `"${field}" ${items.error}`);
+    return undefined;
+  }
+
+  /** An empty fence lets nothing through. */
+  #fence(): readonly string[] | undefined {
+    const found = this.#fields.get('portcullis');
+    if (found === undefined) return this.#restriction(FENCE);
+    if (!isRecord(found.value)) {
+      this.#refuse(found.line, '"portcullis" is no map');
+      return undefined;
+    }
+    for (const [name, value] of Object.entries(found.value)) {
+      const isFence = canonical(name) === canonical(FENCE);
+      if (isFence && this.#fields.has(FENCE)) this.#refuse(found.line, `${FENCE} stands twice`);
+      if (isFence) this.#fields.set(FENCE, { value, line: found.line, written: name });
+      else this.#note(found.line, `"portcullis.${name}" means nothing for a skill`);
+    }
+    return this.#restriction(FENCE);
+  }
+
+  #flag(field: string, inDoubt?: boolean): boolean | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const value = booleanOf(found.value);
+    if (value !== undefined) return value;
+    const taken = inDoubt === undefined ? 'it is passed over' : `taken for ${inDoubt}`;
+    this.#note(found.line, `"${field}" is neither true nor false; ${taken}`);
+    return inDoubt;
+  }
+
+  #choice(field: string, choices: readonly string[]): string | undefined {
+    const text = this.#text(field);
+    if (text === undefined || choices.includes(text)) return text;
+    const line = this.#fields.get(field)?.line;
+    this.#note(line, `"${field}" knows ${choices.join(' and ')}, not "${oneLine(text)}"`);
+    return undefined;
+  }
+
+  #note(line: number | undefined, message: string): void {
+    this.problems.push({ ...(line === undefined ? {} : { line }), message });
+  }
+
+  #refuse(line: number | undefined, message: string): void {
+    const place = line === undefined ? {} : { line };
+    const remedy = 'Correct it: it restricts what may be called.';
+    this.refusal ??= { ...place, message: `a restriction cannot be read: ${message}`, remedy };
+  }
+}
+
+const LONGEST_FIRST_WORDS = 1_536;
+
+/** The first paragraph that is no heading; a lone heading where there is nothing else. */
+function firstWords(body: string): string {
+  const paragraphs = body
+    .slice(0, 4 * LONGEST_FIRST_WORDS)
+    .split(/\n[ \t]*\n/)
+    .map((part) => part.replace(/^(?:[ \t]*#{1,6}[ \t].*\n?)+/, '').trim());
+  const first = paragraphs.find((part) => part !== '' && !part.startsWith('<!--'));
+  const heading = /^[ \t]*#{1,6}[ \t]+(.*)$/m.exec(body.slice(0, LONGEST_FIRST_WORDS))?.[1];
+  return oneLine(first ?? heading ?? '').slice(0, LONGEST_FIRST_WORDS);
+}

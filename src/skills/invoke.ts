@@ -1,0 +1,285 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { SourcedRule } from '../settings/types.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { SettingSource } from '../util/sourced.js';
+import type { SkillGrant, SkillGrants } from './grant.js';
+import { fingerprintOf } from './grant-approval.js';
+import { findFor, type Invoker } from './invoke-find.js';
+import { createSaidBefore } from './invoke-memory.js';
+import { renderSkill } from './render.js';
+import { fillShell, type RunShell, shellPolicyOf } from './shell.js';
+import type { Skill, SkillBook } from './skill.js';
+
+export interface SkillCall {
+  /** A leading `/` is fine. */
+  readonly name: string;
+  readonly args?: string | undefined;
+  readonly by: Invoker;
+  readonly agent: AgentRef;
+  readonly signal: AbortSignal;
+  /** The content that was judged; another one is not invoked. Absent: nobody had to judge it. */
+  readonly approved?: string | undefined;
+}
+
+/** Hooks of a skill, as written. */
+export interface SkillHooks {
+  readonly name: string;
+  readonly hooks: unknown;
+  readonly source: SettingSource;
+  readonly file: string;
+  readonly trusted: boolean;
+}
+
+/** A skill whose text is to go into the conversation. Its grants and restrictions are in force. */
+export interface ReadySkill {
+  readonly kind: 'ready';
+  readonly skill: Skill;
+  readonly args: string;
+  /** One message: the text, headed by the base directory; a note where the same text stands there already. */
+  readonly message: string;
+  /** What the tool call gives back. */
+  readonly toolText: string;
+  /** The same text stands in the conversation already. */
+  readonly repeated: boolean;
+  readonly grants: readonly SourcedRule[];
+  readonly disallowed: readonly string[];
+  /** Absent: no fence. */
+  readonly fence?: readonly string[];
+  /** For the rest of the turn; only where a person invoked it. */
+  readonly model?: string;
+  readonly effort?: string;
+  /** For the rest of the session. */
+  readonly hooks?: SkillHooks;
+  /** What of the head is not in force, for people. */
+  readonly notes: readonly string[];
+  /** The message never reached the conversation: takes back grants, restrictions and its memory. */
+  withdraw(): void;
+}
+
+export type SkillOutcome =
+  | ReadySkill
+  /** It ran as an agent of its own. */
+  | {
+      readonly kind: 'forked';
+      readonly skill: Skill;
+      readonly toolText: string;
+      readonly isError: boolean;
+    }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** A skill that runs as an agent of its own. */
+export interface ForkTask {
+  readonly skill: Skill;
+  /** All that the agent is told. */
+  readonly prompt: string;
+  readonly args: string;
+  readonly by: Invoker;
+  /** Absent: the general one. */
+  readonly agentType?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  /** As the head says it. */
+  readonly background?: boolean;
+  readonly hooks?: SkillHooks;
+  /** Who invoked it. */
+  readonly parent: AgentRef;
+  readonly signal: AbortSignal;
+  /** To be called with the new agent before it starts: gives it what the head grants and forbids. */
+  grant(child: AgentRef): Result<SkillGrant, string>;
+}
+
+export type RunFork = (
+  task: ForkTask,
+) => Promise<
+  | { readonly kind: 'done'; readonly text: string; readonly isError: boolean }
+  | { readonly kind: 'refused'; readonly reason: string }
+>;
+
+export interface InvokerParts {
+  readonly book: Pick<SkillBook, 'find' | 'list'>;
+  readonly grants: SkillGrants;
+  readonly runShell: RunShell;
+  readonly projectDir: string;
+  sessionId(): string;
+  /** The effort in force, where there is one. */
+  effort?(): string | undefined;
+  /** The setting `disableSkillShellExecution`. */
+  shellIsOff?(): boolean;
+  /** Absent: there are no agents to run a skill as. */
+  readonly fork?: RunFork;
+}
+
+export interface SkillInvoker {
+  /** Whether there is such a skill for this one. */
+  check(name: string, by: Invoker): Promise<Result<Skill, string>>;
+  invoke(call: SkillCall): Promise<SkillOutcome>;
+  /** What skills said in this conversation is gone from it. Absent: from all. */
+  forget(agentPath?: string): void;
+}
+
+export function createSkillInvoker(parts: InvokerParts): SkillInvoker {
+  const said = createSaidBefore();
+  return {
+    check: (name, by) => findFor(parts.book, name, by),
+    async invoke(call) {
+      const opened = await open(parts, call);
+      if (!opened.ok) return refused(call, opened.error);
+      const { skill, grant, text } = opened.value;
+      if (skill.head.context === 'fork') {
+        // The agent gets what the head grants, not the one that started it.
+        grant.withdraw();
+        return runFork(parts, call, opened.value);
+      }
+      const path = call.agent.path;
+      const repeated = said.has(path, skill.name, text);
+      said.add(path, skill.name, text);
+      grant.restrain();
+      return readyOf(opened.value, call, {
+        repeated,
+        withdraw() {
+          grant.withdraw();
+          if (!repeated) said.remove(path, skill.name, text);
+        },
+      });
+    },
+    forget: said.forget,
+  };
+}
+
+interface Opened {
+  readonly skill: Skill;
+  readonly args: string;
+  readonly text: string;
+  readonly grant: SkillGrant;
+}
+
+/** Finds the skill, puts its grants in force and makes its text with them. */
+async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened, string>> {
+  const found = await findFor(parts.book, call.name, call.by);
+  if (!found.ok) return found;
+  const skill = found.value;
+  if (skill.head.context === 'fork' && parts.fork === undefined) {
+    return err(`The skill ${skill.name} runs as an agent of its own (context: fork), and there are none here.`);
+  }
+  const body = await skill.body();
+  if (call.approved !== undefined && call.approved !== fingerprintOf(skill, body)) {
+    // fail-closed: whoever said yes said it to another text.
+    return err(`The skill ${skill.name} changed while its call was decided (${skill.file}). Call it again.`);
+  }
+  const grant = parts.grants.add(skill, call.agent);
+  if (!grant.ok) {
+    return err(`The skill ${skill.name} cannot be used: ${grant.error} (${skill.file}).`);
+  }
+  const args = call.args ?? '';
+  const text = await textOf(parts, call, { skill, body, args }).catch((thrown: unknown) => {
+    grant.value.withdraw();
+    throw thrown;
+  });
+  if (!text.ok) {
+    grant.value.withdraw();
+    return err(`The skill ${skill.name} was not started: ${text.error}.`);
+  }
+  return ok({ skill, args, text: text.value, grant: grant.value });
+}
+
+async function textOf(
+  parts: InvokerParts,
+  { agent, signal }: SkillCall,
+  { skill, body, args }: { readonly skill: Skill; readonly body: string; readonly args: string },
+): Promise<Result<string, string>> {
+  const variables = new Map([
+    ['CLAUDE_SESSION_ID', parts.sessionId()],
+    ['CLAUDE_PROJECT_DIR', parts.projectDir],
+    ['CLAUDE_SKILL_DIR', skill.directory],
+  ]);
+  const effort = skill.head.effort ?? parts.effort?.();
+  if (effort !== undefined) variables.set('CLAUDE_EFFORT', effort);
+  const rendered = renderSkill(body, { args, names: skill.head.arguments ?? [], variables });
+  const policy = shellPolicyOf(skill, { isOff: parts.shellIsOff?.() === true });
+  const filled = await fillShell(rendered, policy, ({ command, line }) => {
+    if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: 'interrupted' });
+    const { name, file, bodyLine } = skill;
+    return parts.runShell(
+      { text: command, agent, skill: name, file, line: bodyLine + line },
+      signal,
+    );
+  });
+  return filled.ok ? ok(`${headingOf(skill)}${filled.value}`) : filled;
+}
+
+/** Commands are single files, and a server's prompts have none. */
+function headingOf({ origin, directory }: Skill): string {
+  const hasFiles = origin !== 'mcp' && origin !== 'command' && directory !== '';
+  return hasFiles ? `Base directory for this skill: ${directory}\n\n` : '';
+}
+
+function readyOf(
+  { skill, args, text, grant }: Opened,
+  { by }: SkillCall,
+  { repeated, withdraw }: Pick<ReadySkill, 'repeated' | 'withdraw'>,
+): ReadySkill {
+  const { name, head } = skill;
+  const note = `The skill ${name} was started again. Its text is the same as above; follow it once more.`;
+  return {
+    kind: 'ready',
+    skill,
+    args,
+    message: repeated ? note : text,
+    toolText: `Launching skill: ${name}`,
+    repeated,
+    grants: grant.granted,
+    disallowed: head.disallowedTools ?? [],
+    ...(head.fenceTools === undefined ? {} : { fence: head.fenceTools }),
+    ...(by === 'person' ? modelOf(skill) : {}),
+    ...effortOf(skill),
+    ...hooksOf(skill),
+    notes: grant.notes,
+    withdraw,
+  };
+}
+
+async function runFork(
+  parts: InvokerParts,
+  call: SkillCall,
+  { skill, args, text }: Opened,
+): Promise<SkillOutcome> {
+  const { head } = skill;
+  const done = await parts.fork?.({
+    skill,
+    prompt: text,
+    args,
+    by: call.by,
+    ...(head.agent === undefined ? {} : { agentType: head.agent }),
+    ...modelOf(skill),
+    ...effortOf(skill),
+    ...(head.background === undefined ? {} : { background: head.background }),
+    ...hooksOf(skill),
+    parent: call.agent,
+    signal: call.signal,
+    grant(child) {
+      const grant = parts.grants.add(skill, child);
+      if (grant.ok) grant.value.restrain();
+      return grant;
+    },
+  });
+  if (done?.kind !== 'done') return refused(call, done?.reason ?? 'there are no agents here');
+  return { kind: 'forked', skill, toolText: done.text, isError: done.isError };
+}
+
+function refused(_call: SkillCall, reason: string): SkillOutcome {
+  return { kind: 'refused', reason };
+}
+
+function modelOf({ head }: Skill): { readonly model?: string } {
+  return head.model === undefined || head.model === 'inherit' ? {} : { model: head.model };
+}
+
+function effortOf({ head }: Skill): { readonly effort?: string } {
+  return head.effort === undefined ? {} : { effort: head.effort };
+}
+
+function hooksOf({ name, head, source, file, trusted }: Skill): { readonly hooks?: SkillHooks } {
+  return head.hooks === undefined
+    ? {}
+    : { hooks: { name, hooks: head.hooks, source, file, trusted } };
+}

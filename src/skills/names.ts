@@ -1,0 +1,38 @@
+import { visible } from '../util/visible.js';
+
+const LONGEST_NAME = 256;
+
+/** Names of MCP prompts; a file that took one would speak in a server's place. */
+const FOREIGN_PREFIX = /^mcp__/i;
+
+/**
+ * Why a directory or file name cannot be what a skill is called by; undefined when it can. Stands
+ * in prompts, in rules (`Skill(name *)`) and on a terminal, and must mean the same thing in each.
+ */
+export function nameProblem(name: string): string | undefined {
+  if (name === '') return 'its name is empty';
+  if (name.length > LONGEST_NAME) return `its name is longer than ${LONGEST_NAME} characters`;
+  if (/[<>]/.test(name)) return 'its name holds < or >';
+  // fail-closed: what cannot be seen makes two names look like one.
+  if (visible(name) !== name) return `its name holds hidden characters: ${visible(name)}`;
+  // fail-closed: `Skill(deploy *)` is a rule about one skill and its arguments.
+  if (/\s/.test(name)) return 'its name holds blanks';
+  if (/[()*,]/.test(name)) return 'its name holds characters that have a meaning in rules';
+  // fail-closed: `plugin:name` and `sub/dir:name` are given out by us alone.
+  if (/[:/\\]/.test(name)) return 'its name holds a colon, a slash or a backslash';
+  if (FOREIGN_PREFIX.test(name)) return 'names that begin with mcp__ belong to MCP servers';
+  return undefined;
+}
+
+/** What a person or a model wrote, as names are kept: no leading slash, one form of Unicode. */
+export function asName(text: string): string {
+  return text.trim().replace(/^\//, '').normalize('NFC');
+}
+
+/** Text of a skill in one line, without what a model reads and a person does not see. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(UNSEEN, '').trim();
+}
+
+/** Controls, format characters, tags, private use, half pairs, and the selectors that can carry data. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u{e0100}-\u{e01ef}]/gu;

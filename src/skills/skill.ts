@@ -1,0 +1,92 @@
+import type { SettingSource } from '../util/sourced.js';
+
+/** Where a skill comes from. `command`: an old file of `.claude/commands`. */
+export type SkillOrigin =
+  | 'managed'
+  | 'user'
+  | 'project'
+  | 'nested'
+  | 'plugin'
+  | 'bundled'
+  | 'mcp'
+  | 'command';
+
+/** What a skill's head says. Absent: the head does not say it. */
+export interface SkillHead {
+  /** For people; the name to call it by is the directory's. */
+  readonly displayName?: string;
+  readonly description?: string;
+  readonly whenToUse?: string;
+  readonly argumentHint?: string;
+  /** Named positional arguments. */
+  readonly arguments?: readonly string[];
+  /** Only people may run it. */
+  readonly disableModelInvocation?: boolean;
+  /** People cannot type it. */
+  readonly userInvocable?: boolean;
+  /** Allow rules for the turn that invokes it. */
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  /** `portcullis: {fence-tools: …}`: nothing but these may be called while it is active. */
+  readonly fenceTools?: readonly string[];
+  readonly model?: string;
+  readonly effort?: string;
+  /** Runs as an agent of its own. */
+  readonly context?: 'fork';
+  readonly agent?: string;
+  readonly background?: boolean;
+  /** A hooks object as in settings, as written. */
+  readonly hooks?: unknown;
+  /** Dormant until a file that matches is touched. */
+  readonly paths?: readonly string[];
+  readonly shell?: 'bash' | 'powershell';
+  /** Every key of the head, known or not, as written. */
+  readonly keys: readonly string[];
+}
+
+/** A skill that was found. Its body is read when it is needed and not before. */
+export interface Skill {
+  /** What it is called by: `name`, or `sub/dir:name` where two would clash. */
+  readonly name: string;
+  readonly origin: SkillOrigin;
+  readonly source: SettingSource;
+  /** The file that holds it; bundled and MCP skills have a name of their own kind. */
+  readonly file: string;
+  /** Where its supporting files are. */
+  readonly directory: string;
+  readonly head: SkillHead;
+  /** Whether the place it came from may grant or execute. */
+  readonly trusted: boolean;
+  /** From 1: where the body begins in the file. */
+  readonly bodyLine: number;
+  readonly problems: readonly SkillProblem[];
+  /** Text without the head. */
+  body(): Promise<string>;
+}
+
+/** Something about a skill's file that a person should know. */
+export interface SkillProblem {
+  readonly line?: number;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+/** A skill that was found and is not in force, and why. */
+export interface SkippedSkill {
+  readonly name: string;
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** All skills of a session as they are now. */
+export interface SkillBook {
+  /** In force, in the order in which they are listed. */
+  list(): Promise<readonly Skill[]>;
+  skipped(): Promise<readonly SkippedSkill[]>;
+  /** By the name the model or a person uses; a leading `/` is fine. */
+  find(name: string): Promise<Skill | undefined>;
+  /** Files were touched: what became known by that (nested directories, dormant skills). */
+  touched(paths: readonly string[]): Promise<readonly Skill[]>;
+  /** Files of skills changed on disk: forgets what was read of them. True: the listing is another one. */
+  refresh(): Promise<boolean>;
+}

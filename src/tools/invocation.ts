@@ -1,0 +1,66 @@
+import type { Gate, GateVerdict } from '../permissions/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import type { InvalidInput } from './invalid-input.js';
+import type { ToolPool } from './pool.js';
+import type { AnyTool, ToolContext, ToolOutput, Workspace } from './tool.js';
+
+/** All that the one way in needs of others. */
+export interface InvokeDeps {
+  readonly pool: ToolPool;
+  readonly gate: Gate;
+  readonly agent: AgentRef;
+  readonly workspace: Workspace;
+  contextFor(call: ToolUseBlock, signal: AbortSignal): ToolContext;
+  /** Told of every verdict, for receipts and the result's list of denials. */
+  onVerdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
+  /** Told of a call whose input was broken or invalid; returns a note to add, e.g. about a kept draft. */
+  onInvalidInput(
+    invalid: InvalidInput,
+    signal: AbortSignal,
+  ): string | undefined | Promise<string | undefined>;
+  /** Told of a call that was refused; returns what else the model should know. */
+  onRefused?(
+    call: CheckedCall,
+    verdict: GateVerdict,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  /** Sees every output before anybody else does, and may give another one in its place. */
+  review?(finished: FinishedCall, context: ToolContext): Promise<Reviewed>;
+  /** Told of a call that ran. */
+  onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
+  /** Cuts or spills what is too long to show. */
+  bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;
+  /** Milliseconds from an arbitrary start. */
+  monotonic(): number;
+  uuid(): string;
+}
+
+/** A call whose name and input were found to be right. */
+export interface CheckedCall {
+  readonly call: ToolUseBlock;
+  readonly tool: AnyTool;
+  readonly input: ToolUseBlock['input'];
+}
+
+/** A call that ran: `input` is what it ran with. */
+export interface FinishedCall extends CheckedCall {
+  readonly output: ToolOutput;
+  readonly ms: number;
+}
+
+export interface Reviewed {
+  readonly output: ToolOutput;
+  /** For the model, after the result. */
+  readonly contexts: readonly string[];
+  /** The turn ends with this call, and why. */
+  readonly stop?: string;
+}
+
+/** Runs one tool call of one agent, whatever it is, and always resolves. */
+export type Invoke = (
+  call: ToolUseBlock,
+  malformed: MalformedInput | undefined,
+  signal: AbortSignal,
+) => Promise<ToolCallResult>;
