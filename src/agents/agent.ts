@@ -50,6 +50,7 @@ export interface AgentSetup {
   readonly onIdle: LoopDeps['onIdle'];
   readonly afterBatch?: LoopDeps['afterBatch'];
   readonly display?: LoopDeps['display'];
+  readonly prepareCalls?: LoopDeps['prepareCalls'];
   /** Whether a run may end with a call that a hook put off. */
   readonly mayDefer?: boolean;
   onAnswer(answer: ModelAnswer): void;
@@ -114,6 +115,14 @@ export function createAgent(setup: AgentSetup): Agent {
     onIdle: setup.onIdle,
     ...(setup.afterBatch === undefined ? {} : { afterBatch: setup.afterBatch }),
     ...(setup.display === undefined ? {} : { display: setup.display }),
+    ...(setup.prepareCalls === undefined
+      ? {}
+      : {
+          prepareCalls: async (calls, signal) => {
+            await settled;
+            return (await setup.prepareCalls?.(calls, signal)) ?? (() => undefined);
+          },
+        }),
     mayDefer: setup.mayDefer === true,
     onPromptTooLong: (signal) => compact('auto', undefined, signal),
     recordInput: (message) => setup.record.input(message),

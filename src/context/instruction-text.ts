@@ -19,20 +19,29 @@ export function withoutBlockComments(text: string): string {
 export function withoutHidden(text: string): { readonly text: string; readonly removed: number } {
   if (/^[\t\n\x20-\x7e]*$/.test(text)) return { text, removed: 0 };
   let removed = 0;
-  const take = (): string => {
+  const visible = text.replace(HIDDEN, (char, at: number, whole: string) => {
+    if (isInUse(char, at, whole)) return char;
     removed++;
     return '';
-  };
-  const visible = text.replace(HIDDEN, take).replace(LOOSE, take);
+  });
   return { text: visible, removed };
 }
 
-/** Controls but tab and newline, soft hyphen, direction, zero width, fillers, tags, supplementary selectors. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
-/** Joiners and selectors that join nothing: beside plain letters, at an edge, or several in a row. */
-const LOOSE =
-  /(?<![^\x00-\x7f\u200c\u200d\ufe00-\ufe0f\s]\ufe0f?)[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d\ufe00-\ufe0f\s])|(?<![^\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\u200c\u200d\ufe00-\ufe0f\s])[\ufe00-\ufe0f]/gu;
+const HIDDEN = /\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]|(?![\t\n])\p{Cc}/gu;
+
+/** Not beside plain letters, at an edge, or several in a row: there a joiner joins nothing. */
+function isInUse(char: string, at: number, text: string): boolean {
+  const before = text.charAt(at - 1);
+  if (/[\ufe00-\ufe0f]/.test(char)) return isForeign(before) || /[#*\d]/.test(before);
+  if (char !== '\u200c' && char !== '\u200d') return false;
+  const base = before === '\ufe0f' ? text.charAt(at - 2) : before;
+  return isForeign(base) && isForeign(text.charAt(at + 1));
+}
+
+/** A visible letter or picture, or half of one, beyond ASCII. */
+function isForeign(char: string): boolean {
+  return char > '\x7f' && !/\s|\p{Default_Ignorable_Code_Point}/u.test(char);
+}
 
 /** First lines of a text that may not take more room than that, with a note of what is missing. */
 export function firstLines(

@@ -14,6 +14,7 @@ import { openBuiltins } from '../tools/builtin/set.js';
 import type { CheckedCall, InvokeDeps } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import { boundOutput } from '../tools/output.js';
+import type { ToolPool } from '../tools/pool.js';
 import { createReadState } from '../tools/read-state.js';
 import type { ToolContext, Workspace } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
@@ -111,6 +112,20 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     workspace,
     signal,
   });
+  /** The guards of all calls of one answer are asked at once; each call still waits for its own. */
+  const prepareCalls = async (
+    blocks: readonly ToolUseBlock[],
+    signal: AbortSignal,
+  ): Promise<() => void> => {
+    if (blocks.length < 2) return () => undefined;
+    const checked = await Promise.all(blocks.map((call) => checkedCall(builtins.pool, call)));
+    const ends = checked.flatMap((one) =>
+      one === undefined ? [] : [hooks.askAhead(gateCall(one, signal), permissions.mode())],
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  };
   const around: Pick<InvokeDeps, 'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'> =
     {
       gate: permissions.gate,
@@ -154,7 +169,20 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       if (output.isError !== true) calls.ran(tool);
     },
   });
-  return { permissions, builtins, calls, invoke, journal, around, contextOf, events };
+  return { permissions, builtins, calls, invoke, journal, around, contextOf, events, prepareCalls };
+}
+
+/** Undefined: it will be refused for what it is, and no guard need be asked. */
+async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedCall | undefined> {
+  const tool = pool.resolve(call.name);
+  if (tool === undefined) return undefined;
+  try {
+    const input = tool.fromModel?.(call.input) ?? call.input;
+    return (await tool.validate(input)).length === 0 ? { call, tool, input } : undefined;
+  } catch {
+    // Whatever is wrong with it is told when its turn comes.
+    return undefined;
+  }
 }
 
 export type Hands = Awaited<ReturnType<typeof openHands>>;

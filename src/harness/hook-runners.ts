@@ -42,7 +42,10 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
     platform: ground.host.os,
     ...(config.effort === undefined ? {} : { effort: config.effort }),
   };
-  const persistent = createPersistentHooks(place);
+  const persistent = createPersistentHooks({
+    ...place,
+    log: (text) => config.emit({ type: 'notice', level: 'info', text }),
+  });
   const choose = (name?: string): string =>
     name === undefined ? model.choices.small() : resolveModel(name, env).id;
   const judge: AgentJudge = (question, signal) => {

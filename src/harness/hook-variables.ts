@@ -10,12 +10,13 @@ export async function takeVariables(parts: {
   readonly fs: FileSystem;
   readonly processes: ProcessSupervisor;
   readonly env: Environment;
+  readonly cwd: string;
   readonly variables: HookVariables;
   tell(text: string): void;
 }): Promise<void> {
   const { file, fs, processes, env, variables, tell } = parts;
   if ((await fs.stat(file)) === undefined) return;
-  const read = await readEnvFile(file, { fs, processes, env });
+  const read = await readEnvFile(file, { fs, processes, env, cwd: parts.cwd });
   if (!read.ok) {
     tell(`the variables that hooks left cannot be read: ${read.error}`);
     return;

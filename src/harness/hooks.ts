@@ -100,7 +100,15 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
         return round;
       }
       const { takeVariables } = await import('./hook-variables.js');
-      await takeVariables({ file: envFile(), fs, processes, env, variables, tell });
+      await takeVariables({
+        file: envFile(),
+        cwd: workspace.cwd,
+        fs,
+        processes,
+        env,
+        variables,
+        tell,
+      });
       return round;
     },
   };
@@ -113,10 +121,13 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     viewOf(call, { fs, home, mode: now, rules: NO_RULES });
   const ofCall = (about: { readonly call: GateCall; readonly mode: PermissionMode }) =>
     ifRule(view(about.call, about.mode));
+  const precheck = createHookPrecheck(asked, { ifRule });
   return {
     dispatch: asked,
     variables,
-    precheck: createHookPrecheck(asked, { ifRule }),
+    precheck,
+    /** Asks the guards of a call before its turn has come. */
+    askAhead: (call: GateCall, now: PermissionMode) => precheck.askAhead(view(call, now)),
     around: createHookAsker(asked, { ifRule: ofCall }),
     denied: createDenialHooks(asked, { ifRule: ofCall }),
     post: createPostToolHooks(asked),

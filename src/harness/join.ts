@@ -199,6 +199,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     takeInput: () => current.run?.takeInput() ?? [],
     mayDefer: config.mayDefer === true,
     display: events.display,
+    prepareCalls: hands.prepareCalls,
     async afterBatch(batch, signal) {
       await events.moved(signal);
       return await hands.events.afterBatch(batch, signal);

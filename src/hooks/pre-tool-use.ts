@@ -27,19 +27,62 @@ export interface PreToolUseDeps {
   readonly ifRule: (view: CallView) => FitsRule;
 }
 
+export interface HookPrecheck extends Precheck {
+  /**
+   * Asks about a call before its turn has come, so that the calls of one answer need not wait for
+   * each other's guards. Returns what withdraws the question.
+   */
+  askAhead(view: CallView): () => void;
+}
+
 /**
  * Asks the PreToolUse hooks of all kinds, all at once. The strictest answer wins; a yes opens what
  * no rule holds. A new input is shown to all but its authors once more, and must then stay as it is.
  */
-export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps): Precheck {
+export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps): HookPrecheck {
   const ask = async (view: CallView, except: readonly string[] = []): Promise<Round> => {
     const occasion = toolOccasion(EVENT, view, { fits: deps.ifRule(view) });
     return roundOf(view, await dispatch.fire(EVENT, { ...occasion, except }));
   };
+  const ahead = new Map<string, { readonly asked: string; readonly round: Promise<Round> }>();
+  /** What was asked ahead counts as long as the hooks were told what is still true. */
+  const first = (view: CallView): Promise<Round> => {
+    const { toolUseId } = view.call;
+    const early = ahead.get(toolUseId);
+    ahead.delete(toolUseId);
+    const isValid = early !== undefined && early.asked === questionText(view);
+    return isValid ? early.round : ask(view);
+  };
+  return Object.assign(precheck(dispatch, { ask, first }), {
+    askAhead(view: CallView): () => void {
+      const { agent, toolUseId } = view.call;
+      if (!dispatch.has(EVENT, { agent, matched: view.names })) return () => undefined;
+      const entry = { asked: questionText(view), round: ask(view) };
+      ahead.set(toolUseId, entry);
+      return () => {
+        if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
+      };
+    },
+  });
+}
+
+/** What hooks are told about a call, as far as it may change before its turn comes. */
+function questionText({ call, mode }: CallView): string {
+  return JSON.stringify([call.input, call.workspace.cwd, mode, call.agent.path]);
+}
+
+function precheck(
+  dispatch: HookDispatch,
+  how: {
+    ask(view: CallView, except?: readonly string[]): Promise<Round>;
+    first(view: CallView): Promise<Round>;
+  },
+): Precheck {
+  const { ask } = how;
   return async (view, { retarget, rewritten }) => {
     const { agent } = view.call;
     if (!dispatch.has(EVENT, { agent, matched: view.names })) return { view, trace: [] };
-    const first = await ask(view);
+    const first = await how.first(view);
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
     if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite.by)));

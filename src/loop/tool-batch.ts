@@ -19,6 +19,20 @@ export async function runToolBatch(
   batch: ToolBatch,
   signal: AbortSignal,
 ): Promise<readonly ToolCallResult[]> {
+  const whole = batch.calls.filter((call) => !batch.malformed.has(call.id));
+  const prepared = await deps.prepareCalls?.(whole, signal);
+  try {
+    return await runInOrder(deps, batch, signal);
+  } finally {
+    prepared?.();
+  }
+}
+
+async function runInOrder(
+  deps: LoopDeps,
+  batch: ToolBatch,
+  signal: AbortSignal,
+): Promise<readonly ToolCallResult[]> {
   const results: ToolCallResult[] = [];
   let stopped = false;
   for (const group of groupsOf(deps, batch.calls)) {

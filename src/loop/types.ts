@@ -111,6 +111,11 @@ export interface LoopDeps {
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
   ): Promise<ToolCallResult>;
+  /**
+   * The calls of one answer are about to run: what takes time and changes nothing may begin for all
+   * of them. Returns what ends it, called when all have their results.
+   */
+  prepareCalls?(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void>;
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<ReadonlyMap<number, string> | undefined>;
   /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */

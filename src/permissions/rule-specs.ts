@@ -75,10 +75,13 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec {
   const { field = '', followedBy } = tool;
   if (followedBy === undefined) return { kind: 'field', field, value: folded(spec, kind) };
   // Names are matched with what follows them and one blank at the end, as commands are.
-  const text = spec.trim();
+  // They are kept without the slash that people type in front of them.
+  const text = spec.trim().replace(/^\/(?=.)/s, '');
   const family = /^(.+):\*$/s.exec(text)?.[1];
   if (family !== undefined) {
-    const value: Token[] = [...folded(family, kind), NAME_END, { kind: 'star' }];
+    // A restriction goes by the mere beginning of a name; a grant ends with it or with its colon.
+    const end = kind === 'allow' ? [NAME_END] : [];
+    const value: Token[] = [...folded(family, kind), ...end, { kind: 'star' }];
     return { kind: 'field', field, value, followedBy };
   }
   const open = /^(.+?)\s+\*$/s.exec(text)?.[1];

@@ -79,6 +79,11 @@ export const WebFetch = z.strictObject({
   offset: z.int().min(0).optional(),
 });
 
+export const Skill = z.strictObject({
+  skill: z.string().describe('Name, as listed'),
+  args: z.string().optional().describe('Arguments, as one text'),
+});
+
 export const TodoWrite = z.strictObject({
   todos: z.array(
     z.strictObject({
@@ -162,6 +167,7 @@ export const TOOL_INPUTS = {
   Grep,
   NotebookEdit,
   Read,
+  Skill,
   TaskCreate,
   TaskGet,
   TaskList,

@@ -48,7 +48,9 @@ export function rulesOf(skill: Skill, parts: SkillRuleParts): SkillRules {
   return {
     allow: allow.rules,
     deny: deny.rules,
-    ...(fence === undefined ? {} : { fence: { rules: fence.rules, origin: fenceOrigin(skill, parts) } }),
+    ...(fence === undefined
+      ? {}
+      : { fence: { rules: fence.rules, origin: fenceOrigin(skill, parts) } }),
     notes: [...allow.lost, ...(fence?.lost ?? [])],
     ...(broken === undefined ? {} : { broken }),
   };

@@ -35,10 +35,13 @@ async function forModel(book: Book, wanted: string, skill: Skill): Promise<Resul
     );
   }
   // A skill for some files does not exist for the model before one of them was touched.
-  const isDormant = head.paths !== undefined && !(await book.list()).some((one) => one.name === name);
+  const isDormant =
+    head.paths !== undefined && !(await book.list()).some((one) => one.name === name);
   if (isDormant) return err(await unknown(book, wanted, 'model'));
   // fail-closed: rules have judged the name that was called, so it must be the one that runs.
-  return name === wanted ? ok(skill) : err(`The skill ${shown(wanted)} is called ${name}; call it by that name.`);
+  return name === wanted
+    ? ok(skill)
+    : err(`The skill ${shown(wanted)} is called ${name}; call it by that name.`);
 }
 
 function forPerson(skill: Skill): Result<Skill, string> {

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { SourcedRule } from '../settings/types.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -123,7 +124,7 @@ export function createSkillInvoker(parts: InvokerParts): SkillInvoker {
     check: (name, by) => findFor(parts.book, name, by),
     async invoke(call) {
       const opened = await open(parts, call);
-      if (!opened.ok) return refused(call, opened.error);
+      if (!opened.ok) return refused(opened.error);
       const { skill, grant, text } = opened.value;
       if (skill.head.context === 'fork') {
         // The agent gets what the head grants, not the one that started it.
@@ -159,12 +160,19 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
   if (!found.ok) return found;
   const skill = found.value;
   if (skill.head.context === 'fork' && parts.fork === undefined) {
-    return err(`The skill ${skill.name} runs as an agent of its own (context: fork), and there are none here.`);
+    return err(
+      `The skill ${skill.name} runs as an agent of its own (context: fork), and there are none here.`,
+    );
   }
-  const body = await skill.body();
+  const read = await skill.body().then(ok, (thrown: unknown) => err(messageOf(thrown)));
+  if (!read.ok)
+    return err(`The skill ${skill.name} cannot be read: ${read.error} (${skill.file}).`);
+  const body = read.value;
   if (call.approved !== undefined && call.approved !== fingerprintOf(skill, body)) {
     // fail-closed: whoever said yes said it to another text.
-    return err(`The skill ${skill.name} changed while its call was decided (${skill.file}). Call it again.`);
+    return err(
+      `The skill ${skill.name} changed while its call was decided (${skill.file}). Call it again.`,
+    );
   }
   const grant = parts.grants.add(skill, call.agent);
   if (!grant.ok) {
@@ -262,11 +270,11 @@ async function runFork(
       return grant;
     },
   });
-  if (done?.kind !== 'done') return refused(call, done?.reason ?? 'there are no agents here');
+  if (done?.kind !== 'done') return refused(done?.reason ?? 'there are no agents here');
   return { kind: 'forked', skill, toolText: done.text, isError: done.isError };
 }
 
-function refused(_call: SkillCall, reason: string): SkillOutcome {
+function refused(reason: string): SkillOutcome {
   return { kind: 'refused', reason };
 }
 

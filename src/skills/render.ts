@@ -83,7 +83,7 @@ function createFilling({ args, names, variables }: RenderValues): Filling {
     return value;
   };
   /** What a token stands for; undefined: it is none, or nothing is there for it. */
-  const valueOf = (token: Token): string | undefined => {
+  const valueFor = (token: Token): string | undefined => {
     if (token.kind === 'all') return put(args);
     if (token.kind === 'word') return put(words[token.index]);
     return put(words[token.index]) ?? '';
@@ -105,7 +105,7 @@ function createFilling({ args, names, variables }: RenderValues): Filling {
       const end = at + token.length;
       const written = text.slice(at, end);
       if (isEscaped) filled.push(text.slice(done, at - 1), written);
-      else filled.push(text.slice(done, at), valueOf(token) ?? written);
+      else filled.push(text.slice(done, at), valueFor(token) ?? written);
       done = end;
     }
     return [...filled, text.slice(done)].join('');

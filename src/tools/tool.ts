@@ -75,6 +75,8 @@ export interface ToolOutput {
   readonly structured?: unknown;
   /** Ends the run after this result, with this value (structured output). */
   readonly finish?: { readonly structuredOutput: unknown };
+  /** Texts that follow the results of the step in the same message, as they are: the text of a skill. */
+  readonly followUp?: readonly { readonly text: string }[];
 }
 
 export interface ValidationProblem {

@@ -1,0 +1,127 @@
+import type { FileSystem } from '../env/fs.js';
+import { basename, dirname, findRepositoryRoot, join, resolve } from '../env/paths.js';
+import type { SettingSource } from '../util/sourced.js';
+import type { SkillOrigin } from './skill.js';
+
+export type SkillFiles = Pick<
+  FileSystem,
+  'stat' | 'lstat' | 'list' | 'readHead' | 'readText' | 'realPath'
+>;
+
+/** A plugin's directory. What it is called by is `name:skill`. */
+export interface PluginPlace {
+  readonly name: string;
+  readonly directory: string;
+  /** Whether a person let it grant and execute. */
+  readonly trusted: boolean;
+}
+
+/** Where skills are looked for. */
+export interface SkillPlaces {
+  readonly fs: SkillFiles;
+  /** Where the session was started. Absolute. */
+  readonly cwd: string;
+  /** The user's configuration directory. */
+  readonly configDir: string;
+  readonly managedDir: string;
+  /** Which optional settings sources count: `user` for the personal ones, `project` for all of projects. */
+  readonly sources: readonly string[];
+  /** The further working directories, as they are now. */
+  additionalDirectories(): readonly string[];
+  readonly plugins?: readonly PluginPlace[];
+}
+
+/** A directory that holds skills, or old command files. */
+export interface SkillRoot {
+  readonly kind: 'skills' | 'commands' | 'plugin';
+  readonly origin: SkillOrigin;
+  readonly source: SettingSource;
+  readonly directory: string;
+  /** The directory whose `.claude` it is in, where a project's trust decides. */
+  readonly level?: string;
+  /** Stands before each name: of a plugin, or of a sub-directory whose names would clash. */
+  readonly prefix?: string;
+  /** Of a plugin. */
+  readonly trusted?: boolean;
+}
+
+/** From the start directory up to the repository's root; the start directory alone outside of one. */
+export function projectLevels(cwd: string): readonly string[] {
+  const start = resolve(cwd);
+  const top = findRepositoryRoot(start) ?? start;
+  const levels = [start];
+  for (let at = start; at !== top && dirname(at) !== at; ) {
+    at = dirname(at);
+    levels.push(at);
+  }
+  return levels;
+}
+
+/** Strongest first: of two skills of one name the one that is found first is in force. */
+export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
+  const { configDir, managedDir } = places;
+  const hasUser = places.sources.includes('user');
+  const projects = await projectRoots(places);
+  const user = (kind: 'skills' | 'commands'): SkillRoot => ({
+    kind,
+    origin: kind === 'skills' ? 'user' : 'command',
+    source: 'user',
+    directory: join(configDir, kind),
+  });
+  const managed: SkillRoot = {
+    kind: 'skills',
+    origin: 'managed',
+    source: 'managed',
+    directory: join(managedDir, '.claude', 'skills'),
+  };
+  return [
+    managed,
+    ...(hasUser ? [user('skills')] : []),
+    ...projects.filter(({ kind }) => kind === 'skills'),
+    ...(hasUser ? [user('commands')] : []),
+    ...projects.filter(({ kind }) => kind === 'commands'),
+    ...(places.plugins ?? []).map(pluginRoot),
+  ];
+}
+
+async function projectRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
+  if (!places.sources.includes('project')) return [];
+  const own = await realOrSelf(places.fs, places.configDir);
+  const roots: SkillRoot[] = [];
+  for (const level of projectLevels(places.cwd)) {
+    const directory = join(level, '.claude');
+    // Started in the home directory, the user's own skills are not a project's.
+    if ((await realOrSelf(places.fs, directory)) === own) continue;
+    roots.push(skillsRoot(directory, level), {
+      ...skillsRoot(directory, level),
+      kind: 'commands',
+      origin: 'command',
+      directory: join(directory, 'commands'),
+    });
+  }
+  for (const added of places.additionalDirectories()) {
+    const directory = basename(added) === '.claude' ? added : join(added, '.claude');
+    if ((await realOrSelf(places.fs, directory)) === own) continue;
+    roots.push(skillsRoot(directory, dirname(directory)));
+  }
+  return roots;
+}
+
+/** The skills of a project's `.claude` directory. */
+export function skillsRoot(directory: string, level: string): SkillRoot {
+  const at = join(directory, 'skills');
+  return { kind: 'skills', origin: 'project', source: 'project', directory: at, level };
+}
+
+function pluginRoot({ name, directory, trusted }: PluginPlace): SkillRoot {
+  return { kind: 'plugin', origin: 'plugin', source: 'plugin', directory, prefix: name, trusted };
+}
+
+async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {
+  try {
+    return await fs.realPath(path);
+  } catch {
+    // A loop of links leads nowhere; whoever looks into it is told.
+    return path;
+  }
+}

@@ -1,0 +1,117 @@
+import { join } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import { mapBounded } from './bounded.js';
+import type { SkillFiles, SkillRoot } from './find-roots.js';
+import {
+  ALL,
+  AT_ONCE,
+  type Entry,
+  type FindDeps,
+  type Found,
+  joined,
+  listed,
+  MOST_ENTRIES,
+  NOTHING,
+  passedOver,
+} from './found.js';
+import { nameProblem } from './names.js';
+
+const SKILL_FILE = 'SKILL.md';
+/** Holds skills that an account brings, which are not read here. */
+const RESERVED = 'synced';
+
+/** The skills of one directory: each a directory with a SKILL.md. */
+export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found> {
+  const list = await listed(root.directory, deps.fs);
+  if (!list.ok) return list.found;
+  const real = await deps.fs.realPath(root.directory);
+  const found = await mapBounded(list.entries.slice(0, MOST_ENTRIES), AT_ONCE, (entry) =>
+    fromEntry(entry, { root, real, deps }),
+  );
+  if (list.entries.length <= MOST_ENTRIES) return joined(found);
+  const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
+  return joined([...found, passedOver(ALL, root.directory, reason)]);
+}
+
+/** A plugin that is one skill, in its own directory. */
+export async function rootSkill(root: SkillRoot, deps: FindDeps): Promise<Found> {
+  const file = join(root.directory, SKILL_FILE);
+  if ((await deps.fs.stat(file).catch(() => undefined))?.kind !== 'file') return NOTHING;
+  const real = await deps.fs.realPath(file);
+  const name = root.prefix ?? '';
+  return { candidates: [{ name, root, file, directory: root.directory, real }], skipped: [] };
+}
+
+interface Place {
+  readonly root: SkillRoot;
+  /** The root's directory behind all links. */
+  readonly real: string;
+  readonly deps: FindDeps;
+}
+
+async function fromEntry(entry: Entry, place: Place): Promise<Found> {
+  const { root, deps } = place;
+  const directory = join(root.directory, entry.name);
+  if (entry.name.startsWith('.')) return NOTHING;
+  try {
+    const kind =
+      entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
+    if (kind !== 'directory') return looseFile(entry, { directory, kind });
+    if (root.origin === 'user' && entry.name === RESERVED) {
+      return passedOver(RESERVED, directory, 'the folder is kept for skills of an account');
+    }
+    return await fromDirectory({ ...place, name: entry.name, isLink: entry.kind === 'symlink' });
+  } catch (thrown) {
+    // fail-closed: what cannot be looked at is not used.
+    return passedOver(entry.name, directory, `it cannot be looked at: ${messageOf(thrown)}`);
+  }
+}
+
+function looseFile(
+  { name }: Entry,
+  { directory, kind }: { directory: string; kind: string | undefined },
+): Found {
+  if (kind === undefined) return passedOver(name, directory, 'it is a link to nothing');
+  const isDocument = name.toLowerCase().endsWith('.md') && !/^readme\.md$/i.test(name);
+  if (!isDocument) return NOTHING;
+  const reason = `a skill is a directory: put it into ${name.slice(0, -'.md'.length)}/${SKILL_FILE}`;
+  return passedOver(name, directory, reason);
+}
+
+async function fromDirectory(
+  place: Place & { readonly name: string; readonly isLink: boolean },
+): Promise<Found> {
+  const { root, deps, isLink } = place;
+  const directory = join(root.directory, place.name);
+  const file = join(directory, SKILL_FILE);
+  const stat = await deps.fs.lstat(file);
+  if (stat === undefined) {
+    return passedOver(place.name, directory, await whyNot(directory, deps.fs));
+  }
+  const name = place.name.normalize('NFC');
+  const problem = nameProblem(name);
+  if (problem !== undefined) return passedOver(place.name, file, problem);
+  const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
+  const real =
+    stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
+  const stray = await deps.homes.stray(root, { file, real });
+  if (stray !== undefined) return passedOver(name, file, stray);
+  return { candidates: [{ name, root, file, directory, real }], skipped: [] };
+}
+
+/** For people who wonder where their skill is. */
+async function whyNot(directory: string, fs: SkillFiles): Promise<string> {
+  const entries = await fs.list(directory);
+  const other = entries.find(({ name }) => name.toUpperCase() === SKILL_FILE.toUpperCase());
+  if (other !== undefined) return `the file must be called ${SKILL_FILE}, not ${other.name}`;
+  if (entries.some(({ name }) => name === '.claude-plugin')) {
+    return 'it is a plugin, and plugins are not read here';
+  }
+  for (const { name, kind } of entries.slice(0, 20)) {
+    if (kind !== 'directory') continue;
+    if ((await fs.lstat(join(directory, name, SKILL_FILE))) !== undefined) {
+      return `skills are looked for one level deep: move ${name}/ up`;
+    }
+  }
+  return `there is no ${SKILL_FILE} in it`;
+}

@@ -1,0 +1,75 @@
+import { isInside, join } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
+
+/** Decides whether a file that links lead to may be read as a skill. */
+export interface Homes {
+  /** Why not; undefined when it may. */
+  stray(
+    root: SkillRoot,
+    at: { readonly file: string; readonly real: string },
+  ): Promise<string | undefined>;
+}
+
+export interface HomesDeps extends SkillPlaces {
+  trusts(directory: string): Promise<boolean>;
+}
+
+/**
+ * What a skill's file says goes to the model without a question, so a link in a foreign repository
+ * must not fetch a key or a note from elsewhere. Inside are the project, the added directories and
+ * the user's own skills. A trusted project may lead outside, to Markdown.
+ */
+export async function openHomes(deps: HomesDeps): Promise<Homes> {
+  const top = projectLevels(deps.cwd).at(-1) ?? deps.cwd;
+  const named = [top, ...deps.additionalDirectories(), join(deps.configDir, 'skills')];
+  const homes: string[] = [];
+  for (const home of named) {
+    try {
+      homes.push(await deps.fs.realPath(home));
+    } catch {
+      // fail-closed: a home that cannot be found is home to nothing.
+    }
+  }
+  return {
+    async stray(root, { file, real }) {
+      if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
+      if (root.level === undefined) return undefined;
+      if (homes.some((home) => isInside(real, home))) {
+        return isMarkdown(real) ? undefined : `it leads to ${real}, which is no Markdown`;
+      }
+      if (!isMarkdown(real)) return `it leads out of the project to ${real}, which is no Markdown`;
+      // fail-closed: nobody has looked at where the links of this folder lead.
+      return (await isTrusted(deps, root.level))
+        ? undefined
+        : `it leads out of the project to ${real}; trust the folder, or name the place with --add-dir`;
+    },
+  };
+}
+
+function isMarkdown(path: string): boolean {
+  return path.toLowerCase().endsWith('.md');
+}
+
+async function isTrusted(deps: HomesDeps, level: string): Promise<boolean> {
+  try {
+    return await deps.trusts(level);
+  } catch {
+    // fail-closed: no answer is no trust.
+    return false;
+  }
+}
+
+/** fail-closed: what others can write is not an administrator's word. */
+async function foreign(deps: HomesDeps, paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    try {
+      if ((await deps.fs.stat(path))?.foreign === true) {
+        return `${path} belongs to, or can be written by, others than the administrator`;
+      }
+    } catch (thrown) {
+      return `${path} cannot be looked at: ${messageOf(thrown)}`;
+    }
+  }
+  return undefined;
+}
