@@ -227,7 +227,7 @@ function nameFits(tokens: readonly Token[], name: string): boolean {
     if (current === 'star') {
       star = token++;
       resume = at;
-    } else if (current !== undefined && current(chars[at] ?? '')) {
+    } else if (current?.(chars[at] ?? '')) {
       at++;
       token++;
     } else {

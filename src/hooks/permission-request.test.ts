@@ -167,7 +167,7 @@ describe('when they are asked', () => {
     expect(fired).toEqual([]);
   });
 
-  it('not about what a PreToolUse hook wants a person to decide', async () => {
+  it('in vain for a yes to what a PreToolUse hook wants a person to decide', async () => {
     const { dispatch } = fakeHooks('PreToolUse', {
       pre: answers({ decision: 'ask', reason: 'LOOK' }),
     });
@@ -178,9 +178,14 @@ describe('when they are asked', () => {
       unanswered: true,
       message: expect.stringMatching(/person to decide.*LOOK/),
     });
-    const attended = rig({ h: no }, { precheck, asker: person({ behavior: 'allow' }) });
-    expect(await attended.bash('ls')).toBe('runs');
-    expect([...alone.fired, ...attended.fired]).toEqual([]);
+    expect(alone.fired).toEqual([]);
+    const attended = rig(
+      { h: yes },
+      { precheck, asker: person({ behavior: 'deny', message: 'n' }) },
+    );
+    expect(await attended.bash('ls')).not.toBe('runs');
+    const held = rig({ h: no }, { precheck, asker: () => new Promise(() => undefined) });
+    expect(await held.bash('ls')).not.toBe('runs');
   });
 });
 

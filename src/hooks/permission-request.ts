@@ -71,16 +71,16 @@ async function put(
   asker: Asker | undefined,
   hooks: (asked: Asked) => Promise<Decided>,
 ): Promise<AskAnswer> {
-  if (request.heldBy === PRE_TOOL_USE_HOOKS) {
-    // fail-closed: a hook that wants a person to decide is not answered by another hook.
-    return asker === undefined ? nobody('A hook wants a person to decide.') : asker(request);
-  }
+  const forPerson = request.heldBy === PRE_TOOL_USE_HOOKS;
+  if (forPerson && asker === undefined) return nobody('A hook wants a person to decide.');
   const { call } = request;
   if (asker === undefined && modeDecides(call, request.mode)) return nobody('');
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const person = asker?.({ ...request, call: { ...call, signal } });
-  const fromHooks = hooks({ request, signal });
+  const said = hooks({ request, signal });
+  // fail-closed: a hook that wants a person to decide is not answered by another hook's yes.
+  const fromHooks = forPerson ? said.then(onlyNo) : said;
   for (const question of [person, fromHooks]) {
     question?.catch(() => {
       // Withdrawn or failed after the other had decided: nobody waits for it any more.
@@ -101,6 +101,10 @@ async function put(
   } finally {
     over.abort(new Error('another answer came first'));
   }
+}
+
+function onlyNo({ answer, trace }: Decided): Decided {
+  return answer?.behavior === 'deny' ? { answer, trace } : { trace };
 }
 
 function nobody(message: string, trace: readonly TraceStep[] = []): AskAnswer {

@@ -94,9 +94,9 @@ export function probeWarning(probed: ProbedHook): string | undefined {
 function withoutCopies(hooks: readonly CapturedHook[]): readonly CapturedHook[] {
   const first = new Map<string, CapturedHook>();
   for (const captured of hooks) {
-    const key = captured.copyOf ?? captured.hook.id;
-    const same = `${key}\n${captured.hook.matcher ?? ''}`;
-    if (!first.has(same)) first.set(same, captured);
+    const { id, matcher = '' } = captured.hook;
+    const key = `${captured.copyOf ?? id}\n${matcher}`;
+    if (!first.has(key)) first.set(key, captured);
   }
   return [...first.values()];
 }
@@ -164,8 +164,8 @@ function probeOccasion(captured: CapturedHook, options: ProbeOptions): Occasion 
   const names = namesFor(event, captured.hook, sample);
   const people = [MAIN_AGENT, ...(agents === undefined ? [] : [agentOf(agents)])];
   const tries = people.flatMap((agent) => names.map((name) => ({ agent, name })));
-  const { agent, name } = tries.find(
-    (one) => captured.matches({ agent: one.agent, matched: one.name === undefined ? [] : [one.name] }),
+  const { agent, name } = tries.find((one) =>
+    captured.matches({ agent: one.agent, matched: one.name === undefined ? [] : [one.name] }),
   ) ?? { agent: MAIN_AGENT, name: names[0] };
   return {
     agent,

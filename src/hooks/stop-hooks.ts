@@ -100,7 +100,11 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
       const { event, agent, signal } = leaving;
       const matched = event === 'SubagentStop' ? [agent.type] : EVERY_HOOK;
       if (signal.aborted || !dispatch.has(event, { agent, matched })) return LEAVE;
-      const occasion = occasionOf(leaving, matched, fieldsOf(leaving, isActive));
+      const occasion = occasionOf(
+        leaving,
+        matched,
+        fieldsOf(leaving, { isActive, feedback: streak?.message }),
+      );
       const round = await dispatch.fire(event, occasion);
       if (signal.aborted) return LEAVE;
       const stop = stopOf(round);
@@ -133,7 +137,11 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
   };
 }
 
-function fieldsOf(leaving: Leaving, isActive: boolean): Occasion['fields'] {
+/** `feedback`: what hooks said when they last sent the agent on. */
+function fieldsOf(
+  leaving: Leaving,
+  { isActive, feedback }: { isActive: boolean; feedback: string | undefined },
+): Occasion['fields'] {
   const { event, agent, lastMessage, agentTranscriptPath } = leaving;
   const child = {
     agent_id: agent.id,
@@ -142,6 +150,7 @@ function fieldsOf(leaving: Leaving, isActive: boolean): Occasion['fields'] {
   };
   return withoutAbsent({
     stop_hook_active: isActive,
+    stop_hook_feedback: feedback,
     ...(event === 'SubagentStop' ? child : {}),
     last_assistant_message: lastMessage,
     background_tasks: leaving.backgroundTasks,

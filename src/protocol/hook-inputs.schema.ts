@@ -89,6 +89,7 @@ const sessionCrons = may(
 );
 const stop = {
   stop_hook_active: is(flag(), 'The agent goes on already because a hook said so.'),
+  stop_hook_feedback: may(text(), 'What hooks said when they last sent the agent on.'),
   last_assistant_message: may(text(), 'The text of the last answer.'),
   background_tasks: backgroundTasks,
   session_crons: sessionCrons,

@@ -74,7 +74,10 @@ async function fromEntry(entry: Entry, at: Folder, walk: Walk): Promise<Found> {
     if (stray !== undefined) return passedOver(name, file, stray);
     const { root } = walk;
     const folder = at.folder === '' ? {} : { folder: at.folder };
-    return { candidates: [{ name, root, file, directory: at.directory, real, ...folder }], skipped: [] };
+    return {
+      candidates: [{ name, root, file, directory: at.directory, real, ...folder }],
+      skipped: [],
+    };
   } catch (thrown) {
     // fail-closed: what cannot be looked at is not used.
     return passedOver(entry.name, file, `it cannot be looked at: ${messageOf(thrown)}`);

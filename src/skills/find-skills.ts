@@ -54,8 +54,7 @@ async function fromEntry(entry: Entry, place: Place): Promise<Found> {
   const directory = join(root.directory, entry.name);
   if (entry.name.startsWith('.')) return NOTHING;
   try {
-    const kind =
-      entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
+    const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
     if (kind !== 'directory') return looseFile(entry, { directory, kind });
     if (root.origin === 'user' && entry.name === RESERVED) {
       return passedOver(RESERVED, directory, 'the folder is kept for skills of an account');

@@ -203,8 +203,9 @@ async function textOf(
   const effort = skill.head.effort ?? parts.effort?.();
   if (effort !== undefined) variables.set('CLAUDE_EFFORT', effort);
   const rendered = renderSkill(body, { args, names: skill.head.arguments ?? [], variables });
+  if (!rendered.ok) return rendered;
   const policy = shellPolicyOf(skill, { isOff: parts.shellIsOff?.() === true });
-  const filled = await fillShell(rendered, policy, ({ command, line }) => {
+  const filled = await fillShell(rendered.value, policy, ({ command, line }) => {
     if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: 'interrupted' });
     const { name, file, bodyLine } = skill;
     return parts.runShell(

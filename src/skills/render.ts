@@ -1,3 +1,4 @@
+import { err, ok, type Result } from '../util/result.js';
 import { splitArguments } from './render-arguments.js';
 import { type CommandSpan, findCommands } from './shell-commands.js';
 
@@ -24,34 +25,47 @@ export type RenderedPart =
       readonly line: number;
     };
 
+/** More than anybody reads; arguments may stand in many places. */
+export const LONGEST_TEXT = 4 * 1024 * 1024;
+
 /**
  * Puts arguments and variables into the text of a skill. One pass over what the author wrote: what
  * is put in is never searched for further arguments, variables or commands. Arguments that found no
  * place are added at the end.
  */
-export function renderSkill(text: string, values: RenderValues): readonly RenderedPart[] {
+export function renderSkill(
+  source: string,
+  values: RenderValues,
+): Result<readonly RenderedPart[], string> {
+  // As trust has seen it, and as a shell wants it.
+  const text = source.replace(/\r\n?/g, '\n');
   const fill = createFilling(values);
   const parts: RenderedPart[] = [];
   let at = 0;
   let line = 0;
   for (const span of findCommands(text)) {
     parts.push({ kind: 'text', text: fill.in(text.slice(at, span.start)) });
-    line += countLines(text.slice(at, span.from));
+    line += countLines(text.slice(at, span.start));
     parts.push(commandPart(text, span, { fill, line }));
-    line += countLines(text.slice(span.from, span.end));
+    line += countLines(text.slice(span.start, span.end));
     at = span.end;
   }
   parts.push({ kind: 'text', text: fill.in(text.slice(at)) });
-  if (values.args.trim() !== '' && !fill.used()) {
+  if (values.args.trim() !== '' && !fill.isUsed()) {
     parts.push({ kind: 'text', text: `\n\nARGUMENTS: ${values.args}` });
   }
-  return parts.filter((part) => part.kind === 'command' || part.text !== '');
+  if (fill.isTooLong()) {
+    return err(`its text with all arguments in it has more than ${LONGEST_TEXT} characters`);
+  }
+  return ok(parts.filter((part) => part.kind === 'command' || part.text !== ''));
 }
 
 interface Filling {
+  /** Stops putting things in once it is too long. */
   in(text: string): string;
   /** Whether some argument was put in. */
-  used(): boolean;
+  isUsed(): boolean;
+  isTooLong(): boolean;
 }
 
 function commandPart(
@@ -70,56 +84,65 @@ const NAME = /^[A-Za-z_][\w-]*$/;
 const TOKEN =
   /\$(?:\{(CLAUDE_[A-Z_]+)\}|ARGUMENTS\[(\d+)\]|(ARGUMENTS)(?!\w)|(\d+)(?!\w)|([A-Za-z_][\w-]*))/g;
 
-function createFilling({ args, names, variables }: RenderValues): Filling {
-  const words = splitArguments(args);
-  const named = new Map(
-    names.flatMap((name, index) =>
-      NAME.test(name) && name.length <= LONGEST_NAME ? [[name, index] as const] : [],
-    ),
-  );
+function createFilling(values: RenderValues): Filling {
+  const named = indexOfNames(values.names);
+  const words = splitArguments(values.args);
   let used = false;
-  const put = (value: string | undefined): string | undefined => {
-    if (value !== undefined && args.trim() !== '') used = true;
-    return value;
+  let length = 0;
+  /** What a token stands for; undefined: nothing is there for it. */
+  const valueFor = (token: Exclude<Token, { kind: 'variable' }>): string | undefined => {
+    const value = token.kind === 'all' ? values.args : words[token.index];
+    used ||= value !== undefined && values.args.trim() !== '';
+    return value ?? (token.kind === 'name' ? '' : undefined);
   };
-  /** What a token stands for; undefined: it is none, or nothing is there for it. */
-  const valueFor = (token: Token): string | undefined => {
-    if (token.kind === 'all') return put(args);
-    if (token.kind === 'word') return put(words[token.index]);
-    return put(words[token.index]) ?? '';
-  };
-  const fillIn = (text: string): string => {
-    const filled: string[] = [];
+  const replace = (text: string, put: (text: string) => void): void => {
     let done = 0;
     for (const match of text.matchAll(TOKEN)) {
-      const [whole, variable] = match;
-      const at = match.index;
-      if (variable !== undefined) {
-        filled.push(text.slice(done, at), variables.get(variable) ?? whole);
-        done = at + whole.length;
-        continue;
-      }
       const token = tokenOf(match, named);
       if (token === undefined) continue;
-      const isEscaped = text.charAt(at - 1) === '\\' && text.charAt(at - 2) !== '\\';
+      const at = match.index;
       const end = at + token.length;
       const written = text.slice(at, end);
-      if (isEscaped) filled.push(text.slice(done, at - 1), written);
-      else filled.push(text.slice(done, at), valueFor(token) ?? written);
+      const isEscaped =
+        token.kind !== 'variable' && text.charAt(at - 1) === '\\' && text.charAt(at - 2) !== '\\';
+      put(text.slice(done, isEscaped ? at - 1 : at));
+      if (isEscaped) put(written);
+      else if (token.kind === 'variable') put(values.variables.get(token.name) ?? written);
+      else put(valueFor(token) ?? written);
       done = end;
     }
-    return [...filled, text.slice(done)].join('');
+    put(text.slice(done));
   };
-  return { in: fillIn, used: () => used };
+  return {
+    in(text) {
+      const filled: string[] = [];
+      replace(text, (piece) => {
+        length += piece.length;
+        if (length <= LONGEST_TEXT) filled.push(piece);
+      });
+      return filled.join('');
+    },
+    isUsed: () => used,
+    isTooLong: () => length > LONGEST_TEXT,
+  };
+}
+
+function indexOfNames(names: readonly string[]): ReadonlyMap<string, number> {
+  const usable = names.flatMap((name, index) =>
+    NAME.test(name) && name.length <= LONGEST_NAME ? [[name, index] as const] : [],
+  );
+  return new Map(usable);
 }
 
 type Token = { readonly length: number } & (
   | { readonly kind: 'all' }
+  | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'word' | 'name'; readonly index: number }
 );
 
 function tokenOf(match: RegExpExecArray, named: ReadonlyMap<string, number>): Token | undefined {
-  const [{ length }, , item, all, word, run] = match;
+  const [{ length }, variable, item, all, word, run] = match;
+  if (variable !== undefined) return { kind: 'variable', name: variable, length };
   if (all !== undefined) return { kind: 'all', length };
   const index = item ?? word;
   if (index !== undefined) return { kind: 'word', index: Number(index), length };

@@ -1,0 +1,206 @@
+import type { FileStat, FileSystem } from '../env/fs.js';
+import { basename, expandHome, isAbsolute, isInside, toPosix } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { Sourced } from '../util/sourced.js';
+import type { IncludeApprovals } from './include-approvals.js';
+import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
+import { gitignoreMatcher } from './path-matcher.js';
+
+/** More than this is not instructions. */
+export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
+
+/** A file to look for. */
+export interface Wanted {
+  readonly path: string;
+  readonly scope: InstructionScope;
+  /** Resolved directories that it may lie in without a question; absent: anywhere. */
+  readonly within?: readonly string[];
+  /** The file that includes it. */
+  readonly parent?: string;
+  /** Above the project, where others may be at home. */
+  readonly aboveProject?: boolean;
+}
+
+/** A regular file that may be read. */
+export interface Located {
+  readonly wanted: Wanted;
+  readonly real: string;
+  /** Changes whenever the content does. */
+  readonly stamp: string;
+  readonly bytes: number;
+}
+
+/** `absent`: nothing of that name. */
+export type Sought = Located | SkippedInstruction | 'absent';
+
+export interface InstructionText {
+  readonly text: string;
+  readonly notes: readonly string[];
+}
+
+export interface InstructionReader {
+  /** Looks, but does not read. */
+  locate(wanted: Wanted): Promise<Sought>;
+  read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
+  /** The first part, as far as it is text. */
+  readHead(located: Located, bytes: number): Promise<string>;
+}
+
+export interface ReaderParts {
+  readonly fs: FileSystem;
+  readonly home: string;
+  /** The project's root, resolved. */
+  readonly realRoot: string;
+  readonly excludes: readonly Sourced<string>[];
+  readonly approvals: IncludeApprovals;
+  /** Whether a rule keeps the file from being read. */
+  isHidden?(path: string): Promise<boolean>;
+}
+
+/**
+ * Reads what goes to the model without a question. fail-closed: only regular files of bounded size,
+ * and of a project's own choice only those inside of it; every other needs a person's approval.
+ */
+export function createInstructionReader(parts: ReaderParts): InstructionReader {
+  const { fs } = parts;
+  const isExcluded = excludedBy(parts.excludes, parts.home);
+  const texts = new Map<string, { stamp: string; text: InstructionText }>();
+
+  async function judge(wanted: Wanted, stat: FileStat): Promise<Sought> {
+    const { path, scope } = wanted;
+    if (stat.kind !== 'file') {
+      const isDirectory = stat.kind === 'directory';
+      const what = isDirectory ? 'a directory' : 'no regular file';
+      return skip(wanted, 'not regular', `it is ${what}`, { warn: !isDirectory });
+    }
+    const real = await fs.realPath(path);
+    const isLink = (await fs.lstat(path))?.kind === 'symlink';
+    // Where the disk takes `claude.md` for `CLAUDE.md`, we do not.
+    const isOtherName = wanted.parent === undefined && basename(real) !== basename(path);
+    if (!isLink && isOtherName) return 'absent';
+    if (scope !== 'managed') {
+      if (isExcluded([path, real], scope)) {
+        return skip(wanted, 'excluded', 'claudeMdExcludes names it', { warn: false });
+      }
+      const refused = await refusal(wanted, { real, stat, isLink });
+      if (refused !== undefined) return refused;
+    }
+    if (stat.size > MAX_INSTRUCTION_BYTES) {
+      return skip(wanted, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
+    }
+    return { wanted, real, stamp: stampOf(stat), bytes: stat.size };
+  }
+
+  async function refusal(
+    wanted: Wanted,
+    { real, stat, isLink }: { real: string; stat: FileStat; isLink: boolean },
+  ): Promise<SkippedInstruction | undefined> {
+    const { path, within } = wanted;
+    if (wanted.aboveProject === true && stat.foreign === true) {
+      // fail-closed: above the project the user's own word counts, not that of others on the machine.
+      return skip(wanted, 'foreign', 'it is outside of the project, and another user may write it');
+    }
+    const isOut = within !== undefined && !within.some((directory) => isInside(real, directory));
+    if (isOut && !(await parts.approvals.approved(parts.realRoot, real))) {
+      const how = isLink || real !== path ? `it is a link to ${real}, outside of the project` : OUT;
+      return {
+        ...skip(wanted, 'external', `${how}, and nobody has approved that`),
+        realPath: real,
+      };
+    }
+    // What the repository chose to show must not be what its user chose to hide.
+    const isChosen = wanted.parent !== undefined || isLink;
+    if (isChosen && parts.isHidden !== undefined) {
+      if ((await parts.isHidden(path)) || (await parts.isHidden(real))) {
+        return skip(wanted, 'hidden', 'a permission rule keeps it from being read');
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async locate(wanted) {
+      try {
+        const stat = await fs.stat(wanted.path);
+        return stat === undefined ? 'absent' : await judge(wanted, stat);
+      } catch (thrown) {
+        return skip(wanted, 'unreadable', messageOf(thrown));
+      }
+    },
+    async read({ wanted, real, stamp }) {
+      const known = texts.get(real);
+      if (known?.stamp === stamp) return ok(known.text);
+      try {
+        // By its real path: a link that is turned meanwhile leads nowhere else.
+        const bytes = await fs.readBytes(real, { maxBytes: MAX_INSTRUCTION_BYTES });
+        const decoded = decode(bytes, { strict: wanted.parent !== undefined });
+        if (decoded === undefined) return err(skip(wanted, 'not text', 'it is not text in UTF-8'));
+        texts.set(real, { stamp, text: decoded });
+        return ok(decoded);
+      } catch (thrown) {
+        return err(skip(wanted, 'unreadable', messageOf(thrown)));
+      }
+    },
+    readHead: async ({ real }, length) => lenient.decode(await fs.readHead(real, length)),
+  };
+}
+
+const OUT = 'it is outside of the project';
+
+export function skip(
+  { path, scope, parent }: Wanted,
+  kind: SkipKind,
+  reason: string,
+  { warn }: { warn: boolean } = { warn: true },
+): SkippedInstruction {
+  return { path, scope, kind, reason, warn, ...(parent === undefined ? {} : { parent }) };
+}
+
+export function isLocated(sought: Sought): sought is Located {
+  return sought !== 'absent' && 'real' in sought;
+}
+
+function stampOf({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
+  return [mtimeMs, size, ctimeMs, inode].join(' ');
+}
+
+const exact = new TextDecoder('utf-8', { fatal: true });
+const lenient = new TextDecoder('utf-8');
+
+/** What stands in an instruction file by mistake is replaced; what an include fetches must be text. */
+function decode(bytes: Uint8Array, { strict }: { strict: boolean }): InstructionText | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return { text: unixLines(exact.decode(bytes)), notes: [] };
+  } catch {
+    const notes = ['it is not UTF-8 throughout; what cannot be read is replaced'];
+    return strict ? undefined : { text: unixLines(lenient.decode(bytes)), notes };
+  }
+}
+
+function unixLines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** fail-closed: a project's settings do not take away what its user has written for himself. */
+function excludedBy(
+  excludes: readonly Sourced<string>[],
+  home: string,
+): (paths: readonly string[], scope: InstructionScope) => boolean {
+  if (excludes.length === 0) return () => false;
+  const matcher = (list: readonly Sourced<string>[]) =>
+    gitignoreMatcher(list.map(({ value }) => absolutePattern(value, home)));
+  const all = matcher(excludes);
+  const own = matcher(excludes.filter(({ source }) => source !== 'project' && source !== 'local'));
+  return (paths, scope) => {
+    const isFitting = scope === 'user' || scope === 'memory' ? own : all;
+    return paths.some((path) => isFitting(toPosix(path)));
+  };
+}
+
+/** From the root of the file system; what does not say where it begins may begin anywhere. */
+function absolutePattern(pattern: string, home: string): string {
+  const path = toPosix(expandHome(pattern.trim(), home));
+  return isAbsolute(path) || path.startsWith('**/') ? path : `**/${path}`;
+}

@@ -1,0 +1,111 @@
+import type { FileSystem } from '../env/fs.js';
+import { join } from '../env/paths.js';
+import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { visible } from '../util/visible.js';
+import { isUniversal, splitPatterns } from './path-matcher.js';
+
+/** More entries than any project needs; a limit, so that a start stays quick. */
+const MOST_ENTRIES = 5_000;
+
+/** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
+export async function ruleFilesIn(
+  fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
+  directory: string,
+): Promise<{ readonly files: readonly string[]; readonly cut: boolean }> {
+  const files: string[] = [];
+  const seen = new Set<string>();
+  const open = [directory];
+  let entries = 0;
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const found = await entriesOf(fs, at, seen);
+    for (const { name, kind } of found) {
+      if (++entries > MOST_ENTRIES) return { files: files.sort(), cut: true };
+      const path = join(at, name);
+      if (kind === 'directory') open.push(path);
+      else if (name.endsWith('.md')) files.push(path);
+    }
+  }
+  return { files: files.sort(), cut: false };
+}
+
+async function entriesOf(
+  fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
+  directory: string,
+  seen: Set<string>,
+): Promise<readonly { name: string; kind: string }[]> {
+  try {
+    const real = await fs.realPath(directory);
+    if (seen.has(real)) return [];
+    seen.add(real);
+    const entries = await fs.list(directory);
+    return await Promise.all(
+      entries.map(async ({ name, kind }) =>
+        kind === 'symlink'
+          ? { name, kind: (await statOf(fs, join(directory, name))) ?? 'other' }
+          : { name, kind },
+      ),
+    );
+  } catch {
+    // Not there, or not readable: then nothing in it can be loaded either.
+    return [];
+  }
+}
+
+async function statOf(fs: Pick<FileSystem, 'stat'>, path: string): Promise<string | undefined> {
+  try {
+    return (await fs.stat(path))?.kind;
+  } catch {
+    // A loop of links; the reader says so for what looks like a rule.
+    return undefined;
+  }
+}
+
+/** A rule's head, and when it applies. */
+export interface RuleHead {
+  readonly body: string;
+  readonly bodyLine: number;
+  /** Absent: always. */
+  readonly globs?: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Any mistake in the head makes the rule apply always: shown too often is better than never. */
+export async function readRuleHead(
+  text: string,
+  parseYaml: ParseYaml | undefined,
+): Promise<RuleHead> {
+  const options = { known: ['paths'], ...(parseYaml === undefined ? {} : { parseYaml }) };
+  const read = await loadFrontmatter(text, options);
+  const { globs, note } = globsOf(read);
+  return {
+    body: read.body,
+    bodyLine: read.bodyLine,
+    ...(globs === undefined ? {} : { globs }),
+    notes: [...problemNotes(read), ...(note === undefined ? [] : [note])],
+  };
+}
+
+/** Whether a first part of a file holds its whole head. */
+export function holdsHead(text: string): boolean {
+  return /^\uFEFF?\s*---[ \t]*\r?\n/.test(text) && /\n(?:---|\.\.\.)[ \t]*\r?\n/.test(text);
+}
+
+function problemNotes({ problem, how }: Frontmatter): readonly string[] {
+  if (problem === undefined) return [];
+  const then = how === 'lines' ? '; it was read line by line' : '; it was taken for text';
+  return [`its head is not valid YAML (line ${problem.line}: ${visible(problem.message)})${then}`];
+}
+
+function globsOf({ fields }: Frontmatter): { globs?: readonly string[]; note?: string } {
+  const { paths } = fields;
+  if (paths === undefined || paths === null) return {};
+  const isList = Array.isArray(paths) && paths.every((one) => typeof one === 'string');
+  if (typeof paths !== 'string' && !isList) {
+    return { note: 'its paths are no patterns, so it applies always' };
+  }
+  const patterns =
+    typeof paths === 'string'
+      ? splitPatterns(paths)
+      : (paths as readonly string[]).map((one) => one.trim()).filter((one) => one !== '');
+  return patterns.length === 0 || patterns.some(isUniversal) ? {} : { globs: patterns };
+}

@@ -1,0 +1,42 @@
+import { join } from '../env/paths.js';
+import type { BundledSkill } from './bundled/index.js';
+import type { Extraction } from './extract.js';
+import { readSkill } from './head.js';
+import type { Skill } from './skill.js';
+
+/** The skills that come in the box. Their files are put on disk when one of them is used. */
+export async function bundledSkills(
+  extraction: Extraction,
+  given?: readonly BundledSkill[],
+): Promise<readonly Skill[]> {
+  const texts = given ?? (await import('./bundled/index.js')).BUNDLED_SKILLS;
+  return await Promise.all(texts.map((one) => bundledSkill(one, extraction)));
+}
+
+async function bundledSkill(
+  { name, text, files }: BundledSkill,
+  extraction: Extraction,
+): Promise<Skill> {
+  const { head, body, bodyLine, problems } = await readSkill(text);
+  const directory = extraction.directoryOf(name);
+  return {
+    name,
+    origin: 'bundled',
+    source: 'builtin',
+    file: `bundled:${name}`,
+    directory,
+    head,
+    trusted: true,
+    bodyLine,
+    problems,
+    async body() {
+      if (Object.keys(files).length > 0) extraction.extract(name, files);
+      return body;
+    },
+  };
+}
+
+/** Paths of the files beside a bundled skill. */
+export function bundledFiles(skill: BundledSkill, extraction: Extraction): readonly string[] {
+  return Object.keys(skill.files).map((name) => join(extraction.directoryOf(skill.name), name));
+}

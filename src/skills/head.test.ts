@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HEAD_FIELDS, readSkill } from './head.js';
+import { booleanOf, listOf } from './head-values.js';
+
+const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;
+/** JSON is YAML, and all that these tests need of it. */
+const parseYaml = (text: string): unknown => JSON.parse(text);
+
+describe('a skill’s head', () => {
+  it('has every documented field', async () => {
+    const { head, problems, body, bodyLine } = await readSkill(
+      skill(
+        [
+          'name: Deploy it',
+          'description: Deploys',
+          'when_to_use: When asked to deploy',
+          'argument-hint: "[env] [tag]"',
+          'arguments: env tag',
+          'disable-model-invocation: yes',
+          'user-invocable: off',
+          'allowed-tools: Bash(git add *), Read Edit(src/**)',
+          'disallowed-tools:',
+          '  - Bash(rm, *)',
+          '  - Write',
+          'model: haiku',
+          'effort: high',
+          'context: fork',
+          'agent: Explore',
+          'background: 0',
+          'paths: src/*.{ts,tsx}, docs',
+          'shell: bash',
+          'license: MIT',
+        ].join('\n'),
+      ),
+    );
+    expect(problems).toEqual([]);
+    expect(body).toBe('BODY\n');
+    expect(bodyLine).toBe(22);
+    const { keys, ...fields } = head;
+    expect(fields).toEqual({
+      displayName: 'Deploy it',
+      description: 'Deploys',
+      whenToUse: 'When asked to deploy',
+      argumentHint: '[env] [tag]',
+      arguments: ['env', 'tag'],
+      disableModelInvocation: true,
+      userInvocable: false,
+      allowedTools: ['Bash(git add *)', 'Read', 'Edit(src/**)'],
+      disallowedTools: ['Bash(rm, *)', 'Write'],
+      model: 'haiku',
+      effort: 'high',
+      context: 'fork',
+      agent: 'Explore',
+      background: false,
+      paths: ['src/*.{ts,tsx}', 'docs'],
+      shell: 'bash',
+    });
+    expect(keys).toContain('license');
+  });
+
+  it('takes hooks and the fence as they are written', async () => {
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'x' }] }] };
+    const head = JSON.stringify({
+      description: 'd',
+      hooks,
+      portcullis: { 'fence-tools': 'Read, Grep' },
+    });
+    const read = await readSkill(skill(head), { parseYaml });
+    expect(read.head).toMatchObject({ hooks, fenceTools: ['Read', 'Grep'] });
+    expect(read.refusal).toBeUndefined();
+  });
+
+  it.each(['{}', '{"fence-tools": null}', '{"fence-tools": []}'])(
+    'an empty fence is not none: %s',
+    async (map) => {
+      const { head } = await readSkill(skill(`{"portcullis": ${map}}`), { parseYaml });
+      expect(head.fenceTools).toEqual(map === '{}' ? undefined : []);
+    },
+  );
+
+  it.each([
+    ['portcullis: 7', 'portcullis'],
+    ['portcullis: {fence-tools: [', 'portcullis'],
+    ['disallowed-tools: Bash(rm', 'bracket'],
+    ['description: a: b\ndisallowed-tools: "Bash', 'disallowed-tools'],
+    ['description: a: b\nhooks:\n  PreToolUse:\n    - hooks: []', 'hooks'],
+    ['disallowed-tools: Bash\ndisallowedTools: Write', 'twice'],
+  ])('refuses a restriction that cannot be read: %s', async (head, word) => {
+    const { refusal } = await readSkill(skill(head));
+    expect(refusal?.message).toContain(word);
+    expect(refusal?.line).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['disallowedTools: Bash', { disallowedTools: ['Bash'] }],
+    ['disable_model_invocation: true', { disableModelInvocation: true }],
+    ['fence-tools: Read', { fenceTools: ['Read'] }],
+    ['disable-model-invocation: maybe', { disableModelInvocation: true }],
+    ['disable-model-invocation:', { disableModelInvocation: true }],
+    ['user-invocable: 3', { userInvocable: false }],
+    ['user-invocable: true\nuserInvocable: false', { userInvocable: false }],
+    ['description: a: b\ndisable-model-invocation: "yes', { disableModelInvocation: true }],
+  ])('reads a restriction generously: %s', async (head, expected) => {
+    expect((await readSkill(skill(head))).head).toMatchObject(expected);
+  });
+
+  it.each(['allowedTools: Bash', 'allowed_tools: Bash', 'description: a: b\nallowed-tools: Bash'])(
+    'reads a grant to the letter: %s',
+    async (head) => {
+      const read = await readSkill(skill(head));
+      expect(read.head.allowedTools).toBeUndefined();
+      expect(read.problems.map(({ message }) => message).join()).toMatch(
+        /grants nothing|does not count/,
+      );
+    },
+  );
+
+  it('reads what people write that is no YAML, with a warning', async () => {
+    const { head, problems } = await readSkill(
+      skill('description: Use when: asked\npaths: **/*.ts'),
+    );
+    expect(head).toMatchObject({ description: 'Use when: asked', paths: ['**/*.ts'] });
+    expect(problems[0]).toMatchObject({ line: 2 });
+  });
+
+  it.each([
+    ['First words\nof it.\n\nMore.', 'First words of it.'],
+    ['# Title\n\nThe text.', 'The text.'],
+    ['# Title\nThe text.', 'The text.'],
+    ['# Title', 'Title'],
+    ['\n\n<!-- hidden -->\n\nText', 'Text'],
+    ['', undefined],
+  ])('takes its description from the body: %j', async (body, description) => {
+    expect((await readSkill(body)).head.description).toBe(description);
+    expect((await readSkill(skill('name: x', body))).head.description).toBe(description);
+  });
+
+  it('a head that is not closed leaves a skill for people', async () => {
+    const text = '---\ndescription: S\nallowed-tools: Bash\nText of it';
+    const { head, body, problems } = await readSkill(text);
+    expect(head).toMatchObject({ disableModelInvocation: true });
+    expect(head.allowedTools).toBeUndefined();
+    expect(head.keys).toContain('allowed-tools');
+    expect(body).toBe(text);
+    expect(problems[0]?.line).toBe(1);
+    expect((await readSkill('---\nfence-tools: Read\nText')).refusal?.line).toBe(2);
+  });
+
+  it('names keys that it does not know', async () => {
+    const { problems, head } = await readSkill(skill('descripton: x\n__proto: y'));
+    expect(problems[0]).toEqual({
+      line: 2,
+      message: '"descripton" is not a field of a skill; did you mean description?',
+    });
+    expect(head.keys).toEqual(['descripton', '__proto']);
+  });
+
+  it('understands byte order marks, foreign line ends and folded texts', async () => {
+    const text =
+      '\uFEFF---\r\ndescription: >\r\n  Größe\r\n  zählt\r\nuser-invocable: No\r\n---\r\nBODY\r\n';
+    const { head, body, problems } = await readSkill(text);
+    expect(head).toMatchObject({ description: 'Größe zählt', userInvocable: false });
+    expect({ body, problems }).toEqual({ body: 'BODY\n', problems: [] });
+  });
+
+  it('is not stopped by anything that can be written', async () => {
+    const key = fc.oneof(
+      fc.constantFrom(...HEAD_FIELDS, 'x', '__proto__', 'constructor'),
+      fc.string(),
+    );
+    const value = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom(
+        '|',
+        '>',
+        '[a, "b',
+        '{a: ',
+        '&a [*a]',
+        '!!js/function x',
+        '\t- x',
+        'a: b: c',
+        '',
+        '"',
+        "'",
+      ),
+      fc.array(fc.string()).map((items) => items.map((item) => `\n  - ${item}`).join('')),
+      fc.string().map((text) => ` |\n  ${text}\n  ${text}`),
+    );
+    const line = fc.tuple(key, value).map(([name, text]) => `${name}: ${text}`);
+    const file = fc
+      .tuple(
+        fc.constantFrom('', '\uFEFF', '\n\n'),
+        fc.array(line),
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.boolean(),
+      )
+      .map(([start, lines, end, closed]) =>
+        [`${start}---`, ...lines, ...(closed ? ['---'] : []), 'BODY'].join(end),
+      );
+    await fc.assert(
+      fc.asyncProperty(file, async (text) => {
+        const { head, bodyLine, body } = await readSkill(text);
+        expect(bodyLine).toBeGreaterThan(0);
+        expect(body).toContain('BODY');
+        for (const list of [head.allowedTools, head.disallowedTools, head.paths, head.fenceTools])
+          for (const item of list ?? []) expect(typeof item).toBe('string');
+        expect(Object.getPrototypeOf(head)).toBe(Object.prototype);
+      }),
+    );
+  });
+
+  it('reads a megabyte', async () => {
+    const big = 'x'.repeat(1_000_000);
+    const { head, body } = await readSkill(skill('description: d', big));
+    expect({ length: body.length, description: head.description }).toEqual({
+      length: 1_000_000,
+      description: 'd',
+    });
+    const { problems } = await readSkill(skill(`description: ${big}`));
+    expect(problems[0]?.message).toContain('not closed');
+  });
+
+  it('is not blown up by aliases', async () => {
+    const bomb = ['a: &a [x,x,x,x]', 'b: &b [*a,*a,*a,*a]', 'c: [*b,*b,*b,*b]'].join('\n');
+    const { head } = await readSkill(skill(bomb));
+    expect(JSON.stringify(head).length).toBeLessThan(1_000);
+  });
+});
+
+describe('values of a head', () => {
+  it.each([
+    ...['true', 'True', 'YES', 'on', '1', 1, true, ' yes '].map((value) => [value, true] as const),
+    ...['false', 'No', 'OFF', '0', 0, false].map((value) => [value, false] as const),
+    ...['', 'y', 2, null, undefined, [], {}].map((value) => [value, undefined] as const),
+  ])('%j is %s', (value, expected) => {
+    expect(booleanOf(value)).toBe(expected);
+  });
+
+  it.each([
+    ['a, b c,,d', ['a', 'b', 'c', 'd']],
+    ['Bash(git add:*), Bash(npm run x, y) Read', ['Bash(git add:*)', 'Bash(npm run x, y)', 'Read']],
+    ['Bash(a (b c) d) E', ['Bash(a (b c) d)', 'E']],
+    [
+      ['Bash(a, b)', ' Read '],
+      ['Bash(a, b)', 'Read'],
+    ],
+    [null, []],
+    ['', []],
+    [7, ['7']],
+  ])('%j', (value, expected) => {
+    expect(listOf(value)).toEqual({ ok: true, value: expected });
+  });
+
+  it.each([['Bash(a, b'], [{}], [[{}]]])('refuses %j', (value) => {
+    expect(listOf(value).ok).toBe(false);
+  });
+
+  it('joins to what it was split from', () => {
+    const rule = fc
+      .tuple(fc.stringMatching(/^[A-Z][a-z]{0,6}$/), fc.stringMatching(/^[ ,a-z*]{0,9}$/))
+      .map(([tool, inside]) => `${tool}(${inside})`);
+    fc.assert(
+      fc.property(fc.array(rule), fc.constantFrom(', ', ' ', ','), (rules, between) => {
+        expect(listOf(rules.join(between))).toEqual({ ok: true, value: rules });
+      }),
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import type { FileStat } from '../env/fs.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import { type ParseYaml, readFrontmatter } from '../util/frontmatter.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { SkillFiles } from './find-roots.js';
+import type { Candidate } from './found.js';
+import { type ReadSkill, readSkill } from './head.js';
+
+/** A file's head as it was read, and which version of the file that was. */
+export interface ReadFile {
+  readonly skill: ReadSkill;
+  /** Changes whenever the file does. */
+  readonly stamp: string;
+  /** Text without the head, of the same version. Throws when the head is another one by now. */
+  body(): Promise<string>;
+}
+
+export interface SkillFileReader {
+  /** Reads the beginning of a file; what was read before is remembered until the file changes. */
+  read(candidate: Candidate): Promise<Result<ReadFile, string>>;
+  /** Of the file as it is now; undefined when there is none. */
+  stampOf(file: string): Promise<string | undefined>;
+}
+
+/** A larger file is no skill. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** How much is read for the head: mostly the first step holds it. */
+const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
+/** Enough of the body to take a description from. */
+const ENOUGH_BODY = 2_048;
+
+export function openSkillReader(deps: {
+  readonly fs: SkillFiles;
+  readonly parseYaml?: ParseYaml | undefined;
+}): SkillFileReader {
+  const { fs, parseYaml } = deps;
+  const known = new Map<string, Result<ReadFile, string> & { readonly stamp: string }>();
+
+  async function readNew(
+    { file, root }: Candidate,
+    stamp: string,
+  ): Promise<Result<ReadFile, string>> {
+    const text = await headText(fs, file);
+    if (text.includes('\0')) return err('it is no text');
+    const isCommand = root.kind === 'commands';
+    const skill = await readSkill(text, { parseYaml, isCommand });
+    const head = headOf(text, skill.body);
+    const body = async (): Promise<string> => await wholeBody(fs, { file, head });
+    return ok({ skill, stamp, body });
+  }
+
+  return {
+    async read(candidate) {
+      try {
+        const stat = await fs.stat(candidate.file);
+        if (stat?.kind !== 'file') return err('it is not a regular file');
+        if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
+        const stamp = stampFrom(stat);
+        const key = `${candidate.root.kind} ${candidate.file}`;
+        const before = known.get(key);
+        if (before?.stamp === stamp) return before;
+        const read = await readNew(candidate, stamp);
+        known.set(key, { ...read, stamp });
+        return read;
+      } catch (thrown) {
+        // fail-closed: what cannot be read is not used.
+        return err(`it cannot be read: ${messageOf(thrown)}`);
+      }
+    },
+    async stampOf(file) {
+      try {
+        const stat = await fs.stat(file);
+        return stat?.kind === 'file' ? stampFrom(stat) : undefined;
+      } catch {
+        // fail-closed: a file that cannot be looked at is not the one that was read.
+        return undefined;
+      }
+    },
+  };
+}
+
+function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
+  return [mtimeMs, size, ctimeMs ?? '', inode ?? ''].join(' ');
+}
+
+/** The head and some of the body. */
+async function headText(fs: SkillFiles, file: string): Promise<string> {
+  let text = '';
+  for (const length of STEPS) {
+    const bytes = await fs.readHead(file, length);
+    const isWhole = bytes.length < length;
+    // Half a character at the end waits for its rest, which nobody asks for.
+    text = new TextDecoder('utf-8').decode(bytes, { stream: !isWhole });
+    if (isWhole || hasEnough(text)) return text;
+  }
+  return text;
+}
+
+function hasEnough(text: string): boolean {
+  const { how, problem, body } = readFrontmatter(text, { known: [] });
+  // A fence that stands at the very end of what was read may be something else.
+  return how === 'none' ? problem === undefined : body.length >= ENOUGH_BODY;
+}
+
+/** All that stands before the body. */
+function headOf(text: string, body: string): string {
+  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  return plain.slice(0, plain.length - body.length);
+}
+
+async function wholeBody(
+  fs: SkillFiles,
+  { file, head }: { file: string; head: string },
+): Promise<string> {
+  const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+  const { body } = readFrontmatter(text, { known: [] });
+  if (headOf(text, body) === head) return body;
+  // fail-closed: what was decided by the old head does not hold for this text.
+  throw new PortcullisError('io', `${file} has changed since it was looked at`, {
+    remedy: 'Call the skill again.',
+  });
+}

@@ -1,0 +1,212 @@
+import { messageOf } from '../errors.js';
+import { mapBounded } from './bounded.js';
+import { findIn } from './find.js';
+import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';
+import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found.js';
+import { openHomes } from './homes.js';
+import type { SkillOverride } from './listing.js';
+import { nameProblem } from './names.js';
+import type { SkillFileReader } from './read-file.js';
+import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from './skill.js';
+
+export interface ScanDeps extends SkillPlaces {
+  trusts(directory: string): Promise<boolean>;
+  override?(name: string): SkillOverride | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly nestedRoots: readonly SkillRoot[];
+  readonly reader: SkillFileReader;
+  bundledSkills(): Promise<readonly Skill[]>;
+}
+
+export interface ShelfEntry {
+  readonly skill: Skill;
+  /** The directory whose trust decides; absent where no project's does. */
+  readonly level?: string;
+  /** The version that was read; absent for what is not a file. */
+  readonly stamp?: string;
+}
+
+/** Everything there is at one moment. */
+export interface Shelf {
+  readonly entries: readonly ShelfEntry[];
+  readonly byName: ReadonlyMap<string, ShelfEntry>;
+  readonly skipped: readonly SkippedSkill[];
+}
+
+/** Looks through all places, decides which skill has which name, and reads the heads of those. */
+export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
+  const trusts = rememberedTrust(deps);
+  const homes = await openHomes({ ...deps, trusts });
+  const find = async (root: SkillRoot): Promise<Found> => {
+    try {
+      return await findIn(root, { fs: deps.fs, homes });
+    } catch (thrown) {
+      return passedOver('*', root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
+    }
+  };
+  const roots = [...(await skillRoots(deps)), ...deps.nestedRoots];
+  const found = joined(await mapBounded(roots, AT_ONCE, find));
+  const names = new NameBook(deps);
+  for (const candidate of found.candidates) names.claim(candidate);
+  const read = await mapBounded([...names.claims], AT_ONCE, ([name, candidate]) =>
+    load(name, candidate, { ...deps, trusts }),
+  );
+  const entries = read.flatMap((one) => ('skill' in one ? [one] : []));
+  const skipped = read.flatMap((one) => ('skill' in one ? [] : [one]));
+  for (const skill of await deps.bundledSkills()) {
+    const reason = names.refuseBundled(skill.name);
+    if (reason === undefined) entries.push({ skill: withOverride(skill, deps) });
+    else skipped.push({ name: skill.name, file: skill.file, reason });
+  }
+  entries.sort((a, b) => compare(a.skill, b.skill));
+  const byName = new Map<string, ShelfEntry>();
+  for (const entry of entries) {
+    const { name, file } = entry.skill;
+    const holder = byName.get(name);
+    if (holder === undefined) byName.set(name, entry);
+    else skipped.push({ name, file, reason: `${holder.skill.file} has the same name` });
+  }
+  return {
+    entries: [...byName.values()],
+    byName,
+    skipped: [...found.skipped, ...names.skipped, ...skipped],
+  };
+}
+
+/** Who has which name. The first that claims it gets it. */
+class NameBook {
+  readonly claims = new Map<string, Candidate>();
+  readonly skipped: SkippedSkill[] = [];
+  readonly #files = new Map<string, string>();
+  readonly #deps: ScanDeps;
+
+  constructor(deps: ScanDeps) {
+    this.#deps = deps;
+  }
+
+  claim(candidate: Candidate): void {
+    const { file, real } = candidate;
+    const name = this.#nameFor(candidate);
+    const reason = this.#refusal(name, candidate);
+    if (reason !== undefined) {
+      this.skipped.push({ name, file, reason });
+      return;
+    }
+    this.#files.set(real, file);
+    this.claims.set(name, candidate);
+  }
+
+  /** Bundled skills come last: every other of the same name stands in their place. */
+  refuseBundled(name: string): string | undefined {
+    const holder = this.claims.get(name);
+    if (holder !== undefined) return `${holder.file} has the same name and goes first`;
+    return this.#unwanted(name, 'bundled');
+  }
+
+  #refusal(name: string, { real, root }: Candidate): string | undefined {
+    const same = this.#files.get(real);
+    if (same !== undefined) return `it is the same file as ${same}`;
+    const holder = this.claims.get(name);
+    if (holder !== undefined) return `${holder.file} has the same name and goes first`;
+    return this.#unwanted(name, root.origin);
+  }
+
+  #nameFor({ name, root }: Candidate): string {
+    if (root.prefix === undefined) return name;
+    if (root.origin === 'plugin') return `${root.prefix}:${name}`;
+    // Where it clashes with nothing a nested skill has its plain name.
+    return this.claims.has(name) ? `${root.prefix}:${name}` : name;
+  }
+
+  #unwanted(name: string, origin: SkillOrigin): string | undefined {
+    const { only } = this.#deps;
+    if (only !== undefined && !only.includes(name)) return 'the host did not ask for it';
+    if (origin === 'plugin' || this.#deps.override?.(name) !== 'off') return undefined;
+    return 'skillOverrides has it off';
+  }
+}
+
+async function load(
+  name: string,
+  candidate: Candidate,
+  deps: ScanDeps,
+): Promise<ShelfEntry | SkippedSkill> {
+  const { root, file, directory } = candidate;
+  const read = await deps.reader.read(candidate);
+  if (!read.ok) return { name, file, reason: read.error };
+  const { skill: found, stamp, body } = read.value;
+  const { refusal } = found;
+  if (refusal !== undefined) {
+    const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
+    return { name, file, reason: `${place}${refusal.message}` };
+  }
+  const { level } = root;
+  const skill: Skill = {
+    name: pluginName(name, found.head, root),
+    origin: root.origin,
+    source: root.source,
+    file,
+    directory,
+    head: withFolder(found.head, candidate),
+    trusted: level === undefined ? root.trusted !== false : await deps.trusts(level),
+    bodyLine: found.bodyLine,
+    problems: found.problems,
+    body,
+  };
+  const place = level === undefined ? {} : { level };
+  return { skill: withOverride(skill, deps), stamp, ...place };
+}
+
+/** The head of a plugin's skill may say its name, not its plugin. */
+function pluginName(
+  name: string,
+  { displayName }: SkillHead,
+  { origin, prefix }: SkillRoot,
+): string {
+  if (origin !== 'plugin' || displayName === undefined) return name;
+  return nameProblem(displayName) === undefined ? `${prefix}:${displayName}` : name;
+}
+
+/** People tell commands of one name apart by their folders. */
+function withFolder(head: SkillHead, { folder }: Candidate): SkillHead {
+  if (folder === undefined) return head;
+  return { ...head, description: `${head.description ?? ''} (${folder})`.trim() };
+}
+
+/** `user-invocable-only` is what the head itself can say. */
+function withOverride(skill: Skill, deps: Pick<ScanDeps, 'override'>): Skill {
+  const said = skill.origin === 'plugin' ? undefined : deps.override?.(skill.name);
+  if (said !== 'user-invocable-only') return skill;
+  return { ...skill, head: { ...skill.head, disableModelInvocation: true } };
+}
+
+const ORDER: readonly SkillOrigin[] = [
+  'managed',
+  'user',
+  'project',
+  'nested',
+  'plugin',
+  'mcp',
+  'command',
+  'bundled',
+];
+
+/** The same in every run, so that the same listing is the same bytes. */
+function compare(a: Skill, b: Skill): number {
+  const byOrigin = ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin);
+  if (byOrigin !== 0) return byOrigin;
+  return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
+}
+
+/** Each directory is asked about once for each look. */
+function rememberedTrust(deps: ScanDeps): (directory: string) => Promise<boolean> {
+  const answers = new Map<string, Promise<boolean>>();
+  return (directory) => {
+    const known = answers.get(directory);
+    if (known !== undefined) return known;
+    // fail-closed: no answer is no trust.
+    const answer = deps.trusts(directory).catch(() => false);
+    answers.set(directory, answer);
+    return answer;
+  };
+}
