@@ -1,5 +1,5 @@
 // node bench/hooks.mjs [--rounds=400] [--json]: what a command hook costs on top of the program it runs,
-// and what a question to a persistent hook costs once it is warm.
+// what a question to a persistent hook costs once it is warm, and what a call pays where there is none.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -12,7 +12,7 @@ const option = (name, fallback) =>
   process.argv.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? fallback;
 const rounds = Number(option('rounds', '400'));
 /** Bounds that must hold. */
-const BARS = { ratio: 1.3, persistentMs: 1 };
+const BARS = { ratio: 1.3, persistentMs: 1, withoutHooksUs: 50 };
 const COMMAND = 'cat >/dev/null';
 const ECHO = `
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -31,6 +31,9 @@ async function bundle() {
         export { createCommandRunner } from './src/hooks/command-runner.ts';
         export { createPersistentHooks } from './src/hooks/persistent-hooks.ts';
         export { createProcessSupervisor } from './src/env/node-process.ts';
+        export { captureHooks } from './src/hooks/capture.ts';
+        export { createHookDispatch } from './src/hooks/dispatch.ts';
+        export { createHookPrecheck } from './src/hooks/pre-tool-use.ts';
         export { MAIN_AGENT } from './src/protocol/agent-ref.ts';`,
       resolveDir: ROOT,
       loader: 'ts',
@@ -77,8 +80,15 @@ async function timed(times, work) {
 }
 
 try {
-  const { createCommandRunner, createPersistentHooks, createProcessSupervisor, MAIN_AGENT } =
-    await bundle();
+  const {
+    captureHooks,
+    createCommandRunner,
+    createHookDispatch,
+    createHookPrecheck,
+    createPersistentHooks,
+    createProcessSupervisor,
+    MAIN_AGENT,
+  } = await bundle();
   writeFileSync(path.join(project, 'echo.cjs'), ECHO);
   const processes = createProcessSupervisor();
   processes.warmUp();
@@ -117,6 +127,21 @@ try {
     label: 'bench',
   });
 
+  /** Microseconds that every call pays for hooks that are not there. */
+  const withoutHooks = async () => {
+    const values = { get: () => undefined, list: () => [], said: () => [], has: () => false };
+    const dispatch = createHookDispatch({}, captureHooks({ values }));
+    const precheck = createHookPrecheck(dispatch, { ifRule: () => async () => true });
+    const view = { call: { agent: MAIN_AGENT, toolUseId: 'x', input }, names: ['Bash'] };
+    const times = [];
+    for (let round = -1; round < 20; round++) {
+      const start = performance.now();
+      for (let call = 0; call < 10_000; call++) await precheck(view, { rewritten: false });
+      if (round >= 0) times.push((performance.now() - start) / 10);
+    }
+    return Number(quantile(times, 0.5).toFixed(2));
+  };
+
   const command = hook({ command: COMMAND });
   const spawned = { floor: [], hook: [] };
   // They take turns, so that load on the machine meets both; the first rounds fill caches.
@@ -146,10 +171,14 @@ try {
     command: { floorMs: figures(spawned.floor), hookMs: figures(spawned.hook) },
     ratio: Number((quantile(spawned.hook, 0.5) / quantile(spawned.floor, 0.5)).toFixed(2)),
     persistent: { firstMs: Number(first[0].toFixed(1)), warmMs: figures(warm) },
+    withoutHooksUs: await withoutHooks(),
     bars: BARS,
   };
   console.log(JSON.stringify(report, null, 2));
-  const holds = report.ratio <= BARS.ratio && report.persistent.warmMs.median <= BARS.persistentMs;
+  const holds =
+    report.ratio <= BARS.ratio &&
+    report.persistent.warmMs.median <= BARS.persistentMs &&
+    report.withoutHooksUs <= BARS.withoutHooksUs;
   process.exitCode = holds ? 0 : 1;
 } finally {
   rmSync(work, { recursive: true, force: true });

@@ -1,9 +1,6 @@
 import { dirname, expandHome, isAbsolute, resolve } from '../env/paths.js';
 import { markdownLines } from './markdown-lines.js';
 
-/** Files that can be included below each other, counted from the file that is no include itself. */
-export const DEEPEST_INCLUDE = 4;
-
 /** More names than that in one file are not looked up. */
 const MOST_TARGETS = 1_000;
 const LONGEST_TARGET = 1_024;

@@ -1,4 +1,4 @@
-import { basename, dirname, extname, isAbsolute } from '../env/paths.js';
+import { basename, extname } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Result } from '../util/result.js';
 import {
@@ -43,20 +43,34 @@ export interface Entry {
   readonly instruction: LoadedInstruction;
   readonly place: Place;
   readonly located: Located;
-  /** Lines as in the file; those of the head are empty. */
+  /** Lines as in the file, those of the head empty; nothing for files that are no prose. */
   readonly source: string;
+  /** 0 for a file that nobody includes. */
+  readonly depth: number;
+  /** Of a text that stands on one line of another file. */
+  readonly line?: number;
+}
+
+/** A rule that waits for a file that its patterns fit. */
+export interface WaitingRule {
+  readonly place: Place;
+  readonly real: string;
+  readonly globs: readonly string[];
+  /** Takes an absolute path. */
+  fits(path: string): boolean;
 }
 
 /** What one look at the disk has found; `seen` holds resolved paths. */
 export interface Gathering {
   readonly entries: Entry[];
   readonly skipped: SkippedInstruction[];
+  readonly waiting: WaitingRule[];
   readonly seen: Set<string>;
   included: number;
 }
 
 export function newGathering(seen: Iterable<string> = []): Gathering {
-  return { entries: [], skipped: [], seen: new Set(seen), included: 0 };
+  return { entries: [], skipped: [], waiting: [], seen: new Set(seen), included: 0 };
 }
 
 export interface LoaderParts {
@@ -81,6 +95,8 @@ export interface Prepared {
   readonly globs?: readonly string[];
 }
 
+/** Files that can be included below each other, counted from one that nobody includes. */
+export const DEEPEST_INCLUDE = 4;
 /** Included files of one gathering; more is a mistake or an attack. */
 const MOST_INCLUDED = 500;
 export const MEMORY_CAP = { lines: 200, bytes: 25 * 1024 } as const;
@@ -144,43 +160,41 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
       ...(place.parent === undefined ? {} : { parent: place.parent }),
       ...(how.trigger === undefined ? {} : { trigger: how.trigger }),
     };
-    const entry = { instruction, place, located, source };
+    const entry = { instruction, place, located, source, depth };
     into.entries.push(entry);
-    await follow(entry, { how, depth }, into);
+    await follow(entry, how, into);
   }
 
-  async function follow(
-    entry: Entry,
-    { how, depth }: { how: Taking; depth: number },
-    into: Gathering,
-  ): Promise<void> {
-    if (entry.place.kind === 'memory' || entry.source === '' || !entry.source.includes('@')) return;
-    const { DEEPEST_INCLUDE, includeTargets, resolveTarget } = await import('./includes.js');
-    for (const target of includeTargets(entry.source)) {
-      const { place, located } = entry;
-      const from = [place.path, located.real].map((file) => resolveTarget(target, file, home));
+  async function follow(entry: Entry, how: Taking, into: Gathering): Promise<void> {
+    const { place, located, source, depth } = entry;
+    if (place.kind === 'memory' || !source.includes('@')) return;
+    const { includeTargets, resolveTarget } = await import('./includes.js');
+    for (const target of includeTargets(source)) {
       // Beside the file as it was found, or else beside what it is a link to.
-      for (const path of new Set(from)) {
-        const include = includeOf(place, path);
-        const sought = await reader.locate(include);
-        if (sought === 'absent') {
-          noteMissing(include, target, into);
-          continue;
-        }
-        const refused = isLocated(sought) ? refusedInclude(sought, depth, DEEPEST_INCLUDE) : sought;
-        if (isLocated(sought) && into.seen.has(sought.real)) break;
+      const found = await firstFound(
+        [place.path, located.real].map((file) =>
+          includeOf(place, resolveTarget(target, file, home)),
+        ),
+      );
+      if (found === undefined) noteMissing(entry, target, into);
+      else if (!isLocated(found.sought)) into.skipped.push(found.sought);
+      else if (!into.seen.has(found.sought.real)) {
+        const refused = refusedInclude(found.sought, depth, into);
         if (refused !== undefined) into.skipped.push(refused);
-        else if (++into.included > MOST_INCLUDED) {
-          into.skipped.push(
-            skip(include, 'too many', `more than ${MOST_INCLUDED} files are included`),
-          );
-          return;
-        } else if (isLocated(sought)) {
-          await takeLocated(include, { located: sought, how, depth: depth + 1 }, into);
-        }
-        break;
+        else
+          await takeLocated(found.include, { located: found.sought, how, depth: depth + 1 }, into);
       }
     }
+  }
+
+  async function firstFound(
+    includes: readonly Place[],
+  ): Promise<{ include: Place; sought: Exclude<Sought, 'absent'> } | undefined> {
+    for (const include of includes) {
+      const sought = await reader.locate(include);
+      if (sought !== 'absent') return { include, sought };
+    }
+    return undefined;
   }
 
   return {
@@ -191,7 +205,7 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
       if (isLocated(found)) await takeLocated(place, { located: found, how, depth: 0 }, into);
       else into.skipped.push(found);
     },
-    takeIncludes: (entry, how, into) => follow(entry, { how, depth: depthOf(entry) }, into),
+    takeIncludes: follow,
   };
 }
 
@@ -208,24 +222,26 @@ function includeOf(from: Place, path: string): Place {
 }
 
 function refusedInclude(
-  located: Located,
+  { wanted, real }: Located,
   depth: number,
-  deepest: number,
+  into: Gathering,
 ): SkippedInstruction | undefined {
-  const { wanted, real } = located;
-  if (depth >= deepest) {
-    return skip(wanted, 'too deep', `it is included through more than ${deepest} files`);
+  if (depth >= DEEPEST_INCLUDE) {
+    return skip(wanted, 'too deep', `it is included through more than ${DEEPEST_INCLUDE} files`);
   }
-  if (![wanted.path, real].every((path) => isTextName(path))) {
+  if (![wanted.path, real].every(isTextName)) {
     return skip(wanted, 'not text', 'it is no kind of text file', { warn: false });
   }
-  return undefined;
+  return ++into.included > MOST_INCLUDED
+    ? skip(wanted, 'too many', `more than ${MOST_INCLUDED} files are included`, { warn: false })
+    : undefined;
 }
 
 /** Many words begin with an at sign; only what looks like a file is worth a line in a report. */
-function noteMissing(wanted: Wanted, target: string, into: Gathering): void {
-  const isFile = isAbsolute(target) || /^\.{1,2}\/|^~\/|\.md$/.test(target);
-  if (isFile) into.skipped.push(skip(wanted, 'missing', 'there is no such file', { warn: false }));
+function noteMissing({ place }: Entry, target: string, into: Gathering): void {
+  if (!/^\.{0,2}\/|^~\/|\.md$/.test(target)) return;
+  const wanted = { path: `@${target}`, scope: place.scope, parent: place.path };
+  into.skipped.push(skip(wanted, 'missing', 'there is no such file', { warn: false }));
 }
 
 function isTextName(path: string): boolean {
@@ -238,17 +254,6 @@ function isProseFile(path: string): boolean {
   return extension === '' ? !basename(path).startsWith('.') : PROSE_EXTENSIONS.has(extension);
 }
 
-/** How deep an entry is nested is not kept: one step less than the limit keeps a change bounded. */
-function depthOf(entry: Entry): number {
-  return entry.place.parent === undefined ? 0 : 3;
-}
-
 function isSame(entry: Entry, text: string): boolean {
   return entry.instruction.text.trim() === text.trim();
-}
-
-/** The directory that a file in `.claude` speaks for is the one around it. */
-export function baseOf(path: string): string {
-  const directory = dirname(path);
-  return basename(directory) === '.claude' ? dirname(directory) : directory;
 }

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../util/result.js';
 import type { Sourced } from '../util/sourced.js';
 import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
-import { gitignoreMatcher } from './path-matcher.js';
+import type { PathMatcher } from './path-matcher.js';
 
 /** More than this is not instructions. */
 export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
@@ -52,7 +52,11 @@ export interface ReaderParts {
   readonly home: string;
   /** The project's root, resolved. */
   readonly realRoot: string;
-  readonly excludes: readonly Sourced<string>[];
+  /** Patterns of files that are not read. */
+  readonly excludes?: {
+    readonly patterns: readonly Sourced<string>[];
+    readonly matcher: PathMatcher;
+  };
   readonly approvals: IncludeApprovals;
   /** Whether a rule keeps the file from being read. */
   isHidden?(path: string): Promise<boolean>;
@@ -64,7 +68,7 @@ export interface ReaderParts {
  */
 export function createInstructionReader(parts: ReaderParts): InstructionReader {
   const { fs } = parts;
-  const isExcluded = excludedBy(parts.excludes, parts.home);
+  const isExcluded = excludedBy(parts);
   const texts = new Map<string, { stamp: string; text: InstructionText }>();
 
   async function judge(wanted: Wanted, stat: FileStat): Promise<Sought> {
@@ -184,15 +188,16 @@ function unixLines(text: string): string {
 }
 
 /** fail-closed: a project's settings do not take away what its user has written for himself. */
-function excludedBy(
-  excludes: readonly Sourced<string>[],
-  home: string,
-): (paths: readonly string[], scope: InstructionScope) => boolean {
-  if (excludes.length === 0) return () => false;
-  const matcher = (list: readonly Sourced<string>[]) =>
-    gitignoreMatcher(list.map(({ value }) => absolutePattern(value, home)));
-  const all = matcher(excludes);
-  const own = matcher(excludes.filter(({ source }) => source !== 'project' && source !== 'local'));
+function excludedBy({
+  excludes,
+  home,
+}: ReaderParts): (paths: readonly string[], scope: InstructionScope) => boolean {
+  if (excludes === undefined) return () => false;
+  const { patterns, matcher } = excludes;
+  const compiled = (list: readonly Sourced<string>[]) =>
+    matcher(list.map(({ value }) => absolutePattern(value, home)));
+  const all = compiled(patterns);
+  const own = compiled(patterns.filter(({ source }) => source !== 'project' && source !== 'local'));
   return (paths, scope) => {
     const isFitting = scope === 'user' || scope === 'memory' ? own : all;
     return paths.some((path) => isFitting(toPosix(path)));

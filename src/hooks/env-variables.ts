@@ -1,4 +1,5 @@
-import { isSecretName, shellEnvironment } from '../env/environment.js';
+import { isInternalVariable } from '../env/environment.js';
+import { runsOtherCode } from '../settings/trust-env.js';
 
 /** Variables that hooks left for later shell commands. */
 export interface HookVariables {
@@ -46,8 +47,9 @@ export function createHookVariables(): HookVariables {
  */
 function isTaken(name: string, value: string): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) return false;
-  // fail-closed: a name that the shell would not get from a person it does not get from a hook.
-  return isSecretName(name) || Object.hasOwn(shellEnvironment({ [name]: value }), name);
+  if (name === '__proto__') return false;
+  // fail-closed: what makes later commands load or run other code is nobody's to leave behind.
+  return !isInternalVariable(name) && runsOtherCode(name) === undefined;
 }
 
 function fits(variables: ReadonlyMap<string, string>): boolean {

@@ -9,8 +9,17 @@ export function projectMayNotSet(name: string): string | undefined {
   return REASONS.find(([pattern]) => pattern.test(upper))?.[1];
 }
 
+/** Why a variable would make later commands run other code than the one that was judged. */
+export function runsOtherCode(name: string): string | undefined {
+  const reason = projectMayNotSet(name);
+  return reason !== undefined && OTHER_CODE.test(reason) ? reason : undefined;
+}
+
 /** Which model is asked is not a danger; the `model` key of a project counts as well. */
 const MODEL_NAME = /^ANTHROPIC_(MODEL|SMALL_FAST_MODEL|DEFAULT_([A-Z]+_)?MODEL)$/;
+
+/** Of the reasons below, those that are about what commands turn into. */
+const OTHER_CODE = /other code|another program|other programs/;
 
 const oneOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
 

@@ -1,15 +1,17 @@
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
+import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';
 import type { Extraction } from './extract.js';
-import { openNestedFinder } from './find-nested.js';
+import { type NestedFinder, openNestedFinder } from './find-nested.js';
 import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
 import type { SkillOverride } from './listing.js';
 import { asName } from './names.js';
 import { fitsPaths } from './path-globs.js';
-import { openSkillReader } from './read-file.js';
+import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
-import type { Skill, SkillBook } from './skill.js';
+import type { Skill, SkillBook, SkippedSkill } from './skill.js';
+import { isTrusted } from './trust.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
@@ -23,6 +25,11 @@ export interface SkillBookDeps extends SkillPlaces {
   override?(name: string): SkillOverride | undefined;
   /** The only skills that the host wants; all when absent. */
   readonly only?: readonly string[] | undefined;
+  /**
+   * A skill's file is new or changed since the session looked first: a reason why that must not be
+   * taken over. The skill is then not in force. Absent: every change is taken over.
+   */
+  veto?(file: string): Promise<string | undefined>;
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
   readonly parseYaml?: ParseYaml | undefined;
@@ -30,100 +37,140 @@ export interface SkillBookDeps extends SkillPlaces {
 
 /** The skills of a session, and which of them wait for a file. */
 export interface LiveSkillBook extends SkillBook {
+  /** Those that wait for a file too, which `list` leaves out: for people. */
+  all(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
   isDormant(skill: Skill): boolean;
 }
 
 /** Nothing is read before something is asked for. */
 export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
-  const nested = openNestedFinder(deps);
-  const reader = openSkillReader(deps);
-  const awake = new Set<string>();
-  let nestedRoots: readonly SkillRoot[] = [];
-  let shelf: Promise<Shelf> | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
+  const book = new Book(deps);
+  return {
+    all: () => book.all(),
+    list: async () => (await book.all()).filter((skill) => !book.isDormant(skill)),
+    skipped: () => book.skipped(),
+    isDormant: (skill) => book.isDormant(skill),
+    // Changes come one after the other.
+    find: (name) => book.inTurn(() => book.find(name)),
+    touched: (paths) => book.inTurn(() => book.touched(paths)),
+    refresh: () => book.inTurn(() => book.refresh()),
+  };
+}
 
-  const scan = (): Promise<Shelf> => {
-    const bundled = deps.bundled;
-    return scanSkills({
-      ...deps,
-      nestedRoots,
-      reader,
-      bundledSkills: async () => (bundled === undefined ? [] : await bundledSkills(bundled)),
-    });
-  };
-  const current = (): Promise<Shelf> => {
-    shelf ??= scan().catch((thrown: unknown) => {
-      // The next who asks looks again.
-      shelf = undefined;
-      throw thrown;
-    });
-    return shelf;
-  };
-  /** Changes come one after the other. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
+class Book {
+  readonly #deps: SkillBookDeps;
+  readonly #nested: NestedFinder;
+  readonly #reader: SkillFileReader;
+  readonly #admissions: Admissions;
+  /** Files of those that no longer wait. */
+  readonly #awake = new Set<string>();
+  #nestedRoots: readonly SkillRoot[] = [];
+  #bundled: Promise<readonly Skill[]> | undefined;
+  #shelf: Promise<Shelf> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: SkillBookDeps) {
+    this.#deps = deps;
+    this.#nested = openNestedFinder(deps);
+    this.#reader = openSkillReader(deps);
+    this.#admissions = openAdmissions(deps);
+  }
+
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
     return done;
-  };
-  const isDormant = (skill: Skill): boolean =>
-    skill.head.paths !== undefined && !awake.has(skill.file);
+  }
 
-  async function rescan(): Promise<Shelf> {
-    const next = await scan();
-    shelf = Promise.resolve(next);
-    return next;
+  async all(): Promise<readonly Skill[]> {
+    return (await this.#current()).entries.map(({ skill }) => skill);
+  }
+
+  async skipped(): Promise<readonly SkippedSkill[]> {
+    return [...(await this.#current()).skipped, ...this.#nested.skipped()];
+  }
+
+  isDormant({ head, file }: Skill): boolean {
+    return head.paths !== undefined && !this.#awake.has(file);
+  }
+
+  async find(name: string): Promise<Skill | undefined> {
+    const entry = await this.#fresh(asName(name));
+    if (entry?.level === undefined) return entry?.skill;
+    const trusted = await isTrusted(this.#deps, entry.level);
+    return trusted === entry.skill.trusted ? entry.skill : { ...entry.skill, trusted };
+  }
+
+  async touched(paths: readonly string[]): Promise<readonly Skill[]> {
+    const before = await this.#current();
+    const roots = await this.#nested.touched(paths);
+    this.#nestedRoots = [...this.#nestedRoots, ...roots];
+    const { entries } = roots.length === 0 ? before : await this.#rescan();
+    const known = new Set(before.entries.map(({ skill }) => skill.file));
+    const asleep = new Set(entries.filter(({ skill }) => this.isDormant(skill)));
+    const woken = [...asleep].filter((entry) => this.#isAbout(entry, paths));
+    for (const { skill } of woken) this.#awake.add(skill.file);
+    return entries
+      .filter((entry) => (asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file)))
+      .map(({ skill }) => skill);
+  }
+
+  async refresh(): Promise<boolean> {
+    this.#nested.forget();
+    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+    return signatureOf(await this.#rescan()) !== before;
   }
 
   /** The entry in the version that is on disk now. */
-  async function fresh(name: string): Promise<ShelfEntry | undefined> {
-    const entry = lookUp(await current(), name);
+  async #fresh(name: string): Promise<ShelfEntry | undefined> {
+    const entry = lookUp(await this.#current(), name);
     if (entry?.stamp === undefined) return entry;
-    if ((await reader.stampOf(entry.skill.file)) === entry.stamp) return entry;
-    return lookUp(await rescan(), name);
+    if ((await this.#reader.stampOf(entry.skill.file)) === entry.stamp) return entry;
+    return lookUp(await this.#rescan(), name);
   }
 
-  return {
-    isDormant,
-    list: async () => (await current()).entries.map(({ skill }) => skill),
-    skipped: async () => [...(await current()).skipped, ...nested.skipped()],
-    find: (name) =>
-      inTurn(async () => {
-        const entry = await fresh(asName(name));
-        if (entry?.level === undefined) return entry?.skill;
-        return { ...entry.skill, trusted: await asked(deps, entry.level) };
-      }),
-    touched: (paths) =>
-      inTurn(async () => {
-        const before = await current();
-        const roots = await nested.touched(paths);
-        nestedRoots = [...nestedRoots, ...roots];
-        const after = roots.length === 0 ? before : await rescan();
-        const known = new Set(before.entries.map(({ skill }) => skill.file));
-        const fresh = after.entries.filter(({ skill }) => !known.has(skill.file));
-        const woken = after.entries.filter(
-          ({ skill, level }) => isDormant(skill) && isAbout(skill, level, paths),
-        );
-        for (const { skill } of woken) awake.add(skill.file);
-        const both = new Set([...fresh.filter(({ skill }) => !isDormant(skill)), ...woken]);
-        return [...both].map(({ skill }) => skill);
-      }),
-    refresh: () =>
-      inTurn(async () => {
-        nested.forget();
-        const before = shelf === undefined ? undefined : signatureOf(await shelf);
-        return signatureOf(await rescan()) !== before;
-      }),
-  };
+  #current(): Promise<Shelf> {
+    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
+      // The next who asks looks again.
+      this.#shelf = undefined;
+      throw thrown;
+    });
+    return this.#shelf;
+  }
 
-  function isAbout({ head }: Skill, level: string | undefined, paths: readonly string[]): boolean {
+  async #rescan(): Promise<Shelf> {
+    const next = await this.#scan();
+    this.#shelf = Promise.resolve(next);
+    return next;
+  }
+
+  async #scan(): Promise<Shelf> {
+    const { bundled } = this.#deps;
+    this.#bundled ??= bundled === undefined ? Promise.resolve([]) : bundledSkills(bundled);
+    const found = await scanSkills({
+      ...this.#deps,
+      nestedRoots: this.#nestedRoots,
+      reader: this.#reader,
+      admit: this.#admissions.admit,
+      bundledSkills: await this.#bundled,
+    });
+    this.#admissions.settle();
+    return found;
+  }
+
+  /** Whether one of the paths is what the skill waits for. */
+  #isAbout({ skill, level }: ShelfEntry, paths: readonly string[]): boolean {
+    const { cwd } = this.#deps;
     const bases =
-      level === undefined ? [...projectLevels(deps.cwd), ...deps.additionalDirectories()] : [level];
+      level === undefined
+        ? [...projectLevels(cwd), ...this.#deps.additionalDirectories()]
+        : [level];
     return paths.some((path) => {
-      const file = resolve(deps.cwd, path);
+      const file = resolve(cwd, path);
+      const globs = skill.head.paths ?? [];
       return bases.some(
-        (base) =>
-          isInside(file, base) && fitsPaths(head.paths ?? [], toPosix(relative(base, file))),
+        (base) => isInside(file, base) && fitsPaths(globs, toPosix(relative(base, file))),
       );
     });
   }
@@ -137,15 +184,6 @@ function lookUp({ byName, entries }: Shelf, name: string): ShelfEntry | undefine
     ({ skill }) => skill.origin === 'plugin' && skill.name.endsWith(`:${name}`),
   );
   return bare.length === 1 ? bare[0] : undefined;
-}
-
-async function asked(deps: SkillBookDeps, level: string): Promise<boolean> {
-  try {
-    return await deps.trusts(level);
-  } catch {
-    // fail-closed: no answer is no trust.
-    return false;
-  }
 }
 
 /** All that a listing is made of. */

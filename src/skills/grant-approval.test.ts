@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bookOf, type RigOptions, type SkillRig, skillOf, skillRig } from '../../test/skills/invoke-rig.js';
+import {
+  bookOf,
+  type RigOptions,
+  type SkillRig,
+  skillOf,
+  skillRig,
+} from '../../test/skills/invoke-rig.js';
 import { createSkillApprovals, skillFingerprint } from './grant-approval.js';
 import type { Skill, SkillHead } from './skill.js';
 
@@ -15,7 +21,10 @@ const judged = async (skill: Skill, options: RigOptions = {}): Promise<string> =
 describe('whether a call of a skill is asked about', () => {
   it.each<[string, Partial<SkillHead>]>([
     ['nothing', {}],
-    ['words', { description: 'd', whenToUse: 'w', displayName: 'n', argumentHint: 'a', arguments: [] }],
+    [
+      'words',
+      { description: 'd', whenToUse: 'w', displayName: 'n', argumentHint: 'a', arguments: [] },
+    ],
     ['a model and an effort', { model: 'haiku', effort: 'low' }],
   ])('not with %s', async (_name, head) => {
     const keys = ['name', 'description', 'when_to_use', 'whenToUse', 'argument-hint', 'arguments'];
@@ -23,13 +32,21 @@ describe('whether a call of a skill is asked about', () => {
     expect(await judged(skillOf('sk', 'text $0', all))).toBe('plain skills');
   });
 
-  it.each(['allowed-tools', 'disallowed-tools', 'hooks', 'context', 'agent', 'paths', 'shell', 'portcullis', 'metadata', 'constructor'])(
-    'with the key %s',
-    async (key) => {
-      const said = await judged(skillOf('sk', 'text', { keys: ['name', key] }));
-      expect(said).toBe(`asks: the skill sk (/p/.claude/skills/sk/SKILL.md) sets ${key}`);
-    },
-  );
+  it.each([
+    'allowed-tools',
+    'disallowed-tools',
+    'hooks',
+    'context',
+    'agent',
+    'paths',
+    'shell',
+    'portcullis',
+    'metadata',
+    'constructor',
+  ])('with the key %s', async (key) => {
+    const said = await judged(skillOf('sk', 'text', { keys: ['name', key] }));
+    expect(said).toBe(`asks: the skill sk (/p/.claude/skills/sk/SKILL.md) sets ${key}`);
+  });
 
   it('with commands, and with a file that has mistakes', async () => {
     expect(await judged(skillOf('sk', 'a !`ls` b !`pwd`'))).toContain('runs 2 commands');
@@ -44,7 +61,14 @@ describe('whether a call of a skill is asked about', () => {
     expect(await judged(skill, { mode: 'bypassPermissions' })).toBe('mode');
     expect(await judged(skill, { mode: 'acceptEdits' })).toContain('asks');
     const plain = skillOf('prefix', 'text');
-    for (const rule of ['Skill', 'Skill(prefix)', 'Skill(pre:*)', 'Skill(/prefix)', 'Skill(prefix *)', 'Skill(PRE:*)']) {
+    for (const rule of [
+      'Skill',
+      'Skill(prefix)',
+      'Skill(pre:*)',
+      'Skill(/prefix)',
+      'Skill(prefix *)',
+      'Skill(PRE:*)',
+    ]) {
       expect(await judged(plain, { deny: [rule] })).toContain('asks: ');
       expect(await judged(plain, { ask: [rule] })).toContain('asks: the rule');
     }
@@ -72,7 +96,9 @@ describe('the content of a skill', () => {
     ];
     const prints = await Promise.all([base, ...others].map(skillFingerprint));
     expect(new Set(prints).size).toBe(prints.length);
-    expect(await skillFingerprint(skillOf('sk', 'text', { allowedTools: ['Read'] }))).toBe(prints[0]);
+    expect(await skillFingerprint(skillOf('sk', 'text', { allowedTools: ['Read'] }))).toBe(
+      prints[0],
+    );
   });
 
   it('is noted with the call and forgotten when the call runs', async () => {

@@ -1,6 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of skills are what is tested
 import { afterEach, describe, expect, it } from 'vitest';
-import { bookOf, type RigOptions, type SkillRig, skillOf, skillRig } from '../../test/skills/invoke-rig.js';
+import {
+  bookOf,
+  type RigOptions,
+  type SkillRig,
+  skillOf,
+  skillRig,
+} from '../../test/skills/invoke-rig.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createSkillGrants, type SkillGrant } from './grant.js';
 import type { Skill, SkillHead } from './skill.js';
@@ -28,7 +34,11 @@ const outcomes = async (
   return made;
 };
 
-const add = ({ grants }: SkillRig, head: Partial<SkillHead>, more: Partial<Skill> = {}): SkillGrant => {
+const add = (
+  { grants }: SkillRig,
+  head: Partial<SkillHead>,
+  more: Partial<Skill> = {},
+): SkillGrant => {
   const added = grants.add(skillOf('sk', '', head, more), MAIN_AGENT);
   if (!added.ok) throw new Error(added.error);
   return added.value;
@@ -213,6 +223,15 @@ describe('fence-tools', () => {
     });
   });
 
+  it.each(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const)(
+    'takes nothing that mode %s lets through for its own',
+    async (mode) => {
+      const rig = open({ mode, allow: ['Bash', 'Read', 'Write', 'Skill'] });
+      add(rig, { fenceTools: ['Grep'] }).restrain();
+      expect(await look(rig)).toEqual(NOTHING_RUNS);
+    },
+  );
+
   it('holds parts of a tool to their part', async () => {
     const rig = await fenced(['Bash(git status)', 'Bash(git log *)', 'Read(./**)']);
     expect(await look(rig)).toEqual({ ...NOTHING_RUNS, read: 'runs', status: 'runs' });
@@ -243,7 +262,7 @@ describe('fence-tools', () => {
     expect(await verdict()).toMatchObject({
       decision: 'deny',
       decidedBy: 'skill fence',
-      reason: 'the skill sk lets only Read, Grep be used until the user\'s next message',
+      reason: "the skill sk lets only Read, Grep be used until the user's next message",
     });
     expect((await verdict()).trace.find(({ guard }) => guard === 'skill fence')?.source).toBe(
       'fence-tools of sk (/p/.claude/skills/sk/SKILL.md)',

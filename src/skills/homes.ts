@@ -1,6 +1,7 @@
 import { isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
+import { isTrusted, type Trusting } from './trust.js';
 
 /** Decides whether a file that links lead to may be read as a skill. */
 export interface Homes {
@@ -11,9 +12,7 @@ export interface Homes {
   ): Promise<string | undefined>;
 }
 
-export interface HomesDeps extends SkillPlaces {
-  trusts(directory: string): Promise<boolean>;
-}
+export interface HomesDeps extends SkillPlaces, Trusting {}
 
 /**
  * What a skill's file says goes to the model without a question, so a link in a foreign repository
@@ -49,15 +48,6 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
 
 function isMarkdown(path: string): boolean {
   return path.toLowerCase().endsWith('.md');
-}
-
-async function isTrusted(deps: HomesDeps, level: string): Promise<boolean> {
-  try {
-    return await deps.trusts(level);
-  } catch {
-    // fail-closed: no answer is no trust.
-    return false;
-  }
 }
 
 /** fail-closed: what others can write is not an administrator's word. */

@@ -35,4 +35,4 @@ export function oneLine(text: string): string {
 }
 
 /** Controls, format characters, tags, private use, half pairs, and the selectors that can carry data. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u{e0100}-\u{e01ef}]/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;

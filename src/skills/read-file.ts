@@ -11,7 +11,7 @@ export interface ReadFile {
   readonly skill: ReadSkill;
   /** Changes whenever the file does. */
   readonly stamp: string;
-  /** Text without the head, of the same version. Throws when the head is another one by now. */
+  /** Text without the head, of the same version. Throws when the file is another one by now. */
   body(): Promise<string>;
 }
 
@@ -44,8 +44,7 @@ export function openSkillReader(deps: {
     if (text.includes('\0')) return err('it is no text');
     const isCommand = root.kind === 'commands';
     const skill = await readSkill(text, { parseYaml, isCommand });
-    const head = headOf(text, skill.body);
-    const body = async (): Promise<string> => await wholeBody(fs, { file, head });
+    const body = async (): Promise<string> => await wholeBody(fs, { file, stamp });
     return ok({ skill, stamp, body });
   }
 
@@ -102,20 +101,16 @@ function hasEnough(text: string): boolean {
   return how === 'none' ? problem === undefined : body.length >= ENOUGH_BODY;
 }
 
-/** All that stands before the body. */
-function headOf(text: string, body: string): string {
-  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-  return plain.slice(0, plain.length - body.length);
-}
-
 async function wholeBody(
   fs: SkillFiles,
-  { file, head }: { file: string; head: string },
+  { file, stamp }: { file: string; stamp: string },
 ): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
-  const { body } = readFrontmatter(text, { known: [] });
-  if (headOf(text, body) === head) return body;
-  // fail-closed: what was decided by the old head does not hold for this text.
+  const stat = await fs.stat(file);
+  if (stat !== undefined && stampFrom(stat) === stamp) {
+    return readFrontmatter(text, { known: [] }).body;
+  }
+  // fail-closed: what was decided by the old file does not hold for this text.
   throw new PortcullisError('io', `${file} has changed since it was looked at`, {
     remedy: 'Call the skill again.',
   });

@@ -8,6 +8,7 @@ import type { SkillOverride } from './listing.js';
 import { nameProblem } from './names.js';
 import type { SkillFileReader } from './read-file.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from './skill.js';
+import { rememberedTrust } from './trust.js';
 
 export interface ScanDeps extends SkillPlaces {
   trusts(directory: string): Promise<boolean>;
@@ -15,7 +16,9 @@ export interface ScanDeps extends SkillPlaces {
   readonly only?: readonly string[] | undefined;
   readonly nestedRoots: readonly SkillRoot[];
   readonly reader: SkillFileReader;
-  bundledSkills(): Promise<readonly Skill[]>;
+  /** Why this version of a file may not be used; undefined when it may. */
+  admit(file: string, stamp: string): Promise<string | undefined>;
+  readonly bundledSkills: readonly Skill[];
 }
 
 export interface ShelfEntry {
@@ -53,7 +56,7 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
   );
   const entries = read.flatMap((one) => ('skill' in one ? [one] : []));
   const skipped = read.flatMap((one) => ('skill' in one ? [] : [one]));
-  for (const skill of await deps.bundledSkills()) {
+  for (const skill of deps.bundledSkills) {
     const reason = names.refuseBundled(skill.name);
     if (reason === undefined) entries.push({ skill: withOverride(skill, deps) });
     else skipped.push({ name: skill.name, file: skill.file, reason });
@@ -135,6 +138,8 @@ async function load(
   const read = await deps.reader.read(candidate);
   if (!read.ok) return { name, file, reason: read.error };
   const { skill: found, stamp, body } = read.value;
+  const veto = await deps.admit(file, stamp);
+  if (veto !== undefined) return { name, file, reason: veto };
   const { refusal } = found;
   if (refusal !== undefined) {
     const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
@@ -196,17 +201,4 @@ function compare(a: Skill, b: Skill): number {
   const byOrigin = ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin);
   if (byOrigin !== 0) return byOrigin;
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
-}
-
-/** Each directory is asked about once for each look. */
-function rememberedTrust(deps: ScanDeps): (directory: string) => Promise<boolean> {
-  const answers = new Map<string, Promise<boolean>>();
-  return (directory) => {
-    const known = answers.get(directory);
-    if (known !== undefined) return known;
-    // fail-closed: no answer is no trust.
-    const answer = deps.trusts(directory).catch(() => false);
-    answers.set(directory, answer);
-    return answer;
-  };
 }

@@ -43,7 +43,8 @@ export async function readTyped(text: string, parts: SlashParts): Promise<Typed>
     if (word === undefined || builtins.has(word.name)) break;
     const next = await parts.book.find(word.name);
     // From the first word on that is not one more skill to be put in here, all is text.
-    if (next === undefined || !isInline(next) || skills.includes(next)) break;
+    if (next === undefined || !isInline(next)) break;
+    if (skills.some(({ name }) => name === next.name)) break;
     skills.push(next);
     rest = word.rest;
   }
@@ -74,7 +75,7 @@ async function notFound(
   const known = (await book.list()).filter(({ head }) => head.userInvocable !== false);
   const near = nearest(name, [...builtins, ...known.map((skill) => skill.name)]);
   const hint = near === undefined ? '' : ` Did you mean /${near}?`;
-  const message = `Unknown command: /${visible(sliceWhole(name, 0, SHOWN_NAME))}.${hint} Put a blank in front to send it as text.`;
+  const message = `Unknown command: /${visible(sliceWhole(name, 0, SHOWN_NAME))}.${hint}`;
   return { kind: 'unknown', name, message };
 }
 

@@ -8,7 +8,17 @@ type CaseTable = Readonly<Record<string, string | { readonly left_out: string }>
 const HERE = import.meta.dirname;
 const KIT = path.resolve(HERE, '../../../shared/security/cases.json');
 /** The parts of the runtime whose cases must all be in the table. */
-const LAYERS = new Set(['permissions', 'bash', 'settings', 'trust', 'env', 'git', 'files']);
+const LAYERS = new Set([
+  'permissions',
+  'bash',
+  'settings',
+  'trust',
+  'env',
+  'git',
+  'files',
+  'hooks',
+  'http',
+]);
 
 const table = JSON.parse(readFileSync(path.join(HERE, 'case-table.json'), 'utf8')) as CaseTable;
 

@@ -124,11 +124,7 @@ export function skillRig(book: SkillBook, options: RigOptions = {}): SkillRig {
       home: project.home,
       clock: systemClock,
       mode: () => options.mode ?? 'default',
-      rules: (agent) => {
-        const mine = grants.rules(agent);
-        const joined = joinRules(base, mine);
-        return { ...joined, deny: [...mine.deny, ...base.deny] };
-      },
+      rules: (agent) => joinRules(base, grants.rules(agent)),
       asker: () => asker,
       guards: [grants.guard, approvals.guard],
       resolvers: [approvals.resolver],

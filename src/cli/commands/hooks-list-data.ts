@@ -126,8 +126,13 @@ function whatItRuns(handler: HookHandler): string {
   return visible(redact([handler.command, ...(handler.args ?? [])].join(' ').trim()));
 }
 
-export function placeOf({ file, line, source }: Pick<Hook, 'file' | 'line' | 'source'>): string {
-  if (file === undefined) return source;
+/** `file:line`, or what else it comes from. */
+export function placeOf({
+  file,
+  line,
+  source,
+}: Pick<ListedHook, 'file' | 'line' | 'source'>): string {
+  if (file === undefined) return source === 'cli' ? 'command line' : source;
   return line === undefined ? file : `${file}:${line}`;
 }
 

@@ -1,7 +1,7 @@
 import { displayPath } from '../../env/paths.js';
 import { seconds } from '../../hooks/hook-limit.js';
 import { visible } from '../../util/visible.js';
-import type { HookList, ListedHook } from './hooks-list-data.js';
+import { type HookList, type ListedHook, placeOf } from './hooks-list-data.js';
 
 /** The list for people. Files below `cwd` are shown by their way from there. */
 export function listText({ hooks, skipped, notes }: HookList, cwd: string): string {
@@ -9,8 +9,10 @@ export function listText({ hooks, skipped, notes }: HookList, cwd: string): stri
   const waiting = hooks.filter(({ waitsFor }) => waitsFor !== undefined);
   const shownPlace = (place: string): string => visible(displayPath(place, cwd));
   const off = [
-    ...skipped.map(({ label, origin, why }) =>
-      entry(`${visible(label)}  ${shownPlace(origin)}`, [visible(why)]),
+    ...skipped.map(({ event, label, origin, why }) =>
+      entry(`${event === undefined ? '' : `${event}  `}${visible(label)}  ${shownPlace(origin)}`, [
+        visible(why),
+      ]),
     ),
     ...waiting.map((hook) =>
       entry(`${hook.event}  ${title(hook, cwd)}`, [
@@ -49,13 +51,7 @@ function entry(first: string, more: readonly string[]): string {
 function title(hook: ListedHook, cwd: string): string {
   const name = hook.name === undefined ? '' : `${visible(hook.name)}: `;
   const what = hook.kind === 'command' ? `command "${hook.runs}"` : hook.runs;
-  return `${name}${what}  ${place(hook, cwd)}`;
-}
-
-function place({ file, line, source }: ListedHook, cwd: string): string {
-  if (file === undefined) return source;
-  const shown = visible(displayPath(file, cwd));
-  return line === undefined ? shown : `${shown}:${line}`;
+  return `${name}${what}  ${visible(displayPath(placeOf(hook), cwd))}`;
 }
 
 const FAILURES = {

@@ -7,6 +7,7 @@ import { captureHooks } from '../../hooks/capture.js';
 import { patternProblem } from '../../permissions/agent-rules.js';
 import { ruleChecker } from '../../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import type { HookEventName } from '../../protocol/hook-events.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
 import { withStrictness } from '../../settings/refuse.js';
 import { startTrust } from '../../settings/trust-start.js';
@@ -46,10 +47,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     trust: switches.has('trust'),
     ...(settings === undefined ? {} : { settings }),
   });
-  const list: HookList =
-    event === undefined
-      ? here.list
-      : { ...here.list, hooks: here.list.hooks.filter((hook) => hook.event === event) };
+  const list = event === undefined ? here.list : onlyOf(here.list, event);
   if (switches.has('json')) {
     const { trusted, starts, problems } = here;
     output.out(`${JSON.stringify({ cwd, trusted, starts, ...list, problems }, null, 2)}\n`);
@@ -58,6 +56,15 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     output.out(problemText(here));
   }
   return here.starts ? EXIT.done : EXIT.config;
+}
+
+/** Where it is not known which event something is for, it stays. */
+function onlyOf(list: HookList, event: HookEventName): HookList {
+  return {
+    ...list,
+    hooks: list.hooks.filter((hook) => hook.event === event),
+    skipped: list.skipped.filter((one) => one.event === undefined || one.event === event),
+  };
 }
 
 interface HooksHere {
@@ -110,7 +117,9 @@ async function hooksHere(
   const list = await listOf(set, (hook) => scriptNotes(hook, { fs, cwd, home }));
   const problems = withStrictness(loaded.problems, settings.strictness).filter(
     ({ severity, message }) =>
-      severity === 'fatal' || (severity === 'warning' && /hook/i.test(message)),
+      severity === 'fatal' ||
+      // What does not fire yet stands in the list.
+      (severity === 'warning' && /hook/i.test(message) && !message.includes('does not fire yet')),
   );
   return {
     list: { ...list, skipped: [...heldBack(merged), ...list.skipped] },

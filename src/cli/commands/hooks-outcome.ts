@@ -2,11 +2,12 @@ import { createAgentHooks } from '../../hooks/agent-hooks.js';
 import { createCompactHooks } from '../../hooks/compact-hooks.js';
 import { type ConfigChange, createConfigHooks } from '../../hooks/config-hooks.js';
 import { createElicitationHooks, type ElicitationAction } from '../../hooks/elicitation-hooks.js';
-import { contextsFor, textsIn } from '../../hooks/event-answers.js';
+import { contextsFor, tellIgnored, textsIn } from '../../hooks/event-answers.js';
 import type { HookEventName } from '../../hooks/hook.js';
 import { createDisplayHooks } from '../../hooks/message-display.js';
 import { createModelHooks, type ModelSwitch } from '../../hooks/model-hooks.js';
 import { createPromptHooks, type PromptOutcome } from '../../hooks/prompt-submit.js';
+import { EVERY_HOOK, occasionOf } from '../../hooks/scene.js';
 import { createSessionHooks, type SessionStarting } from '../../hooks/session-hooks.js';
 import { createStopHooks } from '../../hooks/stop-hooks.js';
 import { createTaskHooks } from '../../hooks/task-hooks.js';
@@ -21,7 +22,7 @@ export async function outcomeOf(stage: Stage, tell: (text: string) => void): Pro
   const ofCall = CALL_OUTCOMES[stage.event];
   if (call !== undefined && ofCall !== undefined) return await ofCall({ ...stage, call });
   const known = OUTCOMES[stage.event];
-  return known === undefined ? await watched(stage) : await known(stage, tell);
+  return known === undefined ? await watched(stage, tell) : await known(stage, tell);
 }
 
 type OfCall = typeof beforeTool;
@@ -53,17 +54,25 @@ const OUTCOMES: Readonly<Partial<Record<HookEventName, OfEvent>>> = {
   ElicitationResult: onElicitationResult,
 };
 
-const TEXTLESS: readonly HookEventName[] = ['Notification'];
+/** Nobody reads what these add. */
+const UNHEARD: readonly HookEventName[] = ['Notification'];
+
+/** Events at which a person hears of a no that holds nothing up. */
+const TELL_IGNORED: readonly HookEventName[] = [
+  'Setup',
+  'SubagentStart',
+  'CwdChanged',
+  'FileChanged',
+  'PostModelSwitch',
+  'SessionEnd',
+];
 
 /** Hooks that hold nothing up. What they add is for the model where the event takes it. */
-async function watched({ event, scene, fields, ask }: Stage): Promise<Outcome> {
-  const round = await ask.fire(event, {
-    ...scene,
-    mode: scene.mode ?? 'default',
-    matched: [],
-    fields,
-  });
-  const forModel = TEXTLESS.includes(event) ? [] : contextsFor(event, round);
+async function watched(stage: Stage, tell: (text: string) => void): Promise<Outcome> {
+  const { event, scene, fields, ask } = stage;
+  const round = await ask.fire(event, occasionOf(scene, EVERY_HOOK, fields));
+  if (TELL_IGNORED.includes(event)) tellIgnored({ dispatch: ask, tell }, event, round);
+  const forModel = UNHEARD.includes(event) ? [] : contextsFor(event, round);
   const again = round.reports.some(({ answer }) => answer.fields.retry === true);
   if (event === 'PermissionDenied' && again) {
     return nothingHeld('the model would be told that it may try again; it is judged anew');

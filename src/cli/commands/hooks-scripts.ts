@@ -1,5 +1,5 @@
 import type { FileSystem } from '../../env/fs.js';
-import { expandHome, resolve } from '../../env/paths.js';
+import { displayPath, expandHome, resolve } from '../../env/paths.js';
 import type { Hook } from '../../hooks/hook.js';
 
 export interface ScriptPlace {
@@ -21,7 +21,8 @@ export async function scriptNotes(
   const code = [handler.command, ...(handler.args ?? [])].join(' ');
   if (code.includes('transcript_path')) return [TRANSCRIPT_NOTE];
   for (const file of filesNamedIn(code, place)) {
-    if (await mentions(place.fs, file)) return [`${file}: ${TRANSCRIPT_NOTE}`];
+    if (await mentions(place.fs, file))
+      return [`${displayPath(file, place.cwd)}: ${TRANSCRIPT_NOTE}`];
   }
   return [];
 }

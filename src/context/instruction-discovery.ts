@@ -1,0 +1,246 @@
+import type { FileSystem } from '../env/fs.js';
+import { isInside, join } from '../env/paths.js';
+import type { ParseYaml } from '../util/frontmatter.js';
+import type { Sourced } from '../util/sourced.js';
+import {
+  type Entry,
+  type Gathering,
+  type InstructionLoader,
+  newGathering,
+  type Place,
+  type Taking,
+} from './instruction-loader.js';
+import { type ProjectPlace, realOrSelf } from './instruction-places.js';
+import { type InstructionReader, isLocated, type Sought } from './instruction-reader.js';
+import type { InstructionSettings } from './instruction-settings.js';
+import { withoutBlockComments, withoutHidden } from './instruction-text.js';
+import type { InstructionScope } from './instruction-types.js';
+import { isOn, takeMemories } from './memory-files.js';
+import type { PathMatcher } from './path-matcher.js';
+import type { Area, RuleDirectory } from './rule-taking.js';
+
+export interface DiscoveryParts {
+  readonly fs: FileSystem;
+  readonly home: string;
+  readonly configDir: string;
+  readonly managedDir?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Which optional settings sources count; instruction files follow them. */
+  readonly sources: readonly string[];
+  readonly settings: InstructionSettings;
+  /** Directories that were added by a flag or a host, not by settings. */
+  readonly additionalDirectories: readonly string[];
+  /** Whether the project is trusted. */
+  readonly trusted: boolean;
+  readonly project: ProjectPlace;
+  readonly reader: InstructionReader;
+  readonly loader: InstructionLoader;
+  readonly matcher?: PathMatcher;
+  readonly parseYaml?: ParseYaml;
+}
+
+export interface Discovery {
+  /** Everything that holds from the start, broad before specific. */
+  start(how: Taking): Promise<Gathering>;
+  /** What one directory below the working directory brings. */
+  nested(directory: string, how: Taking, into: Gathering): Promise<void>;
+}
+
+/** What stands in one directory under the names that have a meaning. */
+interface Survey {
+  readonly directory: string;
+  readonly area: Area;
+  readonly own: Sought;
+  readonly dotted: Sought;
+  readonly local: Sought;
+  readonly hasDotClaude: boolean;
+  readonly hasRules: boolean;
+}
+
+interface Task {
+  readonly how: Taking;
+  readonly into: Gathering;
+}
+
+/** `added`: directories besides the project whose instructions count like its own. */
+export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPlace[]): Discovery {
+  const { settings, project, loader } = parts;
+  const managedOnly = settings.agentsMode === 'managed-only';
+  const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
+  const sources = filesOff ? [] : parts.sources;
+  const surveyOf = (directory: string): Promise<Survey> =>
+    survey({ ...parts, sources }, directory, [project, ...added]);
+
+  async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
+    const { directory, area } = one;
+    const dot = join(directory, '.claude');
+    const file = (path: string, scope: InstructionScope): Place => {
+      return { path, scope, kind: 'file', base: directory, ...area };
+    };
+    await loader.take(file(join(directory, 'CLAUDE.md'), 'project'), how, into, one.own);
+    await loader.take(file(join(dot, 'CLAUDE.md'), 'project'), how, into, one.dotted);
+    if (agents && sources.includes('project')) {
+      for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
+        const agentsFile = file(join(folder, 'AGENTS.md'), 'project');
+        await loader.take({ ...agentsFile, onceByContent: true }, how, into);
+      }
+    }
+    if (one.hasRules) {
+      const path = join(dot, 'rules');
+      const rules: RuleDirectory = { path, scope: 'project', area, bases: [directory] };
+      await takeRules(parts, rules, { how, into });
+    }
+    await loader.take(file(join(directory, 'CLAUDE.local.md'), 'local'), how, into, one.local);
+  }
+
+  return {
+    async start(how) {
+      const task = { how, into: newGathering() };
+      await takeManaged(parts, task);
+      if (sources.includes('user')) await takeUser(parts, task);
+      const surveys = await Promise.all(project.ancestors.map(surveyOf));
+      const agents = wantsAgents(settings, surveys.some(hasClaudeFile));
+      for (const one of surveys) await takeSurvey(one, agents, task);
+      for (const { root } of added) {
+        const one = await surveyOf(root);
+        await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), task);
+      }
+      if (!managedOnly) await takeMemories(parts, task);
+      return task.into;
+    },
+    async nested(directory, how, into) {
+      if (filesOff) return;
+      const one = await surveyOf(directory);
+      await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), { how, into });
+    },
+  };
+}
+
+type Look = Pick<DiscoveryParts, 'fs' | 'reader' | 'configDir' | 'sources'>;
+
+async function survey(
+  look: Look,
+  directory: string,
+  projects: readonly ProjectPlace[],
+): Promise<Survey> {
+  const { fs, reader, sources } = look;
+  const area = await areaOf(fs, directory, projects);
+  const seek = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
+    sources.includes(scope) ? reader.locate({ path, scope, ...area }) : 'absent';
+  const dot = join(directory, '.claude');
+  const isThere = sources.includes('project') && (await isDirectory(fs, dot));
+  // The user's own configuration is not the project's, also where it lies above it.
+  const hasDotClaude = isThere && !(await isSamePlace(fs, dot, look.configDir));
+  return {
+    directory,
+    area,
+    own: await seek(join(directory, 'CLAUDE.md'), 'project'),
+    dotted: hasDotClaude ? await seek(join(dot, 'CLAUDE.md'), 'project') : 'absent',
+    local: await seek(join(directory, 'CLAUDE.local.md'), 'local'),
+    hasDotClaude,
+    hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
+  };
+}
+
+/** Above the project a file may lie beside its link, and include what is in the project. */
+async function areaOf(
+  fs: FileSystem,
+  directory: string,
+  projects: readonly ProjectPlace[],
+): Promise<Area> {
+  const around = projects.find(({ root }) => isInside(directory, root));
+  if (around !== undefined) return { within: [around.realRoot], includesWithin: [around.realRoot] };
+  const roots = projects.slice(0, 1).map(({ realRoot }) => realRoot);
+  const within = [...roots, await realOrSelf(fs, directory)];
+  return { within, includesWithin: roots, aboveProject: true };
+}
+
+async function takeManaged(parts: DiscoveryParts, { how, into }: Task): Promise<void> {
+  const { managedDir: base, fs, loader, settings } = parts;
+  if (base !== undefined) {
+    const path = join(base, 'CLAUDE.md');
+    await loader.take({ path, scope: 'managed', kind: 'file', base }, how, into);
+  }
+  if (settings.claudeMd !== undefined) {
+    const root = base ?? parts.configDir;
+    into.entries.push(...settingEntry(settings.claudeMd, how, root));
+  }
+  const rules = base === undefined ? undefined : join(base, '.claude', 'rules');
+  if (rules !== undefined && (await isDirectory(fs, rules))) {
+    await takeRules(parts, freeRules(parts, rules, 'managed'), { how, into });
+  }
+}
+
+async function takeUser(parts: DiscoveryParts, { how, into }: Task): Promise<void> {
+  const { configDir: base, fs, loader } = parts;
+  const path = join(base, 'CLAUDE.md');
+  await loader.take({ path, scope: 'user', kind: 'file', base }, how, into);
+  const rules = join(base, 'rules');
+  if (!(await isDirectory(fs, rules))) return;
+  await takeRules(parts, freeRules(parts, rules, 'user'), { how, into });
+}
+
+/** Rules of an administrator or of the user: where they lie is their own affair. */
+function freeRules(
+  { project }: DiscoveryParts,
+  path: string,
+  scope: 'managed' | 'user',
+): RuleDirectory {
+  return { path, scope, area: {}, bases: [project.root, project.cwd] };
+}
+
+function wantsAgents({ agentsMode }: InstructionSettings, hasClaudeFiles: boolean): boolean {
+  if (agentsMode === 'claude-md-and-agents-md') return true;
+  return agentsMode === 'claude-md-or-agents-md' && !hasClaudeFiles;
+}
+
+function hasClaudeFile({ own, dotted, local }: Survey): boolean {
+  return [own, dotted, local].some(
+    (sought) =>
+      sought !== 'absent' &&
+      (isLocated(sought) || (sought.kind !== 'excluded' && sought.kind !== 'not regular')),
+  );
+}
+
+/** Instructions that stand in managed settings. */
+function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string): Entry[] {
+  const source = setting.value.replace(/\r\n?/g, '\n');
+  const { text } = withoutHidden(withoutBlockComments(source));
+  if (text.trim() === '') return [];
+  const path = setting.file ?? 'managed settings';
+  const bytes = source.length;
+  const place = { path, scope: 'managed', kind: 'setting', base } as const;
+  const shown = { path, scope: 'managed', memoryType: 'Managed', kind: 'setting' } as const;
+  return [
+    {
+      instruction: { ...shown, loadReason: reason, text, bytes, notes: [] },
+      place,
+      located: { wanted: place, real: '', stamp: '', bytes },
+      source,
+      depth: 0,
+      line: setting.line ?? 1,
+    },
+  ];
+}
+
+/** Most projects have none, so the code for them is not part of the start. */
+async function takeRules(parts: DiscoveryParts, rules: RuleDirectory, task: Task): Promise<void> {
+  await (await import('./rule-taking.js')).takeRules(parts, rules, task);
+}
+
+async function isDirectory(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(path))?.kind === 'directory';
+  } catch {
+    // What cannot be looked at cannot be read either.
+    return false;
+  }
+}
+
+async function isSamePlace(
+  fs: Pick<FileSystem, 'realPath'>,
+  one: string,
+  other: string,
+): Promise<boolean> {
+  return one === other || (await realOrSelf(fs, one)) === (await realOrSelf(fs, other));
+}

@@ -1,0 +1,88 @@
+import type { FileSystem } from '../env/fs.js';
+import type { ParseYaml } from '../util/frontmatter.js';
+import type { Gathering, InstructionLoader, Place, Taking } from './instruction-loader.js';
+import { pathFrom } from './instruction-places.js';
+import { type InstructionReader, isLocated, skip } from './instruction-reader.js';
+import type { InstructionScope } from './instruction-types.js';
+import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
+import { holdsHead, readRuleHead, ruleFilesIn } from './rule-files.js';
+
+/** Where a directory's files may lie and include from. */
+export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject'>;
+
+export interface RuleParts {
+  readonly fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
+  readonly reader: InstructionReader;
+  readonly loader: InstructionLoader;
+  /** Absent: patterns are read as of .gitignore. */
+  readonly matcher?: PathMatcher;
+  readonly parseYaml?: ParseYaml;
+}
+
+export interface RuleDirectory {
+  readonly path: string;
+  readonly scope: InstructionScope;
+  readonly area: Area;
+  /** The directories that patterns are meant from; the first is the one the rules speak for. */
+  readonly bases: readonly [string, ...string[]];
+}
+
+/** Takes the rules of a directory that apply always, and notes those that wait. */
+export async function takeRules(
+  parts: RuleParts,
+  directory: RuleDirectory,
+  { how, into }: { how: Taking; into: Gathering },
+): Promise<void> {
+  const { scope, area, bases } = directory;
+  const { files, cut } = await ruleFilesIn(parts.fs, directory.path);
+  const looked = await mapLimited(files, async (path) => {
+    const rule: Place = { path, scope, kind: 'rule', base: bases[0], ...area };
+    const sought = await parts.reader.locate(rule);
+    if (!isLocated(sought)) return { rule, sought };
+    // The rest of a rule that waits is read when it is needed; what fails here fails again there.
+    const head = await parts.reader.readHead(sought, HEAD_BYTES).catch(() => '');
+    const globs = holdsHead(head) ? (await readRuleHead(head, parts.parseYaml)).globs : undefined;
+    return { rule, sought, globs };
+  });
+  for (const { rule, sought, globs } of looked) {
+    if (globs === undefined || !isLocated(sought)) await parts.loader.take(rule, how, into, sought);
+    else {
+      const fits = fitsFrom(bases, globs, parts.matcher ?? gitignoreMatcher);
+      into.waiting.push({ place: rule, real: sought.real, globs, fits });
+    }
+  }
+  if (cut) {
+    const wanted = { path: directory.path, scope };
+    into.skipped.push(skip(wanted, 'too many', 'it holds more files than are looked at'));
+  }
+}
+
+const HEAD_BYTES = 8 * 1024;
+const AT_ONCE = 16;
+
+function fitsFrom(
+  bases: readonly string[],
+  globs: readonly string[],
+  matcher: PathMatcher,
+): (path: string) => boolean {
+  let compiled: ((path: string) => boolean) | undefined;
+  return (path) => {
+    compiled ??= matcher(globs);
+    for (const base of bases) {
+      const way = pathFrom(base, path);
+      if (way !== undefined && compiled(way)) return true;
+    }
+    return false;
+  };
+}
+
+/** Results in order of the items. */
+async function mapLimited<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of queue) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
+  return results;
+}
