@@ -12,6 +12,7 @@ import { openGround, openLog } from './harness/ground.js';
 import { openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { type CurrentRun, joinSession } from './harness/join.js';
+import { resolveModel } from './model/aliases.js';
 import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
@@ -49,7 +50,10 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
     mode: hands.permissions.mode,
     judge: createHookAgent({
       client: model.client,
-      choice: (name) => ({ ...model.choices.current(), model: name ?? model.choices.small() }),
+      choice: (name) => ({
+        ...model.choices.current(),
+        model: name === undefined ? model.choices.small() : resolveModel(name, ground.env).id,
+      }),
       calls: hands.around,
       tools: () => hands.builtins.pool.tools,
       workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),

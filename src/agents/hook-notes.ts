@@ -6,6 +6,8 @@ import type { InputMessage } from '../loop/types.js';
 export interface HookNotes {
   /** All of it as one message; undefined when there is nothing to say. */
   note(texts: readonly string[]): Promise<InputMessage | undefined>;
+  /** Texts that calls want in the conversation as they are. */
+  followUp(texts: readonly string[]): readonly InputMessage[];
   /** A text as a message that people see as well: a hook's own prompt. */
   prompt(text: string): InputMessage;
 }
@@ -21,6 +23,16 @@ export function createHookNotes(deps: LongTextFiles & { uuid(): string }): HookN
         meta: true,
       };
     },
+    followUp: (texts) =>
+      texts.length === 0
+        ? []
+        : [
+            {
+              uuid: deps.uuid(),
+              content: texts.map((text) => ({ type: 'text', text })),
+              meta: true,
+            },
+          ],
     prompt: (text) => ({ uuid: deps.uuid(), content: [{ type: 'text', text }] }),
   };
 }

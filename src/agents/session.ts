@@ -1,4 +1,6 @@
 import type { Clock } from '../env/clock.js';
+import type { HookSet } from '../hooks/captured.js';
+import type { HookStat } from '../hooks/dispatch-stats.js';
 import type {
   InputMessage,
   LoopEvent,
@@ -56,6 +58,8 @@ export interface AgentSession {
    * when the model cannot be used or a hook holds the switch back.
    */
   setModel(name: string | undefined, source: ModelSwitchSource): Promise<string>;
+  /** The hooks in force and what they took. */
+  hooks(): HookReport;
   /** Counts one more directory as inside. */
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
@@ -70,6 +74,12 @@ export interface AgentSession {
   waitForBackground(): Promise<boolean>;
   /** Tells hooks, ends background work and child processes, and flushes what is unsaved. */
   close(reason?: SessionEndReason): Promise<void>;
+}
+
+/** Which hooks are in force, and how long each took so far. */
+export interface HookReport {
+  readonly set: HookSet;
+  readonly stats: readonly HookStat[];
 }
 
 /** Who wants another model. */
@@ -90,6 +100,7 @@ export interface SessionParts {
   readonly setModel: AgentSession['setModel'];
   readonly addDirectory: AgentSession['addDirectory'];
   readonly hooks: RunHooks;
+  hookReport(): HookReport;
   /** Why the last summary was not made, when a hook held it back. */
   compactionHeld(): string | undefined;
   /** Calls that were put off in the run before. */
@@ -246,6 +257,7 @@ export function createSession(
     setMode: parts.setMode,
     setModel: parts.setModel,
     addDirectory: parts.addDirectory,
+    hooks: parts.hookReport,
     async compact(instructions) {
       controller = new AbortController();
       try {

@@ -104,7 +104,7 @@ function reportDenials(denials: Run['denials'], output: Output): void {
 
 /** Standard output carries the answer alone; what went wrong on the way goes to standard error. */
 function tellPerson(event: LoopEvent | SessionNews, output: Output): void {
-  if (event.type === 'notice' && event.level === 'warning') output.warn(event.text);
+  if (event.type === 'notice' && event.level !== 'info') output.warn(event.text);
   else if (event.type === 'writes_lost')
     output.warn(`the transcript cannot be written: ${event.code}`);
   else if (event.type === 'retry') output.warn(`${event.event.failure.message}; trying again`);

@@ -18,6 +18,7 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
   /mode [mode]    show or change the permission mode (${PERMISSION_MODES.join(', ')})
   /add-dir <path> let the agent work in one more directory
   /compact [what] summarise the conversation, keeping what you name
+  /hooks          the hooks in force and how long each took
   /cost           tokens and cost so far
   /help           this text
   /exit           leave`;
@@ -129,6 +130,10 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'compact':
       await session.compact(argument === '' ? undefined : argument);
       return;
+    case 'hooks': {
+      const { hooksText } = await import('./repl-hooks.js');
+      return output.out(`${await hooksText(session.hooks(), session.info().cwd)}\n`);
+    }
     case 'cost':
       return output.out(`${printable(costText(session))}\n`);
     default:

@@ -28,8 +28,6 @@ export interface DiscoveryParts {
   /** Which optional settings sources count; instruction files follow them. */
   readonly sources: readonly string[];
   readonly settings: InstructionSettings;
-  /** Directories that were added by a flag or a host, not by settings. */
-  readonly additionalDirectories: readonly string[];
   /** Whether the project is trusted. */
   readonly trusted: boolean;
   readonly project: ProjectPlace;

@@ -45,28 +45,30 @@ export async function realOrSelf(fs: Pick<FileSystem, 'realPath'>, path: string)
   }
 }
 
+/** A tool may have resolved the path; the names below the root are the same. */
+export function asFound(path: string, { root, realRoot }: ProjectPlace): string {
+  if (isInside(path, root) || !isInside(path, realRoot)) return path;
+  return join(root, relative(realRoot, path));
+}
+
 /**
  * The directories on the way to a file that are not above the working directory, outer first: those
  * whose instructions were not read at the start. Empty for a file outside of the project.
  */
 export function directoriesTowards(
   path: string,
-  place: ProjectPlace,
+  { root, cwd }: ProjectPlace,
   options: { readonly itself: boolean },
 ): readonly string[] {
-  const root = isInside(path, place.root) ? place.root : undefined;
-  const inReal = root === undefined && isInside(path, place.realRoot);
-  if (root === undefined && !inReal) return [];
-  // A tool may have resolved the path; the names below the root are the same.
-  const below = relative(root ?? place.realRoot, path);
-  const names = below === '' ? [] : below.split(separator);
+  if (!isInside(path, root) || path === root) return [];
+  const names = relative(root, path).split(separator);
   const found: string[] = [];
-  let directory = place.root;
+  let directory = root;
   for (const name of options.itself ? names : names.slice(0, -1)) {
     // Other people's code brings other people's orders.
     if (FOREIGN_FOLDERS.has(name)) break;
     directory = join(directory, name);
-    if (!isInside(place.cwd, directory)) found.push(directory);
+    if (!isInside(cwd, directory)) found.push(directory);
   }
   return found;
 }

@@ -112,16 +112,25 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     workspace,
     signal,
   });
-  /** The guards of all calls of one answer are asked at once; each call still waits for its own. */
+  /**
+   * The guards of calls that may look at the same world are asked at once; each call still waits for
+   * its own. fail-closed: behind a call that may change something, guards wait for its end.
+   */
   const prepareCalls = async (
     blocks: readonly ToolUseBlock[],
     signal: AbortSignal,
   ): Promise<() => void> => {
-    if (blocks.length < 2) return () => undefined;
-    const checked = await Promise.all(blocks.map((call) => checkedCall(builtins.pool, call)));
-    const ends = checked.flatMap((one) =>
-      one === undefined ? [] : [hooks.askAhead(gateCall(one, signal), permissions.mode())],
-    );
+    const guards = hooks.snapshot().hooks.PreToolUse ?? [];
+    if (blocks.length < 2 || guards.length === 0) return () => undefined;
+    const ends: (() => void)[] = [];
+    const mode = permissions.mode();
+    for (const block of blocks) {
+      const checked = await checkedCall(builtins.pool, block);
+      if (checked === undefined) continue;
+      const call = gateCall(checked, signal);
+      ends.push(hooks.askAhead(call, mode));
+      if (!(await hooks.isHarmless(call, mode))) break;
+    }
     return () => {
       for (const end of ends) end();
     };

@@ -6,7 +6,7 @@ import { homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import type { AgentJudge } from '../hooks/agent-runner.js';
 import { captureHooks } from '../hooks/capture.js';
-import { type BackgroundResult, createHookDispatch } from '../hooks/dispatch.js';
+import { type BackgroundResult, createHookDispatch, type DispatchDeps } from '../hooks/dispatch.js';
 import { createHookVariables } from '../hooks/env-variables.js';
 import type { HookDispatch } from '../hooks/hook.js';
 import { createIfRule } from '../hooks/if-rule.js';
@@ -15,12 +15,14 @@ import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/pre-tool-use.js';
 import type { Scene } from '../hooks/scene.js';
+import { isHarmless } from '../permissions/harmless.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
 import { type CallView, viewOf } from '../permissions/view.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenRunners } from './hook-runners.js';
@@ -57,39 +59,37 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     return snapshot;
   };
   const envFile = (): string => join(log.store.spillDirectory(sessionId), 'hook-environment.sh');
-  const dispatch = createHookDispatch(
-    {
-      clock,
-      emit: config.emit,
-      runners: async () => {
-        opened ??= import('./hook-runners.js').then(({ openHookRunners }) =>
-          openHookRunners({
-            config,
-            ground,
-            model: parts.model,
-            processes,
-            sessionId,
-            settings: () => settings,
-            judge: () => judge,
-          }),
-        );
-        return (await opened).runners;
-      },
-      read: async (hook, raw) => (await import('../hooks/read-answer.js')).readRaw(hook, raw),
-      facts: () => ({
-        sessionId,
-        transcriptPath: log.store.transcriptPath(sessionId),
-        promptId: parts.current.run?.promptId,
-        effort: config.effort,
-      }),
-      background: (result) => {
-        for (const tellOne of arrivals) tellOne(result);
-      },
-      envFile,
-      hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
+  const deps: DispatchDeps = {
+    clock,
+    emit: config.emit,
+    runners: async () => {
+      opened ??= import('./hook-runners.js').then(({ openHookRunners }) =>
+        openHookRunners({
+          config,
+          ground,
+          model: parts.model,
+          processes,
+          sessionId,
+          settings: () => settings,
+          judge: () => judge,
+        }),
+      );
+      return (await opened).runners;
     },
-    capture(settings),
-  );
+    read: async (hook, raw) => (await import('../hooks/read-answer.js')).readRaw(hook, raw),
+    facts: () => ({
+      sessionId,
+      transcriptPath: log.store.transcriptPath(sessionId),
+      promptId: parts.current.run?.promptId,
+      effort: config.effort,
+    }),
+    background: (result) => {
+      for (const tellOne of arrivals) tellOne(result);
+    },
+    envFile,
+    hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
+  };
+  const dispatch = createHookDispatch(deps, capture(settings));
   config.callbacks?.onRegistered?.(() => dispatch.replace(capture(settings)));
   /** Hooks that may leave variables are followed by a look at what they left. */
   const asked: HookDispatch = {
@@ -128,6 +128,8 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     precheck,
     /** Asks the guards of a call before its turn has come. */
     askAhead: (call: GateCall, now: PermissionMode) => precheck.askAhead(view(call, now)),
+    /** Whether other calls' guards may be asked before this one has run. */
+    isHarmless: (call: GateCall, now: PermissionMode) => isHarmless(view(call, now)),
     around: createHookAsker(asked, { ifRule: ofCall }),
     denied: createDenialHooks(asked, { ifRule: ofCall }),
     post: createPostToolHooks(asked),
@@ -151,6 +153,13 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     snapshot: () => dispatch.snapshot(),
     stats: () => dispatch.stats(),
     addScoped: dispatch.addScoped.bind(dispatch),
+    /** Where the settings want it: asks every guard once, and tells of those that do not answer. */
+    async probe(signal: AbortSignal): Promise<void> {
+      if (!hookSwitches(settings).probe) return;
+      const { probeAtStart } = await import('../hooks/probe.js');
+      const options = { cwd: workspace.cwd, signal, mode: mode() };
+      await probeAtStart({ ...deps, hooks: dispatch.snapshot() }, options, tell);
+    },
     /** Other settings hold from now on. */
     replace(now: EffectiveSettings): void {
       settings = now;

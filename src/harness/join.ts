@@ -130,6 +130,7 @@ export async function joinSession(
       }),
       emit: config.emit,
       hooks: events.runs,
+      hookReport: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
       setMode: permissions.setMode,
       setModel: events.models.set,
       addDirectory: events.addDirectory,

@@ -146,6 +146,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     return texts;
   };
   let cwd = workspace.cwd;
+  void hooks.probe(over.signal);
   return {
     runs,
     session,

@@ -61,8 +61,9 @@ export function openToolEvents(config: SessionConfig, ground: Ground, hooks: Ope
     const own = batch.flatMap(({ result }) => result.contexts ?? []);
     const after = await post.batch({ ...hooks.scene(signal), calls: batchCalls(batch) });
     const note = await hooks.notes.note([...own, ...after.contexts]);
+    const texts = batch.flatMap(({ result }) => result.followUp ?? []);
     return {
-      inputs: note === undefined ? [] : [note],
+      inputs: [...hooks.notes.followUp(texts), ...(note === undefined ? [] : [note])],
       ...(after.stop === undefined ? {} : { stop: after.stop }),
     };
   };

@@ -3,7 +3,7 @@ import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import { isRestraint, restraintIn, withoutGrants } from './answer-restraint.js';
 import { failure } from './answer-result.js';
-import { said } from './answer-text.js';
+import { LONGEST_CONTEXT, said } from './answer-text.js';
 import { outputProblem, ownFields } from './check-output.js';
 import type { Hook, HookAnswer, HookEventName, HookFailure } from './hook.js';
 
@@ -66,7 +66,7 @@ function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer
   const alias = event === 'PreToolUse' ? (output.tool_input ?? undefined) : undefined;
   if (alias !== undefined) fields.updatedInput ??= alias;
   const systemMessage = said(output.systemMessage);
-  const context = said(own.additionalContext);
+  const context = said(own.additionalContext, LONGEST_CONTEXT);
   return {
     decision,
     fields: decision === 'deny' ? withoutGrants(fields) : fields,

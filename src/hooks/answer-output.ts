@@ -7,7 +7,7 @@ import { isRestraint } from './answer-restraint.js';
 import { failure } from './answer-result.js';
 import { scanObject } from './answer-scan.js';
 import { holdsVerdict } from './answer-search.js';
-import { said, tidy } from './answer-text.js';
+import { LONGEST_CONTEXT, said, tidy } from './answer-text.js';
 import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from './hook.js';
 
 /** What a hook printed. */
@@ -55,10 +55,10 @@ function readText(
     // fail-closed: a no that is printed beside other text must not get lost.
     return broken('a verdict stands inside other text on standard output; print the object alone');
   }
-  if (event !== 'WorktreeCreate') return ok({ ...NO_ANSWER, text: tidy(text) });
+  if (event !== 'WorktreeCreate') return ok({ ...NO_ANSWER, text: tidy(text, LONGEST_CONTEXT) });
   if (cut === true) return broken('standard output is too long; its last line is not known');
   const worktreePath = text.slice(text.lastIndexOf('\n') + 1).trim();
-  return ok({ decision: 'none', fields: { worktreePath }, text: tidy(text) });
+  return ok({ decision: 'none', fields: { worktreePath }, text: tidy(text, LONGEST_CONTEXT) });
 }
 
 /**
@@ -94,7 +94,7 @@ function afterAsync(
 /** Some events show the model what a hook prints, where the hook has come to its end well. */
 export function withTextAsContext({ event }: Pick<Hook, 'event'>, answer: HookAnswer): HookAnswer {
   if (hookEventFacts(event).textIsContext !== true || answer.context !== undefined) return answer;
-  const context = said(answer.text);
+  const context = said(answer.text, LONGEST_CONTEXT);
   return context === undefined ? answer : { ...answer, context };
 }
 

@@ -9,17 +9,20 @@ const LONGEST_LINE = 300;
 /** Colours, titles and cursor movements, whole; `printable` alone would leave their letters behind. */
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
+/** What is for the model is kept whole up to here: what is too long to show goes to a file later. */
+export const LONGEST_CONTEXT = 512 * 1024;
+
 /** A hook's words as they may be shown and sent: no control characters, no half characters, no novel. */
-export function tidy(text: string): string {
-  const isLong = text.length > LONGEST_HOOK_TEXT;
-  const cut = isLong ? head(text, LONGEST_HOOK_TEXT - MARK_CHARS) : text;
+export function tidy(text: string, longest = LONGEST_HOOK_TEXT): string {
+  const isLong = text.length > longest;
+  const cut = isLong ? head(text, longest - MARK_CHARS) : text;
   return printable(cut.replace(ESCAPES, '')).replace(/\p{Cs}/gu, '\ufffd');
 }
 
 /** The same for a value that may be absent; what is blank counts as absent. */
-export function said(value: unknown): string | undefined {
+export function said(value: unknown, longest = LONGEST_HOOK_TEXT): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = tidy(value);
+  const text = tidy(value, longest);
   return text.trim() === '' ? undefined : text;
 }
 

@@ -18,12 +18,30 @@ import type { Hook, HookRequest } from './hook.js';
 import {
   type ProbeDeps,
   type ProbeOptions,
+  probeAtStart,
   probeFailed,
   probeGates,
   probeWarning,
 } from './probe.js';
 
 const IDLE: AbortSignal = new AbortController().signal;
+
+type Asked = { readonly hook: Hook; readonly request: HookRequest }[];
+
+function depsOf(hooks: HookSet, behave: Behaviour, asked: Asked = []): ProbeDeps {
+  return {
+    hooks,
+    runners: async () =>
+      runnersOf((hook, request) => {
+        asked.push({ hook, request });
+        return behave(hook, request);
+      }),
+    read: plainReader,
+    facts: () => ({ sessionId: 's1', transcriptPath: '/t/s1.jsonl' }),
+    clock: { monotonic: () => performance.now(), uuid: () => 'u' },
+    emit: () => undefined,
+  };
+}
 
 async function probe(
   hooks: HookSet,
@@ -33,21 +51,9 @@ async function probe(
     ...options
   }: Partial<ProbeOptions> & { behave?: Behaviour; deps?: Partial<ProbeDeps> } = {},
 ) {
-  const asked: { readonly hook: Hook; readonly request: HookRequest }[] = [];
+  const asked: Asked = [];
   const report = await probeGates(
-    {
-      hooks,
-      runners: async () =>
-        runnersOf((hook, request) => {
-          asked.push({ hook, request });
-          return behave(hook, request);
-        }),
-      read: plainReader,
-      facts: () => ({ sessionId: 's1', transcriptPath: '/t/s1.jsonl' }),
-      clock: { monotonic: () => performance.now(), uuid: () => 'u' },
-      emit: () => undefined,
-      ...deps,
-    },
+    { ...depsOf(hooks, behave, asked), ...deps },
     { cwd: PROJECT, signal: IDLE, ...options },
   );
   return { report, asked, labels: report.probed.map(({ hook }) => hook.label) };
@@ -161,6 +167,8 @@ describe('a guard that gives no verdict', () => {
   it('in time, is told, however long its own limit is', async () => {
     const { report } = await probe(ONE, { behave: () => new Promise(() => {}), atMostMs: 20 });
     expect(report.probed).toMatchObject([{ failure: { cause: 'timeout' }, limitMs: 20 }]);
+    const [one] = report.probed;
+    expect(one === undefined ? '' : probeWarning(one)).toMatch(/within 0\.02 s .* limit is 5 s$/);
   });
 
   it('but an error that blocks nothing is told as well', async () => {
@@ -199,5 +207,29 @@ describe('a guard that gives no verdict', () => {
     const [one] = report.probed;
     expect(one).toMatchObject({ decision: 'deny' });
     expect(one === undefined ? 'none' : probeWarning(one)).toBeUndefined();
+  });
+});
+
+describe('at the start of a session', () => {
+  const hooks = capture(hooksOf('PreToolUse', [command('good'), command('bad')]));
+  const behave: Behaviour = async ({ label }) => exits(label.includes('bad') ? 3 : 2);
+
+  it('a guard that gives no verdict is told, and nothing else', async () => {
+    const told: string[] = [];
+    const options = { cwd: PROJECT, signal: IDLE };
+    await probeAtStart(depsOf(hooks, behave), options, (text) => told.push(text));
+    expect(told).toEqual([expect.stringContaining('command "bad"')]);
+  });
+
+  it('a session that ends meanwhile is told nothing', async () => {
+    const told: string[] = [];
+    const over = new AbortController();
+    const ending: Behaviour = async () => {
+      over.abort();
+      return new Promise(() => {});
+    };
+    const options = { cwd: PROJECT, signal: over.signal };
+    await probeAtStart(depsOf(hooks, ending), options, (text) => told.push(text));
+    expect(told).toEqual([]);
   });
 });

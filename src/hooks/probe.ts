@@ -72,6 +72,26 @@ export async function probeGates(deps: ProbeDeps, options: ProbeOptions): Promis
   return { probed, skipped };
 }
 
+/** Milliseconds that a guard is waited for at the start of a session. */
+const START_LIMIT_MS = 10_000;
+
+/**
+ * At the start of a session, beside it: a guard that does not answer is told, and will refuse by
+ * itself. Never throws; a session that ends meanwhile is told nothing.
+ */
+export async function probeAtStart(
+  deps: ProbeDeps,
+  options: ProbeOptions,
+  tell: (text: string) => void,
+): Promise<void> {
+  const { probed } = await probeGates(deps, { atMostMs: START_LIMIT_MS, ...options });
+  if (options.signal.aborted) return;
+  for (const one of probed) {
+    const warning = probeWarning(one);
+    if (warning !== undefined) tell(warning);
+  }
+}
+
 export function probeFailed({ failure, complaint }: ProbedHook): boolean {
   return failure !== undefined || complaint !== undefined;
 }
@@ -80,6 +100,9 @@ export function probeFailed({ failure, complaint }: ProbedHook): boolean {
 export function probeWarning(probed: ProbedHook): string | undefined {
   const { hook, ms, limitMs, failure, complaint } = probed;
   const who = `${hook.event}: ${hook.label}`;
+  if (failure?.cause === 'timeout' && limitMs < hook.timeoutMs) {
+    return `${who} did not answer within ${seconds(limitMs)} when it was probed; its own limit is ${seconds(hook.timeoutMs)}`;
+  }
   if (failure !== undefined) {
     const why = `${failure.cause}: ${failure.message}`;
     const then =

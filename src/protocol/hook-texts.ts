@@ -37,7 +37,7 @@ export const HOOK_TEXTS: Readonly<Record<HookEventName, HookText>> = {
     no: 'the call is refused',
     note: 'It runs beside the question to the host; the first answer counts, and rules are checked again.',
   },
-  PermissionDenied: { when: 'when a call was refused without a person being asked' },
+  PermissionDenied: { when: 'when plan mode refused a command and nobody could be asked' },
   PostToolUse: {
     when: 'when a tool has succeeded, before the model reads its result',
     no: 'the model reads the reason after the result; nothing is undone',

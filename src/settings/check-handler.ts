@@ -54,7 +54,7 @@ function checkCondition(
   context: ValueContext,
   { facts, checkRule }: EventCheck,
 ): readonly ConfigProblem[] {
-  if (typeof rule !== 'string') return [];
+  if (typeof rule !== 'string' || rule.trim() === '') return [];
   const at = inside(context, 'if');
   if (facts.matches !== 'tool') {
     const message = `\`${inWords(at.way)}\` is for tool calls; at this event the hook would never run.`;

@@ -179,7 +179,7 @@ describe('limits of all hooks', () => {
     });
   });
 
-  it('tell an empty list from none, and add up lists of all sources', async () => {
+  it('tell an empty list from none, and take variables from no project', async () => {
     const none = hookSwitches((await load({})).settings);
     expect([none.httpUrls, none.httpEnvVars, none.probe]).toEqual([undefined, undefined, false]);
     project.remove();
@@ -187,7 +187,7 @@ describe('limits of all hooks', () => {
       user: { allowedHttpHookUrls: [], httpHookAllowedEnvVars: ['A'] },
       project: { httpHookAllowedEnvVars: ['A', 'B'] },
     });
-    expect(hookSwitches(settings)).toMatchObject({ httpUrls: [], httpEnvVars: ['A', 'B'] });
+    expect(hookSwitches(settings)).toMatchObject({ httpUrls: [], httpEnvVars: ['A'] });
     expect(settings.values.has('allowedHttpHookUrls')).toBe(true);
     expect(settings.values.has('deniedMcpServers')).toBe(false);
     project.remove();

@@ -25,6 +25,13 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
   const managedOnly = only?.value === true;
   const texts = (key: string): readonly string[] | undefined =>
     values.has(key) ? values.list(key).map(({ value }) => String(value)) : undefined;
+  // fail-closed: a repository does not name the variables that its own hooks may send.
+  const ofPerson = values
+    .said('httpHookAllowedEnvVars')
+    .filter(({ source }) => source !== 'project' && source !== 'local')
+    .map(({ value }) => String(value));
+  const isEmpty = texts('httpHookAllowedEnvVars')?.length === 0;
+  const noneOrUndefined = isEmpty ? [] : undefined;
   return {
     managedOnly,
     disabled(source) {
@@ -38,7 +45,7 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
     timeouts: timeoutsOf(values),
     probe: values.get('portcullis.probeHooks')?.value === true,
     httpUrls: texts('allowedHttpHookUrls'),
-    httpEnvVars: texts('httpHookAllowedEnvVars'),
+    httpEnvVars: ofPerson.length > 0 ? [...new Set(ofPerson)] : noneOrUndefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import { gitignoreMatcher } from '../context/path-matcher.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { type Admissions, openAdmissions } from './admissions.js';
@@ -7,7 +8,6 @@ import { type NestedFinder, openNestedFinder } from './find-nested.js';
 import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
 import type { SkillOverride } from './listing.js';
 import { asName } from './names.js';
-import { fitsPaths } from './path-globs.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
@@ -65,6 +65,7 @@ class Book {
   readonly #admissions: Admissions;
   /** Files of those that no longer wait. */
   readonly #awake = new Set<string>();
+  readonly #matchers = new WeakMap<readonly string[], (path: string) => boolean>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: Promise<readonly Skill[]> | undefined;
   #shelf: Promise<Shelf> | undefined;
@@ -166,13 +167,17 @@ class Book {
       level === undefined
         ? [...projectLevels(cwd), ...this.#deps.additionalDirectories()]
         : [level];
+    const fits = this.#matcherOf(skill.head.paths ?? []);
     return paths.some((path) => {
       const file = resolve(cwd, path);
-      const globs = skill.head.paths ?? [];
-      return bases.some(
-        (base) => isInside(file, base) && fitsPaths(globs, toPosix(relative(base, file))),
-      );
+      return bases.some((base) => isInside(file, base) && fits(toPosix(relative(base, file))));
     });
+  }
+
+  #matcherOf(globs: readonly string[]): (path: string) => boolean {
+    const known = this.#matchers.get(globs) ?? gitignoreMatcher(globs);
+    this.#matchers.set(globs, known);
+    return known;
   }
 }
 

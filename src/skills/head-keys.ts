@@ -1,12 +1,15 @@
 import type { Frontmatter } from '../util/frontmatter.js';
 
 const KEY = /^(?:([A-Za-z_][\w.-]*)|"([^"]+)"|'([^']+)')[ \t]*:(?:\s|$)/;
+/** The same where nobody knows what belongs to what: further in, and inside of braces. */
+const ANY_KEY = /(?:^|[{,])[ \t]*(?:- +)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?=[\s"'[{]|$)/g;
 /** A head that is not closed is looked through this far. */
 const MOST_LINES = 400;
 
 /**
- * The names at the left edge of a head with their lines, whether a reader understood them or not.
- * Of a head that is not closed all lines are looked at: it may have been meant to go on.
+ * The names of a head with their lines, whether a reader understood them or not: those at the left
+ * edge, and in a head that cannot be read all that look like one. Of a head that is not closed all
+ * lines are looked at: it may have been meant to go on.
  */
 export function writtenKeys(
   text: string,
@@ -17,9 +20,16 @@ export function writtenKeys(
   const end = read.how === 'none' ? MOST_LINES : read.bodyLine - 1;
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/, end);
   for (const [index, line] of lines.entries()) {
-    const match = KEY.exec(line);
-    const name = match?.[1] ?? match?.[2] ?? match?.[3];
-    if (name !== undefined && !keys.has(name)) keys.set(name, index + 1);
+    for (const name of namesIn(line, read.problem === undefined)) {
+      if (!keys.has(name)) keys.set(name, index + 1);
+    }
   }
   return keys;
+}
+
+function namesIn(line: string, isClear: boolean): readonly string[] {
+  if (!isClear) return [...line.matchAll(ANY_KEY)].map((match) => match[1] ?? '');
+  const match = KEY.exec(line);
+  const name = match?.[1] ?? match?.[2] ?? match?.[3];
+  return name === undefined ? [] : [name];
 }

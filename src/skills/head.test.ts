@@ -86,6 +86,9 @@ describe('a skill’s head', () => {
     ['description: a: b\ndisallowed-tools: "Bash', 'disallowed-tools'],
     ['description: a: b\nhooks:\n  PreToolUse:\n    - hooks: []', 'hooks'],
     ['disallowed-tools: Bash\ndisallowedTools: Write', 'twice'],
+    ['description: a: b\n  disallowed-tools: Bash', 'disallowed-tools'],
+    ['{description: x, disallowed-tools: Bash', 'disallowed-tools'],
+    ['description: a: b\n"fence-tools": Bash', 'fence-tools'],
   ])('refuses a restriction that cannot be read: %s', async (head, word) => {
     const { refusal } = await readSkill(skill(head));
     expect(refusal?.message).toContain(word);

@@ -80,6 +80,7 @@ async function throughGate(
     structured: output.structured,
     ...(output.finish === undefined ? {} : { finish: output.finish }),
     ...(contexts.length === 0 ? {} : { contexts }),
+    ...(output.followUp === undefined ? {} : { followUp: output.followUp.map(({ text }) => text) }),
     ...(reviewed.stop === undefined ? {} : { stop: reviewed.stop }),
   };
 }

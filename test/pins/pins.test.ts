@@ -88,6 +88,7 @@ describe('pins', () => {
       Grep: 'pattern',
       NotebookEdit: 'notebook_path new_source',
       Read: 'file_path',
+      Skill: 'skill',
       TaskCreate: 'subject description',
       TaskGet: 'taskId',
       TaskList: '',

@@ -62,3 +62,9 @@ export function openWorld(options: WorldOptions = {}): World {
 export function skillText(head: string, body = 'BODY'): string {
   return `---\n${head}\n---\n${body}`;
 }
+
+/** The file of a project's or user's skill, whose text tells it from others of its name. */
+export function oneSkill(name: string, description = name): Readonly<Record<string, string>> {
+  const text = skillText(`description: ${description}`, `B_${description}`);
+  return { [`.claude/skills/${name}/SKILL.md`]: text };
+}

@@ -6,13 +6,13 @@ import { type Ground, openGround, openLog } from '../../harness/ground.js';
 import { type Hands, openHands } from '../../harness/hands.js';
 import { openHookRunners } from '../../harness/hook-runners.js';
 import { type OpenHooks, openHooks } from '../../harness/hooks.js';
-import type { AgentJudge } from '../../hooks/agent-runner.js';
+import type { HookFacts } from '../../hooks/dispatch-input.js';
 import { type ProbeOptions, type ProbeReport, probeGates } from '../../hooks/probe.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { createReadState } from '../../tools/read-state.js';
 import { createWorkspace } from '../../tools/workspace.js';
 import type { Output } from '../output.js';
-import { lazyModel } from './hooks-model.js';
+import { type JudgeParts, lazyModel } from './hooks-model.js';
 
 type Notice = Extract<SessionNews, { type: 'notice' }>;
 
@@ -21,8 +21,7 @@ export interface HookBench {
   readonly ground: Ground;
   readonly hooks: OpenHooks;
   readonly hands: Hands;
-  readonly sessionId: string;
-  readonly transcriptPath: string;
+  readonly facts: HookFacts;
   /** What a person was told since it was opened. */
   notices(): readonly Notice[];
   probe(options: ProbeOptions): Promise<ProbeReport>;
@@ -40,13 +39,9 @@ export interface BenchOptions {
 
 /** Opens what a session here would open. Throws where a session would not start. */
 export async function openBench(options: BenchOptions, output: Output): Promise<HookBench> {
-  const { cwd, env, trust, settings } = options;
   const ear = createEar(output);
   const config: SessionConfig = {
-    cwd,
-    env,
-    trust,
-    settings,
+    ...options,
     entrypoint: 'portcullis-hooks',
     start: { kind: 'new', id: undefined },
     fork: false,
@@ -56,53 +51,33 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
   const ground = await openGround(config);
   const log = await openLog(config, ground);
   const { sessionId } = log.history;
-  const model = lazyModel(config, ground);
+  const { layer, judge: judgeOf } = lazyModel(config, ground);
   const processes = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
-  const parts = { model: model.layer, log, processes };
+  const parts = { model: layer, log, processes };
   const hooks = openHooks(config, ground, { ...parts, current: { run: undefined } });
   const hands = await openHands(config, ground, { ...parts, hooks });
-  const judge: AgentJudge = model.judge(() => ({
-    calls: hands.around,
-    tools: () => hands.builtins.pool.tools,
-    workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),
-    contextFor: (agent, workspace) => hands.contextOf(agent, workspace, createReadState()),
-    onVerdict: () => undefined,
-    depthLimit: 8,
-  }));
+  const judge = judgeOf(() => judgeParts(ground, hands));
   hooks.lend({ mode: hands.permissions.mode, judge });
   ear.collect();
   const transcriptPath = log.store.transcriptPath(sessionId);
+  const facts = { sessionId, transcriptPath };
   return {
     ground,
     hooks,
     hands,
-    sessionId,
-    transcriptPath,
+    facts,
     notices: ear.notices,
     settled: ear.settled,
     async probe(how) {
-      const { runners, close } = openHookRunners({
-        config,
-        ground,
-        model: model.layer,
-        processes,
-        sessionId,
-        settings: () => ground.settings,
-        judge: () => judge,
-      });
+      const settings = () => ground.settings;
+      const of = { config, ground, model: layer, processes, sessionId, settings };
+      const opened = openHookRunners({ ...of, judge: () => judge });
+      const deps = { clock: ground.clock, emit: ear.hear, facts: () => facts };
       try {
-        return await probeGates(
-          {
-            clock: ground.clock,
-            emit: ear.hear,
-            runners: async () => runners,
-            facts: () => ({ sessionId, transcriptPath }),
-            hooks: hooks.snapshot(),
-          },
-          how,
-        );
+        const runners = async () => opened.runners;
+        return await probeGates({ ...deps, runners, hooks: hooks.snapshot() }, how);
       } finally {
-        await close();
+        await opened.close();
       }
     },
     async close() {
@@ -112,6 +87,18 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
       log.store.close();
       forget(dirname(transcriptPath), ground.host.temporaryDirectory);
     },
+  };
+}
+
+/** What agents of hooks look with: the session's own tools, behind its gate. */
+function judgeParts(ground: Ground, hands: Hands): JudgeParts {
+  return {
+    calls: hands.around,
+    tools: () => hands.builtins.pool.tools,
+    workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),
+    contextFor: (agent, workspace) => hands.contextOf(agent, workspace, createReadState()),
+    onVerdict: () => undefined,
+    depthLimit: 8,
   };
 }
 

@@ -12,8 +12,10 @@ import { VERSION } from '../../version.js';
 export interface LazyModel {
   readonly layer: ModelLayer;
   /** Agents of hooks, with the session's own tools and gate. */
-  judge(parts: () => Omit<HookAgentParts, 'client' | 'choice'>): AgentJudge;
+  judge(parts: () => JudgeParts): AgentJudge;
 }
+
+export type JudgeParts = Omit<HookAgentParts, 'client' | 'choice'>;
 
 /** Stands for the small model until it is known which one that is. */
 const SMALL = 'small';

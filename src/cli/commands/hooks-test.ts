@@ -119,8 +119,7 @@ function stageOf(bench: HookBench, trial: Trial, ask: Stage['ask']): Stage {
 
 /** As the hooks read it. */
 function inputOf(bench: HookBench, { event, occasion }: Trial): unknown {
-  const { sessionId, transcriptPath } = bench;
-  const made = requestFor(event, occasion, { facts: { sessionId, transcriptPath } });
+  const made = requestFor(event, occasion, { facts: bench.facts });
   return made.ok ? made.value.input : occasion.fields;
 }
 

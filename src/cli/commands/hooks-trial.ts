@@ -133,7 +133,7 @@ function toolFields({ tool, payload, event }: TrialWishes, cwd: string): Fields 
   };
 }
 
-/** fail-closed: an agent that cannot be read is not taken for the main one. */
+/** Who acts: as asked for, as the payload says, or as the event is about. */
 function agentOf({ agent, event }: TrialWishes, fields: Fields): AgentRef {
   if (agent !== undefined) return agentNamed(agent);
   const given = fields.agent;

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { parseLocatedJson } from '../settings/located-json.js';
+import { enforcedRules } from './enforced.js';
+
+const file = { path: '/p/CLAUDE.md', source: 'project', root: '/p' } as const;
+const read = (text: string) => enforcedRules({ ...file, text }, parseLocatedJson);
+const block = (json: string, fence = '```portcullis'): string =>
+  `# Rules\n\n${fence}\n${json}\n${fence.replace(/[^`~].*/, '')}\n\nText\n`;
+
+describe('a block of enforced rules', () => {
+  it('gives each rule with its place', () => {
+    const { deny, ask, problems } = read(
+      block(
+        '{\n  "deny": [\n    "Bash(rm *)",\n    "Edit(/gen/**)"\n  ],\n  "ask": ["WebFetch"]\n}',
+      ),
+    );
+    expect(deny).toEqual([
+      {
+        value: { text: 'Bash(rm *)', root: '/p' },
+        source: 'project',
+        file: '/p/CLAUDE.md',
+        line: 6,
+        trusted: false,
+      },
+      expect.objectContaining({ value: { text: 'Edit(/gen/**)', root: '/p' }, line: 7 }),
+    ]);
+    expect(ask).toEqual([
+      expect.objectContaining({ value: { text: 'WebFetch', root: '/p' }, line: 9 }),
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    ['as in settings', block('{"permissions": {"deny": ["Bash"]}, "$schema": "x"}')],
+    ['with tildes', block('{"deny": ["Bash"]}', '~~~portcullis')],
+    ['with more words', block('{"deny": ["Bash"]}', '```portcullis json')],
+    ['in capitals', block('{"deny": ["Bash"]}', '````Portcullis')],
+    ['in a list', '- x\n\n  ```portcullis\n  {"deny": ["Bash"]}\n  ```\n'],
+    ['in a quote', '> ```portcullis\n> {"deny": ["Bash"]}\n> ```\n'],
+    ['indented too far', 'x\n\n    ```portcullis\n    {"deny": ["Bash"]}\n    ```\n'],
+    ['never closed', '```portcullis\n{"deny": ["Bash"]}\n'],
+    ['behind a comment that never ends', '<!-- x\n\n```portcullis\n{"deny": ["Bash"]}\n```'],
+  ])('counts %s', (_how, text) => {
+    const { deny, problems } = read(text);
+    expect(deny.map(({ value }) => value.text)).toEqual(['Bash']);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    ['in a comment', '<!--\n```portcullis\n{"deny": ["Bash"]}\n```\n-->'],
+    ['as an example', '````md\n```portcullis\n{"deny": ["Bash"]}\n```\n````'],
+    ['as text', 'Write a block with `portcullis` behind the fence.'],
+    ['in another language', '```php\n{"deny": ["Bash"]}\n```'],
+  ])('does not count %s', (_how, text) => {
+    expect(read(text)).toEqual({ deny: [], ask: [], problems: [] });
+  });
+
+  it('cannot allow', () => {
+    const { deny, problems } = read(block('{"deny": ["Bash"],\n "allow": ["Edit"]}'));
+    expect(deny).toHaveLength(1);
+    expect(problems).toEqual([
+      expect.objectContaining({ severity: 'warning', line: 5, file: '/p/CLAUDE.md' }),
+    ]);
+  });
+
+  it.each([
+    ['broken JSON', block('{"deny": [\n"Bash",]}'), 5],
+    ['a comment', block('{"deny": ["Bash"]} // x'), 4],
+    ['nothing', block(''), 4],
+    ['a list', block('["Bash"]'), 4],
+    ['a wrong key', block('{\n"denny": ["Bash"]}'), 5],
+    ['another setting', block('{"hooks": {}}'), 4],
+    ['another permission', block('{"permissions": {"defaultMode": "plan"}}'), 4],
+    ['a wrong list', block('{"deny": "Bash"}'), 4],
+    ['wrong permissions', block('{"permissions": ["Bash"]}'), 4],
+    ['a wrong rule', block('{"deny": ["Bash",\n 5]}'), 5],
+    ['an empty rule', block('{"deny": [" "]}'), 4],
+    ['a key that stands twice', block('{"deny": ["Bash"],\n"deny": []}'), 5],
+    ['a prototype', block('{"__proto__": {"deny": []}}'), 4],
+    ['a misspelt word', block('{"deny": ["Bash"]}', '```portculis'), 3],
+  ])('is refused with %s, and the line is named', (_what, text, line) => {
+    const fatal = read(text).problems.filter(({ severity }) => severity === 'fatal');
+    expect(fatal.map((problem) => problem.line)).toEqual([line]);
+    expect(fatal[0]).toMatchObject({ source: 'project', file: '/p/CLAUDE.md' });
+  });
+
+  it('does not hide the block that follows it', () => {
+    const two = `${block('{"deny": ["A"]}')}${block('{"ask": ["B"]}')}`;
+    expect(read(two)).toMatchObject({
+      deny: [{ value: { text: 'A' }, line: 4 }],
+      ask: [{ value: { text: 'B' }, line: 11 }],
+    });
+  });
+
+  it('stands on the line that its text stands on', () => {
+    const text = block('{"deny": ["A"]}');
+    const said = enforcedRules({ ...file, text, source: 'managed', line: 7 }, parseLocatedJson);
+    expect(said.deny).toEqual([expect.objectContaining({ line: 7, trusted: true })]);
+  });
+});

@@ -1,0 +1,285 @@
+import type { FileSystem } from '../env/fs.js';
+import { isInside } from '../env/paths.js';
+import type { ParseYaml } from '../util/frontmatter.js';
+import type { EnforcedRules, LocateJson } from './enforced.js';
+import type { IncludeApprovals } from './include-approvals.js';
+import { createDiscovery, type Discovery } from './instruction-discovery.js';
+import {
+  createInstructionLoader,
+  type Entry,
+  type Gathering,
+  type InstructionLoader,
+  newGathering,
+  type Taking,
+  type WaitingRule,
+} from './instruction-loader.js';
+import {
+  asFound,
+  directoriesTowards,
+  type ProjectPlace,
+  projectPlace,
+  realOrSelf,
+} from './instruction-places.js';
+import {
+  createInstructionReader,
+  type InstructionReader,
+  isLocated,
+} from './instruction-reader.js';
+import { type InstructionReport, reportOf } from './instruction-report.js';
+import type { InstructionSettings } from './instruction-settings.js';
+import type { LoadedFiles, LoadedInstruction } from './instruction-types.js';
+import { isOn } from './memory-files.js';
+import type { PathMatcher } from './path-matcher.js';
+
+export interface InstructionBookParts {
+  readonly fs: FileSystem;
+  readonly cwd: string;
+  readonly home: string;
+  /** The user's configuration directory. */
+  readonly configDir: string;
+  /** An administrator's directory. */
+  readonly managedDir?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Which optional settings sources count; instruction files follow them. */
+  readonly sources: readonly string[];
+  readonly settings: InstructionSettings;
+  /** Directories that were added by a flag or a host, not by settings. */
+  readonly additionalDirectories?: readonly string[];
+  /** Whether the project is trusted. */
+  readonly trusted: boolean;
+  readonly approvals: IncludeApprovals;
+  /** Whether a permission rule keeps a file from being read. */
+  isHidden?(path: string): Promise<boolean>;
+  /** For heads that are more than a simple list of fields. */
+  readonly parseYaml?: ParseYaml;
+  /** For the patterns of rules; absent: as of .gitignore. */
+  readonly matcher?: PathMatcher;
+  /** Reads the JSON of enforced rules. */
+  readonly locateJson: LocateJson;
+}
+
+/** The instructions of a session: which files there are, which are shown, and which come into play. */
+export interface InstructionBook {
+  /** What holds from the start. Read once. */
+  open(): Promise<LoadedFiles>;
+  /** Forgets everything and reads again, after an approval or in another place. */
+  reopen(): Promise<LoadedFiles>;
+  /**
+   * Files were read or written: what becomes active by that and was not before. Directories and
+   * files outside of the project bring nothing.
+   */
+  touched(paths: readonly string[], signal: AbortSignal): Promise<LoadedFiles>;
+  /** Shown files that are different on disk now, in the order in which they were shown. */
+  changed(): Promise<readonly LoadedInstruction[]>;
+  /** What has to be shown again after a summary; the rest comes back when it is touched again. */
+  afterCompaction(): Promise<LoadedFiles>;
+  report(): Promise<InstructionReport>;
+  /** Restrictions in the files that hold from the start. */
+  enforced(): Promise<EnforcedRules>;
+  /**
+   * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
+   * that names them is judged. Directories count themselves.
+   */
+  enforcedNear(paths: readonly string[]): Promise<EnforcedRules>;
+}
+
+export function createInstructionBook(parts: InstructionBookParts): InstructionBook {
+  let world: Promise<World> | undefined;
+  let state: Gathering | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const worldOf = (): Promise<World> => {
+    world ??= createWorld(parts);
+    return world;
+  };
+  /** One at a time: two calls at once must not show the same file twice. */
+  const serial = <T>(work: () => Promise<T>): Promise<T> => {
+    const working = queue.then(work);
+    queue = working.catch(() => undefined);
+    return working;
+  };
+  const start = async (how: Taking): Promise<Gathering> => {
+    state = await (await worldOf()).discovery.start(how);
+    return state;
+  };
+  const opened = async (): Promise<Gathering> => state ?? (await start(AT_START));
+
+  return {
+    open: () => serial(async () => filesOf(fromStart(await opened()))),
+    reopen: () =>
+      serial(async () => {
+        world = undefined;
+        return filesOf(await start(AT_START));
+      }),
+    afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
+    touched: (paths, signal) =>
+      serial(async () => {
+        const shown = await opened();
+        const found = newGathering(shown.seen);
+        const here = await worldOf();
+        for (const path of paths) {
+          signal.throwIfAborted();
+          const kind = (await here.fs.stat(path).catch(() => undefined))?.kind;
+          // Whoever lists a directory has not yet worked in it.
+          if (kind !== 'directory')
+            await takeTowards(here, path, { found, waiting: shown.waiting });
+        }
+        shown.entries.push(...found.entries);
+        shown.skipped.push(...found.skipped);
+        mergeWaiting(shown, found);
+        for (const real of found.seen) shown.seen.add(real);
+        return filesOf(found);
+      }),
+    changed: () => serial(async () => changedIn(await opened(), await worldOf())),
+    report: () => serial(async () => reportOf(await opened())),
+    enforced: () =>
+      serial(async () => enforcedIn(fromStart(await opened()).entries, parts.locateJson)),
+    enforcedNear: (paths) =>
+      serial(async () => {
+        const { waiting } = await opened();
+        const here = await worldOf();
+        const found = newGathering();
+        for (const path of paths) {
+          const kind = (await here.fs.stat(path).catch(() => undefined))?.kind;
+          await takeTowards(here, path, { found, waiting, itself: kind === 'directory' });
+        }
+        return enforcedIn(found.entries, parts.locateJson);
+      }),
+  };
+}
+
+const AT_START: Taking = { reason: 'session_start' };
+const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
+
+interface World {
+  readonly fs: FileSystem;
+  readonly reader: InstructionReader;
+  readonly loader: InstructionLoader;
+  readonly discovery: Discovery;
+  /** The project, then the added directories that count like it. */
+  readonly projects: readonly ProjectPlace[];
+}
+
+async function createWorld(parts: InstructionBookParts): Promise<World> {
+  const { fs, home, settings, additionalDirectories = [] } = parts;
+  const project = await projectPlace(fs, parts.cwd, home);
+  const isAddedRead = isOn(parts.env.CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD);
+  const added = await Promise.all(
+    (isAddedRead ? additionalDirectories : []).map(async (root): Promise<ProjectPlace> => {
+      return { cwd: root, root, realRoot: await realOrSelf(fs, root), ancestors: [root] };
+    }),
+  );
+  const patterns = settings.excludes;
+  const matcher =
+    patterns.length === 0 ? undefined : (await import('./path-matcher.js')).gitignoreMatcher;
+  const reader = createInstructionReader({
+    fs,
+    home,
+    realRoot: project.realRoot,
+    approvals: parts.approvals,
+    ...(matcher === undefined ? {} : { excludes: { patterns, matcher } }),
+    ...(parts.isHidden === undefined ? {} : { isHidden: parts.isHidden }),
+  });
+  const loader = createInstructionLoader({ ...parts, reader });
+  const discovery = createDiscovery({ ...parts, project, reader, loader }, added);
+  return { fs, reader, loader, discovery, projects: [project, ...added] };
+}
+
+/** What lies on the way to a path, and the rules that its name brings into play. */
+async function takeTowards(
+  { projects, discovery, loader }: World,
+  path: string,
+  into: { found: Gathering; waiting: readonly WaitingRule[]; itself?: boolean },
+): Promise<void> {
+  const { found, waiting, itself = false } = into;
+  for (const project of projects) {
+    const target = asFound(path, project);
+    if (!isInside(target, project.root)) continue;
+    const nested: Taking = { reason: 'nested_traversal', trigger: path };
+    for (const directory of directoriesTowards(target, project, { itself })) {
+      await discovery.nested(directory, nested, found);
+    }
+    const isKnown = new Set(waiting.map(({ real }) => real));
+    const rules = [...waiting, ...found.waiting.filter(({ real }) => !isKnown.has(real))];
+    for (const rule of rules) {
+      const by: Taking = { reason: 'path_glob_match', trigger: path };
+      if (!found.seen.has(rule.real) && rule.fits(target)) await loader.take(rule.place, by, found);
+    }
+  }
+}
+
+function mergeWaiting(shown: Gathering, found: Gathering): void {
+  const known = new Set(shown.waiting.map(({ real }) => real));
+  shown.waiting.push(...found.waiting.filter(({ real }) => !known.has(real)));
+}
+
+/** Looks at every shown file again; those that changed take the place of what was shown. */
+async function changedIn(shown: Gathering, world: World): Promise<readonly LoadedInstruction[]> {
+  const news: LoadedInstruction[] = [];
+  for (const [index, entry] of [...shown.entries.entries()]) {
+    if (entry.instruction.kind === 'setting') continue;
+    const now = await lookAgain(entry, world);
+    if (now === undefined) continue;
+    shown.entries[index] = now;
+    if (now.instruction === entry.instruction) continue;
+    news.push(now.instruction);
+    const more = newGathering(shown.seen);
+    await world.loader.takeIncludes(now, { reason: 'include' }, more);
+    shown.entries.push(...more.entries);
+    shown.skipped.push(...more.skipped);
+    for (const real of more.seen) shown.seen.add(real);
+    news.push(...more.entries.map(({ instruction }) => instruction));
+  }
+  return news;
+}
+
+/** Undefined when it is the same; with the same instruction when only its stamp is new. */
+async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
+  const { instruction, place, located } = entry;
+  const sought = await reader.locate(place);
+  if (isLocated(sought) && sought.stamp === located.stamp) return undefined;
+  const prepared = isLocated(sought) ? await loader.prepare(place, sought) : undefined;
+  if (isLocated(sought) && prepared?.ok === true) {
+    const { text, notes, source } = prepared.value;
+    const isSame = text === instruction.text;
+    const fresh = { ...instruction, text, notes, bytes: sought.bytes };
+    return { ...entry, located: sought, source, instruction: isSame ? instruction : fresh };
+  }
+  if (instruction.text === '') return undefined;
+  const gone = { ...instruction, text: '', bytes: 0, notes: ['it can no longer be read'] };
+  return { ...entry, located: { ...located, stamp: '' }, source: '', instruction: gone };
+}
+
+/** Without what came into play by the use of files. */
+function fromStart(shown: Gathering): Gathering {
+  const entries = shown.entries.filter(({ instruction }) => instruction.trigger === undefined);
+  return { ...shown, entries };
+}
+
+function filesOf({ entries, skipped }: Gathering): LoadedFiles {
+  return { files: entries.map(({ instruction }) => instruction), skipped: [...skipped] };
+}
+
+/** Worth a closer look: a fence with a word behind it that may be ours. */
+const MAY_ENFORCE = /(?:```|~~~)[ \t]*p/i;
+
+async function enforcedIn(
+  entries: readonly Entry[],
+  locateJson: LocateJson,
+): Promise<EnforcedRules> {
+  const sources = entries.flatMap(({ place, source, line }) => {
+    const { scope, path, base } = place;
+    // What a model wrote down for itself binds nobody.
+    if (scope === 'memory' || scope === 'team' || !MAY_ENFORCE.test(source)) return [];
+    const file = { path, text: source, source: scope, root: base };
+    return [line === undefined ? file : { ...file, line }];
+  });
+  if (sources.length === 0) return { deny: [], ask: [], problems: [] };
+  const { enforcedRules } = await import('./enforced.js');
+  const all = sources.map((file) => enforcedRules(file, locateJson));
+  return {
+    deny: all.flatMap(({ deny }) => deny),
+    ask: all.flatMap(({ ask }) => ask),
+    problems: all.flatMap(({ problems }) => problems),
+  };
+}

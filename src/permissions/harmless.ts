@@ -1,0 +1,26 @@
+import { coverageOf } from './shell-grants.js';
+import type { CallView } from './view.js';
+
+/** Whether a call surely leaves files and programs as they are, so that what was seen stays true. */
+export async function isHarmless(view: CallView): Promise<boolean> {
+  const { tool, subject, workspace } = view.call;
+  if (subject.command === undefined) {
+    return tool.kind !== 'edit' && tool.kind !== 'execute';
+  }
+  const reading = await view.shell();
+  // fail-closed: what nobody could read may do anything.
+  if (reading === undefined) return false;
+  const coverage = await coverageOf(reading, {
+    judge: view.judge,
+    cwd: workspace.cwd,
+    roots: workspace.roots,
+    home: view.home,
+    allow: [],
+    names: view.names,
+    own: view.facts.own,
+    exported: view.facts.exported,
+    looking: true,
+    fileCommands: false,
+  });
+  return coverage.covered && coverage.writes.length === 0;
+}

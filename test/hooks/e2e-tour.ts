@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+import type { Actor } from '../../src/model/script-format.js';
+import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../src/protocol/hook-events.js';
+import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
+import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-project.js';
+import { drive, type Host, isQuestion, isResult } from '../e2e/host.js';
+import { PROGRAM } from '../e2e/program.js';
+import { run } from '../e2e/worlds.js';
+import { bash, type Fields, type Handler, SETTINGS } from './e2e-rig.js';
+
+export const EVENTS = Object.keys(HOOK_EVENTS) as readonly HookEventName[];
+
+/** The events that this version fires. */
+export const FIRING = EVENTS.filter((event) => hookEventFacts(event).waitsFor === undefined);
+
+const worlds: ScenarioWorld[] = [];
+afterAll(() => {
+  for (const world of worlds) world.remove();
+});
+
+export interface TourOptions {
+  /** The hooks of an event. */
+  hooks(event: HookEventName): readonly Handler[];
+  readonly home?: ProjectFiles;
+  /** Models besides the one that is led through the tour. */
+  readonly actors?: readonly Actor[];
+  /** Keep a question waiting until somebody is called. */
+  readonly slowly?: boolean;
+}
+
+export interface Tour {
+  readonly main: ScenarioRun;
+  readonly plan: ScenarioRun;
+  readonly conversation: { readonly exitCode: number | null; readonly stdout: string };
+  readonly world: ScenarioWorld;
+}
+
+/** Three sessions in one home, in which everything happens that hooks can be told of. */
+export async function tour(options: TourOptions): Promise<Tour> {
+  const hooks = Object.fromEntries(
+    FIRING.flatMap((event) => {
+      const handlers = options.hooks(event);
+      const files = event === 'FileChanged' ? { matcher: 'watched.txt' } : {};
+      return handlers.length === 0 ? [] : [[event, [{ ...files, hooks: handlers }]]];
+    }),
+  );
+  const project = makeTempProject({
+    files: { 'CLAUDE.md': 'Be brief.', 'watched.txt': 'one', 'sub/file.txt': 'x', 'more/x': '' },
+    home: { ...options.home, [SETTINGS]: { json: { hooks } } },
+  });
+  const world = { project, remove: () => project.remove() };
+  worlds.push(world);
+  const main = await mainSession(world, hooks, options);
+  const plan = await run({
+    world,
+    args: ['--permission-mode', 'plan'],
+    actors: [...(options.actors ?? []), { name: 'main', replies: [bash('touch planned'), 'end'] }],
+  });
+  return { main, plan, world, conversation: await conversation(world) };
+}
+
+/** The answers of the model, one after the other. */
+const REPLIES = [
+  { blocks: [bash('cd sub'), { tool: 'Read', input: {} }] },
+  { blocks: [bash('exit 3'), bash('cd ..')] },
+  { tool: 'TaskCreate', input: { subject: 'A task', description: 'To be done' } },
+  { tool: 'TaskUpdate', input: { taskId: '1', status: 'completed' } },
+  bash('touch asked'),
+  'The first answer.',
+  bash('echo second'),
+  'The second answer.',
+  '<summary>All of it in short.</summary>',
+  { error: { status: 400, type: 'invalid_request_error', message: 'not today' } },
+];
+
+async function mainSession(
+  world: ScenarioWorld,
+  hooks: Fields,
+  options: TourOptions,
+): Promise<ScenarioRun> {
+  const { project } = world;
+  return await drive(
+    {
+      world,
+      args: [
+        ...['--init', '--permission-prompt-tool', 'stdio', '--include-hook-events'],
+        ...['--allowedTools', 'Bash(cd *)', 'Bash(exit *)', 'TaskCreate', 'TaskUpdate'],
+      ],
+      actors: [...(options.actors ?? []), { name: 'main', replies: REPLIES }],
+      timeoutMs: 60_000,
+    },
+    async (host) => {
+      await host.request({ subtype: 'initialize' });
+      host.prompt('first');
+      const question = await host.next(isQuestion);
+      // Somebody who does not answer is called after six seconds.
+      if (options.slowly === true) await pause(6_500);
+      host.answer(question, { behavior: 'allow' });
+      await host.next(isResult);
+      if (options.hooks('FileChanged').length > 0) await changeFile(host, world);
+      await host.request({ subtype: 'set_model', model: 'haiku' });
+      const settings = { hooks, permissions: { deny: ['Bash(rm *)'] } };
+      project.write(`../home/${SETTINGS}`, JSON.stringify(settings));
+      for (const prompt of ['second', '/compact what matters', 'third']) {
+        host.prompt(prompt);
+        await host.next(isResult);
+      }
+      host.end();
+    },
+  );
+}
+
+async function changeFile(host: Host, { project }: ScenarioWorld): Promise<void> {
+  project.write('watched.txt', 'two');
+  await host.next(
+    ({ subtype, hook_event }) => subtype === 'hook_response' && hook_event === 'FileChanged',
+  );
+}
+
+/** The program as a person uses it, its standard input a pipe. */
+function conversation({ project }: ScenarioWorld): Promise<Tour['conversation']> {
+  const [program = '', ...first] = PROGRAM;
+  const child = spawn(program, first, {
+    cwd: project.directory,
+    env: { PATH: process.env.PATH, HOME: project.home, ANTHROPIC_API_KEY: 'test-key' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stdin.end('/add-dir more\n/exit\n');
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, stdout }));
+  });
+}

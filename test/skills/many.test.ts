@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { privateDirectory } from '../../src/env/private-files.js';
+import { openExtraction } from '../../src/skills/extract.js';
+import { oneSkill as one, openWorld, skillText } from './rig.js';
+
+describe('many and large', () => {
+  it('reads directories and heads of 500 skills once, and nothing before it is asked for', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [
+        `.claude/skills/s${index}/SKILL.md`,
+        skillText(`description: number ${index}`, 'x'.repeat(20_000)),
+      ]),
+    );
+    const calls = { readHead: 0, readText: 0, bytes: 0, list: 0, open: 0, most: 0 };
+    const { book } = openWorld({
+      files,
+      fs: (real) => ({
+        ...real,
+        list: async (at) => {
+          calls.list++;
+          return await real.list(at);
+        },
+        readHead: async (at, length) => {
+          calls.readHead++;
+          calls.most = Math.max(calls.most, ++calls.open);
+          await new Promise((resolve) => setImmediate(resolve));
+          const bytes = await real.readHead(at, length);
+          calls.bytes += bytes.length;
+          calls.open--;
+          return bytes;
+        },
+        readText: async (at, options) => {
+          calls.readText++;
+          return await real.readText(at, options);
+        },
+      }),
+    });
+    expect(calls).toMatchObject({ list: 0, readHead: 0 });
+    await Promise.all([book.list(), book.list(), book.skipped()]);
+    expect(await book.list()).toHaveLength(500);
+    expect(calls).toMatchObject({ readHead: 500, readText: 0, list: 1, bytes: 500 * 8 * 1024 });
+    expect(calls.most).toBeLessThanOrEqual(16);
+    await book.refresh();
+    expect(calls.readHead).toBe(500);
+    expect(await (await book.find('s7'))?.body()).toHaveLength(20_000);
+    expect(calls.readText).toBe(1);
+  });
+
+  it('reads on until a long head is closed, and not for ever', async () => {
+    const long = 'word '.repeat(10_000);
+    const { book, reason } = openWorld({
+      files: {
+        '.claude/skills/a/SKILL.md': skillText(`description: ${long}\nuser-invocable: false`),
+        '.claude/skills/edge/SKILL.md': `---\n${`# ${'c'.repeat(80)}\n`.repeat(98)}user-invocable: no\n---\nText.`,
+        '.claude/skills/b/SKILL.md': `---\ndescription: ${'x'.repeat(1_000_000)}\n---\nBODY`,
+        '.claude/skills/c/SKILL.md': 'x'.repeat(5_000_000),
+        '.claude/skills/d/SKILL.md': `${'é'.repeat(8 * 1024)}`,
+      },
+    });
+    const [a, b, d, edge] = await book.all();
+    expect(a?.head.userInvocable).toBe(false);
+    expect(edge?.head).toMatchObject({ userInvocable: false, description: 'Text.' });
+    expect(b?.head.disableModelInvocation).toBe(true);
+    expect(d?.head.description).toMatch(/^é+$/);
+    expect(await reason('c')).toContain('larger than');
+  });
+
+  it('does not fall over a file that cannot be read', async () => {
+    const { names, reason } = openWorld({
+      files: { ...one('a'), ...one('b') },
+      fs: (real) => ({
+        ...real,
+        readHead: async (at, length) => {
+          if (at.includes('/a/')) throw new Error('EIO');
+          return await real.readHead(at, length);
+        },
+      }),
+    });
+    expect(await names()).toEqual(['b']);
+    expect(await reason('a')).toContain('EIO');
+  });
+});
+
+describe('bundled skills', () => {
+  it('come with their files, in a directory of their own, when they are used', async () => {
+    const { project } = openWorld();
+    const place = privateDirectory(project.root, 'portcullis-skills-');
+    const { book } = openWorld({ bundled: openExtraction(place) });
+    const skills = await book.list();
+    expect(skills.map(({ name, origin, trusted }) => [name, origin, trusted])).toEqual([
+      ['review-permissions', 'bundled', true],
+      ['write-a-hook', 'bundled', true],
+      ['write-a-skill', 'bundled', true],
+    ]);
+    for (const { head, problems } of skills) {
+      expect(problems).toEqual([]);
+      expect(head.description?.length).toBeGreaterThan(40);
+    }
+    expect(await nodeFileSystem.stat(place.path)).toBeUndefined();
+    const skill = await book.find('write-a-skill');
+    expect(await skill?.body()).toContain('SKILL.md');
+    expect(await skill?.body()).toContain('SKILL.md');
+    const names = (await nodeFileSystem.list(skill?.directory ?? '')).map(({ name }) => name);
+    expect(names).toEqual(['template.md']);
+    expect(((await nodeFileSystem.stat(place.path))?.mode ?? 0) & 0o777).toBe(0o700);
+    place.remove();
+    expect(await nodeFileSystem.stat(place.path)).toBeUndefined();
+  });
+});
