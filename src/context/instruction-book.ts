@@ -27,7 +27,7 @@ import {
 } from './instruction-reader.js';
 import { type InstructionReport, reportOf } from './instruction-report.js';
 import type { InstructionSettings } from './instruction-settings.js';
-import type { LoadedFiles, LoadedInstruction } from './instruction-types.js';
+import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
 import { isOn } from './memory-files.js';
 import type { PathMatcher } from './path-matcher.js';
 
@@ -115,20 +115,7 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
     touched: (paths, signal) =>
       serial(async () => {
         const shown = await opened();
-        const found = newGathering(shown.seen);
-        const here = await worldOf();
-        for (const path of paths) {
-          signal.throwIfAborted();
-          const kind = (await here.fs.stat(path).catch(() => undefined))?.kind;
-          // Whoever lists a directory has not yet worked in it.
-          if (kind !== 'directory')
-            await takeTowards(here, path, { found, waiting: shown.waiting });
-        }
-        shown.entries.push(...found.entries);
-        shown.skipped.push(...found.skipped);
-        mergeWaiting(shown, found);
-        for (const real of found.seen) shown.seen.add(real);
-        return filesOf(found);
+        return filesOf(join(shown, await touchedIn(await worldOf(), { shown, paths, signal })));
       }),
     changed: () => serial(async () => changedIn(await opened(), await worldOf())),
     report: () => serial(async () => reportOf(await opened())),
@@ -137,13 +124,8 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
     enforcedNear: (paths) =>
       serial(async () => {
         const { waiting } = await opened();
-        const here = await worldOf();
-        const found = newGathering();
-        for (const path of paths) {
-          const kind = (await here.fs.stat(path).catch(() => undefined))?.kind;
-          await takeTowards(here, path, { found, waiting, itself: kind === 'directory' });
-        }
-        return enforcedIn(found.entries, parts.locateJson);
+        const near = await nearbyIn(await worldOf(), { waiting, paths });
+        return enforcedIn(near.entries, parts.locateJson);
       }),
   };
 }
@@ -185,6 +167,41 @@ async function createWorld(parts: InstructionBookParts): Promise<World> {
   return { fs, reader, loader, discovery, projects: [project, ...added] };
 }
 
+async function touchedIn(
+  world: World,
+  use: { shown: Gathering; paths: readonly string[]; signal: AbortSignal },
+): Promise<Gathering> {
+  const { seen, waiting } = use.shown;
+  const found = newGathering(seen);
+  for (const path of use.paths) {
+    use.signal.throwIfAborted();
+    // Whoever lists a directory has not yet worked in it.
+    if (!(await isDirectory(world, path))) await takeTowards(world, path, { found, waiting });
+  }
+  return found;
+}
+
+/** Whatever was shown before: restrictions do not fade. */
+async function nearbyIn(
+  world: World,
+  { waiting, paths }: { waiting: readonly WaitingRule[]; paths: readonly string[] },
+): Promise<Gathering> {
+  const found = newGathering();
+  for (const path of paths) {
+    await takeTowards(world, path, { found, waiting, itself: await isDirectory(world, path) });
+  }
+  return found;
+}
+
+async function isDirectory({ fs }: World, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(path))?.kind === 'directory';
+  } catch {
+    // A file that cannot be looked at still lies in its directory.
+    return false;
+  }
+}
+
 /** What lies on the way to a path, and the rules that its name brings into play. */
 async function takeTowards(
   { projects, discovery, loader }: World,
@@ -208,9 +225,20 @@ async function takeTowards(
   }
 }
 
-function mergeWaiting(shown: Gathering, found: Gathering): void {
-  const known = new Set(shown.waiting.map(({ real }) => real));
-  shown.waiting.push(...found.waiting.filter(({ real }) => !known.has(real)));
+/** Adds what was found to what is known; what remains is news. */
+function join(shown: Gathering, found: Gathering): Gathering {
+  const known = new Set(shown.skipped.map(skipKey));
+  const skipped = found.skipped.filter((one) => !known.has(skipKey(one)));
+  const waits = new Set(shown.waiting.map(({ real }) => real));
+  shown.entries.push(...found.entries);
+  shown.skipped.push(...skipped);
+  shown.waiting.push(...found.waiting.filter(({ real }) => !waits.has(real)));
+  for (const real of found.seen) shown.seen.add(real);
+  return { ...found, skipped };
+}
+
+function skipKey({ path, kind, parent = '' }: SkippedInstruction): string {
+  return [kind, path, parent].join('\n');
 }
 
 /** Looks at every shown file again; those that changed take the place of what was shown. */
@@ -225,9 +253,7 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
     news.push(now.instruction);
     const more = newGathering(shown.seen);
     await world.loader.takeIncludes(now, { reason: 'include' }, more);
-    shown.entries.push(...more.entries);
-    shown.skipped.push(...more.skipped);
-    for (const real of more.seen) shown.seen.add(real);
+    join(shown, more);
     news.push(...more.entries.map(({ instruction }) => instruction));
   }
   return news;

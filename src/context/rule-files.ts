@@ -85,9 +85,10 @@ export async function readRuleHead(
   };
 }
 
-/** Whether a first part of a file holds its whole head. */
-export function holdsHead(text: string): boolean {
-  return /^\uFEFF?\s*---[ \t]*\r?\n/.test(text) && /\n(?:---|\.\.\.)[ \t]*\r?\n/.test(text);
+/** What a first part of a file says about its head. */
+export function headIn(text: string): 'whole' | 'part' | 'none' {
+  if (!/^\uFEFF?\s*---[ \t]*\r?\n/.test(text)) return 'none';
+  return /\n(?:---|\.\.\.)[ \t]*\r?\n/.test(text) ? 'whole' : 'part';
 }
 
 function problemNotes({ problem, how }: Frontmatter): readonly string[] {

@@ -2,10 +2,10 @@ import type { FileSystem } from '../env/fs.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Gathering, InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { pathFrom } from './instruction-places.js';
-import { type InstructionReader, isLocated, skip } from './instruction-reader.js';
+import { type InstructionReader, isLocated, type Located, skip } from './instruction-reader.js';
 import type { InstructionScope } from './instruction-types.js';
 import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
-import { holdsHead, readRuleHead, ruleFilesIn } from './rule-files.js';
+import { headIn, readRuleHead, ruleFilesIn } from './rule-files.js';
 
 /** Where a directory's files may lie and include from. */
 export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject'>;
@@ -39,15 +39,13 @@ export async function takeRules(
     const rule: Place = { path, scope, kind: 'rule', base: bases[0], ...area };
     const sought = await parts.reader.locate(rule);
     if (!isLocated(sought)) return { rule, sought };
-    // The rest of a rule that waits is read when it is needed; what fails here fails again there.
-    const head = await parts.reader.readHead(sought, HEAD_BYTES).catch(() => '');
-    const globs = holdsHead(head) ? (await readRuleHead(head, parts.parseYaml)).globs : undefined;
-    return { rule, sought, globs };
+    return { rule, sought, globs: await globsOf(parts, sought) };
   });
+  const waysTo = waysFrom(bases);
   for (const { rule, sought, globs } of looked) {
     if (globs === undefined || !isLocated(sought)) await parts.loader.take(rule, how, into, sought);
     else {
-      const fits = fitsFrom(bases, globs, parts.matcher ?? gitignoreMatcher);
+      const fits = fitsFrom(waysTo, globs, parts.matcher ?? gitignoreMatcher);
       into.waiting.push({ place: rule, real: sought.real, globs, fits });
     }
   }
@@ -60,19 +58,43 @@ export async function takeRules(
 const HEAD_BYTES = 8 * 1024;
 const AT_ONCE = 16;
 
+/** The rest of a rule that waits is read when it is needed. */
+async function globsOf(
+  { reader, parseYaml }: RuleParts,
+  located: Located,
+): Promise<readonly string[] | undefined> {
+  // What cannot be read now cannot be read when it is taken either, and is named there.
+  const head = await reader.readHead(located, HEAD_BYTES).catch(() => '');
+  const kind = headIn(head);
+  if (kind === 'none') return undefined;
+  if (kind === 'whole') return (await readRuleHead(head, parseYaml)).globs;
+  const read = await reader.read(located);
+  return read.ok ? (await readRuleHead(read.value.text, parseYaml)).globs : undefined;
+}
+
 function fitsFrom(
-  bases: readonly string[],
+  waysTo: (path: string) => readonly string[],
   globs: readonly string[],
   matcher: PathMatcher,
 ): (path: string) => boolean {
   let compiled: ((path: string) => boolean) | undefined;
   return (path) => {
+    const ways = waysTo(path);
+    if (ways.length === 0) return false;
     compiled ??= matcher(globs);
-    for (const base of bases) {
-      const way = pathFrom(base, path);
-      if (way !== undefined && compiled(way)) return true;
+    return ways.some(compiled);
+  };
+}
+
+/** A path as seen from each directory that it lies in. The rules of a directory ask one after the other. */
+function waysFrom(bases: readonly string[]): (path: string) => readonly string[] {
+  let last: { path: string; ways: readonly string[] } | undefined;
+  return (path) => {
+    if (last?.path !== path) {
+      const ways = bases.map((base) => pathFrom(base, path)).filter((way) => way !== undefined);
+      last = { path, ways: [...new Set(ways)] };
     }
-    return false;
+    return last.ways;
   };
 }
 

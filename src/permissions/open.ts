@@ -22,13 +22,15 @@ import {
   openAnswering,
 } from './answering.js';
 import { createGate } from './gate.js';
+import { createRuleJoin } from './grants.js';
+import type { Guard, Resolver } from './guard.js';
 import { hiddenBy, type IsHidden } from './hidden-files.js';
 import type { GateDeps } from './judge-call.js';
 import { createLiveRules, type LiveRules } from './live-rules.js';
 import type { PathFileSystem } from './paths.js';
 import type { Precheck } from './precheck.js';
 import { createRefusals } from './refusals.js';
-import type { Rule } from './rule.js';
+import type { Rule, RuleSet } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { createSteadying } from './steady-asker.js';
@@ -57,7 +59,17 @@ export interface PermissionParts {
   readonly precheck?: Precheck;
   /** Puts questions to others than the asker as well: hooks. Undefined: nobody can answer. */
   readonly around?: (call: GateCall, asker: Asker | undefined) => Asker | undefined;
+  /** What other parts of the session hold back or open: skills, instruction files. */
+  readonly extension?: GateExtension;
   emit(news: SessionNews): void;
+}
+
+/** Guards, resolvers and rules that come and go during a session. */
+export interface GateExtension {
+  readonly guards: readonly Guard[];
+  readonly resolvers: readonly Resolver[];
+  /** The same object while nothing changes. */
+  rules(agent: AgentRef): RuleSet;
 }
 
 /** The gate of a session and the mode it goes by. */
@@ -96,6 +108,8 @@ export function openPermissions(parts: PermissionParts): Permissions {
   };
   const answering = answeringOf(parts, live, { home, setMode });
   const refusals = createRefusals(parts.clock);
+  const { extension } = parts;
+  const join = createRuleJoin();
   const gate = createGate({
     fs: parts.fs,
     home,
@@ -103,14 +117,20 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode: () => mode,
     rules: (agent) => {
       const rules = live.rules(agent);
-      return answering?.withAnswers(rules, agent) ?? rules;
+      const answered = answering?.withAnswers(rules, agent) ?? rules;
+      return extension === undefined ? answered : join(answered, extension.rules(agent));
     },
     facts: {
       exported: new Set(Object.keys(shellEnvironment(parts.env))),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       own: [configDirectory(parts.env), stateDirectory(parts.env)],
     },
-    ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
+    guards: extension?.guards ?? [],
+    resolvers: [
+      ...(answering === undefined ? [] : [answering.resolver]),
+      ...(extension?.resolvers ?? []),
+    ],
+    ...(answering === undefined ? {} : { keep: answering.keep }),
     ...askedBy(parts, live),
   });
   return {
@@ -156,6 +176,7 @@ function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker
   const asks = (): boolean => live.settings().denyInsteadOfPrompting === undefined;
   return {
     asker(call) {
+      if (call.unattended === true) return undefined;
       const asked = around(call, asks() ? parts.asker : undefined);
       return asked === undefined ? undefined : steady(asked);
     },

@@ -18,6 +18,8 @@ export interface GateCall {
   readonly agent: AgentRef;
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
+  /** Nobody is asked about it: what is still open is refused. */
+  readonly unattended?: boolean;
 }
 
 /** What hooks have to say besides their decision. */

@@ -95,7 +95,8 @@ async function fromDirectory(
     stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
   const stray = await deps.homes.stray(root, { file, real });
   if (stray !== undefined) return passedOver(name, file, stray);
-  return { candidates: [{ name, root, file, directory, real }], skipped: [] };
+  const looked = stat.kind === 'symlink' ? {} : { stat };
+  return { candidates: [{ name, root, file, directory, real, ...looked }], skipped: [] };
 }
 
 /** For people who wonder where their skill is. */

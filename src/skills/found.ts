@@ -1,3 +1,4 @@
+import type { FileStat } from '../env/fs.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import type { Homes } from './homes.js';
@@ -12,6 +13,8 @@ export interface Candidate {
   readonly directory: string;
   /** The file behind all links: what is the same file is the same skill. */
   readonly real: string;
+  /** As it was just looked at; absent where a link has to be followed first. */
+  readonly stat?: FileStat;
   /** Folders between the commands directory and a command's file. */
   readonly folder?: string;
 }

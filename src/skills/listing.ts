@@ -70,6 +70,11 @@ export function skillListing(skills: readonly Skill[], options: ListingOptions =
   return { text, shown, cut, ...(cut.length === 0 ? {} : { note: noteOf(cut) }) };
 }
 
+/** What stands above the list in the message that holds it. */
+export function listingMessage({ text }: Pick<SkillListing, 'text'>): string {
+  return `These skills can be started with the Skill tool. Before you begin a task, see whether one of them is meant for it; if so, start it first.\n\n${text}`;
+}
+
 /** Bytes, each of which counts as a character: text that is not ASCII costs a model more. */
 export function listingBudget(options: ListingOptions): number {
   const { windowTokens, budgetChars } = options;

@@ -51,7 +51,7 @@ export function openSkillReader(deps: {
   return {
     async read(candidate) {
       try {
-        const stat = await fs.stat(candidate.file);
+        const stat = candidate.stat ?? (await fs.stat(candidate.file));
         if (stat?.kind !== 'file') return err('it is not a regular file');
         if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
         const stamp = stampFrom(stat);
@@ -82,23 +82,30 @@ function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
   return [mtimeMs, size, ctimeMs ?? '', inode ?? ''].join(' ');
 }
 
+const utf8 = new TextDecoder('utf-8');
+
 /** The head and some of the body. */
 async function headText(fs: SkillFiles, file: string): Promise<string> {
   let text = '';
   for (const length of STEPS) {
     const bytes = await fs.readHead(file, length);
     const isWhole = bytes.length < length;
-    // Half a character at the end waits for its rest, which nobody asks for.
-    text = new TextDecoder('utf-8').decode(bytes, { stream: !isWhole });
+    // Half a character at the end is not the file's own.
+    text = isWhole ? utf8.decode(bytes) : utf8.decode(bytes).replace(/\uFFFD$/, '');
     if (isWhole || hasEnough(text)) return text;
   }
   return text;
 }
 
+const OPENING = /^(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
+const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
+
+/** Whether the head ends in what was read, with some of the body behind it; or there is none. */
 function hasEnough(text: string): boolean {
-  const { how, problem, body } = readFrontmatter(text, { known: [] });
-  // A fence that stands at the very end of what was read may be something else.
-  return how === 'none' ? problem === undefined : body.length >= ENOUGH_BODY;
+  const open = OPENING.exec(text)?.[0];
+  if (open === undefined) return true;
+  CLOSING.lastIndex = open.length - 1;
+  return CLOSING.test(text) && text.length - CLOSING.lastIndex >= ENOUGH_BODY;
 }
 
 async function wholeBody(

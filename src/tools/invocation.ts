@@ -12,6 +12,8 @@ export interface InvokeDeps {
   readonly gate: Gate;
   readonly agent: AgentRef;
   readonly workspace: Workspace;
+  /** Nobody is asked about its calls. */
+  readonly unattended?: boolean;
   contextFor(call: ToolUseBlock, signal: AbortSignal): ToolContext;
   /** Told of every verdict, for receipts and the result's list of denials. */
   onVerdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;

@@ -39,6 +39,7 @@ async function throughGate(
     agent: deps.agent,
     workspace: deps.workspace,
     signal,
+    ...(deps.unattended === true ? { unattended: true } : {}),
   });
   deps.onVerdict(call, tool, verdict);
   const said = verdict.contexts ?? [];

@@ -5,6 +5,7 @@ import { wireHost } from '../support/wire-host.js';
 import {
   allowBash,
   bash,
+  command,
   type FailureMode,
   type FailureWorld,
   type Fields,
@@ -182,6 +183,17 @@ describe('a guard of a prompt or of the model that fails, refuses', () => {
     expect(done.result?.result).toContain('guard failed: ');
     expect(done.result?.result).toContain(mode.text);
     expect(done.requests.filter(({ body }) => !isJudge(body))).toEqual([]);
+  });
+
+  it('UserPromptSubmit: a person reads which guard failed, and why', async () => {
+    const done = await run({
+      home: userHooks({ UserPromptSubmit: on(command('exit 3', { name: 'scan' })) }),
+      script: ['never'],
+    });
+    const told = String(done.result?.result);
+    expect(told).toContain('guard failed: ');
+    expect(told).toContain('command "exit 3"');
+    expect(told).toContain('exit-code: ');
   });
 
   it('callbacks of a host that throw or hang', async () => {

@@ -1,0 +1,124 @@
+import { loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { nearest } from '../util/nearest.js';
+import { isRecord, own } from '../util/own.js';
+import type { SkillFinding } from './finding.js';
+import { readSkill } from './head.js';
+import { writtenKeys } from './head-keys.js';
+import { textOf } from './head-values.js';
+import { argumentFindings, referenceFindings } from './validate-body.js';
+
+export interface SkillUnderTest {
+  readonly text: string;
+  /** The name of the directory that it stands in. */
+  readonly directoryName: string;
+  /** Whether there is such a file, by its path from the skill's directory. */
+  exists(path: string): Promise<boolean>;
+  /** The tools that rules of `allowed-tools` may name; not looked at when absent. */
+  readonly knownTools?: readonly string[];
+  readonly parseYaml?: ParseYaml | undefined;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_DESCRIPTION = 1_024;
+const LONGEST_COMPATIBILITY = 500;
+const MOST_LINES = 500;
+
+/** Holds a skill against the public Agent Skills specification, and against what has gone wrong before. */
+export async function validateSkill(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
+  const { text, parseYaml } = skill;
+  const read = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
+  const lines = writtenKeys(text, read);
+  const findings = [
+    ...(await headFindings(skill)),
+    ...(read.how === 'none' ? [] : fieldFindings(skill, read.fields, lines)),
+    ...argumentFindings(read.body, read.bodyLine),
+    ...(await referenceFindings(read.body, read.bodyLine, skill)),
+  ];
+  const count = text.replace(/\r?\n$/, '').split('\n').length;
+  if (count > MOST_LINES) {
+    const message = `it has ${count} lines; move what is not always needed to files beside it (at most ${MOST_LINES})`;
+    findings.push({ severity: 'warning', line: MOST_LINES + 1, message });
+  }
+  return findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}
+
+/** What the reader of heads itself has to say. */
+async function headFindings(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
+  const { text, parseYaml } = skill;
+  const { refusal, problems, head } = await readSkill(text, { parseYaml });
+  const findings: SkillFinding[] = problems.map(({ line, message }) => ({
+    severity: /cannot be read as YAML/.test(message) ? 'error' : 'warning',
+    ...(line === undefined ? {} : { line }),
+    message,
+  }));
+  if (refusal !== undefined) {
+    const { line, message } = refusal;
+    findings.push({ severity: 'error', ...(line === undefined ? {} : { line }), message });
+  }
+  return [...findings, ...ruleFindings(head.allowedTools ?? [], skill)];
+}
+
+function ruleFindings(
+  rules: readonly string[],
+  { knownTools }: SkillUnderTest,
+): readonly SkillFinding[] {
+  if (knownTools === undefined) return [];
+  return rules.flatMap((rule): SkillFinding[] => {
+    const tool = rule.replace(/\(.*$/s, '');
+    if (knownTools.includes(tool) || tool.startsWith('mcp__')) return [];
+    const meant = nearest(tool, knownTools);
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    const message = `allowed-tools names ${tool}, which is no tool here${hint}`;
+    return [{ severity: 'warning', message }];
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldFindings(
+  { directoryName }: SkillUnderTest,
+  fields: Fields,
+  lines: ReadonlyMap<string, number>,
+): SkillFinding[] {
+  const error = (field: string, message: string): SkillFinding => {
+    const line = lines.get(field);
+    return { severity: 'error', ...(line === undefined ? { line: 1 } : { line }), message };
+  };
+  const found: SkillFinding[] = [];
+  const name = own(fields, 'name');
+  const wrong = nameFinding(name, directoryName);
+  if (wrong !== undefined) found.push(error('name', wrong));
+  const description = textOf(own(fields, 'description'))?.trim() ?? '';
+  if (description === '') {
+    found.push(error('description', 'there is no description, so nobody knows when to use it'));
+  } else if (description.length > LONGEST_DESCRIPTION) {
+    const message = `the description has ${description.length} characters, at most ${LONGEST_DESCRIPTION} are allowed`;
+    found.push(error('description', message));
+  }
+  const compatibility = own(fields, 'compatibility');
+  const length = textOf(compatibility)?.trim().length ?? 0;
+  if (compatibility !== undefined && (length === 0 || length > LONGEST_COMPATIBILITY)) {
+    const message = `compatibility is a text of 1 to ${LONGEST_COMPATIBILITY} characters`;
+    found.push(error('compatibility', message));
+  }
+  if (!isMetadata(own(fields, 'metadata'))) {
+    found.push(error('metadata', 'metadata is a map from names to texts'));
+  }
+  return found;
+}
+
+function nameFinding(value: unknown, directoryName: string): string | undefined {
+  const name = textOf(value)?.trim() ?? '';
+  if (name === '') return `there is no name; write "name: ${directoryName}"`;
+  if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
+    return `the name "${name}" may hold small letters, digits and single hyphens between them`;
+  }
+  if (name === directoryName) return undefined;
+  return `the name "${name}" is not that of the directory, "${directoryName}"`;
+}
+
+function isMetadata(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return isRecord(value) && Object.values(value).every((one) => textOf(one) !== undefined);
+}

@@ -1,0 +1,318 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/commands/skills.js';
+import { isPassed, scoreOf } from '../../src/cli/commands/skills-score.js';
+import type { Output } from '../../src/cli/output.js';
+import { PortcullisError } from '../../src/errors.js';
+import {
+  makeTempProject,
+  type ProjectFiles,
+  type TempProject,
+} from '../../src/testing/temp-project.js';
+import { oneSkill, skillText } from './rig.js';
+
+const before = { cwd: process.cwd(), env: { ...process.env } };
+let project: TempProject | undefined;
+beforeEach(() => {
+  for (const name of Object.keys(process.env)) {
+    if (/^(ANTHROPIC|OPENAI|PORTCULLIS|CLAUDE|SLASH)/.test(name)) delete process.env[name];
+  }
+});
+afterEach(() => {
+  process.chdir(before.cwd);
+  process.env = { ...before.env };
+  project?.remove();
+});
+
+function enter(options: { files?: ProjectFiles; home?: ProjectFiles; git?: boolean }): TempProject {
+  project = makeTempProject(options);
+  process.chdir(project.directory);
+  process.env.HOME = project.home;
+  process.env.TMPDIR = project.root;
+  return project;
+}
+
+interface Ran {
+  readonly code: number;
+  readonly text: string;
+  json(): Record<string, unknown>;
+}
+
+async function skills(...argv: readonly string[]): Promise<Ran> {
+  let text = '';
+  const output: Output = {
+    out: (part) => {
+      text += part;
+    },
+    answer: () => undefined,
+    warn: () => undefined,
+    debug: () => undefined,
+    debugs: false,
+    drained: async () => undefined,
+    lost: () => undefined,
+  };
+  const code = await run(argv, output);
+  return { code, text, json: () => JSON.parse(text) as Record<string, unknown> };
+}
+
+const GRANTING = skillText('name: grants\ndescription: Grants.\nallowed-tools: Bash(touch *)');
+
+describe('portcullis skills', () => {
+  it('lists what it can do', async () => {
+    expect((await skills()).code).toBe(2);
+    expect((await skills('--help')).text).toContain('portcullis skills validate');
+    await expect(skills('lst')).rejects.toThrow('no subcommand');
+  });
+});
+
+describe('portcullis skills list', () => {
+  it('shows what was found, from where, and why not in force', async () => {
+    enter({
+      git: true,
+      home: { ...oneSkill('mine', 'My own') },
+      files: {
+        ...oneSkill('mine', 'Theirs'),
+        '.claude/skills/grants/SKILL.md': GRANTING,
+        '.claude/skills/wait/SKILL.md': skillText('paths: "*.py"'),
+        '.claude/commands/cmd.md': skillText('disable-model-invocation: true'),
+        'pkg/.claude/skills/deep/SKILL.md': 'Deep.',
+        'out/.claude/skills/junk/SKILL.md': 'Junk.',
+        '.gitignore': 'out/\n',
+      },
+    });
+    const { text, code } = await skills('list');
+    expect(code).toBe(0);
+    expect(text).toContain('mine  (user)');
+    expect(text).toContain('grants Bash(touch *) (held back: the folder is not trusted)');
+    expect(text).toContain('waits for a file: *.py');
+    expect(text).toContain('cmd  (project command)');
+    expect(text).toContain('only people start it');
+    expect(text).toMatch(
+      /Not in force\n {2}mine {2}\.claude\/skills\/mine\/SKILL\.md\n.*has the same name/,
+    );
+    expect(text).toContain('write-a-skill  (bundled)');
+    expect(text).not.toContain('deep');
+    expect((await skills('list', '--touch', 'pkg/f')).text).toContain('deep  (nested)');
+    expect((await skills('list', '--touch', 'out/f')).text).toContain('git ignores it');
+    expect((await skills('list', '--trust')).text).not.toContain('held back');
+  });
+
+  it('answers in JSON', async () => {
+    enter({ files: { ...oneSkill('a'), '.claude/skills/b/x.md': 'x' } });
+    const report = (await skills('list', '--json')).json();
+    expect(report).toMatchObject({
+      trusted: false,
+      skills: [{ name: 'a', origin: 'project', shown: 'whole', dormant: false }, {}, {}, {}],
+      skipped: [{ name: 'b' }],
+      listing: { cut: [] },
+    });
+  });
+
+  it('goes by the settings, and says what was cut', async () => {
+    enter({
+      home: {
+        '.claude/settings.json': {
+          json: { skillOverrides: { off: 'off' }, disableBundledSkills: true },
+        },
+      },
+      files: {
+        ...oneSkill('off'),
+        ...oneSkill('a', 'word '.repeat(60)),
+        ...oneSkill('b', 'word '.repeat(60)),
+      },
+    });
+    process.env.SLASH_COMMAND_TOOL_CHAR_BUDGET = '300';
+    const { text } = await skills('list');
+    expect(text).toContain('skillOverrides has it off');
+    expect(text).toContain('Note: the list of skills is too long');
+    expect(text).not.toContain('bundled');
+    await expect(skills('list', 'x')).rejects.toThrow('does not understand');
+    await expect(skills('list', '--window', 'x')).rejects.toThrow('tokens');
+  });
+});
+
+describe('portcullis skills show', () => {
+  it('shows head, text and files, and runs nothing', async () => {
+    const { directory } = enter({
+      files: {
+        '.claude/skills/a/SKILL.md': skillText(
+          'description: "A\\u202e"',
+          'OUT !`touch made`\n\u001b[31m',
+        ),
+        '.claude/skills/a/scripts/x.sh': 'x',
+      },
+    });
+    const { text } = await skills('show', '/a');
+    expect(text).toContain('description: A\\u202e');
+    expect(text).toContain('  SKILL.md\n  scripts/x.sh\n');
+    expect(text).toContain('  OUT !`touch made`\n  \\u001b[31m');
+    expect((await skills('show', 'a', '--json')).json()).toMatchObject({ name: 'a', bodyLine: 4 });
+    expect(execFileSync('ls', [directory], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('shows bundled skills with their files, and leaves none behind', async () => {
+    const { root } = enter({});
+    const { text } = await skills('show', 'write-a-hook');
+    expect(text).toContain('examples.md');
+    expect(readdirSync(root).filter((name) => name.startsWith('portcullis-skills-'))).toEqual([]);
+  });
+
+  it('says why one is not there', async () => {
+    enter({ files: { ...oneSkill('deploy'), '.claude/skills/flat/x': '' } });
+    await expect(skills('show', 'deplyo')).rejects.toMatchObject({
+      remedy: 'did you mean deploy?',
+    });
+    await expect(skills('show', 'flat')).rejects.toThrow('is not in force: there is no SKILL.md');
+    await expect(skills('show')).rejects.toThrow('name one skill');
+  });
+});
+
+describe('portcullis skills validate', () => {
+  it('names file and line, and ends with 1 on errors', async () => {
+    const { at } = enter({
+      files: {
+        '.claude/skills/good/SKILL.md': skillText('name: good\ndescription: d\nmetadata:\n  a: b'),
+        '.claude/skills/bad/SKILL.md': skillText(
+          'name: Bad\ndescription: d\ncolour: red',
+          'See [x](x.md).',
+        ),
+        '.claude/skills/low/skill.md': 'x',
+      },
+    });
+    const { code, text } = await skills('validate');
+    expect(code).toBe(1);
+    expect(text.split('\n')).toEqual([
+      expect.stringContaining('.claude/skills/bad/SKILL.md:2: error: the name "Bad"'),
+      expect.stringContaining('.claude/skills/bad/SKILL.md:4: warning: "colour" is not a field'),
+      expect.stringContaining('.claude/skills/bad/SKILL.md:6: warning: x.md is named here'),
+      '2 skills, 1 errors, 2 warnings',
+      '',
+    ]);
+    expect((await skills('validate', '.claude/skills/good')).code).toBe(0);
+    expect((await skills('validate', '.claude/skills/low')).text).toContain(
+      'must be called SKILL.md',
+    );
+    expect((await skills('validate', '--json', at('.claude/skills/good/SKILL.md'))).text).toContain(
+      '"findings": []',
+    );
+    await expect(skills('validate', 'nowhere')).rejects.toThrow('nothing at nowhere');
+    await expect(skills('validate', '.')).rejects.toThrow('no skill at .');
+  });
+});
+
+describe('portcullis skills test', () => {
+  const files = {
+    ...oneSkill('deploy', 'Deploys the service'),
+    ...oneSkill('review', 'Reviews code'),
+  };
+  const table = [
+    '- prompt: Please ship it',
+    '  skill: deploy',
+    '- prompt: Look over my change',
+    '  skill: review',
+    '- prompt: What is 2 + 2?',
+    '  skill: none',
+  ].join('\n');
+  const script = (replies: readonly unknown[]): void => {
+    const file = path.join(project?.root ?? '', 'script.json');
+    writeFileSync(file, JSON.stringify(replies));
+    process.env.PORTCULLIS_SCRIPT = file;
+  };
+  const call = (skill: string, when: string) => ({ tool: 'Skill', input: { skill }, when });
+
+  it('passes when the model takes what is expected, and nothing where nothing is', async () => {
+    enter({ files: { ...files, 'tests.yaml': table } });
+    script([
+      call('deploy', 'ship it'),
+      call('/review', 'Look over'),
+      { text: 'Four.', when: '2 + 2' },
+    ]);
+    const { code, text } = await skills('test', 'tests.yaml');
+    expect(text).toContain('3 of 3 as expected');
+    expect(text).toContain('recall 100 %, precision 100 %');
+    expect(text).toContain('deploy: offered 3, expected 1, chosen 1, skipped 0, wrongly 0');
+    expect(code).toBe(0);
+  });
+
+  it('shows what was missed and what was taken wrongly', async () => {
+    enter({ files: { ...files, 'tests.yaml': table } });
+    const replies = [
+      { text: 'Shipped.', when: 'ship it' },
+      call('review', 'Look over'),
+      call('deploy', '2 + 2'),
+    ];
+    script(replies);
+    const { code, text } = await skills('test', 'tests.yaml');
+    expect(code).toBe(1);
+    expect(text).toContain('tests.yaml:1: Please ship it\n  expected deploy, chosen none\n');
+    expect(text).toContain('tests.yaml:5: What is 2 + 2?\n  expected none, chosen deploy\n');
+    expect(text).toContain('recall 50 %, precision 50 %');
+    expect(text).toContain('deploy: offered 3, expected 1, chosen 1, skipped 1, wrongly 1');
+    script(replies);
+    expect((await skills('test', 'tests.yaml', '--min-recall', '0.5')).code).toBe(0);
+    script(replies);
+    const report = (await skills('test', 'tests.yaml', '--min-precision=0.9', '--json')).json();
+    expect(report).toMatchObject({ good: false, passed: 1, trials: 3, precision: 0.5 });
+  });
+
+  it('asks as often as it is told to', async () => {
+    enter({ files: { ...files, 'tests.json': [{ prompt: 'ship', skill: 'deploy' }] } });
+    script([call('deploy', 'ship'), 'no', call('deploy', 'ship')]);
+    const report = (await skills('test', 'tests.json', '--runs', '3', '--json')).json();
+    expect(report).toMatchObject({ trials: 3, passed: 2, recall: 2 / 3, precision: 1 });
+  });
+
+  it('wakes skills that wait for a file', async () => {
+    enter({
+      files: {
+        '.claude/skills/py/SKILL.md': skillText('description: Python\npaths: "*.py"'),
+        'tests.yaml': '- prompt: go\n  skill: py\n  touch: a.py\n- prompt: other\n  skill: none\n',
+        'dormant.yaml': '- prompt: go\n  skill: py\n',
+      },
+    });
+    script([call('py', 'go'), 'ok']);
+    expect((await skills('test', 'tests.yaml')).code).toBe(0);
+    await expect(skills('test', 'dormant.yaml')).rejects.toThrow(
+      'dormant.yaml:1: the skill py is not shown',
+    );
+  });
+
+  it('a model that does not answer has not passed', async () => {
+    enter({ files: { ...files, 'tests.yaml': '- prompt: x\n  skill: none\n' } });
+    script([{ error: { status: 400, message: 'broken' } }]);
+    const { code, text } = await skills('test', 'tests.yaml', '--min-recall', '0');
+    expect(code).toBe(1);
+    expect(text).toContain('broken');
+  });
+
+  it.each([
+    ['- prompt: x\n', 'there is no "skill"'],
+    ['- skill: x\n', 'there is no "prompt"'],
+    ['- prompt: x\n  skil: y\n', 'did you mean skill?'],
+    ['- prompt: x\n  skill: nosuch\n', 'the skill nosuch does not exist'],
+    ['- prompt: x\n  skill: deplo\n', 'did you mean deploy?'],
+    ['', 'no test in it'],
+    ['[1]', 'entry 1 is no object'],
+    ['[{"prompt": "x"}]', 'there is no "skill"'],
+  ])('refuses a table that is not clear: %j', async (text, message) => {
+    enter({ files: { ...files, 'tests.yaml': text } });
+    script(['never asked']);
+    await expect(skills('test', 'tests.yaml')).rejects.toThrow(message);
+  });
+
+  it('refuses what it does not understand', async () => {
+    enter({ files });
+    await expect(skills('test')).rejects.toBeInstanceOf(PortcullisError);
+    await expect(skills('test', 'x', '--runs', '0')).rejects.toThrow('--runs');
+    await expect(skills('test', 'nowhere.yaml')).rejects.toThrow('cannot be read');
+  });
+
+  it('counts several skills at once as wrong', () => {
+    const test = { line: 1, prompt: 'x', skill: 'a' };
+    const trial = { test, chosen: ['a', 'b'], listing: { text: '', shown: [], cut: [] } };
+    expect(isPassed(trial)).toBe(false);
+    expect(scoreOf([trial])).toMatchObject({ recall: 1, precision: 0.5, passed: 0 });
+  });
+});
