@@ -11,7 +11,9 @@ import { stateDirectory } from './env/paths.js';
 import { openGround, openLog } from './harness/ground.js';
 import { openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
+import { openInstructions } from './harness/instructions.js';
 import { type CurrentRun, joinSession } from './harness/join.js';
+import { openSkills } from './harness/skills.js';
 import { resolveModel } from './model/aliases.js';
 import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
@@ -45,7 +47,17 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
   const current: CurrentRun = { run: undefined };
   const processes = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
   const hooks = openHooks(config, ground, { model, log, processes, current });
-  const hands = await openHands(config, ground, { model, log, processes, hooks });
+  const instructions = await openInstructions(config, ground);
+  const { sessionId } = log.history;
+  const skills = openSkills(config, ground, { hooks, processes, sessionId });
+  const hands = await openHands(config, ground, {
+    model,
+    log,
+    processes,
+    hooks,
+    instructions,
+    skills,
+  });
   hooks.lend({
     mode: hands.permissions.mode,
     judge: createHookAgent({
@@ -63,5 +75,14 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
       depthLimit: 8,
     }),
   });
-  return await joinSession(config, ground, { model, log, hooks, hands, processes, current });
+  return await joinSession(config, ground, {
+    model,
+    log,
+    hooks,
+    hands,
+    instructions,
+    skills,
+    processes,
+    current,
+  });
 }

@@ -4,6 +4,7 @@ import {
   mayCompact,
   shouldCompact,
 } from '../context/compact-trigger.js';
+import { isInstructionsReminder } from '../context/instructions-reminder.js';
 import { reminder } from '../context/reminders.js';
 import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
@@ -184,7 +185,12 @@ const MAX_FAILURES = 3;
 /** What the runtime said before the first prompt (facts, instructions) stays as it was. */
 function openingOf(first: Message | undefined): string {
   const texts = (first?.role === 'user' ? first.content : []).flatMap((block) =>
-    block.type === 'text' && block.text.startsWith('<system-reminder>') ? [block.text] : [],
+    block.type === 'text' &&
+    block.text.startsWith('<system-reminder>') &&
+    // Those are shown anew, as they are on disk now.
+    !isInstructionsReminder(block.text)
+      ? [block.text]
+      : [],
   );
   return texts.join('\n');
 }

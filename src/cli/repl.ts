@@ -137,7 +137,7 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'cost':
       return output.out(`${printable(costText(session))}\n`);
     default:
-      return output.out(`! /${printable(name)} is not a command; /help lists them\n`);
+      return await turn(session, text, deps);
   }
 }
 

@@ -15,7 +15,7 @@ export const HOOK_OUTPUTS: Readonly<Record<HookEventName, EventOutput>> = {
   PermissionRequest: {"own":{"fields":{"decision":{"fields":{"behavior":{"words":["allow","deny"]},"updatedInput":"object","updatedPermissions":{"list":{"fields":{"type":"text"},"required":["type"]}},"scope":"object","message":"text","interrupt":"flag"},"required":["behavior"]}}}},
   PermissionDenied: {"own":{"fields":{"retry":"flag"}}},
   PostToolUse: {"own":{"fields":{"additionalContext":"text","updatedToolOutput":"any","updatedMCPToolOutput":"any","classifierContext":"text"}}},
-  PostToolUseFailure: {"own":{"fields":{"additionalContext":"text"}}},
+  PostToolUseFailure: {"own":{"fields":{"additionalContext":"text","updatedToolOutput":"any","updatedMCPToolOutput":"any"}}},
   PostToolBatch: {"own":{"fields":{"additionalContext":"text"}}},
   ToolInputInvalid: {"own":{"fields":{"additionalContext":"text"}}},
   Notification: {"own":{"fields":{"additionalContext":"text"}}},

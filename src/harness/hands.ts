@@ -6,7 +6,9 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { stateDirectory } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { openSessionJournal } from '../journal/open.js';
-import { openPermissions } from '../permissions/open.js';
+import { createRuleJoin } from '../permissions/grants.js';
+import { type GateExtension, openPermissions } from '../permissions/open.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
@@ -19,6 +21,9 @@ import { createReadState } from '../tools/read-state.js';
 import type { ToolContext, Workspace } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import { skillShell } from './skill-shell.js';
+import type { OpenSkills } from './skills.js';
 import { openToolEvents } from './tool-events.js';
 
 export interface HandParts {
@@ -26,14 +31,16 @@ export interface HandParts {
   readonly log: Log;
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */
 export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
   const { fs, clock, env, workspace } = ground;
-  const { model, log, processes, hooks } = parts;
+  const { model, log, processes, hooks, instructions, skills } = parts;
   const { sessionId } = log.history;
-  const events = openToolEvents(config, ground, hooks);
+  const events = openToolEvents(config, ground, { hooks, instructions, skills });
   const permissions = openPermissions({
     fs,
     env,
@@ -49,6 +56,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     asker: events.asker,
     precheck: hooks.precheck,
     around: hooks.around,
+    extension: together([instructions.extension, skills.extension]),
     answers: {
       fs,
       configDir: ground.configDir,
@@ -82,6 +90,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     banned: permissions.bannedNames,
     jsonSchema: config.jsonSchema,
     taskWatch: events.tasks,
+    more: [skills.tool],
     summarise: (prompt, text, signal) =>
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
@@ -121,7 +130,9 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     signal: AbortSignal,
   ): Promise<() => void> => {
     const guards = hooks.snapshot().hooks.PreToolUse ?? [];
-    if (blocks.length < 2 || guards.length === 0) return () => undefined;
+    // fail-closed: a guard that speaks once must not have spoken about a call that never came.
+    const once = guards.some(({ hook }) => hook.handler.once === true);
+    if (blocks.length < 2 || guards.length === 0 || once) return () => undefined;
     const ends: (() => void)[] = [];
     const mode = permissions.mode();
     for (const block of blocks) {
@@ -178,7 +189,30 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       if (output.isError !== true) calls.ran(tool);
     },
   });
+  skills.lend(
+    skillShell({
+      around,
+      tools: () => builtins.pool.tools,
+      workspace,
+      contextFor: (agent) => contextOf(agent, workspace, readState),
+      onVerdict: (_call, _tool, verdict) =>
+        config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
+    }),
+  );
   return { permissions, builtins, calls, invoke, journal, around, contextOf, events, prepareCalls };
+}
+
+/** Several extensions of the gate as one. */
+function together(extensions: readonly GateExtension[]): GateExtension {
+  const join = createRuleJoin();
+  return {
+    guards: extensions.flatMap(({ guards }) => guards),
+    resolvers: extensions.flatMap(({ resolvers }) => resolvers),
+    rules: (agent) =>
+      extensions.reduce((base, { rules }) => join(base, rules(agent)), NO_RULES as RuleSet),
+    contentOf: (toolUseId) =>
+      extensions.map((one) => one.contentOf?.(toolUseId)).find((one) => one !== undefined),
+  };
 }
 
 /** Undefined: it will be refused for what it is, and no guard need be asked. */

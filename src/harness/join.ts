@@ -14,10 +14,13 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { modelAccounts } from '../model/accounts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
+import type { OpenSkills } from './skills.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
 export interface CurrentRun {
@@ -29,6 +32,8 @@ export interface Parts {
   readonly log: Log;
   readonly hooks: OpenHooks;
   readonly hands: Hands;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
   readonly processes: ProcessSupervisor;
   readonly current: CurrentRun;
 }
@@ -40,7 +45,7 @@ export async function joinSession(
   parts: Parts,
 ): Promise<AgentSession> {
   const { clock, workspace } = ground;
-  const { model, log, hands, hooks, current, processes } = parts;
+  const { model, log, hands, hooks, instructions, skills, current, processes } = parts;
   const { client, choices, ledger } = model;
   const { history, recorder, store } = log;
   const { permissions, builtins } = hands;
@@ -50,6 +55,8 @@ export async function joinSession(
     log,
     hooks,
     hands,
+    instructions,
+    skills,
     contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
   });
   const compaction = createCompaction({
@@ -95,17 +102,24 @@ export async function joinSession(
       gitBranch: ground.gitBranch,
       model: choices.current().model,
     },
+    book: instructions.book,
     resumedFrom: history.resumed ? { cwd: history.lastCwd } : undefined,
     emit: config.emit,
     uuid: clock.uuid,
   });
+  instructions.told({ files: opening.loaded });
+  const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !history.resumed;
+  const listing = offersSkills ? await skills.listing(choices.limits().contextWindow) : undefined;
   return createSession(
     {
       id: history.sessionId,
       agent,
       clock,
       calls: hands.calls,
-      beginTurn: permissions.beginTurn,
+      beginTurn() {
+        permissions.beginTurn();
+        skills.beginTurn();
+      },
       background,
       info: () => ({
         sessionId: history.sessionId,
@@ -137,7 +151,10 @@ export async function joinSession(
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       pendingNotes: events.pendingNotes,
-      openingMessages: () => opening.messages,
+      openingMessages: () => [
+        ...opening.messages,
+        ...hooks.notes.followUp(listing === undefined ? [] : [listing]),
+      ],
       recordInput: (message) => recorder.input(message),
       accounts: () => modelAccounts(ledger, choices.limits()),
       apiMs: client.elapsedMs,
@@ -151,6 +168,7 @@ export async function joinSession(
         }
         await builtins.shells.killAll();
         await hooks.close();
+        skills.close();
         await processes.killAll();
         hands.journal.close();
         const unsaved = store.close();

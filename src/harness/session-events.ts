@@ -3,6 +3,7 @@ import type { ModelLayer } from '../agents/model-layer.js';
 import { createModelSwitches } from '../agents/model-switch.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createRunHooks } from '../agents/session-run-hooks.js';
+import { expandTyped } from '../agents/typed-skills.js';
 import { resolve } from '../env/paths.js';
 import { openFileWatcher } from '../env/watch-files.js';
 import { PortcullisError } from '../errors.js';
@@ -20,12 +21,16 @@ import type { LookedAt } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
 
 export interface SessionEventParts {
   readonly model: ModelLayer;
   readonly log: Log;
   readonly hooks: OpenHooks;
   readonly hands: Hands;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
 }
@@ -33,7 +38,7 @@ export interface SessionEventParts {
 /** What hooks see and do around prompts, turns, summaries, settings and the model. */
 export function openSessionEvents(config: SessionConfig, ground: Ground, parts: SessionEventParts) {
   const { clock, env, workspace } = ground;
-  const { model, log, hooks, hands } = parts;
+  const { model, log, hooks, hands, instructions, skills } = parts;
   const { dispatch, tell, notes } = hooks;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
@@ -70,9 +75,10 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   });
   const { history, recorder } = log;
   let title = history.title ?? config.title;
+  const prompts = createPromptHooks(dispatch);
   const runs = createRunHooks({
     session,
-    prompts: createPromptHooks(dispatch),
+    prompts,
     stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
     notes,
     scene: hooks.scene,
@@ -122,7 +128,11 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       );
       await compact.after({ ...placeNow(signal), trigger, summary });
       const note = await notes.note(started.contexts);
-      return (note?.content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : []));
+      const again = await instructions.afterCompaction();
+      const texts = (note?.content ?? []).flatMap((block) =>
+        block.type === 'text' ? [block.text] : [],
+      );
+      return [...(again === undefined ? [] : [again]), ...texts];
     },
   };
   const display: LoopDeps['display'] = async (answer) => {
@@ -146,9 +156,42 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     return texts;
   };
   let cwd = workspace.cwd;
+  instructions.onLoaded((file) => {
+    session.instructionsLoaded(
+      {
+        file_path: file.path,
+        memory_type: file.memoryType,
+        load_reason: file.loadReason,
+        ...(file.globs === undefined ? {} : { globs: file.globs }),
+        ...(file.trigger === undefined ? {} : { trigger_file_path: file.trigger }),
+        ...(file.parent === undefined ? {} : { parent_file_path: file.parent }),
+      },
+      placeNow(),
+    );
+  });
   void hooks.probe(over.signal);
+  const typing = {
+    book: skills.book,
+    invoker: skills.invoker,
+    prompts,
+    notes,
+    scene: hooks.scene,
+    onReady: skills.onReady,
+  };
+  /** Instruction files that changed since they were shown stand before the next prompt. */
+  const submit: typeof runs.submit = async (given, signal) => {
+    const changed = await instructions.changed();
+    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+    const expanded: InputMessage[] = [];
+    for (const prompt of given) {
+      const typed = await expandTyped(typing, prompt, signal);
+      if (typeof typed === 'string') return { kind: 'blocked', message: typed };
+      expanded.push(...typed);
+    }
+    return await runs.submit(expanded, signal);
+  };
   return {
-    runs,
+    runs: { ...runs, submit },
     session,
     compaction,
     display,

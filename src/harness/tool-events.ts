@@ -14,9 +14,19 @@ import type { InvokeDeps } from '../tools/invocation.js';
 import type { AnyTool, ToolContext } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
 
 /** What hooks see and do around tool calls, besides the gate. */
-export function openToolEvents(config: SessionConfig, ground: Ground, hooks: OpenHooks) {
+export function openToolEvents(
+  config: SessionConfig,
+  ground: Ground,
+  {
+    hooks,
+    instructions,
+    skills,
+  }: { hooks: OpenHooks; instructions: OpenInstructions; skills: OpenSkills },
+) {
   const { dispatch, tell, post } = hooks;
   const tasks = createTaskHooks({ dispatch, tell });
   const notifications = createNotificationHooks({ dispatch, tell });
@@ -34,7 +44,7 @@ export function openToolEvents(config: SessionConfig, ground: Ground, hooks: Ope
     created: (task, context) => tasks.created(task, sceneOf(context)),
     completed: (task, context) => tasks.completed(task, sceneOf(context)),
   };
-  const review: InvokeDeps['review'] = ({ call, tool, input, output, ms }, context) => {
+  const review: InvokeDeps['review'] = async ({ call, tool, input, output, ms }, context) => {
     const { agent, workspace, mode, signal } = context;
     const gateCall: GateCall = {
       toolUseId: call.id,
@@ -47,7 +57,7 @@ export function openToolEvents(config: SessionConfig, ground: Ground, hooks: Ope
     };
     // An interrupted call is over; its hooks are not.
     const own = signal.aborted ? over.signal : signal;
-    return post.after({
+    const reviewed = await post.after({
       call: gateCall,
       mode,
       output,
@@ -56,6 +66,17 @@ export function openToolEvents(config: SessionConfig, ground: Ground, hooks: Ope
       interrupted: signal.aborted,
       fits: hooks.fits({ call: gateCall, mode }),
     });
+    // fail-closed: what a hook took out of sight is not left in a file beside it.
+    if (reviewed.output !== output) {
+      await Promise.all((output.files ?? []).map((file) => ground.fs.remove(file)));
+    }
+    if (output.isError === true) return reviewed;
+    const touched = await instructions.touchedBy(hooks.viewOf(gateCall, mode), own);
+    const known = touched.paths.length === 0 ? undefined : await skills.touched(touched.paths);
+    const texts = [touched.text, known].filter((text) => text !== undefined);
+    if (texts.length === 0) return reviewed;
+    const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
+    return { ...reviewed, output: { ...reviewed.output, followUp } };
   };
   const afterBatch: LoopDeps['afterBatch'] = async (batch, signal) => {
     const own = batch.flatMap(({ result }) => result.contexts ?? []);

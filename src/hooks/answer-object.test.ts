@@ -162,7 +162,8 @@ describe('texts', () => {
     const { answer } = value('PreToolUse', output);
     expect(answer).toMatchObject({ systemMessage: clean, reason: clean, context: clean });
     expect(read(2, '', { stderr: text }).answer.reason).toBe(clean);
-    expect(read(0, text).answer.text).toBe(clean);
+    const printed = readRaw({ ...hook('PostToolUse'), role: 'block' }, ended(0, text));
+    expect(printed.answer.text).toBe(clean);
   });
 
   it('are cut where they are too long, and say so', () => {

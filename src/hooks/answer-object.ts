@@ -1,7 +1,8 @@
 import { readAskAnswer } from '../permissions/ask-answer.js';
+import type { Restriction } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
-import { isRestraint, restraintIn, withoutGrants } from './answer-restraint.js';
+import { isRestraint, restraintAnywhere, restraintIn, withoutGrants } from './answer-restraint.js';
 import { failure } from './answer-result.js';
 import { LONGEST_CONTEXT, said } from './answer-text.js';
 import { outputProblem, ownFields } from './check-output.js';
@@ -15,7 +16,7 @@ export const ASYNC_LIMIT_MS = 15_000;
 
 /** Reads an answer in the form of the event's output. A part that cannot be understood spoils the whole. */
 export function readObject(
-  { event }: Pick<Hook, 'event'>,
+  { event, role }: Pick<Hook, 'event' | 'role'>,
   value: unknown,
 ): Result<HookAnswer, HookFailure> {
   if (!isRecord(value)) return invalid('the answer is no object');
@@ -33,17 +34,18 @@ export function readObject(
     const answer = readAskAnswer(own.decision);
     if (!answer.ok) return invalid(`hookSpecificOutput.decision: ${answer.error}`);
   }
-  return checked(answerOf(event, value, own), value);
+  // A guard that says no anywhere means it; elsewhere such words may be about something else.
+  const meant = role === 'gate' ? restraintAnywhere(value) : restraintIn(value);
+  return checked(answerOf(event, value, own), meant);
 }
 
 /** An answer that says more than was understood of it is no answer. */
-function checked(answer: HookAnswer, value: Fields): Result<HookAnswer, HookFailure> {
+function checked(answer: HookAnswer, meant: Restriction): Result<HookAnswer, HookFailure> {
   if (answer.asyncMs !== undefined) {
-    if (!isRestraint(answer) && restraintIn(value) === 'none') return ok(onItsOwn(answer));
+    if (!isRestraint(answer) && meant === 'none') return ok(onItsOwn(answer));
     // fail-closed: its no would be void.
     return invalid('it says "async": true, and a verdict besides; an async hook decides nothing');
   }
-  const meant = restraintIn(value);
   const counts = answer.stop === undefined ? answer.decision : 'deny';
   // fail-closed: a no in the wrong place is still meant as a no.
   if (LADDER.indexOf(meant) <= LADDER.indexOf(counts)) return ok(answer);

@@ -64,9 +64,71 @@ describe('standard output that starts with a brace is one valid object', () => {
     ).toMatchObject({ failure: { cause: 'invalid-output' } });
   });
 
-  it('is broken when it was cut, where text is not', () => {
-    expect(read(0, DENY, { cut: true })).toMatchObject({ failure: { cause: 'broken-output' } });
-    expect(read(0, 'hello', { cut: true }).answer.text).toBe('hello');
+  it('is broken when it was cut, where text is not unless a guard printed it', () => {
+    const broken = { failure: { cause: 'broken-output' } };
+    for (const code of [0, 1]) {
+      expect(read(code, DENY, { cut: true })).toMatchObject(broken);
+      expect(read(code, 'hello', { cut: true })).toMatchObject(broken);
+    }
+    expect(read(2, 'hello', { cut: true }).answer.decision).toBe('deny');
+    const other = { ...hook('SessionStart'), role: 'block' } as const;
+    expect(readRaw(other, ended(0, 'hello', { cut: true })).answer.text).toBe('hello');
+  });
+
+  it.each([
+    '{"decision":"block","decision":"approve"}',
+    '{"decision":"block","decision":null}',
+    '{"continue":false,"continue":true}',
+    '{"decision":"block","\\u0064ecision" : null}',
+    '{"a":[{"b":1,"c":"\\"","b":2}]}',
+    '{"async":true,"async":false}\n{}',
+    '{"async":false,"async":true}\n{}',
+    'log {"decision":"block","decision":null}',
+  ])('with a key that stands twice it is broken: %s', (stdout) => {
+    expect(read(0, stdout)).toMatchObject({ failure: { cause: 'broken-output' } });
+  });
+
+  it('may have a key twice in different objects, and in texts', () => {
+    const fine = '{"a":{"b":1},"b":{"a":[{"b":1},{"b":"{\\"b\\":1,\\"b\\":2}"}]}}';
+    expect(read(0, fine)).toEqual({ answer: { decision: 'none', fields: {} } });
+  });
+
+  it.each<[string, object]>([
+    ['output', { output: JSON.parse(DENY) }],
+    ['result', { id: 1, result: { decision: 'block' } }],
+    ['a list', { verdicts: [{ continue: false }] }],
+    ['itself', { hookSpecificOutput: { hookEventName: 'PreToolUse', ...JSON.parse(DENY) } }],
+    ['other letters', { Decision: 'block' }],
+    ['another spelling', specific({ permission_decision: 'deny' })],
+    ['a bare behavior', { behavior: 'deny' }],
+    ['a list of words', { permissionDecision: ['deny'] }],
+    ['blanks', { permissionDecision: ' deny' }],
+    [
+      'a weaker verdict',
+      { ...specific({ permissionDecision: 'ask' }), more: { decision: 'deny' } },
+    ],
+  ])('a no of a guard inside %s is not passed over', (_name, output) => {
+    expect(read(0, json(output))).toMatchObject({ failure: { cause: 'invalid-output' } });
+  });
+
+  it('but words that are passed on, or that a verdict covers, are none', () => {
+    const passed = { decision: 'deny', continue: false };
+    const fine = { tool_input: passed, ...specific({ updatedInput: { a: passed } }) };
+    expect(read(0, json(fine)).failure).toBeUndefined();
+    expect(read(0, json({ ...JSON.parse(DENY), more: passed })).answer.decision).toBe('deny');
+    const rules = [{ type: 'addRules', behavior: 'deny', destination: 'session', rules: [] }];
+    const decision = { behavior: 'allow', updatedPermissions: rules };
+    const request = value('PermissionRequest', specific({ decision }, 'PermissionRequest'));
+    expect(request.failure).toBeUndefined();
+    const other = { ...hook('PostToolUse'), role: 'block' } as const;
+    const told = readRaw(other, { kind: 'value', value: { checks: [passed] } });
+    expect(told.failure).toBeUndefined();
+  });
+
+  it('an answer without an end is searched no longer than it must be', () => {
+    const loop: Record<string, unknown> = {};
+    loop.loop = [loop, loop];
+    expect(value('PreToolUse', loop)).toMatchObject({ failure: { cause: 'invalid-output' } });
   });
 });
 
@@ -105,6 +167,43 @@ describe('a verdict inside other text', () => {
     'path {"path": "C:\\x", "decision"',
   ])('%s is text', (stdout) => {
     expect(read(0, stdout)).toMatchObject({ answer: { decision: 'none', text: stdout } });
+    expect(read(0, stdout).failure).toBeUndefined();
+  });
+
+  it.each<[string, string]>([
+    ['a comma too many', 'log\n{"decision":"block","reason":"x",}'],
+    ['a fence around it', '```json\n{"decision":"block",}\n```'],
+    ['no end', 'log\n{"decision":"block","reason":"cut off'],
+    ['a line break', 'log\n{"decision":"block","reason":"a\nb"}'],
+    ['a tab', 'log\n{"decision":"block","reason":"a\tb"}'],
+    ['a path', 'log\n{"decision":"block","reason":"C:\\Users"}'],
+    ['a comment', 'log\n{"decision":"block" /*x*/}'],
+    ['NaN', 'log\n{"decision":"block","score":NaN}'],
+    ['single quotes', "log\n{'decision': 'block'}"],
+    ['typographic quotes', 'log {“decision”:“block”}'],
+    ['bare keys', 'log\n{reason: 1, decision:"block"}'],
+    ['an escaped key', 'log {"\\u0064ecision":"block",}'],
+    ['text in text', '"{\\"decision\\":\\"block\\"}"'],
+    ['an object inside', 'log {"a":{"b":1},"permissionDecision":"deny",}'],
+    ['an end to a stop', 'log {"continue":false'],
+    ['colours', '\u001b[1;39m{\u001b[0m\u001b[34;1m"decision"\u001b[0m:"block"\u001b(B}'],
+    ['UTF-16', `\ufffd\ufffd${[...DENY].join('\0')}`],
+    ['NUL alone', 'no\0'],
+    ['bytes that are no UTF-8', 'caf\ufffd'],
+    ['async before', '{"async":true}\nlog\n{"decision":"block",}'],
+  ])('that is no JSON (%s) is broken output of a guard', (_name, stdout) => {
+    for (const code of [0, 1]) {
+      expect(read(code, stdout)).toMatchObject({ failure: { cause: 'broken-output' } });
+    }
+  });
+
+  it.each([
+    'decision: block',
+    'function f() { go(); }\nThe decision: tabs.',
+    'for (;;) { continue; }',
+    'log {"level":"info","msg":"decision: x"} {',
+    '\u001b[31mred\u001b[0m decision',
+  ])('%s is prose', (stdout) => {
     expect(read(0, stdout).failure).toBeUndefined();
   });
 

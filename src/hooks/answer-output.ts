@@ -2,11 +2,12 @@ import { hookEventFacts } from '../protocol/hook-events.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
+import { duplicateProblem } from './answer-duplicates.js';
 import { readObject } from './answer-object.js';
 import { isRestraint } from './answer-restraint.js';
 import { failure } from './answer-result.js';
 import { scanObject } from './answer-scan.js';
-import { holdsVerdict } from './answer-search.js';
+import { holdsBrokenVerdict, holdsVerdict } from './answer-search.js';
 import { LONGEST_CONTEXT, said, tidy } from './answer-text.js';
 import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from './hook.js';
 
@@ -17,28 +18,28 @@ export interface Printed {
   readonly cut?: boolean | undefined;
 }
 
+type Reader = Pick<Hook, 'event' | 'role'>;
+
 /**
  * Reads standard output. What starts with a brace must be one valid object and nothing else; other
  * text is text, unless a verdict stands inside it. (`trim` takes a byte order mark away as well.)
  */
-export function readOutput(
-  hook: Pick<Hook, 'event'>,
-  { text, cut }: Printed,
-): Result<HookAnswer, HookFailure> {
+export function readOutput(hook: Reader, { text, cut }: Printed): Result<HookAnswer, HookFailure> {
   const printed = { text: text.trim(), cut };
   return afterAsync(hook, printed) ?? readPrinted(hook, printed);
 }
 
-function readPrinted(
-  hook: Pick<Hook, 'event'>,
-  { text, cut }: Printed,
-): Result<HookAnswer, HookFailure> {
+function readPrinted(hook: Reader, { text, cut }: Printed): Result<HookAnswer, HookFailure> {
   if (text === '') return ok(NO_ANSWER);
   if (!text.startsWith('{')) return readText(hook, { text, cut });
   // fail-closed: what is missing may have been the no.
   if (cut === true) return broken('standard output is too long to be read as JSON');
   const parsed = parseJson(text);
-  if (parsed.ok) return readObject(hook, parsed.value);
+  if (parsed.ok) {
+    const twice = duplicateProblem(text);
+    // fail-closed: one of the two values may be the no.
+    return twice === undefined ? readObject(hook, parsed.value) : broken(twice);
+  }
   // fail-closed: nobody knows what a broken object was going to say.
   return broken(
     scanObject(text, 0).whole
@@ -48,17 +49,28 @@ function readPrinted(
 }
 
 function readText(
-  { event }: Pick<Hook, 'event'>,
+  { event, role }: Reader,
   { text, cut }: Printed,
 ): Result<HookAnswer, HookFailure> {
   if (holdsVerdict(text)) {
     // fail-closed: a no that is printed beside other text must not get lost.
     return broken('a verdict stands inside other text on standard output; print the object alone');
   }
+  const lost = role === 'gate' ? lostVerdict({ text, cut }) : undefined;
+  if (lost !== undefined) return broken(lost);
   if (event !== 'WorktreeCreate') return ok({ ...NO_ANSWER, text: tidy(text, LONGEST_CONTEXT) });
   if (cut === true) return broken('standard output is too long; its last line is not known');
   const worktreePath = text.slice(text.lastIndexOf('\n') + 1).trim();
   return ok({ decision: 'none', fields: { worktreePath }, text: tidy(text, LONGEST_CONTEXT) });
+}
+
+/** Why the text of a guard may be a verdict that nobody can read. */
+function lostVerdict({ text, cut }: Printed): string | undefined {
+  // fail-closed: what is missing, or was lost on the way to UTF-8, may have been the no.
+  if (cut === true) return 'standard output is too long to be searched for a verdict';
+  if (/[\u0000\ufffd]/.test(text)) return 'standard output is no text in UTF-8';
+  if (!holdsBrokenVerdict(text)) return undefined;
+  return 'something like a verdict stands on standard output, and it is no JSON';
 }
 
 /**
@@ -66,13 +78,15 @@ function readText(
  * the rest is known: what it adds counts, and a no is an error of the hook.
  */
 function afterAsync(
-  hook: Pick<Hook, 'event'>,
+  hook: Reader,
   { text, cut }: Printed,
 ): Result<HookAnswer, HookFailure> | undefined {
   const end = text.startsWith('{') ? text.indexOf('\n') : -1;
   if (end === -1) return undefined;
   const first = parseJson(text.slice(0, end));
   if (!first.ok || !isRecord(first.value) || first.value.async !== true) return undefined;
+  const twice = duplicateProblem(text.slice(0, end));
+  if (twice !== undefined) return broken(twice);
   const announced = readObject(hook, first.value);
   if (!announced.ok) return announced;
   const rest = readPrinted(hook, { text: text.slice(end + 1).trim(), cut });

@@ -23,7 +23,8 @@ export function readProcess(hook: Hook, raw: Ended): ReadAnswer {
   if (exitCode === 0) {
     return read.ok ? { answer: withTextAsContext(hook, read.value) } : noAnswer(read.error);
   }
-  if (exitCode === 1 && hook.event !== 'WorktreeCreate') {
+  // fail-closed: who wrote that a failure blocks did not mean all failures but the commonest one.
+  if (exitCode === 1 && hook.event !== 'WorktreeCreate' && hook.strict !== true) {
     const complaint = firstLine(stderr) || firstLine(stdout) || 'it said nothing';
     if (!read.ok) return { ...noAnswer(read.error), complaint };
     return { answer: restraintOnly(read.value), complaint };

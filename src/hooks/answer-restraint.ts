@@ -1,5 +1,6 @@
 import { type Restriction, strictest } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
+import { walkKeys } from './answer-walk.js';
 import type { HookAnswer } from './hook.js';
 
 const WORDS: ReadonlyMap<unknown, Restriction> = new Map<unknown, Restriction>([
@@ -17,12 +18,42 @@ export function restraintIn(value: unknown): Restriction {
   const places = [value, specific];
   if (places.some((place) => place.continue === false)) return 'deny';
   return strictest(
-    places
-      .flatMap((place) => [place.decision, place.permissionDecision])
-      .map((word) => (isRecord(word) ? word.behavior : word))
-      .map((word) => WORDS.get(typeof word === 'string' ? word.toLowerCase() : word) ?? 'none'),
+    places.flatMap((place) => [place.decision, place.permissionDecision]).map(meaningOf),
   );
 }
+
+function meaningOf(word: unknown): Restriction {
+  if (Array.isArray(word)) return strictest(word.map(meaningOf));
+  if (isRecord(word)) return meaningOf(word.behavior);
+  return WORDS.get(typeof word === 'string' ? word.trim().toLowerCase() : word) ?? 'none';
+}
+
+/** What an answer passes on, where such words are about something else. */
+const PASSED_ON: ReadonlySet<string> = new Set([
+  'updatedinput',
+  'toolinput',
+  'updatedtooloutput',
+  'updatedmcptooloutput',
+  'updatedpermissions',
+  'additionalcontext',
+  'content',
+]);
+
+/** The strictest word anywhere in an answer, under whatever key a guard may have meant it. */
+export function restraintAnywhere(value: unknown): Restriction {
+  let worst = restraintIn(value);
+  const end = walkKeys(value, (key, inner) => {
+    const name = key.trim().toLowerCase().replaceAll(/[_-]/g, '');
+    if (PASSED_ON.has(name)) return 'skip';
+    if (name === 'continue' && inner === false) worst = 'deny';
+    if (VERDICT_KEYS.has(name)) worst = strictest([worst, meaningOf(inner)]);
+    return worst === 'deny' ? 'stop' : undefined;
+  });
+  // fail-closed: what takes too long to search may hold a no.
+  return end === 'too large' ? 'deny' : worst;
+}
+
+const VERDICT_KEYS: ReadonlySet<string> = new Set(['decision', 'permissiondecision', 'behavior']);
 
 /** Whether an answer that was read holds anything up. */
 export function isRestraint({ decision, stop, fields }: HookAnswer): boolean {

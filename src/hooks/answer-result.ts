@@ -8,6 +8,8 @@ export interface ReadAnswer {
   readonly failure?: HookFailure;
   /** The documented error that does not block: the first line of what it said. */
   readonly complaint?: string;
+  /** It meant to put another output in the place of a tool's, and no replacement came of it. */
+  readonly redacts?: boolean;
 }
 
 /** Parts of the message may be the hook's own words, so it is made fit to be shown. */

@@ -1,7 +1,9 @@
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { duplicateKey } from './answer-duplicates.js';
 import { restraintIn } from './answer-restraint.js';
 import { scanObject } from './answer-scan.js';
+import { unescaped, withoutEscapes } from './answer-text.js';
 
 /** Most texts hold none of these, and need no search. `\u` may hide any of them. */
 const MENTION = /"(?:decision|permissionDecision|hookSpecificOutput|continue)"|\\u/;
@@ -14,21 +16,70 @@ const STEPS_PER_CHARACTER = 8;
  * list. Whoever printed it meant it, and a no must not be lost because something else was printed too.
  */
 export function holdsVerdict(text: string): boolean {
+  const plain = withoutEscapes(text);
+  return searched(text) || (plain !== text && searched(plain));
+}
+
+function searched(text: string): boolean {
   if (!MENTION.test(text)) return false;
+  const { objects, isEndless } = objectsIn(text);
+  // fail-closed: what takes too long to search may hold a no.
+  if (isEndless) return true;
+  return objects.some(([start, end]) => {
+    const object = text.slice(start, end);
+    const parsed = parseJson(object);
+    // fail-closed: a well-formed object that is refused for its depth or keys may hold a no.
+    if (!parsed.ok || duplicateKey(object) !== undefined) return true;
+    return isVerdict(parsed.value) || holdsRestraint(parsed.value);
+  });
+}
+
+/** A key of a verdict, in whatever quotes, escaped or not; a bare one where a key belongs. */
+const BROKEN_KEY =
+  /(?:["'`“”‘’]\s*(?:decision|continue)|[{,]\s*(?:decision|continue)|permission_?decision|hook_?specific_?output)(?:\s*\\*["'`“”‘’])?\s*[:=]/i;
+
+/**
+ * Whether a text holds the start of an object that is no JSON (a comma too many, single quotes, a line
+ * break inside a string, half of it), and a verdict's key in what is no valid object.
+ */
+export function holdsBrokenVerdict(text: string): boolean {
+  const plain = unescaped(withoutEscapes(text));
+  if (!plain.includes('{') || !BROKEN_KEY.test(plain)) return false;
+  const { objects, brokenAt } = objectsIn(plain);
+  if (brokenAt === undefined) return false;
+  let from = brokenAt;
+  const pieces: string[] = [];
+  for (const [start, end] of objects) {
+    if (start >= from) pieces.push(plain.slice(from, start));
+    from = Math.max(from, end);
+  }
+  pieces.push(plain.slice(from));
+  // What stood between them parts them, so that no key is made of two halves.
+  return BROKEN_KEY.test(pieces.join('{}'));
+}
+
+interface Found {
+  /** Start and end of each object that is whole and in no other. */
+  readonly objects: readonly (readonly [number, number])[];
+  /** The first brace that starts no object. */
+  readonly brokenAt: number | undefined;
+  /** The search was given up. */
+  readonly isEndless: boolean;
+}
+
+function objectsIn(text: string): Found {
+  const objects: [number, number][] = [];
+  let brokenAt: number | undefined;
   let steps = STEPS_PER_CHARACTER * (text.length + 1000);
   for (let at = text.indexOf('{'); at !== -1; ) {
     const { whole, end } = scanObject(text, at);
     steps -= end - at;
-    // fail-closed: what takes too long to search may hold a no.
-    if (steps < 0) return true;
-    if (whole) {
-      const parsed = parseJson(text.slice(at, end));
-      // fail-closed: a well-formed object that is refused for its depth or keys may hold a no.
-      if (!parsed.ok || isVerdict(parsed.value) || holdsRestraint(parsed.value)) return true;
-    }
+    if (steps < 0) return { objects, brokenAt: brokenAt ?? at, isEndless: true };
+    if (whole) objects.push([at, end]);
+    else brokenAt ??= at;
     at = text.indexOf('{', whole ? end : at + 1);
   }
-  return false;
+  return { objects, brokenAt, isEndless: false };
 }
 
 function isVerdict(value: unknown): boolean {

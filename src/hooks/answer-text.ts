@@ -7,7 +7,20 @@ const MARK_CHARS = 50;
 const LONGEST_LINE = 300;
 
 /** Colours, titles and cursor movements, whole; `printable` alone would leave their letters behind. */
-const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
+const ESCAPES =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]+[0-~]|[0-?@-Z\\^_])/g;
+
+export function withoutEscapes(text: string): string {
+  return text.includes('\u001b') ? text.replace(ESCAPES, '') : text;
+}
+
+/** A text with its `\u0041` escapes as letters, wherever they stand. */
+export function unescaped(text: string): string {
+  if (!text.includes('\\u')) return text;
+  return text.replace(/\\u([0-9a-f]{4})/gi, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
 
 /** What is for the model is kept whole up to here: what is too long to show goes to a file later. */
 export const LONGEST_CONTEXT = 512 * 1024;
@@ -16,7 +29,7 @@ export const LONGEST_CONTEXT = 512 * 1024;
 export function tidy(text: string, longest = LONGEST_HOOK_TEXT): string {
   const isLong = text.length > longest;
   const cut = isLong ? head(text, longest - MARK_CHARS) : text;
-  return printable(cut.replace(ESCAPES, '')).replace(/\p{Cs}/gu, '\ufffd');
+  return printable(withoutEscapes(cut)).replace(/\p{Cs}/gu, '\ufffd');
 }
 
 /** The same for a value that may be absent; what is blank counts as absent. */

@@ -47,6 +47,17 @@ describe('a callback hook', () => {
     ).toEqual(threw);
   });
 
+  it('tells a host that is gone from one that answers with an error', async () => {
+    const call = () => Promise.reject(new Error('the host has closed its end and cannot answer'));
+    const ask = (isOpen: () => boolean) =>
+      createCallbackRunner({ call, isOpen })(hook, requestOf());
+    expect(await ask(() => true)).toMatchObject({ failure: { cause: 'threw' } });
+    expect(await ask(() => false)).toEqual({
+      kind: 'failed',
+      failure: { cause: 'unavailable', message: 'the host has closed its end and cannot answer' },
+    });
+  });
+
   it('takes silence for a failure, also where the host answers the end with an error', async () => {
     const timeout = { kind: 'failed', failure: { cause: 'timeout' } };
     expect(await run(() => new Promise(() => {}), { timeoutMs: 20 })).toMatchObject(timeout);

@@ -1,20 +1,23 @@
+import { messageOf } from '../errors.js';
 import type { CallbackHandler, HookRunner } from './hook.js';
 import type { HostCallbacks } from './host-callbacks.js';
-import { inTime } from './in-time.js';
+import { failed, inTime } from './in-time.js';
 
 /** Asks a function of the host, over its channel. */
 export function createCallbackRunner(
-  callbacks: Pick<HostCallbacks, 'call'>,
+  callbacks: Pick<HostCallbacks, 'call' | 'isOpen'>,
 ): HookRunner<CallbackHandler> {
   return ({ handler }, request) =>
     inTime(request, 'threw', async (signal) => {
       const { input, toolUseId } = request;
-      const value = await callbacks.call({
-        id: handler.id,
-        input,
-        signal,
-        ...(toolUseId === undefined ? {} : { toolUseId }),
-      });
-      return { kind: 'value', value };
+      const given = toolUseId === undefined ? {} : { toolUseId };
+      try {
+        const value = await callbacks.call({ id: handler.id, input, signal, ...given });
+        return { kind: 'value', value };
+      } catch (thrown) {
+        // A host that is gone has not answered; what it says about itself is an answer with an error.
+        if (callbacks.isOpen?.() === false) return failed('unavailable', messageOf(thrown));
+        throw thrown;
+      }
     });
 }

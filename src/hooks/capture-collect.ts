@@ -49,7 +49,7 @@ interface Written {
 }
 
 /** What is made of one handler before its identity is known. */
-type Draft = Pick<Hook, 'handler' | 'timeoutMs' | 'onFailure'> & {
+type Draft = Pick<Hook, 'handler' | 'timeoutMs' | 'onFailure' | 'strict'> & {
   readonly what: string;
   readonly copyOf?: string;
   readonly broken?: HookFailure;
@@ -121,7 +121,11 @@ export class HookCollector {
     const { role } = hookEventFacts(event);
     // A registration always says `block` unless it was told otherwise, so only guards take it at its word.
     const { onFailure } = failureMeans(event, role === 'gate' ? said : undefined, this.#policy);
-    const timeoutMs = this.#policy.timeoutMs(event, { type: 'callback', own: limit });
+    const timeoutMs = this.#policy.timeoutMs(event, {
+      type: 'callback',
+      source: 'sdk',
+      own: limit,
+    });
     const place: Place = { source: 'sdk', trusted: true, standing: 'callback' };
     for (const id of ids) {
       const handler: HookHandler = Object.freeze({ type: 'callback', id });
@@ -146,11 +150,20 @@ export class HookCollector {
     const means = failureMeans(event, said, this.#policy);
     if (means.note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${means.note}`);
     const ofPlugin = place.standing === 'plugin';
+    const { source } = place;
+    const { handler: granted, note } = this.#policy.granted(handler, source);
+    if (note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${note}`);
     this.#add(event, written, {
-      handler,
+      handler: granted,
       what,
       onFailure: beside ? 'continue' : means.onFailure,
-      timeoutMs: this.#policy.timeoutMs(event, { type: handler.type, own: limit, ofPlugin }),
+      ...(said === 'block' && means.onFailure === 'block' && !beside ? { strict: true } : {}),
+      timeoutMs: this.#policy.timeoutMs(event, {
+        type: handler.type,
+        source,
+        own: limit,
+        ofPlugin,
+      }),
       ...(place.standing === 'settings'
         ? { copyOf: `${facts.agents ?? ''}\n${handlerText(raw)}` }
         : {}),
@@ -168,7 +181,11 @@ export class HookCollector {
     const message = `it cannot be run: ${why}`;
     this.#add(event, written, {
       handler: Object.freeze({ type: 'command', command: '' }),
-      timeoutMs: this.#policy.timeoutMs(event, { type: 'command', own: undefined }),
+      timeoutMs: this.#policy.timeoutMs(event, {
+        type: 'command',
+        source: place.source,
+        own: undefined,
+      }),
       onFailure,
       what,
       broken: Object.freeze({ cause: 'cannot-start', message }),

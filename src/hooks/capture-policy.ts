@@ -1,3 +1,4 @@
+import { isSecretName } from '../env/environment.js';
 import {
   HOOK_TIMEOUTS,
   type HookEventName,
@@ -28,10 +29,17 @@ export interface HookPolicy {
   /** What the failure of a guard means that does not say so itself. */
   readonly guardFailure: 'block' | 'continue';
   timeoutMs(event: HookEventName, hook: TimedHook): number;
+  /** The handler without the variables that its source cannot hand to it, and which they are. */
+  granted(
+    handler: HookHandler,
+    source: SettingSource,
+  ): { readonly handler: HookHandler; readonly note?: string };
 }
 
 export interface TimedHook {
   readonly type: HookHandler['type'];
+  /** Whose hook it is: what a project says about all hooks is about its own. */
+  readonly source: SettingSource;
   /** What the hook says itself. */
   readonly own: number | undefined;
   /** A plugin does not make the end of a session longer. */
@@ -51,8 +59,11 @@ export function policyOf(
       const reason = switches.disabled(source);
       return reason === undefined ? undefined : `${reason} is set`;
     },
-    timeoutMs: (event, hook) =>
-      Math.min(timeoutMs(event, hook, { timeouts: switches.timeouts, env }), LONGEST_TIMER_MS),
+    granted: (handler, source) => granted(handler, { source, named: switches.httpEnvVars ?? [] }),
+    timeoutMs: (event, hook) => {
+      const timeouts = switches.timeouts(hook.source);
+      return Math.min(timeoutMs(event, hook, { timeouts, env }), LONGEST_TIMER_MS);
+    },
   };
 }
 
@@ -81,6 +92,24 @@ export function failureMeans(
   }
   // fail-closed: a guard that cannot answer refuses, unless it or a trusted setting says otherwise.
   return { onFailure: said ?? (role === 'gate' ? guardFailure : 'continue') };
+}
+
+/** Those who may hand out their own secrets. A project's or a plugin's file came from somebody else. */
+const OWNERS: ReadonlySet<SettingSource> = new Set(['managed', 'cli', 'user', 'sdk'] as const);
+
+/** What HTTP hooks may send is judged when they send it; here it is what a process inherits. */
+function granted(
+  handler: HookHandler,
+  { source, named }: { readonly source: SettingSource; readonly named: readonly string[] },
+): { readonly handler: HookHandler; readonly note?: string } {
+  if (handler.type !== 'command' || OWNERS.has(source)) return { handler };
+  const wanted = handler.allowedEnvVars ?? [];
+  // fail-closed: a file of a project cannot allow itself what looks like a secret.
+  const withheld = wanted.filter((name) => isSecretName(name) && !named.includes(name));
+  if (withheld.length === 0) return { handler };
+  const allowedEnvVars = Object.freeze(wanted.filter((name) => !withheld.includes(name)));
+  const note = `it is not given ${withheld.join(', ')}, which only a person can hand over: name it in \`httpHookAllowedEnvVars\` of your own settings`;
+  return { handler: Object.freeze({ ...handler, allowedEnvVars }), note };
 }
 
 interface LimitSources {

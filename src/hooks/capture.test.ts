@@ -118,6 +118,45 @@ describe('what is captured', () => {
   });
 });
 
+describe('variables that look secret', () => {
+  const handed = (source: SettingSource, named?: readonly string[]) => {
+    const wanted = ['GITHUB_TOKEN', 'PLAIN'];
+    const hook = sourced(group([command('x', { allowedEnvVars: wanted })]), source);
+    const values = settings({ 'hooks.PreToolUse': [hook] });
+    const key = 'httpHookAllowedEnvVars';
+    const snapshot = capture({
+      ...values,
+      has: (one, counts) => (one === key ? named !== undefined : values.has(one, counts)),
+      said: (one) => (one === key ? (named ?? []) : []).map((name) => sourced(name, 'user')),
+    });
+    const { handler } = first(snapshot);
+    const got = handler.type === 'command' ? handler.allowedEnvVars : undefined;
+    return { got, told: snapshot.notes.join() };
+  };
+
+  it.each(['project', 'local', 'plugin'] as const)('are not a %s’s to hand over', (source) => {
+    const { got, told } = handed(source);
+    expect(got).toEqual(['PLAIN']);
+    expect(told).toContain('it is not given GITHUB_TOKEN, which only a person can hand over');
+    expect(handed(source, []).got).toEqual(['PLAIN']);
+    expect(handed(source, ['GITHUB_TOKEN'])).toEqual({ got: ['GITHUB_TOKEN', 'PLAIN'], told: '' });
+  });
+
+  it.each(['user', 'cli', 'managed'] as const)('are a %s hook’s own affair', (source) => {
+    expect(handed(source)).toEqual({ got: ['GITHUB_TOKEN', 'PLAIN'], told: '' });
+  });
+});
+
+it('tells a host of callbacks for an event that does not exist', () => {
+  const callbacks = { registered: () => [], events: () => ['PreTooluse', 'Stop', '__proto__'] };
+  expect(capture(settings(), { callbacks }).notes).toEqual([
+    expect.stringContaining(
+      '"PreTooluse", and there is no such event, so they are never asked; did you mean PreToolUse?',
+    ),
+    expect.stringContaining('"__proto__", and there is no such event'),
+  ]);
+});
+
 describe('limits', () => {
   const limit = (
     event: HookEventName,
@@ -157,6 +196,22 @@ describe('limits', () => {
     expect(limit('PreToolUse', { type: 'agent', prompt: 'x' }, { single })).toBe(5_000);
     expect(limit('PreToolUse', command('x', { timeout: 7 }), { single })).toBe(7_000);
     expect(limit('PostToolUse', command('x'), { single })).toBe(600_000);
+  });
+
+  it('of a project are for its own hooks, not for its user’s guards and not for callbacks', () => {
+    const single = { 'portcullis.hookTimeouts.PreToolUse': sourced(5, 'project') };
+    const sources = ['user', 'managed', 'cli', 'local', 'project'] as const;
+    const list = sources.map((source) => sourced(group([command(source)]), source));
+    const callbacks = { registered: () => [{ ids: ['a'], onFailure: 'block' as const }] };
+    const { hooks } = capture(settings({ 'hooks.PreToolUse': list }, single), { callbacks });
+    expect(hooks.PreToolUse?.map(({ hook }) => [hook.source, hook.timeoutMs])).toEqual([
+      ['user', 600_000],
+      ['managed', 600_000],
+      ['cli', 600_000],
+      ['local', 5],
+      ['project', 5],
+      ['sdk', 60_000],
+    ]);
   });
 
   it('of SessionEnd come from a variable', () => {

@@ -1,4 +1,7 @@
+import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import type { SettingValues } from '../settings/types.js';
+import { nearest } from '../util/nearest.js';
+import { own } from '../util/own.js';
 import { HookCollector } from './capture-collect.js';
 import { policyOf } from './capture-policy.js';
 import {
@@ -8,6 +11,7 @@ import {
   type HookSnapshot,
   type ScopedHooks,
 } from './captured.js';
+import { oneLine } from './in-time.js';
 
 export type {
   CallbackGroup,
@@ -46,5 +50,20 @@ export function captureHooks(source: CaptureSource): HookSnapshot {
     mine.addScoped(scoped);
     return mine.finish();
   };
-  return Object.freeze({ ...found.finish(), capture });
+  const set = found.finish();
+  const notes = Object.freeze([...set.notes, ...neverAsked(source.callbacks?.events?.() ?? [])]);
+  return Object.freeze({ ...set, notes, capture });
+}
+
+/** A registration for an event that does not exist guards nothing, and its host does not know. */
+function neverAsked(events: readonly string[]): readonly string[] {
+  return events
+    .filter((event) => own(HOOK_EVENTS, event) === undefined)
+    .map((event) => {
+      const near = nearest(event, EVENTS);
+      const meant = near === undefined ? '' : `; did you mean ${near}?`;
+      return oneLine(
+        `the host registered callbacks for "${event}", and there is no such event, so they are never asked${meant}`,
+      );
+    });
 }

@@ -15,6 +15,8 @@ export interface CallbackGroup {
 /** What a host registered. */
 export interface CallbackSource {
   registered(event: string): readonly CallbackGroup[];
+  /** As written by the host, known or not. */
+  events?(): readonly string[];
 }
 
 interface ScopedCommon {

@@ -85,7 +85,9 @@ function rawOf(
 ): HookRaw {
   if ('cause' in result) return { kind: 'failed', failure: result };
   const failure = failureOf(result, run);
-  if (failure !== undefined) return { kind: 'failed', failure };
+  if (failure !== undefined) {
+    return { kind: 'failed', failure, ...(result.stdout === '' ? {} : { printed: result.stdout }) };
+  }
   return {
     kind: 'process',
     exitCode: result.exitCode,

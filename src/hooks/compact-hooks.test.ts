@@ -61,7 +61,7 @@ describe('hooks before a summary', () => {
     const failure = { cause: 'timeout', message: 'no answer' } as const;
     expect((await wishes({ failure })).blocked).toBeUndefined();
     expect((await wishes({ label: 'a', failure, refuses: true })).blocked).toBe(
-      'guard failed: no answer (a)',
+      'guard failed: a gave no verdict (timeout: no answer)',
     );
   });
 });

@@ -59,7 +59,9 @@ export function createCompactHooks(dispatch: HookDispatch): CompactHooks {
 }
 
 function blockOf(round: HookRound): string | undefined {
-  const objections = blockedBy(round).map(({ by, reason }) => `${reason} (${by})`);
+  const objections = blockedBy(round).map(({ by, reason, failed }) =>
+    failed === true ? reason : `${reason} (${by})`,
+  );
   return objections.length === 0 ? stopOf(round) : objections.join('\n');
 }
 

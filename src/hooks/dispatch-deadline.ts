@@ -25,12 +25,14 @@ export function withDeadline<T>(
   if (signal.aborted) return Promise.resolve({ kind: 'cancelled' });
   return new Promise((resolve) => {
     const own = new AbortController();
+    // Of its own: dozens wait at once, and a signal complains about more than ten listeners.
+    const ends = AbortSignal.any([signal]);
     let ended: Timed<T>['kind'] | undefined;
     const end = (how: Timed<T>): void => {
       if (ended !== undefined) return;
       ended = how.kind;
       clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
+      ends.removeEventListener('abort', cancel);
       resolve(how);
     };
     const cancel = (): void => {
@@ -41,7 +43,7 @@ export function withDeadline<T>(
       end({ kind: 'late' });
       own.abort(new Error(`no answer within ${ms / 1000} s`));
     }, ms);
-    signal.addEventListener('abort', cancel, { once: true });
+    ends.addEventListener('abort', cancel, { once: true });
     started(work, own.signal).then(
       (value) => {
         if (ended === 'late') afterwards(value);

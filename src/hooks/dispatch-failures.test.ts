@@ -127,6 +127,9 @@ describe('a hook that gives no verdict', () => {
     });
     expect(await failing(lenient, said({ x: 1 }), unread)).toMatchObject({ refuses: false });
     expect(await failing(lenient, said({ x: 1 }), misread)).toMatchObject({ refuses: true });
+    const gone = async () =>
+      ({ kind: 'failed', failure: { cause: 'unavailable', message: 'closed' } }) as const;
+    expect(await failing(lenient, gone)).toMatchObject({ refuses: true });
     for (const no of [
       { decision: 'block', continue: 'x' },
       { continue: false },

@@ -65,7 +65,7 @@ function inputFor(
     }),
     agent: agentInput(agent),
     ...present({
-      agent_transcript_path: isSubagent ? facts.agentTranscriptPath?.(agent) : undefined,
+      agent_transcript_path: isSubagent ? facts.agentTranscriptPath?.(agent) : facts.transcriptPath,
     }),
     ...fields,
   };

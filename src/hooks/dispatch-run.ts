@@ -56,13 +56,21 @@ export async function runHook(deps: RunDeps, run: Run): Promise<Ended> {
       ? undefined
       : { hookId: deps.clock.uuid(), name, event: hook.event };
   if (told !== undefined) tell(deps, { type: 'hook_started', ...told });
+  let comesLate: (reading: ReadAnswer) => void = () => {};
+  const late = new Promise<ReadAnswer>((resolve) => {
+    comesLate = resolve;
+  });
   const timed = await withDeadline(
     { ms: hook.timeoutMs, signal },
     (own) => ask(deps, run, own),
-    ({ raw }) => tellLate(deps, hook, { raw, ms: deps.clock.monotonic() - started }),
+    ({ raw, reading }) => {
+      tellLate(deps, hook, { raw, ms: deps.clock.monotonic() - started });
+      comesLate(reading);
+    },
   );
   const ms = deps.clock.monotonic() - started;
-  const ended = endedAs(hook, timed, ms);
+  const redacts = timed.kind === 'late' && (await meantToRedact(hook, late));
+  const ended = endedAs(hook, timed, { ms, redacts });
   if (told !== undefined) tell(deps, finished(told, ended));
   return ended;
 }
@@ -75,7 +83,7 @@ export function notRun(hook: Hook, failure: HookFailure, ms = 0): Ended {
 
 /** A hook that nobody waits for any more. */
 export function cancelledRun(hook: Hook): Ended {
-  return endedAs(hook, { kind: 'cancelled' }, 0);
+  return endedAs(hook, { kind: 'cancelled' }, { ms: 0, redacts: false });
 }
 
 /** News never decide: what the one who hears them makes of them is his own affair. */
@@ -93,7 +101,9 @@ async function ask(
   signal: AbortSignal,
 ): Promise<{ readonly raw: HookRaw; readonly reading: ReadAnswer }> {
   const raw = await rawOf(deps, hook, { ...request, signal, timeoutMs: hook.timeoutMs });
-  if (raw.kind === 'failed') return { raw, reading: { answer: NO_ANSWER, failure: raw.failure } };
+  if (raw.kind === 'failed' && raw.printed === undefined) {
+    return { raw, reading: { answer: NO_ANSWER, failure: raw.failure } };
+  }
   const reading: unknown = await (deps.read ?? readLoaded)(hook, raw);
   if (isReading(reading)) return { raw, reading };
   // fail-closed: an answer that nobody could read is none.
@@ -144,7 +154,7 @@ function noReading(message: string): HookFailure {
 function endedAs(
   hook: Hook,
   timed: Timed<{ readonly raw: HookRaw; readonly reading: ReadAnswer }>,
-  ms: number,
+  { ms, redacts }: { readonly ms: number; readonly redacts: boolean },
 ): Ended {
   if (timed.kind === 'done') {
     const { raw, reading } = timed.value;
@@ -155,8 +165,27 @@ function endedAs(
     };
   }
   const cancelled = timed.kind === 'cancelled';
-  const reading = { answer: NO_ANSWER, failure: failureOf(hook, timed) };
+  const reading = { answer: NO_ANSWER, failure: failureOf(hook, timed), redacts };
   return { cancelled, report: reportOf(hook, { ms, reading, cancelled }) };
+}
+
+/** How long the end of a program is waited for that is being ended for its lateness. */
+const LATE_MS = 1000;
+
+/** Whether what a program had printed when its time was over was to hide the output of a tool. */
+async function meantToRedact(hook: Hook, late: Promise<ReadAnswer>): Promise<boolean> {
+  const { handler } = hook;
+  if (handler.type !== 'command' || handler.persistent === true || runsBeside(handler))
+    return false;
+  const { mayRedact, replaces } = await import('./answer-redaction.js');
+  if (!mayRedact(hook)) return false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), LATE_MS);
+  });
+  const reading = await Promise.race([late, silence]);
+  clearTimeout(timer);
+  return reading !== undefined && (reading.redacts === true || replaces(reading.answer));
 }
 
 function failureOf(hook: Hook, timed: Exclude<Timed<unknown>, { kind: 'done' }>): HookFailure {
@@ -197,6 +226,7 @@ function reportOf(hook: Hook, result: Result): HookReport {
     ...(failure === undefined ? {} : { failure }),
     ...(failure !== undefined && refuses(hook, failure, result) ? { refuses: true } : {}),
     ...(complaint === undefined ? {} : { complaint }),
+    ...(reading.redacts === true ? { redacts: true } : {}),
     ...(raw?.kind === 'process'
       ? { exitCode: raw.exitCode, stdout: raw.stdout, stderr: raw.stderr }
       : {}),
@@ -211,9 +241,9 @@ function refuses(hook: Hook, { cause }: HookFailure, { raw, cancelled }: Result)
   // fail-closed: nobody waited long enough to hear a no.
   if (cancelled) return true;
   if (hook.handler.type !== 'callback') return false;
-  // fail-closed: what a host lets pass is an error. Silence, an answer to another question and one
-  // with a no in it are not.
-  if (cause === 'timeout' || cause === 'wrong-event') return true;
+  // fail-closed: what a host lets pass is an error. Silence, be it of a host that is gone, an answer
+  // to another question and one with a no in it are not.
+  if (cause === 'timeout' || cause === 'unavailable' || cause === 'wrong-event') return true;
   return raw?.kind === 'value' && restraintIn(raw.value) !== 'none';
 }
 
@@ -243,7 +273,10 @@ function tellLate(
   hook: Hook,
   { raw, ms }: { readonly raw: HookRaw; readonly ms: number },
 ): void {
-  const isAnswer = raw.kind !== 'failed' && (raw.kind !== 'process' || raw.exitCode !== null);
+  const isAnswer =
+    raw.kind === 'failed'
+      ? (raw.printed ?? '').trim() !== ''
+      : raw.kind !== 'process' || raw.exitCode !== null;
   if (!isAnswer) return;
   const text = `${hook.event}: ${hook.label} answered after ${seconds(ms)}, when nobody waited any more; what it said was discarded`;
   tell(deps, { type: 'notice', level: 'notice', text, tag: 'hook_late' });

@@ -74,6 +74,7 @@ describe('what hooks are asked', () => {
       permission_mode: 'default',
       effort: { level: 'high' },
       agent: { id: 'main', type: 'main', path: 'main', depth: 0, background: false },
+      agent_transcript_path: '/t',
       tool_name: 'Bash',
       tool_input: { command: 'ls' },
     });

@@ -89,6 +89,8 @@ export interface Hook<H extends HookHandler = HookHandler> {
   readonly timeoutMs: number;
   /** `block`: no verdict is a no. `continue`: it counts as no opinion, and is told. */
   readonly onFailure: 'block' | 'continue';
+  /** Its file says `onFailure: "block"`: even exit code 1 is a failure then. */
+  readonly strict?: boolean;
   /** Its yes counts for nothing: an administrator lets nobody else's hooks grant. */
   readonly restrictOnly?: boolean;
   /** For people and receipts: what it runs and where it stands. */
@@ -140,7 +142,12 @@ export type HookRaw =
       readonly reason?: string;
       readonly impossible?: boolean;
     }
-  | { readonly kind: 'failed'; readonly failure: HookFailure };
+  | {
+      readonly kind: 'failed';
+      readonly failure: HookFailure;
+      /** What it had put out until then. No answer; but it may show what the hook was for. */
+      readonly printed?: string;
+    };
 
 /** What a hook is asked. */
 export interface HookRequest {
@@ -212,6 +219,8 @@ export interface HookReport {
   readonly refuses?: boolean;
   /** Exit code 1: the documented error that does not block. First line of what it said. */
   readonly complaint?: string;
+  /** It meant to put another output in the place of a tool's, and no replacement came of it. */
+  readonly redacts?: boolean;
   readonly exitCode?: number | null;
   readonly stdout?: string;
   readonly stderr?: string;

@@ -20,6 +20,8 @@ export interface CallbackRequest {
 /** The callbacks of a host, as registered at this moment. */
 export interface HostCallbacks {
   registered(event: string): readonly CallbackEntry[];
+  /** The events that something is registered for, known or not. Absent: only known ones. */
+  events?(): readonly string[];
   /** Called when others are registered in place of these. */
   onRegistered?(listener: () => void): void;
   /** Whether the host can still be asked. Absent: it can. */

@@ -3,7 +3,8 @@ import type { FetchFailure, FetchRedirect, FetchResponse, GuardedFetch } from '.
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { SettingSource } from '../util/sourced.js';
-import type { Hook, HookRaw, HookRunner, HttpHandler } from './hook.js';
+import { duplicateProblem } from './answer-duplicates.js';
+import type { Hook, HookFailureCause, HookRaw, HookRunner, HttpHandler } from './hook.js';
 import { hookHeaders } from './http-headers.js';
 import { hookUrl } from './http-url.js';
 import { failed, inTime, LONGEST_TIMER_MS, oneLine } from './in-time.js';
@@ -91,10 +92,19 @@ function readAnswer(answer: FetchResponse | FetchRedirect, leftOut: readonly str
   if (text === undefined) return failed('http', `the server answered ${status} with no text`);
   if (text.trim() === '') return { kind: 'value', value: undefined };
   const parsed = parseJson(text);
-  if (parsed.ok && isRecord(parsed.value)) return { kind: 'value', value: parsed.value };
+  if (parsed.ok && isRecord(parsed.value)) {
+    const twice = duplicateProblem(text);
+    if (twice === undefined) return { kind: 'value', value: parsed.value };
+    // fail-closed: one of the two values may be the no.
+    return unread('broken-output', `in the server's answer ${twice}`, text);
+  }
   const what = parsed.ok ? 'JSON that is no object' : `no JSON (${parsed.error})`;
   // fail-closed: an answer that cannot be read may have been a no.
-  return failed('http', `the server answered ${status} with ${what}`);
+  return unread('http', `the server answered ${status} with ${what}`, text);
+}
+
+function unread(cause: HookFailureCause, message: string, printed: string): HookRaw {
+  return { kind: 'failed', failure: { cause, message: oneLine(message) }, printed };
 }
 
 function decode(body: Uint8Array): string | undefined {

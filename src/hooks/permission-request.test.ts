@@ -145,17 +145,43 @@ describe('PermissionRequest hooks', () => {
 });
 
 describe('when they are asked', () => {
-  it('about ask rules and protected paths, not about deny rules', async () => {
-    const { bash, outcome, fired } = rig(
-      { h: yes },
-      { ask: ['Bash(mkdir *)'], deny: ['Bash(touch *)'] },
-    );
+  it('about ask rules, not about deny rules', async () => {
+    const { bash, fired } = rig({ h: yes }, { ask: ['Bash(mkdir *)'], deny: ['Bash(touch *)'] });
     expect(await bash('touch x')).toBe('denied');
     expect(fired).toEqual([]);
     expect(await bash('mkdir d')).toBe('runs');
-    expect(await outcome('Write', { file_path: '.git/config', content: '' })).toBe('runs');
-    expect(fired).toHaveLength(2);
+    expect(fired).toHaveLength(1);
   });
+
+  it.each<[string, Partial<RigOptions>, string]>([
+    ['plan mode', { mode: 'plan' }, 'a.txt'],
+    ['a protected path', {}, '.git/config'],
+    ['a protected path that an ask rule is about, too', { ask: ['Write'] }, '.git/config'],
+  ])(
+    'in vain for a yes to what %s holds; their no counts, and a person’s yes',
+    async (_, options, file) => {
+      const write = { file_path: file, content: '' };
+      const alone = rig({ h: yes }, options);
+      expect(await alone.call('Write', write)).toMatchObject({ kind: 'refused', unanswered: true });
+      const refusing = { ...options, asker: person({ behavior: 'deny', message: 'PERSON' }) };
+      expect(await rig({ h: yes }, refusing).call('Write', write)).toMatchObject({
+        kind: 'refused',
+        message: 'PERSON',
+      });
+      expect(await rig({ h: no }, { ...options, asker: never }).call('Write', write)).toMatchObject(
+        {
+          kind: 'refused',
+          message: 'NO',
+        },
+      );
+      const agreeing: Asker = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return { behavior: 'allow' };
+      };
+      const attended = rig({ h: yes }, { ...options, asker: agreeing });
+      expect((await attended.call('Write', write)).kind).toBe('allowed');
+    },
+  );
 
   it('never in mode dontAsk', async () => {
     const { call, fired } = rig({ h: yes }, { mode: 'dontAsk' });
@@ -298,6 +324,23 @@ describe('a yes', () => {
     expect(await bash('mkdir d')).toBe('runs');
     expect(await bash('touch x')).toBe('denied');
   });
+});
+
+it('a yes cannot bring what takes a restriction away, which is told in the receipt', async () => {
+  const rules = [{ toolName: 'Bash', ruleContent: 'touch *' }];
+  const updatedPermissions = [
+    { type: 'removeRules', rules, behavior: 'deny', destination: 'session' },
+    { type: 'addRules', rules: [{ toolName: 'Edit' }], behavior: 'allow', destination: 'session' },
+  ];
+  const verdict = await ask(
+    { h: decides({ behavior: 'allow', updatedPermissions }) },
+    { deny: ['Bash(touch *)'], answers: { configDir: project.home } },
+  );
+  expect(verdict.kind).toBe('allowed');
+  const told = verdict.receipt.trace.map(({ reason }) => reason).join('\n');
+  expect(told).toContain('removeRules (session) was left out: a hook takes no deny rule away');
+  expect(told).toContain('added allow Edit');
+  expect(told).not.toContain('removed');
 });
 
 describe('no mix of reports', () => {

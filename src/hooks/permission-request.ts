@@ -5,6 +5,7 @@ import type { TraceStep } from '../protocol/permissions.js';
 import { isRecord, own } from '../util/own.js';
 import type { HookDispatch, HookReport } from './hook.js';
 import { modeDecides } from './permission-denied.js';
+import { withinReach } from './permission-reach.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
 import { failureText, reportStep } from './report-step.js';
 import { oneRewrite } from './rewrite.js';
@@ -71,15 +72,16 @@ async function put(
   asker: Asker | undefined,
   hooks: (asked: Asked) => Promise<Decided>,
 ): Promise<AskAnswer> {
-  const forPerson = request.heldBy === PRE_TOOL_USE_HOOKS;
-  if (forPerson && asker === undefined) return nobody('A hook wants a person to decide.');
+  const forPerson = waitsForPerson(request);
+  if (forPerson && asker === undefined) {
+    return nobody(request.heldBy === PRE_TOOL_USE_HOOKS ? 'A hook wants a person to decide.' : '');
+  }
   const { call } = request;
   if (asker === undefined && modeDecides(call, request.mode)) return nobody('');
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const person = asker?.({ ...request, call: { ...call, signal } });
   const said = hooks({ request, signal });
-  // fail-closed: a hook that wants a person to decide is not answered by another hook's yes.
   const fromHooks = forPerson ? said.then(onlyNo) : said;
   for (const question of [person, fromHooks]) {
     question?.catch(() => {
@@ -101,6 +103,18 @@ async function put(
   } finally {
     over.abort(new Error('another answer came first'));
   }
+}
+
+/** Guards whose question is for a person: a script may say no to it, and nothing else. */
+const FOR_PERSON: ReadonlySet<string> = new Set(['plan mode', 'protected paths']);
+
+/**
+ * fail-closed: a hook that wants a person to decide is not answered by another hook's yes, and what
+ * plan mode or a protected path holds is not opened by a script, also where another guard asks first.
+ */
+function waitsForPerson({ heldBy, trace }: AskRequest): boolean {
+  if (heldBy === PRE_TOOL_USE_HOOKS) return true;
+  return trace.some(({ guard, decision }) => FOR_PERSON.has(guard) && decision === 'ask');
 }
 
 function onlyNo({ answer, trace }: Decided): Decided {
@@ -127,12 +141,16 @@ async function hooksSay(
       ...(suggestions.length === 0 ? {} : { fields: { permission_suggestions: suggestions } }),
     }),
   );
-  const said = round.reports.map((report) => ({ report, answer: answerOf(report) }));
-  const trace = said.map(({ report, answer }) =>
+  const said = round.reports.map((report) => ({
+    report,
+    ...withinReach(report.hook, answerOf(report)),
+  }));
+  const trace = said.flatMap(({ report, answer, refused }) => [
     answer?.behavior === 'deny'
       ? reportStep(report, 'deny', answer.message)
       : reportStep(report, answer?.behavior ?? 'pass'),
-  );
+    ...refused.map((why) => reportStep(report, 'pass', why)),
+  ]);
   const decided = { by: PERMISSION_REQUEST_HOOKS, trace };
   const noes = said.flatMap(({ answer }) => (answer?.behavior === 'deny' ? [answer] : []));
   if (noes.length > 0) return { trace, answer: { ...joinNoes(noes), ...decided } };

@@ -4,6 +4,9 @@ import { isRecord } from '../util/own.js';
 import type { Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
+import { duplicateProblem } from './answer-duplicates.js';
+import { wantsReplacement } from './answer-redaction.js';
+import { restraintAnywhere } from './answer-restraint.js';
 import type { CommandLaunch } from './command-launch.js';
 import type { HookFailure, HookRaw, HookRequest } from './hook.js';
 import { calledOff, seconds } from './hook-limit.js';
@@ -174,9 +177,10 @@ export class PersistentChild {
 
   #receive(line: string): void {
     const parsed = parseJson(line);
-    if (!parsed.ok) {
-      if (this.#open.size === 0) this.#stray('a line that is not JSON', line);
-      else this.#broken(line);
+    const twice = parsed.ok ? duplicateProblem(line) : undefined;
+    if (!parsed.ok || twice !== undefined) {
+      if (this.#open.size === 0) this.#stray('a line that is no answer', line);
+      else this.#broken(line, twice === undefined ? 'not JSON' : `no answer, as ${twice}`);
       return;
     }
     const { value } = parsed;
@@ -191,7 +195,7 @@ export class PersistentChild {
     }
     this.#answers += 1;
     this.#open.delete(question.id);
-    this.#settle(question, answerOf(value));
+    this.#settle(question, answerOf(value, line));
   }
 
   #stray(what: string, line: string): void {
@@ -203,10 +207,10 @@ export class PersistentChild {
     );
   }
 
-  #broken(line: string): void {
+  #broken(line: string, problem: string): void {
     // fail-closed: which answer the line was meant to be cannot be told, so none counts.
-    const message = `it wrote a line that is not JSON: ${excerpt(line)}`;
-    this.#failAll({ cause: 'broken-output', message });
+    const message = `it wrote a line that is ${problem}: ${excerpt(line)}`;
+    this.#failAll({ cause: 'broken-output', message }, line);
     this.#restart(message);
   }
 
@@ -243,8 +247,8 @@ export class PersistentChild {
     this.#ending = ending;
   }
 
-  #failAll(failure: HookFailure): void {
-    for (const question of this.#open.values()) this.#settle(question, failed(failure));
+  #failAll(failure: HookFailure, printed?: string): void {
+    for (const question of this.#open.values()) this.#settle(question, failed(failure, printed));
     this.#open.clear();
   }
 
@@ -257,17 +261,22 @@ export class PersistentChild {
   }
 }
 
-function answerOf(value: Readonly<Record<string, unknown>>): HookRaw {
-  const { output, error } = value;
+function answerOf(value: Readonly<Record<string, unknown>>, line: string): HookRaw {
+  const { id: _asked, output, error, ...beside } = value;
   if (error !== undefined && error !== null) {
     const text = typeof error === 'string' ? error : JSON.stringify(error);
-    return failed({ cause: 'threw', message: `it reports an error: ${excerpt(text)}` });
+    return failed({ cause: 'threw', message: `it reports an error: ${excerpt(text)}` }, line);
+  }
+  if (restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
+    // fail-closed: what it says in the wrong place it still means.
+    const message = 'its answer says something beside "output" that belongs inside it';
+    return failed({ cause: 'invalid-output', message }, line);
   }
   if (output === null) return { kind: 'value', value: {} };
   if (isRecord(output)) return { kind: 'value', value: output };
   // fail-closed: an answer without a verdict in it is no verdict.
   const message = 'its answer has neither an "output" object (or null) nor an "error"';
-  return failed({ cause: 'broken-output', message });
+  return failed({ cause: 'broken-output', message }, line);
 }
 
 function failureOf(end: LineProcessEnd): HookFailure {
@@ -287,8 +296,8 @@ function failureOf(end: LineProcessEnd): HookFailure {
   };
 }
 
-function failed(failure: HookFailure): HookRaw {
-  return { kind: 'failed', failure };
+function failed(failure: HookFailure, printed?: string): HookRaw {
+  return { kind: 'failed', failure, ...(printed === undefined ? {} : { printed }) };
 }
 
 /** A line break in JSON can only stand between two tokens, where a blank means the same. */

@@ -53,22 +53,25 @@ export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps)
     const isValid = early !== undefined && early.asked === questionText(view);
     return isValid ? early.round : ask(view);
   };
-  return Object.assign(precheck(dispatch, { ask, first }), {
-    askAhead(view: CallView): () => void {
-      const { agent, toolUseId } = view.call;
-      if (!dispatch.has(EVENT, { agent, matched: view.names })) return () => undefined;
-      const entry = { asked: questionText(view), round: ask(view) };
-      ahead.set(toolUseId, entry);
-      return () => {
-        if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
-      };
+  return Object.assign(
+    precheck(dispatch, { ask, first, isAhead: ({ call }) => ahead.has(call.toolUseId) }),
+    {
+      askAhead(view: CallView): () => void {
+        const { agent, toolUseId } = view.call;
+        if (!dispatch.has(EVENT, { agent, matched: view.names })) return () => undefined;
+        const entry = { asked: questionText(view), round: ask(view) };
+        ahead.set(toolUseId, entry);
+        return () => {
+          if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
+        };
+      },
     },
-  });
+  );
 }
 
 /** What hooks are told about a call, as far as it may change before its turn comes. */
 function questionText({ call, mode }: CallView): string {
-  return JSON.stringify([call.input, call.workspace.cwd, mode, call.agent.path]);
+  return JSON.stringify([call.tool.name, call.input, call.workspace.cwd, mode, call.agent.path]);
 }
 
 function precheck(
@@ -76,12 +79,15 @@ function precheck(
   how: {
     ask(view: CallView, except?: readonly string[]): Promise<Round>;
     first(view: CallView): Promise<Round>;
+    isAhead(view: CallView): boolean;
   },
 ): Precheck {
   const { ask } = how;
   return async (view, { retarget, rewritten }) => {
     const { agent } = view.call;
-    if (!dispatch.has(EVENT, { agent, matched: view.names })) return { view, trace: [] };
+    // What was asked ahead counts, whatever became of the hooks since.
+    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
+    if (!isAsked) return { view, trace: [] };
     const first = await how.first(view);
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);

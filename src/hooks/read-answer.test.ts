@@ -144,6 +144,15 @@ describe('exit code 1', () => {
     expect(answer.context).toBeUndefined();
   });
 
+  it('is a failure where the file says that a failure blocks; a no stays a no', () => {
+    const strict = { ...hook(), strict: true };
+    expect(readRaw(strict, ended(1, 'text', { stderr: 'E' }))).toEqual({
+      answer: { decision: 'none', fields: {} },
+      failure: { cause: 'exit-code', message: 'it ended with exit code 1: E' },
+    });
+    expect(readRaw(strict, ended(1, DENY))).toMatchObject({ answer: { decision: 'deny' } });
+  });
+
   it('is a failure for WorktreeCreate, which has no error that does not block', () => {
     expect(readRaw(hook('WorktreeCreate'), ended(1, '/tree'))).toMatchObject({
       failure: { cause: 'exit-code' },

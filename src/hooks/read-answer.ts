@@ -2,6 +2,7 @@ import { unreachable } from '../util/result.js';
 import { readObject } from './answer-object.js';
 import { readOutput, withTextAsContext } from './answer-output.js';
 import { readProcess } from './answer-process.js';
+import { mayRedact, withRedaction } from './answer-redaction.js';
 import { failure, noAnswer, type ReadAnswer } from './answer-result.js';
 import { readVerdict } from './answer-verdict.js';
 import { type Hook, type HookRaw, NO_ANSWER } from './hook.js';
@@ -11,10 +12,11 @@ export type { ReadAnswer } from './answer-result.js';
 /** Reads what came out of a hook, whatever ran it. Never throws, and asks nothing of anybody. */
 export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
   try {
-    return readKind(hook, raw);
+    return withRedaction(hook, raw, readKind(hook, raw));
   } catch {
     // fail-closed: an object of a callback whose fields cannot even be looked at is no answer.
-    return noAnswer(failure('invalid-output', 'the answer cannot be read'));
+    const unread = noAnswer(failure('invalid-output', 'the answer cannot be read'));
+    return mayRedact(hook) ? { ...unread, redacts: true } : unread;
   }
 }
 

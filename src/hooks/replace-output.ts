@@ -36,6 +36,10 @@ export function responseOf({ structured, content }: ToolOutput): unknown {
  * the original replaced never sees it go out because of a mistake in the replacement.
  */
 export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRound): Replacement {
+  const failed = round.reports.find(({ redacts }) => redacts === true);
+  if (failed !== undefined) {
+    return unusable(failed.hook.label, failed.failure?.cause ?? 'it is not said as it must be');
+  }
   const wanted = spoken(round).flatMap(({ hook, answer }) => {
     const value = wantedOutput(answer.fields);
     return value === undefined ? [] : [{ by: hook.label, ...value }];

@@ -49,10 +49,16 @@ describe('objections', () => {
   it('stand in declared order, failed guards among them', () => {
     expect(blockedBy(mixed)).toEqual([
       { by: 'a', reason: 'too big', failed: false },
-      { by: 'b', reason: 'guard failed: no answer within 5 s', failed: true },
+      {
+        by: 'b',
+        reason: 'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+        failed: true,
+      },
       { by: 'd', reason: 'no reason given', failed: false },
     ]);
-    expect(reasonsOf(mixed)[1]).toBe('guard failed: no answer within 5 s');
+    expect(reasonsOf(mixed)[1]).toBe(
+      'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+    );
     expect(deniedBy(mixed).map(({ by }) => by)).toEqual(['a', 'd']);
   });
 

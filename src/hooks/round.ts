@@ -49,7 +49,8 @@ export function blockedBy(round: HookRound): readonly Objection[] {
     }
     if (refuses !== true) return [];
     // fail-closed: a guard without a verdict says no.
-    const reason = `guard failed: ${failure?.message ?? 'it gave no verdict'}`;
+    const why = failure === undefined ? 'no-verdict' : `${failure.cause}: ${failure.message}`;
+    const reason = `guard failed: ${hook.label} gave no verdict (${why})`;
     return [{ by: hook.label, reason, failed: true }];
   });
 }

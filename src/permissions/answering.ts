@@ -26,6 +26,8 @@ export interface AnsweringParts {
   setMode(mode: PermissionMode): void;
   managedOnly(): string | undefined;
   emit(news: SessionNews): void;
+  /** What a call was judged with besides its input. */
+  contentOf?(toolUseId: string): string | undefined;
 }
 
 export interface Answering {
@@ -39,7 +41,7 @@ export interface Answering {
 /** Everything that makes an answer reach further than its call. */
 export function openAnswering(parts: AnsweringParts): Answering {
   const { fs, clock, cwd, home, targets, managedOnly, emit } = parts;
-  const grants = createGrants(clock.now);
+  const grants = createGrants(clock.now, parts.contentOf);
   const files = createAnswerFiles({ ...targets, cwd });
   const join = createRuleJoin();
   const parse: Parameters<typeof createKeeper>[0]['parse'] = (kind, text) => {

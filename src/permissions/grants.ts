@@ -36,7 +36,10 @@ interface Entry<T> {
 
 const NONE: RuleSet = { allow: [], ask: [], deny: [] };
 
-export function createGrants(now: () => number): Grants {
+export function createGrants(
+  now: () => number,
+  contentOf: (toolUseId: string) => string | undefined = () => undefined,
+): Grants {
   let rules: Entry<Rule>[] = [];
   let calls: Entry<string>[] = [];
   const compiled = new Map<string, { readonly names: string; readonly set: RuleSet }>();
@@ -59,7 +62,7 @@ export function createGrants(now: () => number): Grants {
       rules = rules.filter(({ what }) => what.kind !== kind || !texts.includes(what.text));
     },
     addCall(call, reach) {
-      calls = [...calls, { what: keyOf(call), reach }];
+      calls = [...calls, { what: keyOf(call, contentOf(call.toolUseId)), reach }];
     },
     rules(agent) {
       if (rules.length === 0) return NONE;
@@ -74,7 +77,7 @@ export function createGrants(now: () => number): Grants {
     },
     covers(call) {
       if (calls.length === 0) return false;
-      const key = keyOf(call);
+      const key = keyOf(call, contentOf(call.toolUseId));
       return calls.some((entry) => entry.what === key && holds(entry, call.agent));
     },
     beginTurn() {
@@ -127,9 +130,9 @@ function isSame(entry: Entry<Rule>, rule: Rule, reach: Reach): boolean {
 const ABOUT = new Set(['description', 'timeout']);
 
 /** The same words in another directory are another call. */
-function keyOf({ tool, input, workspace, subject }: GateCall): string {
+function keyOf({ tool, input, workspace, subject }: GateCall, content: string | undefined): string {
   const said = Object.entries(input)
     .filter(([name]) => subject.command === undefined || !ABOUT.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([tool.name, workspace.cwd, said]);
+  return JSON.stringify([tool.name, workspace.cwd, said, content]);
 }

@@ -59,6 +59,33 @@ describe('the matcher of a guard', () => {
     }
   });
 
+  it.each(['|', ',', ' | , ', '||'])('guards every tool when %j names nothing', (matcher) => {
+    const made = gateMatcher(matcher);
+    expect(made.problem).toContain('names nothing; it is taken to mean every tool');
+    expect(made.matches(['Bash'])).toBe(true);
+  });
+
+  it.each([
+    ['Bash(git push:*)|Write', ['Bash', 'Write'], ['BashOutput', 'Edit']],
+    ['Bash(git push:*), Edit(*.ts)', ['Bash', 'Edit'], ['Write']],
+    ['Write, Bash.*', ['Write', 'Bash', 'BashOutput'], ['TodoWrite']],
+    ['Write|^Bash$', ['Write', 'Bash'], ['BashOutput', 'TodoWrite']],
+    ['mcp__calc|Notebook(Edit|Read)', ['mcp__calc__add', 'NotebookEdit'], ['Edit']],
+    ['Bash(git push|rm)', ['Bash'], ['Write']],
+    ['^(Edit|Write)$,Bash', ['Edit', 'Write', 'Bash'], ['NotebookEdit', 'BashOutput']],
+    ['[EW],Re{1,2}ad', ['Edit', 'Read'], ['Bash']],
+  ])('reads %s alternative by alternative', (matcher, yes, no) => {
+    const { matches } = gateMatcher(matcher);
+    expect(yes.filter((name) => matches([name]))).toEqual(yes);
+    expect(no.filter((name) => matches([name]))).toEqual([]);
+  });
+
+  it('guards every tool when one of several alternatives cannot be read', () => {
+    const made = gateMatcher('Bash|(?!Read).*');
+    expect(made).toMatchObject({ unreadable: true });
+    expect(made.matches(['Write'])).toBe(true);
+  });
+
   it('takes a rule for the tool that it names', () => {
     const made = gateMatcher('Bash(rm *)');
     expect(made.problem).toContain('every call of Bash');

@@ -1,4 +1,5 @@
 import { linearPattern } from '../util/linear-pattern.js';
+import { type MatcherPart, matcherParts } from '../util/matcher-parts.js';
 
 /** For which tools a hook or callback is meant. */
 export interface NameMatcher {
@@ -11,48 +12,71 @@ export interface NameMatcher {
 }
 
 /**
- * Nothing and `*` mean every tool; plain names, joined by `|` or `,`, mean these; everything else is
- * a regular expression that is searched for in the name. Case does not matter: a guard that is meant
- * for `bash` guards Bash.
+ * Nothing and `*` mean every tool. Alternatives are joined by `|` or `,`: a plain name means this
+ * one, everything else is a regular expression that is searched for in the name. Case does not
+ * matter: a guard that is meant for `bash` guards Bash.
  */
 export function gateMatcher(given: string | undefined): NameMatcher {
   const text = given?.trim() ?? '';
   if (text === '' || text === '*') return { text, matches: () => true };
-  if (/^[\w\-, |]+$/.test(text)) return named(text, text.split(/[|,]/));
-  const scoped = /^(\w+)\(.*\)$/s.exec(text);
-  if (scoped?.[1] !== undefined && !text.includes('|')) {
-    // fail-closed: a rule is no matcher; as an expression it would never match anything.
-    const problem = `the matcher "${text}" is a rule; it is taken to mean every call of ${scoped[1]}`;
-    return { ...exactly(text, [scoped[1]]), problem };
+  const parts = matcherParts(text).map((part) => fitsOf(part, text));
+  if (parts.length === 0) {
+    // fail-closed: a guard that names nothing would guard nothing.
+    return everything(text, `the matcher "${text}" names nothing`);
   }
-  const pattern = linearPattern(text, { ignoreCase: true });
-  if (pattern.ok) {
-    return { text, matches: (names) => names.some((name) => pattern.value.test(name)) };
+  const failed = parts.find((part) => 'error' in part);
+  if (failed !== undefined) {
+    // fail-closed: a guard whose matcher cannot be read guards everything.
+    const why = `the matcher "${text}" cannot be used (${failed.error})`;
+    return { ...everything(text, why), unreadable: true };
   }
-  // fail-closed: a guard whose matcher cannot be read guards everything.
-  const problem = `the matcher "${text}" cannot be used (${pattern.error}); it is taken to mean every tool`;
-  return { text, matches: () => true, problem, unreadable: true };
+  const tests = parts.flatMap((part) => ('error' in part ? [] : [part.fits]));
+  const problems = parts.flatMap((part) => ('error' in part ? [] : (part.problem ?? [])));
+  return {
+    text,
+    matches: (names) => names.some((name) => tests.some((fits) => fits(name))),
+    ...(problems.length === 0 ? {} : { problem: problems.join('; ') }),
+  };
 }
 
-/** Plain names. One that is an MCP server's stands for the tools of the server. */
-function named(text: string, parts: readonly string[]): NameMatcher {
-  const names = exactly(text, parts);
-  const servers = parts.map((part) => part.trim()).filter((part) => SERVER.test(part));
-  if (servers.length === 0) return names;
-  // fail-closed: no tool is called so, and the guard would guard nothing.
-  const prefixes = servers.map((server) => `${server.toLowerCase().replace(/_+$/, '')}__`);
-  const begins = (name: string): boolean =>
-    prefixes.some((prefix) => name.toLowerCase().startsWith(prefix));
-  const problem = `the matcher "${text}" names no tool by ${servers.join(', ')}; it is taken to mean every tool that begins so`;
-  return { text, matches: (all) => names.matches(all) || all.some(begins), problem };
-}
+type Fits = (name: string) => boolean;
+type PartFits =
+  | { readonly fits: Fits; readonly problem?: string; readonly error?: never }
+  | { readonly error: string };
 
 /** `mcp__server`, without the tool that comes after it. */
 const SERVER = /^mcp__(?!.+?__.)/i;
 
-function exactly(text: string, parts: readonly string[]): NameMatcher {
-  const wanted = new Set(
-    parts.map((part) => part.trim().toLowerCase()).filter((part) => part !== ''),
-  );
-  return { text, matches: (names) => names.some((name) => wanted.has(name.toLowerCase())) };
+function fitsOf(part: MatcherPart, matcher: string): PartFits {
+  if (part.kind === 'rule') {
+    // fail-closed: a rule is no matcher; as an expression it would never match anything.
+    const problem = `the matcher "${matcher}" holds a rule; ${part.text} is taken to mean every call of ${part.tool}`;
+    return { fits: exactly(part.tool), problem };
+  }
+  if (part.kind === 'name')
+    return SERVER.test(part.text) ? ofServer(part.text, matcher) : { fits: exactly(part.text) };
+  const pattern = linearPattern(part.text, { ignoreCase: true });
+  if (!pattern.ok) return { error: pattern.error };
+  const searched: Fits = (name) => pattern.value.test(name);
+  if (part.tool === undefined) return { fits: searched };
+  const itself = exactly(part.tool);
+  return { fits: (name) => itself(name) || searched(name) };
+}
+
+/** A server's name stands for the tools of the server. */
+function ofServer(server: string, matcher: string): PartFits {
+  // fail-closed: no tool is called so, and the guard would guard nothing.
+  const itself = exactly(server);
+  const prefix = `${server.toLowerCase().replace(/_+$/, '')}__`;
+  const problem = `the matcher "${matcher}" names no tool by ${server}; it is taken to mean every tool that begins so`;
+  return { fits: (name) => itself(name) || name.toLowerCase().startsWith(prefix), problem };
+}
+
+function exactly(wanted: string): Fits {
+  const folded = wanted.toLowerCase();
+  return (name) => name.toLowerCase() === folded;
+}
+
+function everything(text: string, why: string): NameMatcher {
+  return { text, matches: () => true, problem: `${why}; it is taken to mean every tool` };
 }

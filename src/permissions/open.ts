@@ -70,6 +70,8 @@ export interface GateExtension {
   readonly resolvers: readonly Resolver[];
   /** The same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
+  /** What a call was judged with besides its input: an answer for this very call is for it alone. */
+  contentOf?(toolUseId: string): string | undefined;
 }
 
 /** The gate of a session and the mode it goes by. */
@@ -166,7 +168,17 @@ function answeringOf(
     live.settings().managedRulesOnly === undefined
       ? undefined
       : 'only managed rules may allow anything here';
-  return openAnswering({ fs, clock, cwd, emit, targets: answers, managedOnly, ...own });
+  const contentOf = parts.extension?.contentOf;
+  return openAnswering({
+    fs,
+    clock,
+    cwd,
+    emit,
+    targets: answers,
+    managedOnly,
+    ...(contentOf === undefined ? {} : { contentOf }),
+    ...own,
+  });
 }
 
 /** Who is asked: hooks and the person. Whoever says yes says it to what he was shown. */

@@ -71,10 +71,7 @@ export const HOOK_EVENTS = {
   Setup: onValue('observe', 'trigger', LOCAL, { textIsContext: true, setsEnvironment: true }),
   InstructionsLoaded: onValue('observe', 'load_reason', PLAIN),
   UserPromptSubmit: row('gate', ALL, { textIsContext: true, timeoutMs: 30_000 }),
-  UserPromptExpansion: onValue('gate', 'command_name', ALL, {
-    textIsContext: true,
-    waitsFor: 'skills',
-  }),
+  UserPromptExpansion: onValue('gate', 'command_name', ALL, { textIsContext: true }),
   MessageDisplay: row('observe', PLAIN, { timeoutMs: 10_000 }),
   PreToolUse: onTool('gate', ALL),
   PermissionRequest: onTool('gate', ALL),

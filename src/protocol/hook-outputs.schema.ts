@@ -49,6 +49,10 @@ const answered = {
   action: may(z.enum(['accept', 'decline', 'cancel']), 'The answer in place of a person.'),
   content: may(object(), 'What is accepted.'),
 };
+const replaced = {
+  updatedToolOutput: may(z.unknown(), "Any value in place of the tool's output."),
+  updatedMCPToolOutput: may(z.unknown(), 'The same, for tools of MCP only.'),
+};
 const NOTHING = {};
 
 const decision = z.looseObject({
@@ -97,11 +101,10 @@ export const OUTPUT_FIELDS = {
   PermissionDenied: { retry: may(flag(), 'true: the model is told that it may try again.') },
   PostToolUse: {
     ...context,
-    updatedToolOutput: may(z.unknown(), "Any value in place of the tool's output."),
-    updatedMCPToolOutput: may(z.unknown(), 'The same, for tools of MCP only.'),
+    ...replaced,
     classifierContext: may(text(), 'For a classifier of calls; at most 2000 characters count.'),
   },
-  PostToolUseFailure: context,
+  PostToolUseFailure: { ...context, ...replaced },
   PostToolBatch: context,
   ToolInputInvalid: context,
   Notification: context,

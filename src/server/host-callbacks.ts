@@ -24,6 +24,7 @@ export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
     onRegistered: (listener) => void listeners.push(listener),
     isOpen: channel.isOpen,
     registered: (event) => entries.get(event) ?? [],
+    events: () => [...entries].flatMap(([event, list]) => (list.length === 0 ? [] : [event])),
     call({ id, input, toolUseId, signal }) {
       if (id === UNREADABLE) {
         return Promise.reject(new Error(`the hooks for ${input.hook_event_name} cannot be read`));

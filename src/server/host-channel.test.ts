@@ -72,6 +72,7 @@ describe('registered callbacks', () => {
       { ids: ['c'], onFailure: 'block' },
     ]);
     expect(callbacks.registered('PermissionRequest')).toEqual([]);
+    expect(callbacks.events?.()).toEqual(['PreToolUse', 'SomethingNew']);
   });
 
   it('are replaced as a whole', () => {

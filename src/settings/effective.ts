@@ -221,7 +221,9 @@ function valuesOf(merged: Merged): SettingValues {
     },
     said: (key) =>
       (merged.get(key)?.contributions ?? []).filter(hasSay).map((from) => bare(from, from.value)),
-    has: (key) => merged.get(key)?.defined === true,
+    has(key, counts = () => true) {
+      return [...(merged.get(key)?.definedBy ?? [])].some(counts);
+    },
     list(key) {
       const seen = new Set<string>();
       return inForce(merged, key).flatMap((from) => {

@@ -148,18 +148,20 @@ describe('what the failure of a hook means', () => {
 });
 
 describe('limits of all hooks', () => {
-  it('are milliseconds by event, a project’s where nobody else says anything', async () => {
+  it('are milliseconds by event, a project’s for its own hooks where nobody else says anything', async () => {
     const { settings, problems } = await load({
       user: { portcullis: { hookTimeouts: { PreToolUse: 5000, Stop: 7000 } } },
       project: { portcullis: { hookTimeouts: { PreToolUse: 800, PreCompact: 900 } } },
       cli: { portcullis: { hookTimeouts: { Stop: 8000 } } },
     });
     expect(problems).toEqual([]);
-    expect(hookSwitches(settings).timeouts).toEqual({
-      PreToolUse: 5000,
-      PreCompact: 900,
-      Stop: 8000,
-    });
+    const { timeouts } = hookSwitches(settings);
+    for (const source of ['project', 'local'] as const) {
+      expect(timeouts(source)).toEqual({ PreToolUse: 5000, PreCompact: 900, Stop: 8000 });
+    }
+    for (const source of ['user', 'cli', 'managed', 'plugin', 'sdk'] as const) {
+      expect(timeouts(source)).toEqual({ PreToolUse: 5000, Stop: 8000 });
+    }
   });
 
   it('are not an untrusted project’s to set', async () => {
@@ -171,8 +173,8 @@ describe('limits of all hooks', () => {
       },
     };
     const { settings } = await load(contents, false);
+    expect(hookSwitches(settings).timeouts('project')).toEqual({});
     expect(hookSwitches(settings)).toMatchObject({
-      timeouts: {},
       probe: true,
       httpUrls: undefined,
       httpEnvVars: undefined,
@@ -193,5 +195,31 @@ describe('limits of all hooks', () => {
     project.remove();
     const host = await load({ host: { allowedHttpHookUrls: [] } });
     expect(hookSwitches(host.settings).httpUrls).toEqual([]);
+  });
+
+  const urls = (...list: string[]) => ({ allowedHttpHookUrls: list });
+  it.each<[Partial<Record<From, unknown>>, readonly string[]]>([
+    [
+      { user: urls('https://a/*'), project: urls('https://b/*'), local: urls('*') },
+      ['https://a/*'],
+    ],
+    [{ user: urls(), project: urls('*') }, []],
+    [{ managed: urls('x'), user: urls('y'), local: urls('*', 'x') }, ['x', 'y']],
+    [{ user: urls('x'), project: urls('x', 'z') }, ['x']],
+    [{ project: urls('x'), local: urls('y') }, ['y', 'x']],
+  ])('of URLs are not a project’s to widen: %j', async (contents, expected) => {
+    expect(hookSwitches((await load(contents)).settings).httpUrls).toEqual(expected);
+  });
+
+  const names = (...list: string[]) => ({ httpHookAllowedEnvVars: list });
+  it.each<[Partial<Record<From, unknown>>, readonly string[] | undefined]>([
+    [{ user: names(), project: names('TOKEN') }, []],
+    [{ cli: names(), local: names('TOKEN') }, []],
+    [{ user: names('A'), project: names() }, ['A']],
+    [{ user: names('A'), project: names('A', 'B') }, ['A']],
+    [{ project: names('TOKEN') }, undefined],
+    [{ project: names() }, []],
+  ])('of variables are not a project’s to widen: %j', async (contents, expected) => {
+    expect(hookSwitches((await load(contents)).settings).httpEnvVars).toEqual(expected);
   });
 });

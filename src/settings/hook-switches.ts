@@ -10,8 +10,8 @@ export interface HookSwitches {
   disabled(source: SettingSource): string | undefined;
   /** What it means when a guarding hook fails that does not say so itself. */
   readonly failure: 'open' | 'closed';
-  /** Milliseconds by event, for hooks that name no limit. */
-  readonly timeouts: Readonly<Record<string, number>>;
+  /** Milliseconds by event, for hooks of this source that name no limit. */
+  timeouts(source: SettingSource): Readonly<Record<string, number>>;
   /** Every guarding hook is asked once at the start. */
   readonly probe: boolean;
   /** The only URLs that HTTP hooks may call, `*` for anything. Undefined: nobody restricts them. */
@@ -23,15 +23,8 @@ export interface HookSwitches {
 export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): HookSwitches {
   const only = values.get('allowManagedHooksOnly');
   const managedOnly = only?.value === true;
-  const texts = (key: string): readonly string[] | undefined =>
-    values.has(key) ? values.list(key).map(({ value }) => String(value)) : undefined;
-  // fail-closed: a repository does not name the variables that its own hooks may send.
-  const ofPerson = values
-    .said('httpHookAllowedEnvVars')
-    .filter(({ source }) => source !== 'project' && source !== 'local')
-    .map(({ value }) => String(value));
-  const isEmpty = texts('httpHookAllowedEnvVars')?.length === 0;
-  const noneOrUndefined = isEmpty ? [] : undefined;
+  const ofPerson = limits(values, isOfPerson);
+  const ofAll = limits(values);
   return {
     managedOnly,
     disabled(source) {
@@ -42,10 +35,12 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
       return switchedOff(values, source);
     },
     failure: isOpened(values.get('portcullis.hookFailure')) ? 'open' : 'closed',
-    timeouts: timeoutsOf(values),
+    // fail-closed: a repository cannot make its user's guards give up before they have answered.
+    timeouts: (source) => (isOfProject(source) ? ofAll : ofPerson),
     probe: values.get('portcullis.probeHooks')?.value === true,
-    httpUrls: texts('allowedHttpHookUrls'),
-    httpEnvVars: ofPerson.length > 0 ? [...new Set(ofPerson)] : noneOrUndefined,
+    // A list of a project restricts where nobody else has one.
+    httpUrls: listOfPerson(values, 'allowedHttpHookUrls') ?? listOf(values, 'allowedHttpHookUrls'),
+    httpEnvVars: envVarsOf(values),
   };
 }
 
@@ -69,14 +64,53 @@ function switchedOff(values: SettingValues, source: SettingSource): string | und
 
 /** fail-closed: only the very word opens, and a repository cannot make its user's guards optional. */
 function isOpened(said: Sourced<unknown> | undefined): boolean {
-  return said?.value === 'open' && said.source !== 'project' && said.source !== 'local';
+  return said?.value === 'open' && !isOfProject(said.source);
 }
 
-function timeoutsOf(values: SettingValues): Readonly<Record<string, number>> {
+/** A repository's files came from somebody else; all other sources speak for who runs this. */
+function isOfProject(source: SettingSource): boolean {
+  return source === 'project' || source === 'local';
+}
+
+function isOfPerson(source: SettingSource): boolean {
+  return !isOfProject(source);
+}
+
+function listOf(
+  values: SettingValues,
+  key: string,
+  counts: (source: SettingSource) => boolean = () => true,
+): readonly string[] | undefined {
+  if (!values.has(key, counts)) return undefined;
+  // Not the list of all, in which an item that several have is that of the strongest.
+  const said = values.said(key).filter(({ source }) => counts(source));
+  return [...new Set(said.map(({ value }) => String(value)))];
+}
+
+/** fail-closed: a repository adds nothing to a list by which its user limits hooks, be it empty. */
+function listOfPerson(values: SettingValues, key: string): readonly string[] | undefined {
+  return listOf(values, key, isOfPerson);
+}
+
+/** fail-closed: a repository does not name the variables that its own hooks may send. */
+function envVarsOf(values: SettingValues): readonly string[] | undefined {
+  const key = 'httpHookAllowedEnvVars';
+  const ofPerson = listOfPerson(values, key);
+  if (ofPerson !== undefined) return ofPerson;
+  return listOf(values, key)?.length === 0 ? [] : undefined;
+}
+
+/** What a person says stands before what a project says. */
+function limits(
+  values: SettingValues,
+  counts: (source: SettingSource) => boolean = () => true,
+): Readonly<Record<string, number>> {
   const timeouts: Record<string, number> = {};
   for (const event of Object.keys(HOOK_EVENTS)) {
-    const milliseconds = values.get(`portcullis.hookTimeouts.${event}`)?.value;
-    if (typeof milliseconds === 'number') timeouts[event] = milliseconds;
+    const said = values.get(`portcullis.hookTimeouts.${event}`);
+    if (said !== undefined && typeof said.value === 'number' && counts(said.source)) {
+      timeouts[event] = said.value;
+    }
   }
   return timeouts;
 }

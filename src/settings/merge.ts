@@ -34,8 +34,8 @@ export interface MergedKey {
   readonly key: string;
   /** A list adds up, of a single value one is in force. */
   readonly isList: boolean;
-  /** Some file that may set it has it, be it as an empty list. */
-  readonly defined: boolean;
+  /** Whose files have it, of those that may set it, be it as an empty list. */
+  readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
   readonly facts: KeyFacts;
   readonly contributions: readonly Contribution[];
 }
@@ -58,7 +58,7 @@ export function inForce(merged: Merged, key: string): readonly Contribution[] {
 
 interface Found {
   readonly isList: boolean;
-  defined: boolean;
+  readonly definedBy: Set<Contribution['source']>;
   readonly facts: KeyFacts;
   readonly contributions: Contribution[];
 }
@@ -89,7 +89,8 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
   const items = isList ? value : [value];
   const of = isList && node.type === 'list' ? node.of : undefined;
   const entry = entryOf(here, isList);
-  entry.defined ||= standingOf(here.facts, here.file, value) === 'in force';
+  if (standingOf(here.facts, here.file, value) === 'in force')
+    entry.definedBy.add(here.file.source);
   items.forEach((item, index) => {
     if (of !== undefined && !fits(of, item)) return;
     entry.contributions.push(contribution(here, isList ? [...here.way, index] : here.way, item));
@@ -120,7 +121,7 @@ function inherit(node: SettingNode, walk: Walk): Walk {
 
 function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
   const key = way.join('.');
-  const entry = found.get(key) ?? { isList, defined: false, facts, contributions: [] };
+  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, contributions: [] };
   found.set(key, entry);
   return entry;
 }
@@ -145,8 +146,8 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
   return waits && (facts.strict === undefined || value !== facts.strict) ? 'untrusted' : 'in force';
 }
 
-function settle(key: string, { isList, defined, facts, contributions }: Found): MergedKey {
-  if (isList) return { key, isList, defined, facts, contributions };
+function settle(key: string, { isList, definedBy, facts, contributions }: Found): MergedKey {
+  if (isList) return { key, isList, definedBy, facts, contributions };
   const candidates = contributions.filter(({ standing }) => standing === 'in force');
   const strict =
     facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
@@ -154,7 +155,7 @@ function settle(key: string, { isList, defined, facts, contributions }: Found): 
   return {
     key,
     isList,
-    defined,
+    definedBy,
     facts,
     contributions: contributions.map((one) =>
       one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,

@@ -16,7 +16,7 @@ export interface OpenSettingsOptions
 export interface OpenedSettings {
   /** As they are at the start. */
   readonly settings: EffectiveSettings;
-  readonly trust: StartedTrust;
+  readonly trust: StartedTrust & { readonly now: boolean };
   /** From now on, with every change of the files. */
   watch(how: Pick<LiveSettingsDeps, 'apply' | 'veto'>): LiveSettings;
 }

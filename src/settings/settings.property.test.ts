@@ -74,16 +74,16 @@ describe('whatever an untrusted project’s file holds', () => {
         }
         expect(values.get('disableAllHooks')?.value).not.toBe(true);
         expect(values.list('hooks.PreToolUse')).toEqual([]);
-        const { probe: _probe, disabled, ...switches } = hookSwitches(effective);
+        const { probe: _probe, disabled, timeouts, ...switches } = hookSwitches(effective);
         expect(switches).toEqual({
           managedOnly: false,
           failure: 'closed',
-          timeouts: {},
           httpUrls: undefined,
           httpEnvVars: undefined,
         });
         for (const source of ['managed', 'cli', 'user', 'plugin', 'sdk'] as const) {
           expect(disabled(source)).toBeUndefined();
+          expect(timeouts(source)).toEqual({});
         }
         expect(values.get('sandbox.enabled')?.value).not.toBe(false);
       }),

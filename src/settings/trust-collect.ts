@@ -5,7 +5,7 @@ import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
-import { digestsOf, scriptsOf } from './trust-pins.js';
+import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { settingsDrafts } from './trust-settings.js';
 import { filesBelow } from './trust-tree.js';
@@ -44,6 +44,7 @@ class LevelCollector {
   readonly #root: string;
   readonly #level: string;
   readonly #found: Declaration[] = [];
+  #hooks: Promise<Pins> | undefined;
 
   constructor(places: CollectPlaces, at: { root: string; level: string }) {
     this.#places = places;
@@ -141,10 +142,26 @@ class LevelCollector {
     }
   }
 
+  /** Read once for all hooks. */
+  async #hookScripts(): Promise<Pins> {
+    if (this.#hooks !== undefined) return this.#hooks;
+    const place = { fs: this.#places.fs, root: this.#root, level: this.#level };
+    this.#hooks = hookScripts(place);
+    if (!(await this.#hooks).complete) {
+      const text = 'there is more than is looked at, or it cannot all be read';
+      await this.#add(join(this.#level, '.claude', 'hooks'), { ...tooMany('hooks'), text });
+    }
+    return this.#hooks;
+  }
+
   async #add(file: string, draft: Draft): Promise<void> {
     const { fs } = this.#places;
     const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
-    const { scripts, complete } = await scriptsOf(draft.runs ?? [], place);
+    const named = await scriptsOf(draft.runs ?? [], place);
+    const runs = draft.kind === 'hook' && (draft.runs ?? []).length > 0;
+    const hooks = runs ? await this.#hookScripts() : undefined;
+    const scripts = { ...hooks?.scripts, ...named.scripts };
+    const complete = named.complete && hooks?.complete !== false;
     const way = draft.way.filter((step) => typeof step === 'string');
     const where = toPosix(relative(this.#root, file));
     this.#found.push({

@@ -15,7 +15,7 @@ export function hookDrafts(value: unknown, way: readonly string[]): readonly Dra
       return hooks.map((handler: unknown, at) => ({
         kind: 'hook' as const,
         name: on === '*' ? event : `${event} on ${on}`,
-        text: textOfHandler(handler),
+        text: `${textOfHandler(handler)}${sentBy(handler)}`,
         way: [...groupWay, 'hooks', at],
         value: { event, matching, handler },
         runs: commandsOf(handler),
@@ -38,6 +38,18 @@ function textOfHandler(handler: unknown): string {
   if (typeof url === 'string') return `POST ${url}`;
   if (typeof prompt === 'string') return `${String(type)}: ${prompt}`;
   return JSON.stringify(handler);
+}
+
+/** What a person would hand over by saying yes: variables, and headers by their names. */
+function sentBy(handler: unknown): string {
+  if (!isRecord(handler)) return '';
+  const { allowedEnvVars: variables, headers } = handler;
+  const names = isRecord(headers) ? Object.keys(headers) : [];
+  const listed = Array.isArray(variables) ? variables.map(String) : [];
+  return [
+    ...(listed.length === 0 ? [] : [`; allowedEnvVars: ${listed.join(', ')}`]),
+    ...(names.length === 0 ? [] : [`; headers: ${names.join(', ')}`]),
+  ].join('');
 }
 
 function commandsOf(handler: unknown): readonly string[] {

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { isInside, join, relative, resolve, toPosix } from '../env/paths.js';
+import { filesBelow } from './trust-tree.js';
 
 /** A script that a command names, by its path from the project's root, with the digest of its content. */
 export interface Pins {
@@ -29,6 +30,36 @@ const MOST_BYTES = 8 * 1024 * 1024;
 export async function scriptsOf(commands: readonly string[], place: PinPlace): Promise<Pins> {
   return await digestsOf(candidates(commands, place), place);
 }
+
+/** The most that is read of one directory of hooks; a limit, so that a start stays quick. */
+const MOST_HOOK_FILES = 2_000;
+const MOST_HOOK_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Everything in `.claude/hooks`, of the level and of the root. A command hook stands for it, as no
+ * command text tells what its script reads or starts. Logs are left out: they are what hooks write.
+ */
+export async function hookScripts(
+  place: Omit<PinPlace, 'fs' | 'directory'> & { readonly fs: PinPlace['fs'] & TreeSource },
+): Promise<Pins> {
+  const directories = new Set([place.level, place.root].map((base) => join(base, '.claude/hooks')));
+  const files: string[] = [];
+  let cut = false;
+  for (const directory of directories) {
+    const tree = await filesBelow(place.fs, directory, { skipped: new Set(['.git']) });
+    files.push(...tree.files.filter((file) => !file.toLowerCase().endsWith('.log')));
+    cut ||= tree.cut;
+  }
+  let bytes = 0;
+  for (const file of files) bytes += (await place.fs.stat(file).catch(() => undefined))?.size ?? 0;
+  // fail-closed: what is not read is not known, so trust in it is not kept.
+  if (cut || files.length > MOST_HOOK_FILES || bytes > MOST_HOOK_BYTES) {
+    return { scripts: {}, complete: false };
+  }
+  return await digestsOf(files, place);
+}
+
+type TreeSource = Parameters<typeof filesBelow>[0];
 
 /** The content of files, by their path from the project's root. */
 export async function digestsOf(

@@ -17,6 +17,7 @@ const SKIPPED = new Set(['node_modules', '.git']);
 export async function filesBelow(
   fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
   directory: string,
+  { skipped = SKIPPED }: { readonly skipped?: ReadonlySet<string> } = {},
 ): Promise<Tree> {
   const files: string[] = [];
   const seen = new Set<string>();
@@ -30,7 +31,7 @@ export async function filesBelow(
       if (++entries > MOST_ENTRIES) return { files, cut: true };
       const full = join(at, entry.name);
       const kind = entry.kind === 'symlink' ? (await fs.stat(full))?.kind : entry.kind;
-      if (kind === 'directory' && !SKIPPED.has(entry.name)) open.push(full);
+      if (kind === 'directory' && !skipped.has(entry.name)) open.push(full);
       else if (kind === 'file') files.push(full);
     }
   }

@@ -79,8 +79,11 @@ export interface SettingValues {
   list(key: string): readonly Sourced<unknown>[];
   /** What every file that may set the key says, strongest first, also what a stronger one shadows. */
   said(key: string): readonly Sourced<unknown>[];
-  /** Whether some file that may set the key has it: an empty list is not the same as none. */
-  has(key: string): boolean;
+  /**
+   * Whether some file that may set the key has it: an empty list is not the same as none. With
+   * `counts`, only files of the sources that it says yes to.
+   */
+  has(key: string, counts?: (source: SettingSource) => boolean): boolean;
 }
 
 /** Whether an unusable restriction stops the start. It does, unless a trusted file says otherwise. */

@@ -1,4 +1,3 @@
-import { join } from '../env/paths.js';
 import type { BundledSkill } from './bundled/index.js';
 import type { Extraction } from './extract.js';
 import { readSkill } from './head.js';
@@ -34,9 +33,4 @@ async function bundledSkill(
       return body;
     },
   };
-}
-
-/** Paths of the files beside a bundled skill. */
-export function bundledFiles(skill: BundledSkill, extraction: Extraction): readonly string[] {
-  return Object.keys(skill.files).map((name) => join(extraction.directoryOf(skill.name), name));
 }

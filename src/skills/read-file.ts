@@ -8,7 +8,7 @@ import { type ReadSkill, readSkill } from './head.js';
 
 /** A file's head as it was read, and which version of the file that was. */
 export interface ReadFile {
-  readonly skill: ReadSkill;
+  readonly skill: Omit<ReadSkill, 'body'>;
   /** Changes whenever the file does. */
   readonly stamp: string;
   /** Text without the head, of the same version. Throws when the file is another one by now. */
@@ -28,6 +28,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
 /** Enough of the body to take a description from. */
 const ENOUGH_BODY = 2_048;
+const ENOUGH_BLANKS = 256 * 1024;
 
 export function openSkillReader(deps: {
   readonly fs: SkillFiles;
@@ -42,8 +43,10 @@ export function openSkillReader(deps: {
   ): Promise<Result<ReadFile, string>> {
     const text = await headText(fs, file);
     if (text.includes('\0')) return err('it is no text');
+    // fail-closed: the head that may come later would not have been seen.
+    if (text.length >= ENOUGH_BLANKS && MAYBE.test(text)) return err('it begins with blanks only');
     const isCommand = root.kind === 'commands';
-    const skill = await readSkill(text, { parseYaml, isCommand });
+    const { body: _, ...skill } = await readSkill(text, { parseYaml, isCommand });
     const body = async (): Promise<string> => await wholeBody(fs, { file, stamp });
     return ok({ skill, stamp, body });
   }
@@ -84,7 +87,7 @@ function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
 
 const utf8 = new TextDecoder('utf-8');
 
-/** The head and some of the body. */
+/** The head and as much of the body as a description can be taken from. */
 async function headText(fs: SkillFiles, file: string): Promise<string> {
   let text = '';
   for (const length of STEPS) {
@@ -92,20 +95,24 @@ async function headText(fs: SkillFiles, file: string): Promise<string> {
     const isWhole = bytes.length < length;
     // Half a character at the end is not the file's own.
     text = isWhole ? utf8.decode(bytes) : utf8.decode(bytes).replace(/\uFFFD$/, '');
-    if (isWhole || hasEnough(text)) return text;
+    const end = enoughOf(text);
+    if (end < text.length) return text.slice(0, end);
+    if (isWhole) return text;
   }
   return text;
 }
 
 const OPENING = /^(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
+const MAYBE = /^[ \t\r\n]*-{0,3}[ \t]*$/;
 const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
 
-/** Whether the head ends in what was read, with some of the body behind it; or there is none. */
-function hasEnough(text: string): boolean {
+/** Where one can stop: behind the head and some of the body. More than there is while the head goes on. */
+function enoughOf(text: string): number {
   const open = OPENING.exec(text)?.[0];
-  if (open === undefined) return true;
+  // Whether a head follows is not seen before the blank lines end.
+  if (open === undefined) return MAYBE.test(text) ? Number.POSITIVE_INFINITY : ENOUGH_BODY;
   CLOSING.lastIndex = open.length - 1;
-  return CLOSING.test(text) && text.length - CLOSING.lastIndex >= ENOUGH_BODY;
+  return CLOSING.test(text) ? CLOSING.lastIndex + ENOUGH_BODY : Number.POSITIVE_INFINITY;
 }
 
 async function wholeBody(

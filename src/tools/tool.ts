@@ -73,6 +73,8 @@ export interface ToolOutput {
   readonly isError?: boolean;
   /** `tool_use_result` on the wire and `tool_response` in hooks. */
   readonly structured?: unknown;
+  /** Files of ours that hold what is too long to show. Gone when a hook puts something else in its place. */
+  readonly files?: readonly string[];
   /** Ends the run after this result, with this value (structured output). */
   readonly finish?: { readonly structuredOutput: unknown };
   /** Texts that follow the results of the step in the same message, as they are: the text of a skill. */

@@ -30,6 +30,10 @@ describe('parseJson', () => {
   it('refuses a key that could reach a prototype', () => {
     expect(parseJson('{"a":{"__proto__":{"b":1}}}').ok).toBe(false);
     expect(parseJson('{"a":"__proto__"}').ok).toBe(true);
+    for (const key of ['\\u005f_proto__', '__pr\\u006Fto__', '__pro\\u0074o__']) {
+      expect(parseJson(`{"a":[{"${key}":{"b":1}}]}`).ok).toBe(false);
+      expect(parseJson(`{"a":"${key}"}`)).toEqual({ ok: true, value: { a: '__proto__' } });
+    }
   });
 });
 

@@ -219,8 +219,8 @@ describe('a guard of a prompt or of the model that fails, refuses', () => {
     });
     const done = await run({ ...scenario, script: ['answered'] });
     const results = done.frames.filter(isResult).map((frame) => String(frame.result));
-    expect(results[0]).toContain('guard failed: BOOM');
-    expect(results[1]).toContain('guard failed: no answer within 0.4 s');
+    expect(results[0]).toMatch(/guard failed: .*BOOM/);
+    expect(results[1]).toMatch(/guard failed: .*no answer within 0\.4 s/);
     expect(results[2]).toContain('guard failed: ');
     expect(results[3]).toBe('answered');
     expect(done.requests).toHaveLength(1);

@@ -72,6 +72,7 @@ const REPLIES = [
   bash('echo second'),
   'The second answer.',
   '<summary>All of it in short.</summary>',
+  'The skill was read.',
   { error: { status: 400, type: 'invalid_request_error', message: 'not today' } },
 ];
 
@@ -103,7 +104,7 @@ async function mainSession(
       await host.request({ subtype: 'set_model', model: 'haiku' });
       const settings = { hooks, permissions: { deny: ['Bash(rm *)'] } };
       project.write(`../home/${SETTINGS}`, JSON.stringify(settings));
-      for (const prompt of ['second', '/compact what matters', 'third']) {
+      for (const prompt of ['second', '/compact what matters', '/write-a-hook', 'third']) {
         host.prompt(prompt);
         await host.next(isResult);
       }

@@ -117,6 +117,17 @@ describe('an http hook', () => {
     expect(failure.message).toContain(message);
   });
 
+  it('takes an object with a key that stands twice for no verdict', async () => {
+    const body = '{"a":{"decision":"block","decision":null}}';
+    const server = await serve((_request, response) => response.end(body));
+    const raw = await post({ url: server.url });
+    expect(failureOf(raw)).toMatchObject({
+      cause: 'broken-output',
+      message: expect.stringContaining('"decision" stands twice'),
+    });
+    expect(raw).toMatchObject({ printed: body });
+  });
+
   it('takes bytes that are no text for no verdict', async () => {
     const server = await serve((_request, response) => {
       response.end(Buffer.from([0x7b, 0xff, 0x7d]));

@@ -108,12 +108,22 @@ describe('a persistent hook', () => {
       say({ id, ...shape });
     `);
     expect(await ask({ shape: { output: null } })).toEqual({ kind: 'value', value: {} });
-    expect(await ask({ shape: { error: 'no data base' } })).toEqual(
+    expect(await ask({ shape: { error: 'no data base' } })).toMatchObject(
       failure('threw', 'it reports an error: no data base'),
     );
-    expect(await ask({ shape: { error: 'e', output: {} } })).toEqual(failure('threw'));
+    expect(await ask({ shape: { error: 'e', output: {} } })).toMatchObject(failure('threw'));
     for (const shape of [{}, { output: 'allow' }, { output: [] }, { output: true }]) {
-      expect(await ask({ shape })).toEqual(failure('broken-output', 'neither'));
+      expect(await ask({ shape })).toMatchObject(failure('broken-output', 'neither'));
+    }
+    for (const beside of [
+      { decision: 'block' },
+      { result: { continue: false } },
+      { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },
+      { updatedToolOutput: 'x' },
+    ]) {
+      const misplaced = failure('invalid-output', 'beside "output"');
+      expect(await ask({ shape: { output: null, ...beside } })).toMatchObject(misplaced);
+      expect(await ask({ shape: { output: {}, ...beside } })).toMatchObject(misplaced);
     }
     expect(starts()).toHaveLength(1);
   });
@@ -183,14 +193,27 @@ describe('lines that are no answers', () => {
       else if (!input.silent) say({ id, output: { fine: true } });
     `);
     const silent = ask({ silent: true });
-    expect(await ask({ bad: true })).toEqual(
+    expect(await ask({ bad: true })).toMatchObject(
       failure('broken-output', 'not JSON: {"id": 1, "output": {'),
     );
-    expect(await silent).toEqual(failure('broken-output'));
+    expect(await silent).toMatchObject(failure('broken-output'));
     expect(await ask({})).toEqual({ kind: 'value', value: { fine: true } });
     const [first = 0, ...others] = starts();
     expect(isGone(first)).toBe(true);
     expect(others).toHaveLength(1);
+  });
+
+  it('with a key that stands twice are no answers either', async () => {
+    const { ask } = guard(`
+      say(input.twice ? input.twice.replace('ID', id) : { id, output: null });
+    `);
+    for (const twice of [
+      '{"id":ID,"output":{"decision":"block"},"output":null}',
+      '{"id":ID,"output":{"decision":"block","decision":null}}',
+    ]) {
+      expect(await ask({ twice })).toMatchObject(failure('broken-output', 'stands twice'));
+    }
+    expect(await ask({})).toEqual({ kind: 'value', value: {} });
   });
 
   it('are noise while nobody is asked', async () => {

@@ -66,6 +66,26 @@ describe('many and large', () => {
     expect(await reason('c')).toContain('larger than');
   });
 
+  it('sees a head that hides behind blank lines', async () => {
+    const head = skillText('disable-model-invocation: true\nallowed-tools: Bash');
+    const { book, reason } = openWorld({
+      files: {
+        '.claude/skills/a/SKILL.md': `${'\n'.repeat(9_000)}${head}`,
+        '.claude/skills/b/SKILL.md': `${' \n'.repeat(4_095)}${head}`,
+        '.claude/skills/c/SKILL.md': `${'\n'.repeat(400_000)}${head}`,
+      },
+    });
+    const skills = await book.all();
+    expect(
+      skills.map(({ name, head: { disableModelInvocation } }) => [name, disableModelInvocation]),
+    ).toEqual([
+      ['a', true],
+      ['b', true],
+    ]);
+    expect(await reason('c')).toContain('blanks');
+    expect(await skills[0]?.body()).toBe('BODY');
+  });
+
   it('does not fall over a file that cannot be read', async () => {
     const { names, reason } = openWorld({
       files: { ...one('a'), ...one('b') },

@@ -43,6 +43,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'skills',
+    {
+      help: 'The skills here: list, show <name>, validate [paths], test <file>',
+      load: () => import('./skills.js'),
+    },
+  ],
+  [
     'trust',
     {
       help: 'Show what a folder would run or allow, and trust it (--list, --revoke, --yes, --json)',

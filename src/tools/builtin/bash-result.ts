@@ -49,6 +49,7 @@ export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
   return {
     content: lines.length === 0 ? NO_OUTPUT : lines.join('\n'),
     ...(isError && { isError }),
+    ...(saved && { files: [saved.path] }),
     structured: {
       stdout: shown,
       stderr: '',

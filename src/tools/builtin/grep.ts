@@ -107,12 +107,19 @@ async function answer(
     ...(result.exitCode === 2 ? [`Not all was searched: ${head(result.stderr.trim(), 500)}`] : []),
   ];
   const text = [report.text, ...notes.map((note) => `[${note}]`)].join('\n');
-  const spill = spillInto(deps.fs, {
+  const files: string[] = [];
+  const save = spillInto(deps.fs, {
     directory: () => context.spillDirectory(),
     name: `grep-${context.toolUseId}`,
   });
+  const spill = async (whole: string): Promise<string> => {
+    const file = await save(whole);
+    files.push(file);
+    return file;
+  };
   return {
     content: await boundText(text, { spill }),
+    ...(files.length === 0 ? {} : { files }),
     structured: { ...report.structured, ...(result.timedOut ? { timedOut: true } : {}) },
   };
 }

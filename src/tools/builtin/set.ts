@@ -49,6 +49,8 @@ export interface BuiltinParts {
   /** Names to take away, whatever else says. */
   readonly banned: readonly string[];
   readonly jsonSchema: Readonly<Record<string, unknown>> | undefined;
+  /** Tools of other parts of the program. */
+  readonly more?: readonly AnyTool[];
   /** Looks at what happens to tasks and may object. */
   readonly taskWatch?: TaskWatch;
   summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
@@ -72,7 +74,11 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   const shells = createBackgroundShells(parts);
   const drafts = createDrafts();
   const streak = createFailureStreak();
-  const all = [...allTools(parts, shells, drafts), ...(await structuredOutput(parts))];
+  const all = [
+    ...allTools(parts, shells, drafts),
+    ...(parts.more ?? []),
+    ...(await structuredOutput(parts)),
+  ];
   return {
     pool: createPool(chosen(parts, all)),
     shells,
@@ -177,7 +183,6 @@ function refuseUnknown(name: string, all: readonly AnyTool[]): void {
 const OTHERS: ReadonlySet<string> = new Set([
   'Agent',
   'Task',
-  'Skill',
   'WebSearch',
   'SlashCommand',
   'MultiEdit',

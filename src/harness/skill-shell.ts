@@ -1,0 +1,54 @@
+import { textOf } from '../protocol/content.js';
+import type { RunShell } from '../skills/shell.js';
+import type { InvokeDeps } from '../tools/invocation.js';
+import { createInvoke } from '../tools/invoke.js';
+import { createPool } from '../tools/pool.js';
+import type { AnyTool, Workspace } from '../tools/tool.js';
+import { isRecord } from '../util/own.js';
+
+export interface SkillShellParts {
+  /** The session's gate and what stands around its calls. */
+  readonly around: Pick<
+    InvokeDeps,
+    'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'
+  >;
+  tools(): readonly AnyTool[];
+  readonly workspace: Workspace;
+  contextFor(agent: InvokeDeps['agent']): InvokeDeps['contextFor'];
+  readonly onVerdict: InvokeDeps['onVerdict'];
+}
+
+/** Commands in the text of skills go the one way in, and nobody is asked about them. */
+export function skillShell(parts: SkillShellParts): RunShell {
+  return async ({ text, agent }, signal) => {
+    const bash = parts.tools().find(({ name }) => name === 'Bash');
+    // fail-closed: a shell that was taken away is not lent to skills.
+    if (bash === undefined) return { kind: 'refused', reason: 'there is no Bash tool here' };
+    let refused: string | undefined;
+    const invoke = createInvoke({
+      ...parts.around,
+      pool: createPool([bash]),
+      agent,
+      workspace: parts.workspace,
+      unattended: true,
+      contextFor: parts.contextFor(agent),
+      onVerdict(call, tool, verdict) {
+        parts.onVerdict(call, tool, verdict);
+        if (verdict.kind === 'refused') refused = verdict.message;
+      },
+      onInvalidInput: () => undefined,
+      onRan: () => {},
+    });
+    const id = `skill_${parts.around.uuid()}`;
+    const call = { type: 'tool_use' as const, id, name: bash.name, input: { command: text } };
+    const { block, structured } = await invoke(call, undefined, signal);
+    if (refused !== undefined) return { kind: 'refused', reason: refused };
+    const shown = typeof block.content === 'string' ? block.content : textOf(block.content);
+    const output = isRecord(structured) ? structured.stdout : undefined;
+    return {
+      kind: 'ran',
+      text: typeof output === 'string' ? output : shown,
+      isError: block.is_error === true,
+    };
+  };
+}

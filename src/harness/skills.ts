@@ -1,0 +1,137 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { reminder } from '../context/reminders.js';
+import { homeDirectory, stateDirectory } from '../env/paths.js';
+import { privateDirectory } from '../env/private-files.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import type { GateExtension } from '../permissions/open.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { openProjectTrust } from '../settings/trust.js';
+import { openSkillBook } from '../skills/book.js';
+import { openExtraction } from '../skills/extract.js';
+import { projectLevels } from '../skills/find-roots.js';
+import { gitIgnored } from '../skills/git-ignored.js';
+import { createSkillGrants } from '../skills/grant.js';
+import { createSkillApprovals } from '../skills/grant-approval.js';
+import { createSkillInvoker, type ReadySkill } from '../skills/invoke.js';
+import { listingMessage, skillListing } from '../skills/listing.js';
+import { overrideFrom } from '../skills/overrides.js';
+import { parseYaml } from '../skills/parse-yaml.js';
+import type { RunShell } from '../skills/shell.js';
+import type { Skill } from '../skills/skill.js';
+import { skillTool } from '../skills/skill-tool.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+export interface SkillParts {
+  readonly hooks: OpenHooks;
+  readonly processes: ProcessSupervisor;
+  readonly sessionId: string;
+}
+
+/** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
+export function openSkills(config: SessionConfig, ground: Ground, parts: SkillParts) {
+  const { fs, env, host } = ground;
+  const { values } = ground.settings;
+  const home = homeDirectory(env);
+  const managedDir = managedSettingsDirectory(host.os);
+  const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
+  const override = (name: string) => overrideFrom(values, name);
+  const levels = projectLevels(config.cwd);
+  const book = openSkillBook({
+    fs,
+    cwd: config.cwd,
+    configDir: ground.configDir,
+    managedDir,
+    sources: ground.sources,
+    additionalDirectories: () => ground.workspace.roots.slice(1),
+    parseYaml,
+    override,
+    trusts: async (directory) =>
+      levels.includes(directory)
+        ? await ground.trust.inForce()
+        : (
+            await openProjectTrust({
+              fs,
+              cwd: directory,
+              configDir: ground.configDir,
+              stateDirectory: stateDirectory(env),
+              sources: ground.sources,
+              now: ground.clock.now,
+            }).check()
+          ).verdict === 'trusted',
+    isIgnored: gitIgnored({ processes: parts.processes, env }),
+    ...(values.get('disableBundledSkills')?.value === true
+      ? {}
+      : { bundled: openExtraction(files) }),
+  });
+  const grants = createSkillGrants({
+    cwd: config.cwd,
+    home,
+    projectDir: config.cwd,
+    managedOnly: () =>
+      ground.settings.permissions.managedRulesOnly === undefined
+        ? undefined
+        : 'only managed rules may allow anything here',
+  });
+  const approvals = createSkillApprovals(book);
+  let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
+  const invoker = createSkillInvoker({
+    book,
+    grants,
+    runShell: (command, signal) => runShell(command, signal),
+    projectDir: config.cwd,
+    sessionId: () => parts.sessionId,
+    effort: () => config.effort,
+    shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
+  });
+  /** What of a skill goes beyond its text and its rules. */
+  const onReady = ({ hooks, notes, skill }: ReadySkill): void => {
+    if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
+    for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
+  };
+  const extension: GateExtension = {
+    guards: [grants.guard, approvals.guard],
+    resolvers: [approvals.resolver],
+    rules: grants.rules,
+    contentOf: approvals.contentOf,
+  };
+  const listed = (skills: readonly Skill[], windowTokens: number) =>
+    skillListing(skills, {
+      windowTokens,
+      overrides: override,
+      isDormant: book.isDormant,
+      fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
+      maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
+      budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
+    });
+  return {
+    book,
+    invoker,
+    extension,
+    onReady,
+    tool: skillTool({ invoker, approvals, onReady }),
+    beginTurn: () => grants.beginTurn(),
+    /** The list that the model is shown at the start; undefined when there is none to show. */
+    async listing(windowTokens: number): Promise<string | undefined> {
+      const listing = listed(await book.list(), windowTokens);
+      if (listing.note !== undefined) parts.hooks.tell(listing.note);
+      return listing.text === '' ? undefined : reminder(listingMessage(listing));
+    },
+    /** Skills that became known because files were touched. */
+    async touched(paths: readonly string[]): Promise<string | undefined> {
+      const { text } = listed(await book.touched(paths), Number.MAX_SAFE_INTEGER);
+      return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
+    },
+    /** What only the open session can do. */
+    lend(run: RunShell): void {
+      runShell = run;
+    },
+    close: () => files.remove(),
+  };
+}
+
+export type OpenSkills = ReturnType<typeof openSkills>;
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
