@@ -55,7 +55,7 @@ interface NamesFit {
 function namesFit(event: HookEventName, matcher: string | undefined): NamesFit {
   if (hookEventFacts(event).matches === 'nothing') return { fits: () => true };
   if (event === 'FileChanged') return { fits: fileNames(matcher) };
-  const made = gateMatcher(matcher);
+  const made = gateMatcher(matcher, { ofTools: hookEventFacts(event).matches === 'tool' });
   const fits = remembered((names) => made.matches(names));
   return {
     fits,

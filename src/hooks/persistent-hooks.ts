@@ -21,6 +21,8 @@
  * | JSON, but no object | noise: counted and logged |
  * | no JSON, and a question is open | every open question failed; the child is started afresh |
  * | no JSON, and no question is open | noise |
+ * | a key stands twice, and a question is open | as no JSON |
+ * | a verdict beside `output` | that question failed |
  *
  * A child that does not answer in time is ended and started afresh with the next question, unless it has
  * answered others meanwhile and more are open: then only that question failed. A child that ended is

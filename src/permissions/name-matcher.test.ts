@@ -20,6 +20,8 @@ describe('the matcher of a guard', () => {
     ['mcp__calc__add', 'mcp__calc__add__more', false],
     ['mcp__calc__*', 'mcp__calc__add', true],
     ['mcp__calc__.*', 'mcp__calc__add', true],
+    ['mcp__git*__*', 'mcp__github__push', true],
+    ['mcp__git*__*', 'mcp__calc__push', false],
     ['mcp__.*__write', 'mcp__fs__write', true],
   ])('%s for %s: %s', (matcher, name, expected) => {
     const made = gateMatcher(matcher);
@@ -78,6 +80,20 @@ describe('the matcher of a guard', () => {
     const { matches } = gateMatcher(matcher);
     expect(yes.filter((name) => matches([name]))).toEqual(yes);
     expect(no.filter((name) => matches([name]))).toEqual([]);
+  });
+
+  it.each([
+    '"Bash"',
+    '/Bash/',
+    '{Write,Edit}',
+    'Ba\u017fh',
+    'Bash tool',
+    '!Read',
+    'Write|Bash (rm)',
+  ])('of tools guards every tool when %s can be the name of none', (matcher) => {
+    const made = gateMatcher(matcher, { ofTools: true });
+    expect(made).toMatchObject({ unreadable: true });
+    expect(made.matches(['Read'])).toBe(true);
   });
 
   it('guards every tool when one of several alternatives cannot be read', () => {

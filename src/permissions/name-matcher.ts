@@ -1,5 +1,6 @@
-import { linearPattern } from '../util/linear-pattern.js';
+import { type LinearPattern, linearPattern } from '../util/linear-pattern.js';
 import { type MatcherPart, matcherParts } from '../util/matcher-parts.js';
+import { NAME_LETTERS, wordsOf } from '../util/pattern-words.js';
 
 /** For which tools a hook or callback is meant. */
 export interface NameMatcher {
@@ -14,12 +15,19 @@ export interface NameMatcher {
 /**
  * Nothing and `*` mean every tool. Alternatives are joined by `|` or `,`: a plain name means this
  * one, everything else is a regular expression that is searched for in the name. Case does not
- * matter: a guard that is meant for `bash` guards Bash.
+ * matter: a guard that is meant for `bash` guards Bash. With `ofTools`, what no tool can be called is
+ * not readable.
  */
-export function gateMatcher(given: string | undefined): NameMatcher {
+export function gateMatcher(
+  given: string | undefined,
+  { ofTools = false }: { readonly ofTools?: boolean } = {},
+): NameMatcher {
   const text = given?.trim() ?? '';
   if (text === '' || text === '*') return { text, matches: () => true };
-  const parts = matcherParts(text).map((part) => fitsOf(part, text));
+  const parts = matcherParts(text).map((part) =>
+    // fail-closed: quotes, blanks and look-alike letters stand in no name, so nothing would be guarded.
+    ofTools && namesNoTool(part) ? { error: 'no tool can be called so' } : fitsOf(part, text),
+  );
   if (parts.length === 0) {
     // fail-closed: a guard that names nothing would guard nothing.
     return everything(text, `the matcher "${text}" names nothing`);
@@ -44,6 +52,11 @@ type PartFits =
   | { readonly fits: Fits; readonly problem?: string; readonly error?: never }
   | { readonly error: string };
 
+function namesNoTool({ kind, text }: MatcherPart): boolean {
+  if (kind === 'name') return text.includes(' ');
+  return kind === 'expression' && wordsOf(text, NAME_LETTERS).length === 0;
+}
+
 /** `mcp__server`, without the tool that comes after it. */
 const SERVER = /^mcp__(?!.+?__.)/i;
 
@@ -57,7 +70,8 @@ function fitsOf(part: MatcherPart, matcher: string): PartFits {
     return SERVER.test(part.text) ? ofServer(part.text, matcher) : { fits: exactly(part.text) };
   const pattern = linearPattern(part.text, { ignoreCase: true });
   if (!pattern.ok) return { error: pattern.error };
-  const searched: Fits = (name) => pattern.value.test(name);
+  const glob = GLOB.test(part.text) ? globbed(part.text) : undefined;
+  const searched: Fits = (name) => pattern.value.test(name) || glob?.test(name) === true;
   if (part.tool === undefined) return { fits: searched };
   const itself = exactly(part.tool);
   return { fits: (name) => itself(name) || searched(name) };
@@ -70,6 +84,14 @@ function ofServer(server: string, matcher: string): PartFits {
   const prefix = `${server.toLowerCase().replace(/_+$/, '')}__`;
   const problem = `the matcher "${matcher}" names no tool by ${server}; it is taken to mean every tool that begins so`;
   return { fits: (name) => itself(name) || name.toLowerCase().startsWith(prefix), problem };
+}
+
+/** fail-closed: `mcp__git*__*` is an expression, and who writes it means `mcp__github__push`. */
+const GLOB = /^mcp__[\w*-]+$/i;
+
+function globbed(text: string): LinearPattern | undefined {
+  const pattern = linearPattern(`^${text.replace(/\*/g, '.*')}$`, { ignoreCase: true });
+  return pattern.ok ? pattern.value : undefined;
 }
 
 function exactly(wanted: string): Fits {

@@ -1,7 +1,7 @@
 import { linearPattern } from '../util/linear-pattern.js';
 import { type MatcherPart, matcherParts } from '../util/matcher-parts.js';
 import { nearest } from '../util/nearest.js';
-import { wordsOf } from '../util/pattern-words.js';
+import { NAME_LETTERS, wordsOf } from '../util/pattern-words.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { EventCheck } from './check-options.js';
 import { inWords, milder, problem, type ValueContext } from './check-values.js';
@@ -99,9 +99,6 @@ function checkExpression(text: string, at: Place): readonly ConfigProblem[] {
   const message = `the matcher "${text}" matches no tool that there is now.`;
   return [problem(milder(context), message, 'It may match tools of MCP servers.')];
 }
-
-/** What names of tools consist of; the likeliest first. */
-const NAME_LETTERS = [...'xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'];
 
 /** Names of tools of servers in which a word could stand. */
 function inServerTools(word: string): readonly string[] {

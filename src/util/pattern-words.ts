@@ -1,5 +1,10 @@
 import { PatternError, type PatternNode, readPattern } from './linear-pattern-reader.js';
 
+/** What names of tools consist of; the likeliest first. */
+export const NAME_LETTERS = [
+  ...'xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-',
+] as const;
+
 /** More than any matcher needs; alternatives within alternatives multiply. */
 const MOST_WORDS = 64;
 const LONGEST_WORD = 400;

@@ -126,7 +126,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     await shell.shows(/bypassPermissions was not enabled/);
     shell.line('/mode');
     shell.line('/nonsense');
-    await shell.shows('/nonsense is not a command');
+    await shell.shows('Unknown command: /nonsense');
     shell.line('go');
     await shell.shows(/\nok/);
     expect(shell.server.requests[0]?.body).toMatchObject({ model: 'second-model' });

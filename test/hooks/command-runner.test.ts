@@ -199,7 +199,7 @@ describe('the output', () => {
   });
 
   it('is no answer when it does not end', async () => {
-    expect(await run('exec yes')).toEqual({
+    expect(await run('exec yes')).toMatchObject({
       kind: 'failed',
       failure: { cause: 'broken-output', message: 'it wrote more than 64 MB' },
     });
@@ -210,7 +210,7 @@ describe('the limit', () => {
   it('ends the hook with its grandchildren, and what it printed does not count', async () => {
     const pids = path.join(temporaryDirectory(), 'pids');
     const script = `echo '{}'; echo $$ >> ${pids}; sh -c 'echo $$ >> ${pids}; setsid sleep 100 & echo $! >> ${pids}; sleep 100'`;
-    expect(await run(script, { request: { timeoutMs: 1500 } })).toEqual({
+    expect(await run(script, { request: { timeoutMs: 1500 } })).toMatchObject({
       kind: 'failed',
       failure: { cause: 'timeout', message: 'no answer within 1.5 s' },
     });
