@@ -73,8 +73,8 @@ async function put(
   hooks: (asked: Asked) => Promise<Decided>,
 ): Promise<AskAnswer> {
   const forPerson = waitsForPerson(request);
-  if (forPerson && asker === undefined) {
-    return nobody(request.heldBy === PRE_TOOL_USE_HOOKS ? 'A hook wants a person to decide.' : '');
+  if (request.heldBy === PRE_TOOL_USE_HOOKS && asker === undefined) {
+    return nobody('A hook wants a person to decide.');
   }
   const { call } = request;
   if (asker === undefined && modeDecides(call, request.mode)) return nobody('');
