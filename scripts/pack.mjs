@@ -80,7 +80,15 @@ async function toCommonJs(text) {
 }
 
 /** Loaded on demand, but by nearly every run: packed as well, evaluated only when asked for. */
-const USUAL = ['anthropic', 'validators', 'stream', 'trust-collect', 'trust-store', 'check'];
+const USUAL = [
+  'anthropic',
+  'bundled',
+  'validators',
+  'stream',
+  'trust-collect',
+  'trust-store',
+  'check',
+];
 
 /** The chunks that the entry reaches without a dynamic import, and the usual ones. */
 function neededAtStart(metafile) {

@@ -129,6 +129,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       await compact.after({ ...placeNow(signal), trigger, summary });
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
+      // The text of skills is gone with the rest of the conversation.
+      skills.invoker.forget();
       const texts = (note?.content ?? []).flatMap((block) =>
         block.type === 'text' ? [block.text] : [],
       );
