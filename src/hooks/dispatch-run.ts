@@ -2,7 +2,7 @@ import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { isRecord } from '../util/own.js';
-import { restraintIn } from './answer-restraint.js';
+import { restraintAnywhere } from './answer-restraint.js';
 import type { ReadAnswer } from './answer-result.js';
 import { runsBeside } from './capture-handler.js';
 import { type Timed, withDeadline } from './dispatch-deadline.js';
@@ -244,7 +244,7 @@ function refuses(hook: Hook, { cause }: HookFailure, { raw, cancelled }: Result)
   // fail-closed: what a host lets pass is an error. Silence, be it of a host that is gone, an answer
   // to another question and one with a no in it are not.
   if (cause === 'timeout' || cause === 'unavailable' || cause === 'wrong-event') return true;
-  return raw?.kind === 'value' && restraintIn(raw.value) !== 'none';
+  return raw?.kind === 'value' && restraintAnywhere(raw.value) !== 'none';
 }
 
 /** What counts of an answer. */
