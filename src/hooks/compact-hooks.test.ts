@@ -3,7 +3,7 @@ import { type ScriptedHook, scriptedHooks } from '../../test/support/scripted-ho
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createCompactHooks } from './compact-hooks.js';
 
-const scene = { agent: MAIN_AGENT, cwd: '/work', signal: new AbortController().signal };
+const scene = { agent: MAIN_AGENT, cwd: '/there', signal: new AbortController().signal };
 
 function wishes(...hooks: ScriptedHook[]) {
   const { dispatch } = scriptedHooks({ PreCompact: hooks });

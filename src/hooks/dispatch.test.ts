@@ -68,7 +68,7 @@ describe('what hooks are asked', () => {
     expect(one?.input).toEqual({
       session_id: 's1',
       transcript_path: '/t',
-      cwd: '/work/p',
+      cwd: '/there/p',
       hook_event_name: 'PreToolUse',
       prompt_id: 'p1',
       permission_mode: 'default',

@@ -5,7 +5,7 @@ import { createDisplayHooks } from './message-display.js';
 
 const shown = {
   agent: MAIN_AGENT,
-  cwd: '/work',
+  cwd: '/there',
   signal: new AbortController().signal,
   turnId: 't1',
   messageId: 'm1',

@@ -31,7 +31,7 @@ describe('hooks after a call', () => {
     });
     expect(fired[0]?.occasion).toMatchObject({
       matched: ['Bash'],
-      cwd: '/work',
+      cwd: '/there',
       mode: 'default',
       toolUseId: 'toolu_1',
     });
@@ -115,7 +115,7 @@ describe('hooks after a call', () => {
 describe('hooks after all calls of an answer', () => {
   const scene = {
     agent: MAIN_AGENT,
-    cwd: '/work',
+    cwd: '/there',
     mode: 'default',
     signal: new AbortController().signal,
   } as const;
@@ -164,7 +164,7 @@ describe('hooks about an input that was not valid', () => {
     });
     const invalid = {
       agent: MAIN_AGENT,
-      cwd: '/work',
+      cwd: '/there',
       mode: 'default',
       signal: new AbortController().signal,
       toolUseId: 'toolu_1',

@@ -5,7 +5,7 @@ import { createPromptHooks } from './prompt-submit.js';
 
 const scene = {
   agent: MAIN_AGENT,
-  cwd: '/work',
+  cwd: '/there',
   mode: 'plan',
   signal: new AbortController().signal,
 } as const;
@@ -33,7 +33,7 @@ describe('hooks on a prompt', () => {
     const hooks = createPromptHooks(dispatch);
     await hooks.submit({ ...scene, prompt: 'x', source: 'sdk', sessionTitle: 'T' });
     expect(lastFields()).toEqual({ prompt: 'x', source: 'sdk', session_title: 'T' });
-    expect(fired[0]?.occasion).toMatchObject({ matched: [], mode: 'plan', cwd: '/work' });
+    expect(fired[0]?.occasion).toMatchObject({ matched: [], mode: 'plan', cwd: '/there' });
     await hooks.submit({ ...scene, prompt: 'x' });
     expect(lastFields()).toEqual({ prompt: 'x' });
   });

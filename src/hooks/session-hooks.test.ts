@@ -150,7 +150,7 @@ describe('SessionEnd hooks', () => {
 
 describe('InstructionsLoaded hooks', () => {
   const loaded = {
-    file_path: '/work/CLAUDE.md',
+    file_path: '/there/CLAUDE.md',
     memory_type: 'Project',
     load_reason: 'session_start',
   } as const;

@@ -6,7 +6,7 @@ import { createStopHooks, type Leaving, type StopHookOptions, stopHookCap } from
 const leaving: Leaving = {
   event: 'Stop',
   agent: MAIN_AGENT,
-  cwd: '/work',
+  cwd: '/there',
   mode: 'default',
   lastMessage: 'done',
   backgroundTasks: [],

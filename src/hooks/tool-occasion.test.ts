@@ -5,7 +5,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { toolOccasion } from './tool-occasion.js';
 
 function about(name: string, input: Readonly<Record<string, unknown>>) {
-  const workspace = { cwd: '/work/here', roots: ['/work/here'], setCwd: () => undefined };
+  const workspace = { cwd: '/there/here', roots: ['/there/here'], setCwd: () => undefined };
   const { signal } = new AbortController();
   const tool = { ...standIn(name), aliases: ['Old'] };
   const call = { toolUseId: 't1', tool, input, agent: MAIN_AGENT, workspace, signal };
@@ -21,7 +21,7 @@ describe('an occasion about a call', () => {
     const occasion = toolOccasion('PostToolUse', question, { fields: { duration_ms: 3 } });
     expect(occasion).toEqual({
       agent: MAIN_AGENT,
-      cwd: '/work/here',
+      cwd: '/there/here',
       mode: 'default',
       matched: ['Bash', 'Old'],
       toolUseId: 't1',
@@ -40,13 +40,13 @@ describe('an occasion about a call', () => {
 
   it('shows file tools with absolute paths', () => {
     expect(inputOf('Write', { file_path: './a.txt', content: 'c' })).toEqual({
-      file_path: '/work/here/a.txt',
+      file_path: '/there/here/a.txt',
       content: 'c',
     });
     expect(inputOf('NotebookEdit', { notebook_path: 'n.ipynb' })).toEqual({
-      notebook_path: '/work/here/n.ipynb',
+      notebook_path: '/there/here/n.ipynb',
     });
-    expect(inputOf('Grep', { path: '..', pattern: 'p' })).toMatchObject({ path: '/work' });
+    expect(inputOf('Grep', { path: '..', pattern: 'p' })).toMatchObject({ path: '/there' });
     expect(inputOf('Read', { file_path: '~/a' })).toEqual({ file_path: `${homeDirectory()}/a` });
   });
 

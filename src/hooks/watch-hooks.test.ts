@@ -43,7 +43,7 @@ describe('FileChanged hooks', () => {
   it('are the only reason to watch anything', () => {
     const { hooks, isOpen } = open({}, ['.env']);
     hooks.refresh();
-    hooks.watch(['/a'], '/work');
+    hooks.watch(['/a'], '/there');
     expect(isOpen()).toBe(false);
   });
 
@@ -59,15 +59,15 @@ describe('FileChanged hooks', () => {
     ]);
     hooks.refresh();
     expect(sets.at(-1)).toEqual(['/project/.env', '/project/.envrc']);
-    hooks.watch(['/abs/file', 'relative'], '/work/sub');
+    hooks.watch(['/abs/file', 'relative'], '/there/sub');
     expect(sets.at(-1)).toEqual([
       '/project/.env',
       '/project/.envrc',
       '/abs/file',
-      '/work/sub/relative',
+      '/there/sub/relative',
     ]);
     const before = sets.length;
-    hooks.watch(['/abs/file'], '/work');
+    hooks.watch(['/abs/file'], '/there');
     expect(sets).toHaveLength(before);
   });
 
@@ -140,7 +140,7 @@ describe('FileChanged hooks', () => {
 });
 
 describe('CwdChanged hooks', () => {
-  const moved = { old_cwd: '/work', new_cwd: '/work/sub' };
+  const moved = { old_cwd: '/there', new_cwd: '/there/sub' };
 
   it('replace what hooks asked for, and leave it when they name no paths', async () => {
     const script: EventHook[] = [{ fields: { watchPaths: ['near', '/far'] } }];
@@ -148,7 +148,7 @@ describe('CwdChanged hooks', () => {
     hooks.refresh();
     hooks.watch(['/old'], '/');
     await hooks.cwdChanged(moved, scene);
-    expect(sets.at(-1)).toEqual(['/project/.env', '/work/sub/near', '/far']);
+    expect(sets.at(-1)).toEqual(['/project/.env', '/there/sub/near', '/far']);
     expect(fields('CwdChanged')).toEqual([moved]);
     script[0] = {};
     const before = sets.length;

@@ -25,7 +25,7 @@ import type { SessionNews } from '../../src/protocol/session-events.js';
 import type { SettingValues } from '../../src/settings/types.js';
 import type { SettingSource, Sourced } from '../../src/util/sourced.js';
 
-export const PROJECT = '/work/p';
+export const PROJECT = '/there/p';
 
 export function sourced(value: unknown, source: SettingSource = 'project', line = 1) {
   const file =

@@ -77,7 +77,7 @@ export const FAILED_OPEN: EventHook = {
 
 export const scene: Scene = {
   agent: MAIN_AGENT,
-  cwd: '/work',
+  cwd: '/there',
   signal: new AbortController().signal,
 };
 

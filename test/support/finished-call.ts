@@ -41,7 +41,7 @@ export function finished({ tool: called = bash, ...more }: Finished = {}): Finis
       tool: called,
       input: { command: 'cat key' },
       agent: MAIN_AGENT,
-      workspace: { cwd: '/work', roots: ['/work'], setCwd: unused },
+      workspace: { cwd: '/there', roots: ['/there'], setCwd: unused },
     },
     mode: 'default',
     output: OUTPUT,
