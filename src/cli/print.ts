@@ -104,8 +104,10 @@ function reportDenials(denials: Run['denials'], output: Output): void {
 
 /** Standard output carries the answer alone; what went wrong on the way goes to standard error. */
 function tellPerson(event: LoopEvent | SessionNews, output: Output): void {
-  if (event.type === 'notice' && event.level !== 'info') output.warn(event.text);
-  else if (event.type === 'writes_lost')
+  if (event.type === 'notice') {
+    // A blocked prompt is told by the answer's place.
+    if (event.level !== 'info' && event.tag !== 'prompt_blocked') output.warn(event.text);
+  } else if (event.type === 'writes_lost')
     output.warn(`the transcript cannot be written: ${event.code}`);
   else if (event.type === 'retry') output.warn(`${event.event.failure.message}; trying again`);
 }

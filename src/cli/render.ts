@@ -49,6 +49,8 @@ export function createRenderer(
           : paint('33', `! ${reason}; going on with ${event.event.to}`);
       }
       case 'notice':
+        // The end of the turn says it.
+        if (event.tag === 'prompt_blocked') return undefined;
         return paint(event.level === 'warning' ? '33' : '2', `! ${printable(event.text)}`);
       case 'compacting':
         return dim('summarising the conversation …');

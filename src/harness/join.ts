@@ -11,6 +11,7 @@ import { createLimits } from '../budget/limits.js';
 import { openOpening } from '../context/opening.js';
 import { systemPrompt } from '../context/system-prompt.js';
 import type { ProcessSupervisor } from '../env/process.js';
+import { messageOf } from '../errors.js';
 import { modelAccounts } from '../model/accounts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
@@ -109,7 +110,12 @@ export async function joinSession(
   });
   instructions.told({ files: opening.loaded });
   const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !history.resumed;
-  const listing = offersSkills ? await skills.listing(choices.limits().contextWindow) : undefined;
+  const listing = offersSkills
+    ? await skills.listing(choices.limits().contextWindow).catch((thrown: unknown) => {
+        hooks.tell(`the skills could not be listed: ${messageOf(thrown)}`);
+        return undefined;
+      })
+    : undefined;
   return createSession(
     {
       id: history.sessionId,

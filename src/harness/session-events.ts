@@ -6,7 +6,7 @@ import { createRunHooks } from '../agents/session-run-hooks.js';
 import { expandTyped } from '../agents/typed-skills.js';
 import { resolve } from '../env/paths.js';
 import { openFileWatcher } from '../env/watch-files.js';
-import { PortcullisError } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { createCompactHooks } from '../hooks/compact-hooks.js';
 import { configChangesOf, createConfigHooks } from '../hooks/config-hooks.js';
 import { createDisplayHooks } from '../hooks/message-display.js';
@@ -182,7 +182,10 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   /** Instruction files that changed since they were shown stand before the next prompt. */
   const submit: typeof runs.submit = async (given, signal) => {
-    const changed = await instructions.changed();
+    const changed = await instructions.changed().catch((thrown: unknown) => {
+      tell(`changed instruction files could not be read again: ${messageOf(thrown)}`);
+      return undefined;
+    });
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
     const expanded: InputMessage[] = [];
     for (const prompt of given) {

@@ -1,4 +1,5 @@
 import type { SessionConfig } from '../agents/session-config.js';
+import { messageOf } from '../errors.js';
 import {
   type Attention,
   createAttention,
@@ -8,6 +9,7 @@ import { createTaskHooks } from '../hooks/task-hooks.js';
 import type { FinishedBatch, LoopDeps } from '../loop/types.js';
 import type { Asker, GateCall } from '../permissions/types.js';
 import { textOf } from '../protocol/content.js';
+import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps } from '../tools/invocation.js';
@@ -44,6 +46,20 @@ export function openToolEvents(
     created: (task, context) => tasks.created(task, sceneOf(context)),
     completed: (task, context) => tasks.completed(task, sceneOf(context)),
   };
+  /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
+  const broughtInBy = async (
+    call: GateCall,
+    { mode, signal }: { mode: PermissionMode; signal: AbortSignal },
+  ): Promise<readonly string[]> => {
+    try {
+      const touched = await instructions.touchedBy(hooks.viewOf(call, mode), signal);
+      const known = touched.paths.length === 0 ? undefined : await skills.touched(touched.paths);
+      return [touched.text, known].filter((text) => text !== undefined);
+    } catch (thrown) {
+      tell(`instructions and skills near the files of ${call.tool.name}: ${messageOf(thrown)}`);
+      return [];
+    }
+  };
   const review: InvokeDeps['review'] = async ({ call, tool, input, output, ms }, context) => {
     const { agent, workspace, mode, signal } = context;
     const gateCall: GateCall = {
@@ -71,9 +87,7 @@ export function openToolEvents(
       await Promise.all((output.files ?? []).map((file) => ground.fs.remove(file)));
     }
     if (output.isError === true) return reviewed;
-    const touched = await instructions.touchedBy(hooks.viewOf(gateCall, mode), own);
-    const known = touched.paths.length === 0 ? undefined : await skills.touched(touched.paths);
-    const texts = [touched.text, known].filter((text) => text !== undefined);
+    const texts = await broughtInBy(gateCall, { mode, signal: own });
     if (texts.length === 0) return reviewed;
     const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
     return { ...reviewed, output: { ...reviewed.output, followUp } };

@@ -25,6 +25,8 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
   const looked = new Set<string>();
   const given = new Set<string>();
   let skipped: SkippedSkill[] = [];
+  // Asked with every file that is touched; where the repository begins does not change meanwhile.
+  let known: readonly string[] | undefined;
 
   async function look(directory: string, top: string): Promise<SkillRoot | undefined> {
     const claude = join(directory, '.claude');
@@ -51,7 +53,8 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
   return {
     async touched(paths) {
       if (!deps.sources.includes('project')) return [];
-      const levels = projectLevels(deps.cwd);
+      known ??= projectLevels(deps.cwd);
+      const levels = known;
       const tops = [...levels.slice(-1), ...deps.additionalDirectories()];
       const roots: SkillRoot[] = [];
       for (const path of paths) {
@@ -75,6 +78,7 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
     forget() {
       looked.clear();
       skipped = [];
+      known = undefined;
     },
   };
 }

@@ -60,9 +60,9 @@ describe('instructions from the start', () => {
     const { root, book, texts } = bookWorld({
       'home/CLAUDE.md': 'HOME_TOP',
       'home/.claude/CLAUDE.md': 'USER',
-      'home/work/CLAUDE.md': 'PROJECT',
+      'home/proj/CLAUDE.md': 'PROJECT',
     });
-    const cwd = path.relative(path.join(root, 'project'), path.join(root, 'home/work'));
+    const cwd = path.relative(path.join(root, 'project'), path.join(root, 'home/proj'));
     expect(texts(await book({ cwd }).open())).toEqual(['USER', 'HOME_TOP', 'PROJECT']);
     expect(texts(await book({ cwd, sources: ['project'] }).open())).toEqual([
       'HOME_TOP',
@@ -378,9 +378,9 @@ describe('links', () => {
     const world = bookWorld({
       'home/.git/HEAD': 'ref: refs/heads/main\n',
       'home/.ssh/id': 'SECRET',
-      'home/work/CLAUDE.md': 'W @../.ssh/id',
+      'home/proj/CLAUDE.md': 'W @../.ssh/id',
     });
-    const found = await world.book({ cwd: '../home/work' }).open();
+    const found = await world.book({ cwd: '../home/proj' }).open();
     expect(world.texts(found)).toEqual(['W @../.ssh/id']);
     expect(world.skipped(found)).toEqual(['home/.ssh/id: external']);
   });

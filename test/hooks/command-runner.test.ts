@@ -377,9 +377,9 @@ describe('the environment', () => {
 
   it('has paths as Git Bash writes them on Windows', async () => {
     const request = { envFile: 'C:\\state\\env', cwd: temporaryDirectory() };
-    const env = await names({ platform: 'win32', projectDir: 'C:\\work\\my proj', request });
+    const env = await names({ platform: 'win32', projectDir: 'C:\\code\\my proj', request });
     expect(env).toMatchObject({
-      CLAUDE_PROJECT_DIR: '/c/work/my proj',
+      CLAUDE_PROJECT_DIR: '/c/code/my proj',
       CLAUDE_ENV_FILE: '/c/state/env',
       PATH,
     });
