@@ -88,7 +88,8 @@ function ending(text: string, run: Run): string {
   if (reason.kind === 'finished') return JSON.stringify(reason.structuredOutput);
   const problem = describeEnd(reason);
   if (problem === '') return text;
-  return text === '' || reason.kind === 'model_failure' ? problem : `${text}\n${problem}`;
+  const isWhole = reason.kind === 'model_failure' || reason.kind === 'prompt_blocked';
+  return text === '' || isWhole ? problem : `${text}\n${problem}`;
 }
 
 /** A refused call is never silent: what, why, and the rule that would allow it. */

@@ -304,3 +304,21 @@ describe('the command line', () => {
     expect(stderr).toContain('ANTHROPIC_API_KEY');
   });
 });
+
+describe('a prompt that a hook blocks', () => {
+  it('is told once, and the run does not look done', async () => {
+    const hooks = {
+      UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'echo NOT-TODAY >&2; exit 2' }] }],
+    };
+    const done = await run({
+      prompt: 'say it',
+      home: { '.claude/settings.json': { json: { hooks } } },
+      script: ['never'],
+      format: 'text',
+    });
+    expect(done.exitCode).toBe(4);
+    expect(done.stdout.match(/NOT-TODAY/g)).toHaveLength(1);
+    expect(done.stderr).not.toContain('NOT-TODAY');
+    expect(done.requests).toEqual([]);
+  });
+});
