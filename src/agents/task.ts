@@ -1,0 +1,57 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { Result } from '../util/result.js';
+import type { AgentDefinition } from './definition.js';
+import type { AgentReport } from './report.js';
+
+/** A wish to have work done by another agent. */
+export interface SpawnRequest {
+  readonly definition: AgentDefinition;
+  /** Three to five words. */
+  readonly description: string;
+  readonly prompt: string;
+  readonly parent: AgentRef;
+  /** The call that asks for it. */
+  readonly toolUseId: string;
+  /** By which others may address it. */
+  readonly name?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly background: boolean;
+  readonly isolation?: 'worktree';
+  /** Texts of hooks for the new agent. */
+  readonly contexts?: readonly string[];
+  /** Inline agents end with it; background ones have a signal of their own. */
+  readonly signal: AbortSignal;
+}
+
+/** An agent that was started: it runs, or has ended and can be asked for its report. */
+export interface AgentTask {
+  /** `a` and hexadecimal digits. */
+  readonly id: string;
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly description: string;
+  readonly startedAt: number;
+  /** What it says and does, as text, while it runs. */
+  readonly outputFile: string;
+  readonly model: string;
+  /** Undefined while it runs. */
+  report(): AgentReport | undefined;
+  readonly ended: Promise<AgentReport>;
+  /** Said to it between two of its turns. False: it has ended. */
+  say(text: string, from: AgentRef): boolean;
+  cancel(by: 'person' | 'parent' | 'session', reason: string): void;
+}
+
+/** Starts an agent, or says why not: depth, number, budget, unknown tools. */
+export type Spawn = (request: SpawnRequest) => Promise<Result<AgentTask, string>>;
+
+/** All agents of a session, living and ended. */
+export interface Roster {
+  list(): readonly AgentTask[];
+  /** By id, or by name where one living agent has it. */
+  find(idOrName: string): AgentTask | undefined;
+  running(): readonly AgentTask[];
+  /** Agents that this one started, directly or not. */
+  below(ref: AgentRef): readonly AgentTask[];
+}
