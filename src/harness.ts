@@ -3,16 +3,17 @@
  * no decisions.
  */
 import { createHookAgent } from './agents/hook-agent.js';
-import { openModelLayer } from './agents/model-layer.js';
+import { type ModelLayer, openModelLayer } from './agents/model-layer.js';
 import type { AgentSession } from './agents/session.js';
 import type { SessionConfig } from './agents/session-config.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
-import { openGround, openLog } from './harness/ground.js';
+import { type Ground, openGround, openLog } from './harness/ground.js';
 import { openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { openInstructions } from './harness/instructions.js';
-import { type CurrentRun, joinSession } from './harness/join.js';
+import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
+import { openMcp } from './harness/mcp.js';
 import { openSkills } from './harness/skills.js';
 import { resolveModel } from './model/aliases.js';
 import { createReadState } from './tools/read-state.js';
@@ -22,6 +23,8 @@ import { VERSION } from './version.js';
 export { wireSource } from './agents/inspection.js';
 export type { AgentSession, RunResult } from './agents/session.js';
 export type { SessionConfig } from './agents/session-config.js';
+export type { ContextReport } from './context/context-report.js';
+export type { AskIncludes, PendingInclude } from './context/include-approvals.js';
 export type { CallbackEntry, CallbackRequest, HostCallbacks } from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
@@ -43,13 +46,30 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
     fromSettings: ground.settings.model?.value,
     readText: (file) => ground.fs.readText(file),
   });
+  return await joinSession(config, ground, await openParts(config, ground, model));
+}
+
+/** The parts of a session before they are joined: no hook has been told and no model asked. */
+export async function openParts(
+  config: SessionConfig,
+  ground: Ground,
+  model: ModelLayer,
+): Promise<Parts> {
   const log = await openLog(config, ground);
   const current: CurrentRun = { run: undefined };
   const processes = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
   const hooks = openHooks(config, ground, { model, log, processes, current });
-  const instructions = await openInstructions(config, ground);
   const { sessionId } = log.history;
-  const skills = openSkills(config, ground, { hooks, processes, sessionId });
+  const [instructions, mcp] = await Promise.all([
+    openInstructions(config, ground),
+    openMcp(config, ground, { processes, hooks, sessionId }),
+  ]);
+  const skills = openSkills(config, ground, {
+    hooks,
+    processes,
+    sessionId,
+    choices: model.choices,
+  });
   const hands = await openHands(config, ground, {
     model,
     log,
@@ -57,8 +77,10 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
     hooks,
     instructions,
     skills,
+    mcp,
   });
   hooks.lend({
+    callServer: mcp?.callForHook,
     mode: hands.permissions.mode,
     judge: createHookAgent({
       client: model.client,
@@ -75,14 +97,5 @@ export async function openSession(config: SessionConfig): Promise<AgentSession> 
       depthLimit: 8,
     }),
   });
-  return await joinSession(config, ground, {
-    model,
-    log,
-    hooks,
-    hands,
-    instructions,
-    skills,
-    processes,
-    current,
-  });
+  return { model, log, hooks, hands, instructions, skills, mcp, processes, current };
 }

@@ -63,6 +63,16 @@ export interface AgentDefinition {
   readonly budget: AgentBudget;
   /** What happens to calls that only a person could allow. */
   readonly asks: 'bubble' | 'deny';
+  /** Cannot be gone on with once it has ended. */
+  readonly oneShot?: boolean;
+  /**
+   * False: of a project's file, and the folder is not trusted. Then hooks, memory, servers of its own
+   * and a mode that allows more are already taken out, and rules that grant something to its type
+   * are not meant for it. Decided where the definition is looked up by its name.
+   */
+  readonly trusted?: boolean;
+  /** Fields of the file that do not count because the folder is not trusted. */
+  readonly heldBack?: readonly string[];
   readonly source: DefinitionSource;
   readonly file?: string;
   readonly line?: number;

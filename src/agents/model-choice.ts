@@ -18,6 +18,12 @@ export interface ModelChoiceOptions {
   readonly fallbackModels?: readonly string[] | undefined;
 }
 
+/** What a skill wants for the rest of a turn. Absent: nothing else than before. */
+export interface TurnWish {
+  readonly model?: string | undefined;
+  readonly effort?: string | undefined;
+}
+
 /** The model in use. It may change between turns, never within one. */
 export interface ModelChoices {
   current(): ModelChoice;
@@ -30,6 +36,9 @@ export interface ModelChoices {
   resolve(name: string | undefined): string;
   /** Undefined: back to the one the session was opened with. */
   set(name: string | undefined): string;
+  /** Holds over what was chosen until the turn ends; said again, it adds to what holds. Throws as `set` does. */
+  forTurn(wish: TurnWish): void;
+  endTurn(): void;
   /** What can be chosen by name. */
   offers(): readonly ModelOffer[];
 }
@@ -43,8 +52,14 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
     refuseUnpricedBudget(model.id, options);
     return model;
   };
-  let model = pick(options.name);
+  let chosen = pick(options.name);
+  let turn: { readonly model?: ResolvedModel; readonly effort?: string } = {};
+  let model = chosen;
   let current = choiceFor(model, options);
+  const settle = (): void => {
+    model = turn.model ?? chosen;
+    current = choiceFor(model, { ...options, effort: turn.effort ?? options.effort });
+  };
   return {
     current: () => current,
     limits: () => model,
@@ -53,9 +68,24 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       options.provider === 'anthropic' ? resolveModel('haiku', options.env).id : model.id,
     resolve: (name) => pick(name ?? options.name).id,
     set(name) {
-      model = pick(name ?? options.name);
-      current = choiceFor(model, options);
+      chosen = pick(name ?? options.name);
+      // What was said last counts.
+      turn = turn.effort === undefined ? {} : { effort: turn.effort };
+      settle();
       return model.id;
+    },
+    forTurn(wish) {
+      turn = {
+        ...turn,
+        ...(wish.model === undefined ? {} : { model: pick(wish.model) }),
+        ...(wish.effort === undefined ? {} : { effort: wish.effort }),
+      };
+      settle();
+    },
+    endTurn() {
+      if (turn.model === undefined && turn.effort === undefined) return;
+      turn = {};
+      settle();
     },
     offers: () => offersOf(options, model.id),
   };

@@ -1,5 +1,5 @@
 import type { Clock } from '../env/clock.js';
-import { PortcullisError } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import type { ModelHooks, ModelSwitched } from '../hooks/model-hooks.js';
 import type { Scene } from '../hooks/scene.js';
 import { costOf } from '../model/pricing.js';
@@ -22,6 +22,8 @@ export interface ModelSwitchDeps {
 export interface ModelSwitches {
   /** Throws when the model cannot be used or a hook holds the switch back. */
   set(name: string | undefined, source: ModelSwitchSource): Promise<string>;
+  /** For the rest of the turn, because of a skill that a person typed. Resolves to why it stays as it is. */
+  forTurn(name: string): Promise<string | undefined>;
   /** Another model answers than the one that was asked. */
   fellBack(from: string, to: string): Promise<void>;
   /** The model has answered: what it read is in the provider's cache for a while. */
@@ -50,23 +52,36 @@ export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
       pricing: cost === undefined ? 'default' : 'catalog',
     } as const satisfies Omit<ModelSwitched, 'source'>;
   };
+  /** Asks the hooks, changes, and tells them. */
+  const change = async <T>(
+    wanted: { readonly name: string | undefined; readonly source: ModelSwitchSource },
+    apply: () => T,
+  ): Promise<T> => {
+    const from = choices.current().model;
+    const to = choices.resolve(wanted.name);
+    if (to === from) return apply();
+    const facing = { ...facts(from, to, wanted.name ?? null), source: wanted.source };
+    const { refusal } = await hooks.before(facing, deps.scene());
+    if (refusal !== undefined) {
+      throw new PortcullisError('denied', `the model stays ${from}: ${refusal}`);
+    }
+    const done = apply();
+    await deps.tell(await hooks.after(facing, deps.scene()));
+    return done;
+  };
   return {
-    async set(name, source) {
-      const from = choices.current().model;
-      const to = choices.resolve(name);
-      if (to === from) return choices.set(name);
-      const change = { ...facts(from, to, name ?? null), source };
-      const { refusal } = await hooks.before(change, deps.scene());
-      if (refusal !== undefined) {
-        throw new PortcullisError('denied', `the model stays ${from}: ${refusal}`);
+    set: (name, source) => change({ name, source }, () => choices.set(name)),
+    async forTurn(name) {
+      try {
+        await change({ name, source: 'command' }, () => choices.forTurn({ model: name }));
+        return undefined;
+      } catch (thrown) {
+        return messageOf(thrown);
       }
-      const set = choices.set(name);
-      await deps.tell(await hooks.after(change, deps.scene()));
-      return set;
     },
     async fellBack(from, to) {
-      const change = { ...facts(from, to, null), source: 'auto' as const };
-      await deps.tell(await hooks.after(change, deps.scene()));
+      const fallen = { ...facts(from, to, null), source: 'auto' as const };
+      await deps.tell(await hooks.after(fallen, deps.scene()));
     },
     answered() {
       lastAnswer = deps.clock.monotonic();

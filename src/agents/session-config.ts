@@ -1,6 +1,9 @@
+import type { AskIncludes } from '../context/include-approvals.js';
 import type { HostCallbacks } from '../hooks/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
+import type { SdkBridge } from '../mcp/connection-deps.js';
 import type { Asker } from '../permissions/types.js';
+import type { AskElicitation } from '../protocol/elicitation.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
@@ -43,8 +46,16 @@ export interface SessionConfig {
   readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
   /** The answer must be JSON of this schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Names of the MCP servers that were asked for. None is connected yet; their status says so. */
-  readonly mcpServers?: readonly string[];
+  /** MCP servers of this session, as `--mcp-config` takes them: names of files, or JSON text. */
+  readonly mcpConfig?: readonly string[];
+  /** Only those, and an administrator's. */
+  readonly strictMcpConfig?: boolean;
+  /** The way to servers that live in the host's process, by their names. */
+  readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
+  /** Servers that are started for the first time are not waited for; their tools join later. */
+  readonly serversMayComeLater?: boolean;
+  /** Answers what servers ask people. Absent: nobody does, and they are told so. */
+  readonly elicit?: AskElicitation | undefined;
   readonly start: SessionStart;
   readonly fork: boolean;
   readonly title?: string | undefined;
@@ -64,6 +75,8 @@ export interface SessionConfig {
   readonly script?: string | undefined;
   /** Answers what no rule decides. Absent: nobody does, which means no. */
   readonly asker?: Asker;
+  /** Answers for files from outside the project that its instructions name. Absent: they are not read. */
+  readonly askIncludes?: AskIncludes | undefined;
   /** The host's own guards: asked about every call before the rules are. */
   readonly callbacks?: HostCallbacks;
   emit(event: LoopEvent | SessionNews): void;

@@ -24,6 +24,8 @@ export interface RunHookDeps {
   setTitle(text: string): void;
   /** Hooks want these files watched. */
   watch(paths: readonly string[]): void;
+  /** Hooks have put skills where they are looked for. */
+  reloadSkills?(): Promise<void>;
   backgroundTasks(): readonly BackgroundTaskFacts[];
   /** What a hook put in a prompt's place, for the transcript: what was said is kept beside it. */
   onReplaced(said: InputMessage): void;
@@ -79,6 +81,7 @@ async function begin(deps: RunHookDeps, signal: AbortSignal): Promise<Beginning>
   const started = await deps.session.start(deps.starting(), scene);
   if (started.sessionTitle !== undefined) deps.setTitle(started.sessionTitle);
   deps.watch(started.watchPaths);
+  if (started.reloadSkills) await deps.reloadSkills?.();
   const note = await deps.notes.note([...(setup?.contexts ?? []), ...started.contexts]);
   const { initialUserMessage } = started;
   return {

@@ -1,3 +1,4 @@
+import type { ContextReport } from '../context/context-report.js';
 import type { Clock } from '../env/clock.js';
 import type { HookSet } from '../hooks/captured.js';
 import type { HookStat } from '../hooks/dispatch-stats.js';
@@ -60,6 +61,8 @@ export interface AgentSession {
   setModel(name: string | undefined, source: ModelSwitchSource): Promise<string>;
   /** The hooks in force and what they took. */
   hooks(): HookReport;
+  /** What the model is shown with the next request, by part and by file. */
+  context(): Promise<ContextReport>;
   /** Counts one more directory as inside. */
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
@@ -101,6 +104,7 @@ export interface SessionParts {
   readonly addDirectory: AgentSession['addDirectory'];
   readonly hooks: RunHooks;
   hookReport(): HookReport;
+  context(): Promise<ContextReport>;
   /** Why the last summary was not made, when a hook held it back. */
   compactionHeld(): string | undefined;
   /** Calls that were put off in the run before. */
@@ -258,6 +262,7 @@ export function createSession(
     setModel: parts.setModel,
     addDirectory: parts.addDirectory,
     hooks: parts.hookReport,
+    context: parts.context,
     async compact(instructions) {
       controller = new AbortController();
       try {

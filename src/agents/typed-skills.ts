@@ -6,6 +6,7 @@ import type { ReadySkill, SkillInvoker } from '../skills/invoke.js';
 import type { SkillBook } from '../skills/skill.js';
 import { readTyped } from '../skills/slash.js';
 import type { HookNotes } from './hook-notes.js';
+import type { RunHooks, Submitted } from './run-hooks.js';
 
 export interface TypedSkillDeps {
   readonly book: SkillBook;
@@ -13,21 +14,66 @@ export interface TypedSkillDeps {
   readonly prompts: PromptHooks;
   readonly notes: HookNotes;
   scene(signal: AbortSignal): Scene;
-  onReady(ready: ReadySkill): void;
+  /** Puts in force what goes beyond text and rules. */
+  onReady(ready: ReadySkill): Promise<void>;
+  /** Shows prompts to the hooks. */
+  readonly submit: RunHooks['submit'];
+  /** A prompt goes no further, and why. */
+  onRefused(message: string): void;
 }
 
 /** Words that the program itself knows. */
 const BUILTINS = ['compact'];
 
-/** What a typed prompt becomes; a text: why it goes no further. */
-export type Expanded = readonly InputMessage[] | string;
+/** Prompts of a person on their way: what is typed as `/name` brings the text of the skill with it. */
+export async function submitTyped(
+  deps: TypedSkillDeps,
+  prompts: readonly InputMessage[],
+  signal: AbortSignal,
+): Promise<Submitted> {
+  const passed: InputMessage[] = [];
+  const refusals: string[] = [];
+  for (const prompt of prompts) {
+    const submitted = await submitOne(deps, prompt, signal);
+    if (submitted.kind === 'pass') passed.push(...submitted.inputs);
+    else refusals.push(submitted.message);
+  }
+  const said = passed.some((message) => message.meta !== true);
+  if (refusals.length > 0 && !said) return { kind: 'blocked', message: refusals.join('\n\n') };
+  return { kind: 'pass', inputs: passed };
+}
 
-/** `/name arguments` of a person: the text of the skill follows what was typed. */
-export async function expandTyped(
+async function submitOne(
   deps: TypedSkillDeps,
   prompt: InputMessage,
   signal: AbortSignal,
-): Promise<Expanded> {
+): Promise<Submitted> {
+  const ready: ReadySkill[] = [];
+  let isThrough = false;
+  try {
+    const messages = await expandTyped(deps, prompt, { signal, ready });
+    if (typeof messages === 'string') {
+      deps.onRefused(messages);
+      return { kind: 'blocked', message: messages };
+    }
+    const submitted = await deps.submit(messages, signal);
+    if (submitted.kind === 'pass') {
+      for (const one of ready) await deps.onReady(one);
+      isThrough = true;
+    }
+    return submitted;
+  } finally {
+    // fail-closed: of a text that the model never gets nothing holds.
+    if (!isThrough) for (const one of ready) one.withdraw();
+  }
+}
+
+/** What a typed prompt becomes; a text: why it goes no further. What was started is added to `ready`. */
+async function expandTyped(
+  deps: TypedSkillDeps,
+  prompt: InputMessage,
+  { signal, ready }: { readonly signal: AbortSignal; readonly ready: ReadySkill[] },
+): Promise<readonly InputMessage[] | string> {
   const text = textOf(prompt.content);
   if (prompt.meta === true || !text.trimStart().startsWith('/')) return [prompt];
   const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
@@ -58,7 +104,7 @@ export async function expandTyped(
       messages.push(...deps.notes.followUp([outcome.toolText]));
       continue;
     }
-    deps.onReady(outcome);
+    ready.push(outcome);
     messages.push(...deps.notes.followUp([outcome.message]));
     const note = await deps.notes.note(heard.contexts);
     if (note !== undefined) messages.push(note);

@@ -92,10 +92,11 @@ describe('reading options', () => {
       start: { kind: 'resume', id: 'abc' },
       fork: true,
     });
-    expect(session('--mcp-config', '{"mcpServers":{"a":{},"b":{}}}').mcpServers).toEqual([
-      'a',
-      'b',
-    ]);
+    expect(session('--mcp-config', '{"mcpServers":{"a":{}}}', 'b.json')).toMatchObject({
+      mcpConfig: ['{"mcpServers":{"a":{}}}', 'b.json'],
+      strictMcpConfig: false,
+    });
+    expect(session('--strict-mcp-config').strictMcpConfig).toBe(true);
   });
 
   it.each([
@@ -104,7 +105,6 @@ describe('reading options', () => {
     [['--setting-sources', 'user,projekt'], '"projekt" is not one of'],
     [['--resume-session-at', 'x'], 'needs --resume'],
     [['--system-prompt', 'a', '--system-prompt-file', 'b'], 'exclude each other'],
-    [['--mcp-config', '{"servers":{}}'], 'mcpServers'],
     [['--dangerously-skip-permissions', '--permission-mode', 'plan'], 'contradicts'],
   ])('refuses %j', (argv, words) => {
     const read = options('-p', ...argv, '--', 'x');

@@ -117,7 +117,8 @@ function sessionFields(args: ParsedArgs): SessionFields {
       ? settingSources(list('setting-sources'))
       : undefined,
     jsonSchema: jsonSchema(one('json-schema')),
-    mcpServers: list('mcp-config').flatMap(mcpServerNames),
+    mcpConfig: list('mcp-config'),
+    strictMcpConfig: args.switches.has('strict-mcp-config'),
     start: sessionStart(args),
     fork: args.switches.has('fork-session'),
     title: one('name'),
@@ -200,14 +201,6 @@ function jsonSchema(text: string | undefined): Record<string, unknown> | undefin
   if (!parsed.ok) throw new Error(`--json-schema is not valid JSON: ${parsed.error}`);
   if (!isRecord(parsed.value)) throw new Error('--json-schema must be a JSON object');
   return parsed.value;
-}
-
-function mcpServerNames(value: string): readonly string[] {
-  const parsed = parseJson(value.trimStart().startsWith('{') ? value : readFileSync(value, 'utf8'));
-  if (!parsed.ok) throw new Error(`--mcp-config is not valid JSON: ${parsed.error}`);
-  const servers = isRecord(parsed.value) ? parsed.value.mcpServers : undefined;
-  if (!isRecord(servers)) throw new Error('--mcp-config must be an object with "mcpServers"');
-  return Object.keys(servers);
 }
 
 function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {

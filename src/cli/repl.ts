@@ -8,7 +8,9 @@ import { printable } from '../util/printable.js';
 import { createPersonAsker } from './ask-person.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
+import { askAboutIncludes } from './include-question.js';
 import { LineQueue } from './line-queue.js';
+import { askAboutServers } from './mcp-start.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
 import { settleTrust } from './trust-question.js';
@@ -18,6 +20,7 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
   /mode [mode]    show or change the permission mode (${PERMISSION_MODES.join(', ')})
   /add-dir <path> let the agent work in one more directory
   /compact [what] summarise the conversation, keeping what you name
+  /context        what the model is shown, by file, and how full its window is
   /hooks          the hooks in force and how long each took
   /cost           tokens and cost so far
   /help           this text
@@ -50,11 +53,15 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     reader.close();
     return EXIT.error;
   }
+  const about = { config: deps.config, trust: projectTrust, out: output.out, nextLine };
+  if (terminal) await askAboutServers(about);
   const session = await openSession({
     ...deps.config,
     projectTrust,
     emit: withDebug(output, emit),
     asker,
+    // fail-closed: where no person sees the question, nothing is approved.
+    askIncludes: terminal ? askAboutIncludes({ out: output.out, nextLine }) : undefined,
   });
   deps.onOpen(session);
   const info = session.info();
@@ -130,6 +137,10 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'compact':
       await session.compact(argument === '' ? undefined : argument);
       return;
+    case 'context': {
+      const { contextText } = await import('./commands/context-text.js');
+      return output.out(contextText(await session.context(), session.info().cwd));
+    }
     case 'hooks': {
       const { hooksText } = await import('./repl-hooks.js');
       return output.out(`${await hooksText(session.hooks(), session.info().cwd)}\n`);

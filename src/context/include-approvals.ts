@@ -9,7 +9,24 @@ import { isRecord } from '../util/own.js';
 export interface IncludeApprovals {
   /** Both are paths resolved through links. */
   approved(projectDir: string, realPath: string): boolean | Promise<boolean>;
+  /** Whether a person has said no, and need not be asked again. */
+  declined?(projectDir: string, realPath: string): boolean | Promise<boolean>;
 }
+
+/** A file from outside a project that its instructions want to bring in. */
+export interface PendingInclude {
+  /** Where it really is. An answer is for this path. */
+  readonly realPath: string;
+  /** As it was named. */
+  readonly path: string;
+  /** The file that names it; absent for a link in the place of an instruction file. */
+  readonly parent?: string;
+}
+
+/** A person's word on such files. `later`: no clear answer, so not now, and not for good. */
+export type IncludeAnswer = 'approve' | 'decline' | 'later';
+
+export type AskIncludes = (pending: readonly PendingInclude[]) => Promise<IncludeAnswer>;
 
 /** Where nobody can be asked. */
 export const NO_APPROVALS: IncludeApprovals = { approved: () => false };
@@ -20,6 +37,7 @@ export interface IncludeApprovalStore extends IncludeApprovals {
   declined(projectDir: string, realPath: string): Promise<boolean>;
   approve(projectDir: string, realPaths: readonly string[]): Promise<void>;
   decline(projectDir: string, realPaths: readonly string[]): Promise<void>;
+  answers(projectDir: string): Promise<IncludeAnswers>;
 }
 
 export interface IncludeApprovalPlace {
@@ -30,12 +48,13 @@ export interface IncludeApprovalPlace {
   readonly stateDirectory: string;
 }
 
-interface Answers {
+/** All that was said about a project, as resolved paths. */
+export interface IncludeAnswers {
   readonly approved: readonly string[];
   readonly declined: readonly string[];
 }
 
-const NOTHING_SAID: Answers = { approved: [], declined: [] };
+const NOTHING_SAID: IncludeAnswers = { approved: [], declined: [] };
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** One file for each project (0600), so that two programs do not overwrite each other's answers. */
@@ -45,7 +64,7 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
   const fileOf = (projectDir: string): string => join(directory, `${sha256(projectDir)}.json`);
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function read(projectDir: string): Promise<Answers> {
+  async function read(projectDir: string): Promise<IncludeAnswers> {
     try {
       // fail-closed: a repository that holds the state could bring its own approvals along.
       if (isInside(await fs.realPath(stateDirectory), projectDir)) return NOTHING_SAID;
@@ -61,7 +80,10 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
     }
   }
 
-  async function change(projectDir: string, edit: (said: Answers) => Answers): Promise<void> {
+  async function change(
+    projectDir: string,
+    edit: (said: IncludeAnswers) => IncludeAnswers,
+  ): Promise<void> {
     const file = fileOf(projectDir);
     const said = edit(await read(projectDir));
     try {
@@ -81,13 +103,17 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
   }
 
   /** One change at a time: two answers at once must not undo each other. */
-  function queued(projectDir: string, edit: (said: Answers) => Answers): Promise<void> {
+  function queued(
+    projectDir: string,
+    edit: (said: IncludeAnswers) => IncludeAnswers,
+  ): Promise<void> {
     const changing = queue.then(() => change(projectDir, edit));
     queue = changing.catch(() => undefined);
     return changing;
   }
 
   return {
+    answers: read,
     approved: async (projectDir, realPath) => (await read(projectDir)).approved.includes(realPath),
     declined: async (projectDir, realPath) => (await read(projectDir)).declined.includes(realPath),
     approve: (projectDir, realPaths) =>
@@ -103,7 +129,7 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
   };
 }
 
-function answersFrom(text: string, projectDir: string): Answers {
+function answersFrom(text: string, projectDir: string): IncludeAnswers {
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return NOTHING_SAID;
   const { version, project, approved, declined } = parsed.value;

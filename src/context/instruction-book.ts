@@ -2,6 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { EnforcedRules, LocateJson } from './enforced.js';
+import { createEnforcedWatch } from './enforced-watch.js';
 import type { IncludeApprovals } from './include-approvals.js';
 import { createDiscovery, type Discovery } from './instruction-discovery.js';
 import {
@@ -25,7 +26,7 @@ import {
   type InstructionReader,
   isLocated,
 } from './instruction-reader.js';
-import { type InstructionReport, reportOf } from './instruction-report.js';
+import { type InstructionReport, type NestedFindings, reportOf } from './instruction-report.js';
 import type { InstructionSettings } from './instruction-settings.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
 import { isOn } from './memory-files.js';
@@ -73,14 +74,22 @@ export interface InstructionBook {
   changed(): Promise<readonly LoadedInstruction[]>;
   /** What has to be shown again after a summary; the rest comes back when it is touched again. */
   afterCompaction(): Promise<LoadedFiles>;
+  /** With the folders below, so that it takes its time. Nothing comes into play by it. */
   report(): Promise<InstructionReport>;
   /** Restrictions in the files that hold from the start. */
   enforced(): Promise<EnforcedRules>;
+  /** The same as the files are now; undefined when none has changed since the last look. */
+  enforcedAgain(): Promise<EnforcedRules | undefined>;
   /**
    * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
    * that names them is judged. Directories count themselves.
    */
-  enforcedNear(paths: readonly string[]): Promise<EnforcedRules>;
+  enforcedNear(paths: readonly string[]): Promise<NearRules>;
+}
+
+export interface NearRules extends EnforcedRules {
+  /** The files that were looked at, with or without restrictions. */
+  readonly files: readonly string[];
 }
 
 export function createInstructionBook(parts: InstructionBookParts): InstructionBook {
@@ -103,6 +112,7 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
     return state;
   };
   const opened = async (): Promise<Gathering> => state ?? (await start(AT_START));
+  const watch = createEnforcedWatch();
 
   return {
     open: () => serial(async () => filesOf(fromStart(await opened()))),
@@ -118,14 +128,29 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
         return filesOf(join(shown, await touchedIn(await worldOf(), { shown, paths, signal })));
       }),
     changed: () => serial(async () => changedIn(await opened(), await worldOf())),
-    report: () => serial(async () => reportOf(await opened())),
+    report: () =>
+      serial(async () => {
+        const shown = await opened();
+        return reportOf(shown, await below(await worldOf(), shown.seen));
+      }),
     enforced: () =>
-      serial(async () => enforcedIn(fromStart(await opened()).entries, parts.locateJson)),
+      serial(async () => {
+        const entries = enforcing(fromStart(await opened()));
+        watch.begin(entries);
+        return await enforcedIn(entries, parts.locateJson);
+      }),
+    enforcedAgain: () =>
+      serial(async () => {
+        const entries = enforcing(fromStart(await opened()));
+        const now = await watch.look(entries, await worldOf());
+        return now === undefined ? undefined : await enforcedIn(now, parts.locateJson);
+      }),
     enforcedNear: (paths) =>
       serial(async () => {
         const { waiting } = await opened();
-        const near = await nearbyIn(await worldOf(), { waiting, paths });
-        return enforcedIn(near.entries, parts.locateJson);
+        const near = enforcing(await nearbyIn(await worldOf(), { waiting, paths }));
+        const files = near.map(({ place }) => place.path);
+        return { ...(await enforcedIn(near, parts.locateJson)), files };
       }),
   };
 }
@@ -193,6 +218,23 @@ async function nearbyIn(
   return found;
 }
 
+/** What each folder below would bring, were somebody to work in it. */
+async function below(world: World, seen: ReadonlySet<string>): Promise<NestedFindings> {
+  const [project] = world.projects;
+  if (project === undefined) return { found: [], cut: false };
+  const { nestedDirectories } = await import('./nested-search.js');
+  const { directories, cut } = await nestedDirectories(world.fs, project);
+  const found: { folder: string; gathering: Gathering }[] = [];
+  const known = new Set(seen);
+  for (const folder of directories) {
+    const gathering = newGathering(known);
+    await world.discovery.nested(folder, { reason: 'nested_traversal' }, gathering);
+    for (const real of gathering.seen) known.add(real);
+    found.push({ folder, gathering });
+  }
+  return { found, cut };
+}
+
 async function isDirectory({ fs }: World, path: string): Promise<boolean> {
   try {
     return (await fs.stat(path))?.kind === 'directory';
@@ -231,6 +273,7 @@ function join(shown: Gathering, found: Gathering): Gathering {
   const skipped = found.skipped.filter((one) => !known.has(skipKey(one)));
   const waits = new Set(shown.waiting.map(({ real }) => real));
   shown.entries.push(...found.entries);
+  shown.unshown.push(...found.unshown);
   shown.skipped.push(...skipped);
   shown.waiting.push(...found.waiting.filter(({ real }) => !waits.has(real)));
   for (const real of found.seen) shown.seen.add(real);
@@ -263,9 +306,10 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
 async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
   const { instruction, place, located } = entry;
   const sought = await reader.locate(place);
-  if (isLocated(sought) && sought.stamp === located.stamp) return undefined;
-  const prepared = isLocated(sought) ? await loader.prepare(place, sought) : undefined;
-  if (isLocated(sought) && prepared?.ok === true) {
+  const isShowable = isLocated(sought) && sought.hidden === undefined;
+  if (isShowable && sought.stamp === located.stamp) return undefined;
+  const prepared = isShowable ? await loader.prepare(place, sought) : undefined;
+  if (isShowable && prepared?.ok === true) {
     const { text, notes, source } = prepared.value;
     const isSame = text === instruction.text;
     const fresh = { ...instruction, text, notes, bytes: sought.bytes };
@@ -278,8 +322,14 @@ async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry
 
 /** Without what came into play by the use of files. */
 function fromStart(shown: Gathering): Gathering {
-  const entries = shown.entries.filter(({ instruction }) => instruction.trigger === undefined);
-  return { ...shown, entries };
+  const isFirst = ({ instruction }: Entry): boolean => instruction.trigger === undefined;
+  const { entries, unshown } = shown;
+  return { ...shown, entries: entries.filter(isFirst), unshown: unshown.filter(isFirst) };
+}
+
+/** What must not be shown still restricts. */
+function enforcing({ entries, unshown }: Gathering): readonly Entry[] {
+  return unshown.length === 0 ? entries : [...entries, ...unshown];
 }
 
 function filesOf({ entries, skipped }: Gathering): LoadedFiles {

@@ -66,8 +66,8 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
   const managedOnly = settings.agentsMode === 'managed-only';
   const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
   const sources = filesOff ? [] : parts.sources;
-  const surveyOf = (directory: string): Promise<Survey> =>
-    survey({ ...parts, sources }, directory, [project, ...added]);
+  const surveyOf = (directory: string, nested = false): Promise<Survey> =>
+    survey({ ...parts, sources, nested }, directory, [project, ...added]);
 
   async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
     const { directory, area } = one;
@@ -96,7 +96,7 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       const task = { how, into: newGathering() };
       await takeManaged(parts, task);
       if (sources.includes('user')) await takeUser(parts, task);
-      const surveys = await Promise.all(project.ancestors.map(surveyOf));
+      const surveys = await Promise.all(project.ancestors.map((one) => surveyOf(one)));
       const agents = wantsAgents(settings, surveys.some(hasClaudeFile));
       for (const one of surveys) await takeSurvey(one, agents, task);
       for (const { root } of added) {
@@ -108,13 +108,15 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
     },
     async nested(directory, how, into) {
       if (filesOff) return;
-      const one = await surveyOf(directory);
+      const one = await surveyOf(directory, true);
       await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), { how, into });
     },
   };
 }
 
-type Look = Pick<DiscoveryParts, 'fs' | 'reader' | 'configDir' | 'sources'>;
+interface Look extends Pick<DiscoveryParts, 'fs' | 'reader' | 'configDir' | 'sources'> {
+  readonly nested: boolean;
+}
 
 async function survey(
   look: Look,
@@ -122,7 +124,8 @@ async function survey(
   projects: readonly ProjectPlace[],
 ): Promise<Survey> {
   const { fs, reader, sources } = look;
-  const area = await areaOf(fs, directory, projects);
+  const around = await areaOf(fs, directory, projects);
+  const area = look.nested ? { ...around, nested: true } : around;
   const seek = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
     sources.includes(scope) ? reader.locate({ path, scope, ...area }) : 'absent';
   const dot = join(directory, '.claude');

@@ -63,6 +63,8 @@ export interface WaitingRule {
 /** What one look at the disk has found; `seen` holds resolved paths. */
 export interface Gathering {
   readonly entries: Entry[];
+  /** Files that are not shown and whose restrictions hold. */
+  readonly unshown: Entry[];
   readonly skipped: SkippedInstruction[];
   readonly waiting: WaitingRule[];
   readonly seen: Set<string>;
@@ -70,7 +72,7 @@ export interface Gathering {
 }
 
 export function newGathering(seen: Iterable<string> = []): Gathering {
-  return { entries: [], skipped: [], waiting: [], seen: new Set(seen), included: 0 };
+  return { entries: [], unshown: [], skipped: [], waiting: [], seen: new Set(seen), included: 0 };
 }
 
 export interface LoaderParts {
@@ -161,6 +163,11 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
       ...(how.trigger === undefined ? {} : { trigger: how.trigger }),
     };
     const entry = { instruction, place, located, source, depth };
+    if (located.hidden !== undefined) {
+      into.skipped.push(located.hidden);
+      into.unshown.push(entry);
+      return;
+    }
     into.entries.push(entry);
     await follow(entry, how, into);
   }

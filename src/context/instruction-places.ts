@@ -73,7 +73,8 @@ export function directoriesTowards(
   return found;
 }
 
-const FOREIGN_FOLDERS = new Set([
+/** Folders of code that others wrote. */
+export const FOREIGN_FOLDERS: ReadonlySet<string> = new Set([
   'node_modules',
   'bower_components',
   'vendor',

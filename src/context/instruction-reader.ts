@@ -1,5 +1,5 @@
 import type { FileStat, FileSystem } from '../env/fs.js';
-import { basename, expandHome, isAbsolute, isInside, toPosix } from '../env/paths.js';
+import { basename, expandHome, isAbsolute, isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Sourced } from '../util/sourced.js';
@@ -20,6 +20,10 @@ export interface Wanted {
   readonly parent?: string;
   /** Above the project, where others may be at home. */
   readonly aboveProject?: boolean;
+  /** Its directory behind all links, where that directory's list has just named it. */
+  readonly realDirectory?: string;
+  /** In a folder that the session came to later. */
+  readonly nested?: boolean;
 }
 
 /** A regular file that may be read. */
@@ -29,6 +33,8 @@ export interface Located {
   /** Changes whenever the content does. */
   readonly stamp: string;
   readonly bytes: number;
+  /** It is not shown, and why; what it enforces holds all the same. */
+  readonly hidden?: SkippedInstruction;
 }
 
 /** `absent`: nothing of that name. */
@@ -71,15 +77,18 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   const isExcluded = excludedBy(parts);
   const texts = new Map<string, { stamp: string; text: InstructionText }>();
 
-  async function judge(wanted: Wanted, stat: FileStat): Promise<Sought> {
-    const { path, scope } = wanted;
+  async function judge(
+    wanted: Wanted,
+    { stat, isLink }: { stat: FileStat; isLink: boolean },
+  ): Promise<Sought> {
+    const { path, scope, realDirectory } = wanted;
     if (stat.kind !== 'file') {
       const isDirectory = stat.kind === 'directory';
       const what = isDirectory ? 'a directory' : 'no regular file';
       return skip(wanted, 'not regular', `it is ${what}`, { warn: !isDirectory });
     }
-    const real = await fs.realPath(path);
-    const isLink = (await fs.lstat(path))?.kind === 'symlink';
+    const isPlain = realDirectory !== undefined && !isLink;
+    const real = isPlain ? join(realDirectory, basename(path)) : await fs.realPath(path);
     // Where the disk takes `claude.md` for `CLAUDE.md`, we do not.
     const isOtherName = wanted.parent === undefined && basename(real) !== basename(path);
     if (!isLink && isOtherName) return 'absent';
@@ -93,7 +102,22 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (stat.size > MAX_INSTRUCTION_BYTES) {
       return skip(wanted, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
     }
-    return { wanted, real, stamp: stampOf(stat), bytes: stat.size };
+    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size };
+    if (scope === 'managed' || !(await isHidden(wanted, { real, isLink }))) return located;
+    return {
+      ...located,
+      hidden: skip(wanted, 'hidden', 'a permission rule keeps it from being read'),
+    };
+  }
+
+  /** What the repository chose to show must not be what its user chose to hide. */
+  async function isHidden(
+    { path, parent, nested }: Wanted,
+    { real, isLink }: { real: string; isLink: boolean },
+  ): Promise<boolean> {
+    const isChosen = parent !== undefined || isLink || nested === true;
+    if (!isChosen || parts.isHidden === undefined) return false;
+    return (await parts.isHidden(path)) || (await parts.isHidden(real));
   }
 
   async function refusal(
@@ -108,17 +132,11 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     const isOut = within !== undefined && !within.some((directory) => isInside(real, directory));
     if (isOut && !(await parts.approvals.approved(parts.realRoot, real))) {
       const how = isLink || real !== path ? `it is a link to ${real}, outside of the project` : OUT;
-      return {
-        ...skip(wanted, 'external', `${how}, and nobody has approved that`),
-        realPath: real,
-      };
-    }
-    // What the repository chose to show must not be what its user chose to hide.
-    const isChosen = wanted.parent !== undefined || isLink;
-    if (isChosen && parts.isHidden !== undefined) {
-      if ((await parts.isHidden(path)) || (await parts.isHidden(real))) {
-        return skip(wanted, 'hidden', 'a permission rule keeps it from being read');
-      }
+      const declined = (await parts.approvals.declined?.(parts.realRoot, real)) === true;
+      const why = declined ? 'a person has declined it' : `nobody has approved that; ${REMEDY}`;
+      // Whoever has said no need not be told again.
+      const skipped = skip(wanted, 'external', `${how}, and ${why}`, { warn: !declined });
+      return { ...skipped, realPath: real, ...(declined ? { declined } : {}) };
     }
     return undefined;
   }
@@ -126,8 +144,11 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   return {
     async locate(wanted) {
       try {
-        const stat = await fs.stat(wanted.path);
-        return stat === undefined ? 'absent' : await judge(wanted, stat);
+        // Only what is a link has to be looked at twice.
+        const look = await fs.lstat(wanted.path);
+        const isLink = look?.kind === 'symlink';
+        const stat = isLink ? await fs.stat(wanted.path) : look;
+        return stat === undefined ? 'absent' : await judge(wanted, { stat, isLink });
       } catch (thrown) {
         return skip(wanted, 'unreadable', messageOf(thrown));
       }
@@ -146,11 +167,13 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return err(skip(wanted, 'unreadable', messageOf(thrown)));
       }
     },
-    readHead: async ({ real }, length) => lenient.decode(await fs.readHead(real, length)),
+    readHead: async ({ real, bytes }, length) =>
+      lenient.decode(await fs.readHead(real, Math.min(length, bytes))),
   };
 }
 
 const OUT = 'it is outside of the project';
+const REMEDY = '`portcullis context approve <path>` does';
 
 export function skip(
   { path, scope, parent }: Wanted,

@@ -58,6 +58,8 @@ export interface SkippedInstruction {
   readonly parent?: string;
   /** Of an `external` one: where it really is. An approval is for this path. */
   readonly realPath?: string;
+  /** Of an `external` one: a person has said no. */
+  readonly declined?: boolean;
   /** Whether a person should be told without asking. */
   readonly warn: boolean;
 }

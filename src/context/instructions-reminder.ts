@@ -23,14 +23,19 @@ export function instructionsReminder(
   facts: ReminderFacts,
 ): string | undefined {
   if (files.length === 0) return undefined;
-  const isManaged = ({ scope }: LoadedInstruction): boolean => scope === 'managed';
   // Whatever the order in which they come: nothing stands before an administrator's word.
   const ordered = [...files.filter(isManaged), ...files.filter((file) => !isManaged(file))];
+  return reminder([HEADERS[facts.occasion], ...shownSections(ordered)].join('\n\n'));
+}
+
+/** What each file adds to the block: its text as it is shown, heading and notes included. */
+export function shownSections(files: readonly LoadedInstruction[]): readonly string[] {
   const cap = commonCap(files.filter((file) => !isManaged(file)).map(({ text }) => text.length));
-  const sections = ordered.map((file) =>
-    section(file, isManaged(file) ? Number.POSITIVE_INFINITY : cap),
-  );
-  return reminder([HEADERS[facts.occasion], ...sections].join('\n\n'));
+  return files.map((file) => section(file, isManaged(file) ? Number.POSITIVE_INFINITY : cap));
+}
+
+function isManaged({ scope }: LoadedInstruction): boolean {
+  return scope === 'managed';
 }
 
 /** Whether a text is such a block: those of a start are shown anew after a summary. */

@@ -32,7 +32,7 @@ export function reminder(text: string): string {
 /** One line each: the name of a folder is no place to give orders from. */
 function environmentText(facts: EnvironmentFacts): string {
   const lines = [
-    `Working directory: ${visible(facts.cwd)}`,
+    `Primary working directory: ${visible(facts.cwd)}`,
     ...facts.additionalDirectories.map((one) => `Additional directory: ${visible(one)}`),
     `Git branch: ${visible(facts.gitBranch ?? 'none (not a repository)')}`,
     `Platform: ${facts.platform}`,

@@ -11,43 +11,54 @@ const MOST_ENTRIES = 5_000;
 export async function ruleFilesIn(
   fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
   directory: string,
-): Promise<{ readonly files: readonly string[]; readonly cut: boolean }> {
-  const files: string[] = [];
+): Promise<{ readonly files: readonly RuleFile[]; readonly cut: boolean }> {
+  const files: RuleFile[] = [];
   const seen = new Set<string>();
   const open = [directory];
   let entries = 0;
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const found = await entriesOf(fs, at, seen);
+    const { real, found } = await entriesOf(fs, at, seen);
     for (const { name, kind } of found) {
-      if (++entries > MOST_ENTRIES) return { files: files.sort(), cut: true };
+      if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), cut: true };
       const path = join(at, name);
       if (kind === 'directory') open.push(path);
-      else if (name.endsWith('.md')) files.push(path);
+      else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }
   }
-  return { files: files.sort(), cut: false };
+  return { files: files.sort(byPath), cut: false };
+}
+
+export interface RuleFile {
+  readonly path: string;
+  /** The directory that it was found in, behind all links. */
+  readonly realDirectory: string;
+}
+
+function byPath(a: RuleFile, b: RuleFile): number {
+  return a.path < b.path ? -1 : 1;
 }
 
 async function entriesOf(
   fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
   directory: string,
   seen: Set<string>,
-): Promise<readonly { name: string; kind: string }[]> {
+): Promise<{ real: string; found: readonly { name: string; kind: string }[] }> {
   try {
     const real = await fs.realPath(directory);
-    if (seen.has(real)) return [];
+    if (seen.has(real)) return { real, found: [] };
     seen.add(real);
     const entries = await fs.list(directory);
-    return await Promise.all(
+    const found = await Promise.all(
       entries.map(async ({ name, kind }) =>
         kind === 'symlink'
           ? { name, kind: (await statOf(fs, join(directory, name))) ?? 'other' }
           : { name, kind },
       ),
     );
+    return { real, found };
   } catch {
     // Not there, or not readable: then nothing in it can be loaded either.
-    return [];
+    return { real: directory, found: [] };
   }
 }
 

@@ -8,7 +8,7 @@ import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
 import { headIn, readRuleHead, ruleFilesIn } from './rule-files.js';
 
 /** Where a directory's files may lie and include from. */
-export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject'>;
+export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
 
 export interface RuleParts {
   readonly fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
@@ -35,9 +35,9 @@ export async function takeRules(
 ): Promise<void> {
   const { scope, area, bases } = directory;
   const { files, cut } = await ruleFilesIn(parts.fs, directory.path);
-  const looked = await mapLimited(files, async (path) => {
+  const looked = await mapLimited(files, async ({ path, realDirectory }) => {
     const rule: Place = { path, scope, kind: 'rule', base: bases[0], ...area };
-    const sought = await parts.reader.locate(rule);
+    const sought = await parts.reader.locate({ ...rule, realDirectory });
     if (!isLocated(sought)) return { rule, sought };
     return { rule, sought, globs: await globsOf(parts, sought) };
   });
@@ -56,6 +56,7 @@ export async function takeRules(
 }
 
 const HEAD_BYTES = 8 * 1024;
+const SHORT_BYTES = 4 * 1024;
 const AT_ONCE = 16;
 
 /** The rest of a rule that waits is read when it is needed. */
@@ -63,13 +64,23 @@ async function globsOf(
   { reader, parseYaml }: RuleParts,
   located: Located,
 ): Promise<readonly string[] | undefined> {
+  // The whole of a short file costs no more than its head.
+  if (located.bytes <= SHORT_BYTES) return await globsOfWhole({ reader, parseYaml }, located);
   // What cannot be read now cannot be read when it is taken either, and is named there.
   const head = await reader.readHead(located, HEAD_BYTES).catch(() => '');
   const kind = headIn(head);
   if (kind === 'none') return undefined;
   if (kind === 'whole') return (await readRuleHead(head, parseYaml)).globs;
+  return await globsOfWhole({ reader, parseYaml }, located);
+}
+
+async function globsOfWhole(
+  { reader, parseYaml }: Pick<RuleParts, 'reader' | 'parseYaml'>,
+  located: Located,
+): Promise<readonly string[] | undefined> {
   const read = await reader.read(located);
-  return read.ok ? (await readRuleHead(read.value.text, parseYaml)).globs : undefined;
+  if (!read.ok || headIn(read.value.text) === 'none') return undefined;
+  return (await readRuleHead(read.value.text, parseYaml)).globs;
 }
 
 function fitsFrom(

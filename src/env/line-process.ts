@@ -27,7 +27,7 @@ class LineChild implements LineProcess {
     request: LineProcessRequest,
     start: (spawn: SpawnRequest, takeInput: InputTaker) => SupervisedChild,
   ) {
-    const { maxLineLength = MAX_LINE_LENGTH, maxPendingBytes, ...spawn } = request;
+    const { maxLineLength = MAX_LINE_LENGTH, maxPendingBytes, onStderr, ...spawn } = request;
     this.#maxPendingBytes = maxPendingBytes ?? MAX_PENDING_BYTES;
     this.#lines = new LineBuffer(maxLineLength, (line) => this.#listener(line));
     this.#child = start(
@@ -41,6 +41,7 @@ class LineChild implements LineProcess {
         maxTotalBytes: Number.POSITIVE_INFINITY,
         onOutput: (chunk, stream) => {
           if (stream === 'stdout') this.#receive(chunk, maxLineLength);
+          else onStderr?.(chunk);
         },
       },
       (stdin) => {

@@ -1,7 +1,7 @@
 import { openLineProcess } from './line-process.js';
 import { PipePool } from './pipe-pool.js';
 import type { ProcessSupervisor, SpawnRequest } from './process.js';
-import { ProcessRegistry } from './process-registry.js';
+import { childKind, ProcessRegistry, shownCommand } from './process-registry.js';
 import {
   endTree,
   groupAlive,
@@ -19,6 +19,8 @@ import { type ChildHost, type InputTaker, SupervisedChild } from './supervised-c
 export interface SupervisorOptions {
   /** Where the registry of children lives. Absent: none is kept. */
   readonly stateDirectory?: string;
+  /** Named beside our children in the registry. */
+  readonly sessionId?: string;
 }
 
 /**
@@ -72,7 +74,7 @@ class NodeProcessSupervisor {
     const outer = process.env[MARKER_VARIABLE];
     this.#outerMarkers = outer === undefined || outer === '' ? '' : `${outer}+`;
     if (options.stateDirectory !== undefined) {
-      this.#registry = new ProcessRegistry(options.stateDirectory, this.#id);
+      this.#registry = new ProcessRegistry(options.stateDirectory, this.#id, options.sessionId);
     }
   }
 
@@ -136,10 +138,22 @@ class NodeProcessSupervisor {
     return timer;
   }
 
+  /**
+   * Older ones first: the watchdog takes a child with a lower number than one that it knows, and which
+   * it was not told of, for a daemon of a command that is finished.
+   */
   #watch(child: SupervisedChild): void {
-    if (child.tree === undefined) return;
-    this.#watched.add(child.tree.group);
-    this.#watchdog.add(child.tree);
+    for (const one of this.#running.keys()) {
+      if (one === child) break;
+      this.#tellWatchdog(one);
+    }
+    this.#tellWatchdog(child);
+  }
+
+  #tellWatchdog({ tree }: SupervisedChild): void {
+    if (tree === undefined || this.#watched.has(tree.group)) return;
+    this.#watched.add(tree.group);
+    this.#watchdog.add(tree);
   }
 
   #register(child: SupervisedChild, leftBehind?: boolean): void {
@@ -149,6 +163,9 @@ class NodeProcessSupervisor {
       pid: child.pid,
       ...(startTime !== undefined && { startTime }),
       label: child.request.label,
+      kind: child.request.kind ?? childKind(child.request.label),
+      command: shownCommand(child.request),
+      ...(child.tree !== undefined && { marker: child.tree.marker }),
       since: child.since,
       ...(leftBehind && { leftBehind }),
     });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listChildren, ProcessRegistry } from './process-registry.js';
+import { childKind, listChildren, ProcessRegistry, shownCommand } from './process-registry.js';
 import { startTimeOf } from './process-tree.js';
 
 function stateDirectory(): string {
@@ -14,7 +14,8 @@ function stateDirectory(): string {
 /** This very process stands in for a child that runs. */
 function running(label: string) {
   const startTime = startTimeOf(process.pid);
-  return { pid: process.pid, label, since: 1, ...(startTime !== undefined && { startTime }) };
+  const kind = 'other' as const;
+  return { pid: process.pid, label, kind, since: 1, ...(startTime !== undefined && { startTime }) };
 }
 
 describe('the registry of children', () => {
@@ -38,6 +39,14 @@ describe('the registry of children', () => {
     const registry = new ProcessRegistry(state, 'a');
     registry.add({ ...running('other'), startTime: '1' });
     expect(listChildren(state)).toEqual([]);
+  });
+
+  it('tells what a child is for by its label, and keeps secrets out of its command', () => {
+    const kinds = ['mcp files', 'hook PreToolUse: x', 'persistent hook: x', 'Bash: ls', 'rg'];
+    expect(kinds.map(childKind)).toEqual(['mcp', 'hook', 'hook', 'shell', 'other']);
+    expect(shownCommand({ command: 'x', args: ['--token', 'abcdefgh'] })).toBe(
+      'x --token [redacted]',
+    );
   });
 
   it('passes over files it cannot read, and removes those of owners that are gone', () => {

@@ -2,14 +2,23 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import path from 'node:path';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { groupAlive, processAlive, startTimeOf } from './process-tree.js';
+import { redact } from '../util/redact.js';
+import { sliceWhole } from '../util/truncate.js';
+import type { ChildKind, SpawnRequest } from './process.js';
+import { groupAlive, markedProcesses, processAlive, startTimeOf } from './process-tree.js';
 
 /** A child as the registry knows it. */
 export interface RegisteredChild {
+  /** Also the number of its process group, which it leads. */
   readonly pid: number;
   /** Names the process together with the pid; absent where the system does not tell. */
   readonly startTime?: string;
   readonly label: string;
+  readonly kind: ChildKind;
+  /** Program and arguments, cut, and without what looks like a secret. */
+  readonly command?: string;
+  /** Stands in the environment of everything it started (`MARKER_VARIABLE`). */
+  readonly marker?: string;
   /** Milliseconds since 1970. */
   readonly since: number;
   /** The child itself has ended; what it started in its group still runs. */
@@ -18,8 +27,22 @@ export interface RegisteredChild {
 
 export interface ListedChild extends RegisteredChild {
   readonly ownerPid: number;
+  readonly sessionId?: string;
   /** False when the program that started it is gone: then nothing will end it. */
   readonly ownerAlive: boolean;
+}
+
+const SHOWN_COMMAND = 300;
+
+export function shownCommand({ command, args }: Pick<SpawnRequest, 'command' | 'args'>): string {
+  return sliceWhole(redact([command, ...args].join(' ')), 0, SHOWN_COMMAND);
+}
+
+/** What a child is for, by what those who start one call it. */
+export function childKind(label: string): ChildKind {
+  if (/^mcp\b/i.test(label)) return 'mcp';
+  if (/^(persistent )?hook\b/.test(label)) return 'hook';
+  return /^(Bash|[\w-]+): /.test(label) ? 'shell' : 'other';
 }
 
 /**
@@ -30,13 +53,18 @@ export class ProcessRegistry {
   readonly #directory: string;
   readonly #file: string;
   readonly #children = new Map<number, RegisteredChild>();
-  readonly #owner: { readonly pid: number; readonly startTime: string | undefined };
+  readonly #owner: RegistryEntry['owner'];
 
   /** `id` tells apart the registries of one process. */
-  constructor(stateDirectory: string, id: string) {
+  constructor(stateDirectory: string, id: string, sessionId?: string) {
     this.#directory = registryDirectory(stateDirectory);
     this.#file = path.join(this.#directory, `${process.pid}.${id}.json`);
-    this.#owner = { pid: process.pid, startTime: startTimeOf(process.pid) };
+    const startTime = startTimeOf(process.pid);
+    this.#owner = {
+      pid: process.pid,
+      ...(startTime !== undefined && { startTime }),
+      ...(sessionId !== undefined && { sessionId }),
+    };
   }
 
   add(child: RegisteredChild): void {
@@ -72,13 +100,28 @@ export function listChildren(stateDirectory: string): readonly ListedChild[] {
     const file = path.join(directory, name);
     const entry = readEntry(file);
     const ownerAlive = entry !== undefined && isSame(entry.owner.pid, entry.owner.startTime);
-    const running = (entry?.children ?? []).filter(stillRuns);
-    for (const child of running) {
-      found.push({ ...child, ownerPid: entry?.owner.pid ?? 0, ownerAlive });
-    }
+    const running = (entry?.children ?? []).filter(
+      (child) => stillRuns(child) || (!ownerAlive && remainsOf(child).length > 0),
+    );
+    for (const child of running) found.push({ ...child, ...ownerIn(entry), ownerAlive });
     if (running.length === 0 && !ownerAlive) rmSync(file, { force: true });
   }
   return found.sort((a, b) => a.since - b.since);
+}
+
+function ownerIn(entry: RegistryEntry | undefined): { ownerPid: number; sessionId?: string } {
+  const sessionId = entry?.owner.sessionId;
+  return { ownerPid: entry?.owner.pid ?? 0, ...(sessionId !== undefined && { sessionId }) };
+}
+
+/** What carries a child's marker, wherever it went. Nobody is left who would end it. */
+export function remainsOf({ marker }: RegisteredChild): readonly number[] {
+  return marker === undefined || !isMarker(marker) ? [] : markedProcesses(marker);
+}
+
+/** A shorter text would be found in environments that have nothing to do with us. */
+function isMarker(text: string): boolean {
+  return /^[0-9a-f]{12}\/\d+\/$/.test(text);
 }
 
 function registryDirectory(stateDirectory: string): string {
@@ -100,13 +143,18 @@ function stillRuns(child: RegisteredChild): boolean {
   return groupAlive(child.pid);
 }
 
-function isSame(pid: number, startTime: string | undefined): boolean {
+/** Whether this pid still is the process that was registered, and nobody else's since. */
+export function isSame(pid: number, startTime: string | undefined): boolean {
   if (!processAlive(pid)) return false;
   return startTime === undefined || startTimeOf(pid) === startTime;
 }
 
 interface RegistryEntry {
-  readonly owner: { readonly pid: number; readonly startTime?: string };
+  readonly owner: {
+    readonly pid: number;
+    readonly startTime?: string;
+    readonly sessionId?: string;
+  };
   readonly children: readonly RegisteredChild[];
 }
 
@@ -123,10 +171,16 @@ function readEntry(file: string): RegistryEntry | undefined {
   const { owner, children } = parsed.value;
   if (!isRecord(owner) || !isPid(owner.pid) || !Array.isArray(children)) return undefined;
   return {
-    owner: { pid: owner.pid, ...startTimeIn(owner) },
+    owner: {
+      pid: owner.pid,
+      ...startTimeIn(owner),
+      ...(typeof owner.sessionId === 'string' ? { sessionId: owner.sessionId } : {}),
+    },
     children: children.flatMap(childOf),
   };
 }
+
+const KINDS: readonly ChildKind[] = ['mcp', 'hook', 'shell', 'other'];
 
 function childOf(value: unknown): RegisteredChild[] {
   if (!isRecord(value) || !isPid(value.pid)) return [];
@@ -136,6 +190,9 @@ function childOf(value: unknown): RegisteredChild[] {
       pid: value.pid,
       ...startTimeIn(value),
       label: value.label,
+      kind: KINDS.find((kind) => kind === value.kind) ?? childKind(value.label),
+      ...(typeof value.command === 'string' ? { command: value.command } : {}),
+      ...(typeof value.marker === 'string' ? { marker: value.marker } : {}),
       since: value.since,
       ...(value.leftBehind === true ? { leftBehind: true } : {}),
     },

@@ -31,9 +31,10 @@ export function signalTree(
   signal: NodeJS.Signals,
   family: Family = familyOf(tree),
 ): void {
-  addDescendants(family);
+  const seen = sharedLook();
+  addDescendants(family, seen);
   signalGroup(tree.group, signal);
-  for (const pid of new Set([...markedProcesses(tree.marker), ...runningOf(family)])) {
+  for (const pid of new Set([...markedIn(seen, tree.marker), ...runningOf(family)])) {
     sendSignal(pid, signal);
   }
 }
@@ -68,13 +69,65 @@ export function startTimeOf(pid: number): string | undefined {
   return readProcess(pid)?.startTime;
 }
 
+/** The process group of a process. Undefined when it is gone, and where there is no /proc. */
+export function groupOf(pid: number): number | undefined {
+  return readProcess(pid)?.group;
+}
+
 /** Processes whose environment carries the marker, zombies left out. Empty where there is no /proc. */
 export function markedProcesses(marker: string): number[] {
-  const found: number[] = [];
+  return markedIn(look(), marker);
+}
+
+/** All processes at one moment, zombies left out. */
+interface Look {
+  readonly at: number;
+  readonly processes: ReadonlyMap<number, ProcessEntry>;
+  /** The environments that carry any marker, once somebody wants to know. */
+  environments?: ReadonlyMap<number, string>;
+}
+
+function look(): Look {
+  const at = performance.now();
+  const processes = new Map<number, ProcessEntry>();
   for (const pid of listProcesses() ?? []) {
+    const found = readProcess(pid);
+    if (found !== undefined && found.state !== 'Z') processes.set(pid, found);
+  }
+  return { at, processes };
+}
+
+/** How old a look may be that several share. */
+const SHARED_MS = 10;
+let shared: Look | undefined;
+
+/**
+ * One look for all who are ended at the same time: looking costs milliseconds, and dozens of trees may
+ * end together. What is too young to be seen gets its signal after the next look.
+ */
+function sharedLook(notBefore = 0): Look {
+  const isOld = shared === undefined || performance.now() - shared.at > SHARED_MS;
+  if (shared === undefined || isOld || shared.at < notBefore) {
+    shared = look();
+    // Nothing of it is kept for longer than it is good for.
+    setTimeout(() => {
+      shared = undefined;
+    }, SHARED_MS).unref();
+  }
+  return shared;
+}
+
+function markedIn(seen: Look, marker: string): number[] {
+  seen.environments ??= markedEnvironments(seen);
+  return [...seen.environments].flatMap(([pid, text]) => (text.includes(marker) ? [pid] : []));
+}
+
+function markedEnvironments({ processes }: Look): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of processes.keys()) {
     if (pid === process.pid) continue;
-    if (!environmentOf(pid).includes(marker)) continue;
-    if (readProcess(pid)?.state !== 'Z') found.push(pid);
+    const text = environmentOf(pid);
+    if (text.includes(MARKER_VARIABLE)) found.set(pid, text);
   }
   return found;
 }
@@ -100,14 +153,12 @@ function isRunning(pid: number, startTime: string): boolean {
   return found !== undefined && found.state !== 'Z' && found.startTime === startTime;
 }
 
-function addDescendants(family: Family): void {
+function addDescendants(family: Family, { processes }: Look): void {
   const children = new Map<number, { readonly pid: number; readonly startTime: string }[]>();
-  for (const pid of listProcesses() ?? []) {
-    const found = readProcess(pid);
-    if (found === undefined || found.state === 'Z') continue;
-    const siblings = children.get(found.parent) ?? [];
-    siblings.push({ pid, startTime: found.startTime });
-    children.set(found.parent, siblings);
+  for (const [pid, { parent, startTime }] of processes) {
+    const siblings = children.get(parent) ?? [];
+    siblings.push({ pid, startTime });
+    children.set(parent, siblings);
   }
   const open = runningOf(family);
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
@@ -120,17 +171,22 @@ function addDescendants(family: Family): void {
 }
 
 async function goneWithin(tree: ProcessTree, family: Family, ms: number): Promise<boolean> {
-  const deadline = performance.now() + ms;
+  // A look from before may be older than the tree.
+  const begun = performance.now();
+  const deadline = begun + ms;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
-    const isGone =
-      runningOf(family).length === 0 &&
-      !groupAlive(tree.group) &&
-      markedProcesses(tree.marker).length === 0;
-    if (isGone) return true;
+    if (runningOf(family).length === 0 && isGoneIn(sharedLook(begun), tree)) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
   }
+}
+
+function isGoneIn(seen: Look, { group, marker }: ProcessTree): boolean {
+  // Without /proc nothing is seen, and the group itself has to say.
+  if (seen.processes.size === 0) return !answers(-group);
+  for (const found of seen.processes.values()) if (found.group === group) return false;
+  return markedIn(seen, marker).length === 0;
 }
 
 function answers(pid: number): boolean {

@@ -66,10 +66,15 @@ function startOf(group: number): string {
  * Knows what runs by `add` and `del`. A marker is `<owner>/<number>/`: what carries our owner's name
  * and a higher number than any that was named was started in the last moment before the end. Daemons
  * of commands that are finished carry lower numbers and stay.
+ *
+ * One look at all processes serves for all groups: with many of them, a look for each would take longer
+ * than what is left to live. Found are the members of our groups, whoever carries a marker of ours, what
+ * was found before, and the descendants of all these, whichever group and environment they gave
+ * themselves. `grep -H` puts the pid in front of every line: a process may have a line break in its name.
  */
 const SCRIPT = `
 trap '' HUP INT TERM PIPE
-list= owner= highest=0
+list= owner= highest=0 family=
 while read -r verb group start marker; do
   if [ "$verb" = own ]; then owner=$group; continue; fi
   number=\${marker%/}; number=\${number##*/}
@@ -81,30 +86,60 @@ while read -r verb group start marker; do
   list=$kept
   [ "$verb" = add ] && list="$list $group,$start,$marker"
 done
-carriers() { grep -slF "$1" /proc/[0-9]*/environ 2>/dev/null; }
-end() {
-  pid=\${1#/proc/}
-  kill -s $signal "\${pid%/environ}" 2>/dev/null
-}
-sweep() {
+[ -n "$owner" ] || exit 0
+groups() {
   for entry in $list; do
-    group=\${entry%%,*}; rest=\${entry#*,}; start=\${rest%%,*}; marker=\${rest#*,}
-    ours=yes
+    group=\${entry%%,*}; rest=\${entry#*,}; start=\${rest%%,*}
     if [ "$start" != - ] && read -r stat 2>/dev/null </proc/$group/stat; then
       set -- \${stat##*) }
       shift 19
-      [ "$1" = "$start" ] || ours=no
+      [ "$1" = "$start" ] || continue
     fi
-    [ $ours = yes ] && kill -s $signal -- -$group 2>/dev/null
-    for file in $(carriers "$marker"); do end "$file"; done
-  done
-  for file in $(carriers "$owner/"); do
-    number=$(tr '\\0' '\\n' 2>/dev/null <"$file" | sed -n "s|.*$owner/\\([0-9]*\\)/.*|\\1|p" | head -n 1)
-    [ "\${number:-0}" -gt "$highest" ] && end "$file"
+    kill -s $signal -- -$group 2>/dev/null
   done
 }
-[ -n "$owner" ] || exit 0
+look() {
+  {
+    for entry in $list; do echo "L $entry"; done
+    for entry in $family; do echo "F $entry"; done
+    grep -asoHE "$owner/[0-9]+/" /proc/[0-9]*/environ
+    grep -asH '' /proc/[0-9]*/stat
+  } 2>/dev/null | awk -v highest="$highest" '
+    $1 == "L" { split($2, p, ","); begin[p[1]] = p[2]; split(p[3], m, "/"); live[m[2]] = 1; next }
+    $1 == "F" { split($2, p, ","); before[p[1]] = p[2]; next }
+    { split($0, p, "/"); pid = p[3] }
+    p[4] ~ /^environ:/ { if (p[5] in live || p[5] + 0 > highest + 0) seed[pid] = 1; next }
+    !/\\) / { next }
+    {
+      sub(/^.*\\) /, "")
+      if ($1 == "Z") next
+      parent[pid] = $2; group[pid] = $3; begun[pid] = $20
+    }
+    function ours(g) {
+      return (g in begin) && (!(g in begun) || begin[g] == "-" || begin[g] == begun[g])
+    }
+    END {
+      for (g in begin) if (ours(g)) print "-" g
+      for (pid in begun)
+        if ((pid in seed) || before[pid] == begun[pid] || ours(group[pid])) mine[pid] = 1
+      do {
+        grown = 0
+        for (pid in begun)
+          if (!(pid in mine) && (parent[pid] in mine)) { mine[pid] = 1; grown = 1 }
+      } while (grown)
+      for (pid in mine) if (pid + 0 > 1) print pid "," begun[pid]
+    }'
+}
+sweep() {
+  if ! command -v awk >/dev/null || ! [ -r /proc/self/stat ]; then groups; return; fi
+  for entry in $(look); do
+    kill -s $signal -- "\${entry%%,*}" 2>/dev/null
+    case $entry in -*) ;; *) family="$family $entry" ;; esac
+  done
+}
 signal=TERM; sweep
-sleep 1
+sleep 0.5 2>/dev/null || sleep 1
 signal=KILL; sweep
+sleep 0.1 2>/dev/null; sweep
+sleep 0.2 2>/dev/null; sweep
 `;

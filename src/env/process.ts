@@ -1,3 +1,6 @@
+/** What a child is for, as `portcullis ps` lists it. */
+export type ChildKind = 'mcp' | 'hook' | 'shell' | 'other';
+
 /**
  * One supervisor for every child process: shells, hooks, MCP servers. Each child leads a process
  * group of its own, has a deadline, a bounded output and a minimal environment, and is listed in a
@@ -37,6 +40,8 @@ export interface SpawnRequest {
   readonly mergeStderr?: boolean;
   /** What the registry and `portcullis ps` call it. */
   readonly label: string;
+  /** What it is for. Absent: the label tells (`childKind`). */
+  readonly kind?: ChildKind;
   /**
    * Meant to live for a while (background shells, servers): listed in the registry and guarded by the
    * watchdog at once, where other children are only once they have run for a moment.
@@ -88,8 +93,10 @@ export interface RunningProcess {
 export interface LineProcessRequest
   extends Pick<
     SpawnRequest,
-    'command' | 'args' | 'cwd' | 'env' | 'label' | 'graceMs' | 'maxStderrBytes'
+    'command' | 'args' | 'cwd' | 'env' | 'label' | 'kind' | 'graceMs' | 'maxStderrBytes'
   > {
+  /** What it writes to standard error, as it comes. */
+  readonly onStderr?: (chunk: string) => void;
   /** Characters of one line; a child that writes a longer one is ended. Default 16 Mi. */
   readonly maxLineLength?: number;
   /** Bytes that may wait for a child that does not read; more lines are refused then. Default 16 MiB. */

@@ -51,6 +51,7 @@ export async function openGround(config: SessionConfig) {
     host,
     configDir,
     sources,
+    stateDirectory: stateDirectory(config.env),
     settings,
     watch,
     trust,

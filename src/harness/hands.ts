@@ -22,6 +22,8 @@ import type { ToolContext, Workspace } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+import { serverTools } from './server-tools.js';
 import { skillShell } from './skill-shell.js';
 import type { OpenSkills } from './skills.js';
 import { openToolEvents } from './tool-events.js';
@@ -33,12 +35,13 @@ export interface HandParts {
   readonly hooks: OpenHooks;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */
 export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
   const { fs, clock, env, workspace } = ground;
-  const { model, log, processes, hooks, instructions, skills } = parts;
+  const { model, log, processes, hooks, instructions, skills, mcp } = parts;
   const { sessionId } = log.history;
   const events = openToolEvents(config, ground, { hooks, instructions, skills });
   const permissions = openPermissions({
@@ -56,7 +59,11 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     asker: events.asker,
     precheck: hooks.precheck,
     around: hooks.around,
-    extension: together([instructions.extension, skills.extension]),
+    extension: together([
+      instructions.extension,
+      skills.extension,
+      ...(mcp === undefined ? [] : [mcp.extension]),
+    ]),
     answers: {
       fs,
       configDir: ground.configDir,
@@ -75,6 +82,12 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     clock,
     emit: config.emit,
   });
+  const ofServers = await serverTools(config, ground, {
+    model,
+    permissions,
+    mcp,
+    pool: () => builtins.pool,
+  });
   const builtins = await openBuiltins({
     fs,
     clock,
@@ -90,7 +103,9 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     banned: permissions.bannedNames,
     jsonSchema: config.jsonSchema,
     taskWatch: events.tasks,
-    more: [skills.tool],
+    more: [skills.tool, ...ofServers.search],
+    ofServers: ofServers.tools,
+    poolOptions: ofServers.options,
     summarise: (prompt, text, signal) =>
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
@@ -199,7 +214,18 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
         config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
     }),
   );
-  return { permissions, builtins, calls, invoke, journal, around, contextOf, events, prepareCalls };
+  return {
+    permissions,
+    builtins,
+    calls,
+    invoke,
+    journal,
+    around,
+    contextOf,
+    events,
+    prepareCalls,
+    lateTools: ofServers.late,
+  };
 }
 
 /** Several extensions of the gate as one. */

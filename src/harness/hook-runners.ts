@@ -6,13 +6,14 @@ import { createCallbackRunner } from '../hooks/callback-runner.js';
 import { createCommandRunner } from '../hooks/command-runner.js';
 import type { HookRunners } from '../hooks/hook.js';
 import { createHttpRunner } from '../hooks/http-runner.js';
-import { createMcpRunner } from '../hooks/mcp-runner.js';
+import { createMcpRunner, type McpRunnerDeps } from '../hooks/mcp-runner.js';
 import { createPersistentHooks } from '../hooks/persistent-hooks.js';
 import { modelAsker } from '../hooks/prompt-asker.js';
 import { createPromptRunner } from '../hooks/prompt-runner.js';
 import { resolveModel } from '../model/aliases.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
+import { err } from '../util/result.js';
 import type { Ground } from './ground.js';
 
 export interface HookRunnerParts {
@@ -23,6 +24,7 @@ export interface HookRunnerParts {
   readonly sessionId: string;
   settings(): EffectiveSettings;
   judge(): AgentJudge | undefined;
+  callServer(): McpRunnerDeps['call'];
 }
 
 export interface OpenRunners {
@@ -67,7 +69,14 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
         allowedUrls: () => hookSwitches(parts.settings()).httpUrls,
         allowedEnvVars: () => hookSwitches(parts.settings()).httpEnvVars,
       }),
-      mcp_tool: createMcpRunner({}),
+      mcp_tool: createMcpRunner({
+        call: async (...asked) => {
+          const call = parts.callServer();
+          return call === undefined
+            ? err(`no MCP server "${asked[0]}" is connected`)
+            : await call(...asked);
+        },
+      }),
       prompt: createPromptRunner({ ask: modelAsker(model.client, choose) }),
       agent: createAgentRunner({ judge }),
       callback: createCallbackRunner(config.callbacks ?? NO_HOST),

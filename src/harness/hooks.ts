@@ -10,6 +10,7 @@ import { type BackgroundResult, createHookDispatch, type DispatchDeps } from '..
 import { createHookVariables } from '../hooks/env-variables.js';
 import type { HookDispatch } from '../hooks/hook.js';
 import { createIfRule } from '../hooks/if-rule.js';
+import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
 import { createDenialHooks } from '../hooks/permission-denied.js';
 import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
@@ -42,6 +43,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
   let settings = ground.settings;
   let opened: Promise<OpenRunners> | undefined;
   let judge: AgentJudge | undefined;
+  let callServer: McpRunnerDeps['call'];
   let mode: () => PermissionMode = () => 'default';
   const arrivals: ((result: BackgroundResult) => void)[] = [];
   const variables = createHookVariables();
@@ -72,6 +74,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
           sessionId,
           settings: () => settings,
           judge: () => judge,
+          callServer: () => callServer,
         }),
       );
       return (await opened).runners;
@@ -169,8 +172,13 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     },
     onBackground: (listener: (result: BackgroundResult) => void) => void arrivals.push(listener),
     /** What exists only once the gate does. */
-    lend(lent: { readonly judge: AgentJudge; mode(): PermissionMode }): void {
+    lend(lent: {
+      readonly judge: AgentJudge;
+      readonly callServer: McpRunnerDeps['call'];
+      mode(): PermissionMode;
+    }): void {
       judge = lent.judge;
+      callServer = lent.callServer;
       mode = lent.mode;
     },
     async close(): Promise<void> {

@@ -9,17 +9,20 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
 import { createLimits } from '../budget/limits.js';
 import { openOpening } from '../context/opening.js';
-import { systemPrompt } from '../context/system-prompt.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
 import { modelAccounts } from '../model/accounts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { Message } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
+import type { ToolPool } from '../tools/pool.js';
+import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
 
@@ -35,6 +38,7 @@ export interface Parts {
   readonly hands: Hands;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
   readonly processes: ProcessSupervisor;
   readonly current: CurrentRun;
 }
@@ -46,7 +50,7 @@ export async function joinSession(
   parts: Parts,
 ): Promise<AgentSession> {
   const { clock, workspace } = ground;
-  const { model, log, hands, hooks, instructions, skills, current, processes } = parts;
+  const { model, log, hands, hooks, instructions, skills, mcp, current, processes } = parts;
   const { client, choices, ledger } = model;
   const { history, recorder, store } = log;
   const { permissions, builtins } = hands;
@@ -75,6 +79,8 @@ export async function joinSession(
       const problems = permissions.replaceSettings(settings.permissions, settings.strictness);
       if (problems.every(({ severity }) => severity !== 'fatal')) {
         hooks.replace(settings);
+        instructions.replace(settings);
+        skills.replace(settings);
         events.refreshWatch();
       }
       return problems;
@@ -95,14 +101,7 @@ export async function joinSession(
     fs: ground.fs,
     configDir: ground.configDir,
     sources: ground.sources,
-    facts: {
-      cwd: workspace.cwd,
-      additionalDirectories: ground.additional,
-      platform: ground.host.platform,
-      date: new Date(clock.now()).toISOString().slice(0, 10),
-      gitBranch: ground.gitBranch,
-      model: choices.current().model,
-    },
+    facts: openingFacts(ground, choices.current().model),
     book: instructions.book,
     resumedFrom: history.resumed ? { cwd: history.lastCwd } : undefined,
     emit: config.emit,
@@ -116,6 +115,19 @@ export async function joinSession(
         return undefined;
       })
     : undefined;
+  const announced = history.resumed ? undefined : mcp?.announcement(builtins.pool);
+  const openingMessages = () => [
+    ...opening.messages,
+    ...hooks.notes.followUp([announced, listing].filter((text) => text !== undefined)),
+  ];
+  if (history.resumed) loadAgain(builtins.pool, history.messages);
+  mcp?.onTools((tools) => {
+    const { added, problems } = hands.lateTools(tools);
+    for (const problem of problems) hooks.tell(problem);
+    const deferred = added.filter((tool) => builtins.pool.deferred.includes(tool));
+    const told = mcp.announceLater(deferred);
+    if (told !== undefined) events.remind(told);
+  });
   return createSession(
     {
       id: history.sessionId,
@@ -137,7 +149,11 @@ export async function joinSession(
         additionalDirectories: workspace.roots.slice(1),
         memoryPaths: opening.paths,
         transcriptPath: store.transcriptPath(history.sessionId),
-        mcpServers: (config.mcpServers ?? []).map((name) => ({ name, status: 'failed' })),
+        mcpServers: (mcp?.statuses() ?? []).map(({ name, state, scope }) => ({
+          name,
+          status: state,
+          source: scope,
+        })),
         models: choices.offers(),
         provider: client.provider,
       }),
@@ -157,10 +173,16 @@ export async function joinSession(
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       pendingNotes: events.pendingNotes,
-      openingMessages: () => [
-        ...opening.messages,
-        ...hooks.notes.followUp(listing === undefined ? [] : [listing]),
-      ],
+      openingMessages,
+      async context() {
+        const { asMessages, contextView } = await import('./context-view.js');
+        const said = agent?.conversation.messages ?? [];
+        return await contextView(parts, {
+          system: setup.system,
+          messages: said.length > 0 ? said : asMessages(openingMessages()),
+          counted: compaction.usedTokens(said),
+        });
+      },
       recordInput: (message) => recorder.input(message),
       accounts: () => modelAccounts(ledger, choices.limits()),
       apiMs: client.elapsedMs,
@@ -173,6 +195,7 @@ export async function joinSession(
           config.emit({ type: 'notice', level: 'warning', text });
         }
         await builtins.shells.killAll();
+        await mcp?.close();
         await hooks.close();
         skills.close();
         await processes.killAll();
@@ -184,6 +207,17 @@ export async function joinSession(
     },
     current,
   );
+}
+
+/** Tools that were loaded before the session was left are whole again from its first request on. */
+function loadAgain(pool: ToolPool, messages: readonly Message[]): void {
+  const used = messages.flatMap(({ content }) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
+  );
+  const waiting = new Set(pool.deferred.map(({ name }) => name));
+  pool.load([...new Set(used)].filter((name) => waiting.has(name)));
 }
 
 interface SetupParts extends Parts {
@@ -204,10 +238,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     ref: MAIN_AGENT,
     client,
     choice: choices.current,
-    system: systemPrompt({
-      ...(config.systemPrompt === undefined ? {} : { replacement: config.systemPrompt }),
-      ...(config.appendSystemPrompt === undefined ? {} : { appended: config.appendSystemPrompt }),
-    }),
+    system: systemOf(config),
     pool: builtins.pool,
     invoke: hands.invoke,
     record: log.recorder,
@@ -220,7 +251,10 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       unpricedCalls: () => ledger.total().unpricedRequests,
       stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
     }),
-    betweenTurns: live.refresh,
+    async betweenTurns() {
+      await live.refresh();
+      await parts.instructions.refresh();
+    },
     takeInput: () => current.run?.takeInput() ?? [],
     mayDefer: config.mayDefer === true,
     display: events.display,

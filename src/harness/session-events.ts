@@ -3,7 +3,7 @@ import type { ModelLayer } from '../agents/model-layer.js';
 import { createModelSwitches } from '../agents/model-switch.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createRunHooks } from '../agents/session-run-hooks.js';
-import { expandTyped } from '../agents/typed-skills.js';
+import { submitTyped } from '../agents/typed-skills.js';
 import { resolve } from '../env/paths.js';
 import { openFileWatcher } from '../env/watch-files.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -18,6 +18,8 @@ import { createWatchHooks } from '../hooks/watch-hooks.js';
 import type { InputMessage, LoopDeps } from '../loop/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { LookedAt } from '../settings/types.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import type { ReadySkill } from '../skills/invoke.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
@@ -73,6 +75,16 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     contextTokens: parts.contextTokens,
     tell: say,
   });
+  let hasRun = false;
+  /** Skills that changed on disk stand before the next prompt. */
+  const reloadSkills = async (): Promise<void> => {
+    if (hands.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
+    const changed = await skills.changed().catch((thrown: unknown) => {
+      tell(`changed skills could not be read again: ${messageOf(thrown)}`);
+      return undefined;
+    });
+    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+  };
   const { history, recorder } = log;
   let title = history.title ?? config.title;
   const prompts = createPromptHooks(dispatch);
@@ -98,6 +110,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       watch.refresh();
       watch.watch(paths, workspace.cwd);
     },
+    reloadSkills,
     backgroundTasks: () =>
       hands.builtins.shells
         .list()
@@ -126,6 +139,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
         { source: 'compact', model: model.choices.current().model },
         placeNow(signal),
       );
+      if (started.reloadSkills) await reloadSkills();
       await compact.after({ ...placeNow(signal), trigger, summary });
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
@@ -178,7 +192,14 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     prompts,
     notes,
     scene: hooks.scene,
-    onReady: skills.onReady,
+    submit: runs.submit,
+    onRefused: (text: string) =>
+      config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' }),
+    async onReady(ready: ReadySkill) {
+      skills.onReady(ready, MAIN_AGENT);
+      const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
+      if (stays !== undefined) tell(`skill ${ready.skill.name}: ${stays}`);
+    },
   };
   /** Instruction files that changed since they were shown stand before the next prompt. */
   const submit: typeof runs.submit = async (given, signal) => {
@@ -187,16 +208,17 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       return undefined;
     });
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
-    const expanded: InputMessage[] = [];
-    for (const prompt of given) {
-      const typed = await expandTyped(typing, prompt, signal);
-      if (typeof typed === 'string') return { kind: 'blocked', message: typed };
-      expanded.push(...typed);
-    }
-    return await runs.submit(expanded, signal);
+    // At the start they have just been listed.
+    if (hasRun) await reloadSkills();
+    return await submitTyped(typing, given, signal);
+  };
+  const ended: typeof runs.ended = async (outcome) => {
+    hasRun = true;
+    model.choices.endTurn();
+    await runs.ended(outcome);
   };
   return {
-    runs: { ...runs, submit },
+    runs: { ...runs, submit, ended },
     session,
     compaction,
     display,
@@ -204,6 +226,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     placeNow,
     pendingNotes: (): readonly InputMessage[] => pending.splice(0),
     say,
+    /** A text of the runtime's own stands before the next prompt. */
+    remind: (text: string): void => void pending.push(...notes.followUp([text])),
     veto: (changed: readonly LookedAt[]) =>
       settings.configChange(configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,

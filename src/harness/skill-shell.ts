@@ -1,3 +1,4 @@
+import type { GateVerdict } from '../permissions/types.js';
 import { textOf } from '../protocol/content.js';
 import type { RunShell } from '../skills/shell.js';
 import type { InvokeDeps } from '../tools/invocation.js';
@@ -18,6 +19,16 @@ export interface SkillShellParts {
   readonly onVerdict: InvokeDeps['onVerdict'];
 }
 
+type Refused = Extract<GateVerdict, { kind: 'refused' }>;
+
+/** For whoever wanted the skill: it is the skill that did not start, and no call of his was refused. */
+function whyNot({ receipt, suggestion, unanswered }: Refused): string {
+  if (unanswered !== true) return receipt.reason;
+  return suggestion === undefined
+    ? `nobody is asked about the commands of skills (${receipt.reason})`
+    : `nothing allows it beforehand; the rule ${suggestion} would`;
+}
+
 /** Commands in the text of skills go the one way in, and nobody is asked about them. */
 export function skillShell(parts: SkillShellParts): RunShell {
   return async ({ text, agent }, signal) => {
@@ -34,7 +45,7 @@ export function skillShell(parts: SkillShellParts): RunShell {
       contextFor: parts.contextFor(agent),
       onVerdict(call, tool, verdict) {
         parts.onVerdict(call, tool, verdict);
-        if (verdict.kind === 'refused') refused = verdict.message;
+        if (verdict.kind === 'refused') refused = whyNot(verdict);
       },
       onInvalidInput: () => undefined,
       onRan: () => {},

@@ -1,12 +1,17 @@
+import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
 import { homeDirectory, stateDirectory } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
+import { createConfigHooks } from '../hooks/config-hooks.js';
 import type { GateExtension } from '../permissions/open.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { openProjectTrust } from '../settings/trust.js';
+import type { EffectiveSettings } from '../settings/types.js';
 import { openSkillBook } from '../skills/book.js';
+import { bundledFilesResolver } from '../skills/bundled-files.js';
 import { openExtraction } from '../skills/extract.js';
 import { projectLevels } from '../skills/find-roots.js';
 import { gitIgnored } from '../skills/git-ignored.js';
@@ -26,17 +31,21 @@ export interface SkillParts {
   readonly hooks: OpenHooks;
   readonly processes: ProcessSupervisor;
   readonly sessionId: string;
+  /** Absent: no model is asked here. */
+  readonly choices?: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
 }
 
 /** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
 export function openSkills(config: SessionConfig, ground: Ground, parts: SkillParts) {
   const { fs, env, host } = ground;
-  const { values } = ground.settings;
+  let { values } = ground.settings;
+  let managedOnly = ground.settings.permissions.managedRulesOnly !== undefined;
   const home = homeDirectory(env);
   const managedDir = managedSettingsDirectory(host.os);
   const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
   const override = (name: string) => overrideFrom(values, name);
   const levels = projectLevels(config.cwd);
+  const guard = skillGuard(parts.hooks);
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
@@ -60,6 +69,8 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
             }).check()
           ).verdict === 'trusted',
     isIgnored: gitIgnored({ processes: parts.processes, env }),
+    veto: guard.veto,
+    isGuarded: guard.isGuarded,
     ...(values.get('disableBundledSkills')?.value === true
       ? {}
       : { bundled: openExtraction(files) }),
@@ -68,10 +79,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     cwd: config.cwd,
     home,
     projectDir: config.cwd,
-    managedOnly: () =>
-      ground.settings.permissions.managedRulesOnly === undefined
-        ? undefined
-        : 'only managed rules may allow anything here',
+    managedOnly: () => (managedOnly ? 'only managed rules may allow anything here' : undefined),
   });
   const approvals = createSkillApprovals(book);
   let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
@@ -81,17 +89,19 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     runShell: (command, signal) => runShell(command, signal),
     projectDir: config.cwd,
     sessionId: () => parts.sessionId,
-    effort: () => config.effort,
+    effort: () => parts.choices?.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
   });
   /** What of a skill goes beyond its text and its rules. */
-  const onReady = ({ hooks, notes, skill }: ReadySkill): void => {
+  const onReady = ({ hooks, notes, skill, effort }: ReadySkill, agent: AgentRef): void => {
+    // The model of another agent is its own business.
+    if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
     for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
   };
   const extension: GateExtension = {
     guards: [grants.guard, approvals.guard],
-    resolvers: [approvals.resolver],
+    resolvers: [approvals.resolver, bundledFilesResolver(files.path, fs)],
     rules: grants.rules,
     contentOf: approvals.contentOf,
   };
@@ -109,8 +119,15 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     invoker,
     extension,
     onReady,
-    tool: skillTool({ invoker, approvals, onReady }),
-    beginTurn: () => grants.beginTurn(),
+    tool: skillTool({
+      invoker,
+      approvals,
+      onReady: (ready, { agent }) => onReady(ready, agent),
+    }),
+    beginTurn() {
+      grants.beginTurn();
+      parts.choices?.endTurn();
+    },
     /** The list that the model is shown at the start; undefined when there is none to show. */
     async listing(windowTokens: number): Promise<string | undefined> {
       const listing = listed(await book.list(), windowTokens);
@@ -122,15 +139,68 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       const { text } = listed(await book.touched(paths), Number.MAX_SAFE_INTEGER);
       return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
     },
+    /** What is new, different or gone on disk since the model was told last. */
+    async changed(): Promise<string | undefined> {
+      const before = await book.list();
+      if (!(await book.refresh())) return undefined;
+      const after = await book.list();
+      const { text } = listed(newAmong(after, before), Number.MAX_SAFE_INTEGER);
+      const gone = namesMissing(before, after);
+      const news = [
+        ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
+        ...(gone.length === 0 ? [] : [`These skills are gone: ${gone.join(', ')}`]),
+      ];
+      return news.length === 0 ? undefined : reminder(news.join('\n\n'));
+    },
+    /** Other settings hold from now on. */
+    replace(now: Pick<EffectiveSettings, 'values' | 'permissions'>): void {
+      values = now.values;
+      managedOnly = now.permissions.managedRulesOnly !== undefined;
+    },
     /** What only the open session can do. */
     lend(run: RunShell): void {
       runShell = run;
     },
-    close: () => files.remove(),
+    close() {
+      guard.close();
+      files.remove();
+    },
   };
 }
 
 export type OpenSkills = ReturnType<typeof openSkills>;
+
+/** ConfigChange hooks may hold back changes of skills. */
+function skillGuard({ dispatch, scene, tell }: OpenHooks) {
+  const over = new AbortController();
+  const hooks = createConfigHooks({ dispatch, tell });
+  const source = 'skills' as const;
+  return {
+    isGuarded: () => dispatch.has('ConfigChange', { agent: MAIN_AGENT, matched: [source] }),
+    async veto(file: string): Promise<string | undefined> {
+      const change = { source, file_path: file };
+      const refusal = await hooks.configChange([change], scene(over.signal));
+      if (refusal !== undefined) tell(`a change of a skill is not taken over: ${refusal}`);
+      return refusal;
+    },
+    close: () => over.abort(new Error('the session is over')),
+  };
+}
+
+/** Those of which the model was not told, or something else. */
+function newAmong(after: readonly Skill[], before: readonly Skill[]): readonly Skill[] {
+  const told = new Map(before.map((skill) => [skill.name, wordsOf(skill)]));
+  return after.filter((skill) => told.get(skill.name) !== wordsOf(skill));
+}
+
+function namesMissing(before: readonly Skill[], after: readonly Skill[]): readonly string[] {
+  const names = new Set(after.map(({ name }) => name));
+  return before.map(({ name }) => name).filter((name) => !names.has(name));
+}
+
+function wordsOf({ head }: Skill): string {
+  return JSON.stringify([head.description, head.whenToUse, head.disableModelInvocation]);
+}
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;

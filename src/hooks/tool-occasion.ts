@@ -35,6 +35,9 @@ export function toolOccasion(
     fields: {
       tool_name: tool.name,
       tool_input: shownInput(call),
+      ...(tool.origin === undefined
+        ? {}
+        : { mcp_server: { name: tool.origin.server, source: tool.origin.source } }),
       // Questions of this event are about what may be granted, as scripts know it: without the id.
       ...(event === 'PermissionRequest' ? {} : { tool_use_id: toolUseId }),
       ...more.fields,

@@ -84,6 +84,8 @@ export interface Permissions {
   readonly allowedNames: readonly string[];
   /** Tools that are taken out of the pool. */
   readonly bannedNames: readonly string[];
+  /** Whether a rule denies a tool of these names altogether, so that it is not offered. */
+  isBanned(names: readonly string[], agent?: AgentRef): boolean;
   /** Whether a file that a search of this agent has found may not be shown; undefined: every one may. */
   hidden(agent: AgentRef, workspace: Pick<Workspace, 'roots'>): IsHidden | undefined;
   /** Set once an agent keeps asking for what it cannot have. */
@@ -154,6 +156,8 @@ export function openPermissions(parts: PermissionParts): Permissions {
     },
     allowedNames: allow.map((rule) => nameOf(rule)),
     bannedNames: bannedAmong(live.rules(MAIN_AGENT).deny, deny.map(nameOf)),
+    isBanned: (names, agent = MAIN_AGENT) =>
+      indexOf(live.rules(agent).deny).forTool(names).any !== undefined,
   };
 }
 

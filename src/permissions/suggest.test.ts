@@ -124,6 +124,33 @@ describe('rules for other calls', () => {
     expect((await asked('mcp__s__t', {})).suggestions).toEqual({ tool: 'mcp__s__t' });
     expect((await asked('AskUserQuestion', {})).suggestions).toEqual(undefined);
   });
+
+  it('names the skill, with its words and with any', async () => {
+    const bare = await asked('Skill', { skill: 'team:deploy' });
+    expect(bare.suggestions).toEqual({
+      exact: 'Skill(team:deploy)',
+      prefix: 'Skill(team:deploy *)',
+    });
+    expect(bare.suggestion).toBe('Skill(team:deploy)');
+    const words = await asked('Skill', { skill: 'deploy', args: 'prod (now) *' });
+    expect(words.suggestions).toEqual({ prefix: 'Skill(deploy *)' });
+    expect(words.suggestion).toBe('Skill(deploy *)');
+    expect((await asked('Skill', { skill: 'a b*' })).suggestions).toEqual({});
+  });
+
+  it.each([
+    [{ skill: 'deploy' }],
+    [{ skill: 'deploy', args: 'prod (now) * \\(' }],
+    [{ skill: 'team:deploy', args: '--x="1 2"' }],
+  ])('for a skill fit the call: %j', async (input) => {
+    const { exact, prefix } = (await asked('Skill', input)).suggestions ?? {};
+    for (const rule of [exact, prefix].filter((one) => one !== undefined)) {
+      const rig = gateRig({ cwd: project.directory, home: project.home, allow: [rule] });
+      expect((await rig.call('Skill', input)).kind).toBe('allowed');
+      const other = { ...input, skill: 'other' };
+      expect((await rig.call('Skill', other)).kind).toBe('refused');
+    }
+  });
 });
 
 describe('describeRule', () => {

@@ -29,6 +29,7 @@ async function suggestRules(view: CallView): Promise<Suggestions> {
       tool: tool.name,
     };
   }
+  if (tool.name === 'Skill') return skillRules(view);
   const [first] = subject.paths;
   if (first === undefined || (tool.kind !== 'read' && tool.kind !== 'edit')) {
     return { tool: tool.name };
@@ -39,6 +40,7 @@ async function suggestRules(view: CallView): Promise<Suggestions> {
 async function best(view: CallView, rules: Suggestions): Promise<string | undefined> {
   const { exact, prefix, tool } = rules;
   const { call } = view;
+  if (call.tool.name === 'Skill') return exact ?? prefix;
   // One subcommand of a known program, the files of a directory, a host: what people mean. For
   // everything else this very call.
   const likesPrefix =
@@ -72,6 +74,21 @@ async function commandRules(view: CallView, command: string): Promise<Suggestion
     ...exact,
     prefix: `${name}(${escapedCommand(canonicalText(words.slice(0, length)))} *)`,
   };
+}
+
+/** One skill, alone or with whatever words follow it. No rule for all skills. */
+function skillRules(view: CallView): Suggestions {
+  const { name } = view.call.tool;
+  const { skill } = view.call.input;
+  if (typeof skill !== 'string' || skill === '' || /[\s*()\\]/.test(skill)) return {};
+  // The rule with the bare name is about a call without words.
+  const exact = hasWords(view) ? {} : { exact: `${name}(${skill})` };
+  return { ...exact, prefix: `${name}(${skill} *)` };
+}
+
+function hasWords({ call }: CallView): boolean {
+  const { args } = call.input;
+  return typeof args === 'string' && args !== '';
 }
 
 /** One file, or the files of its directory. */

@@ -78,7 +78,11 @@ export interface SessionInfo {
   readonly additionalDirectories: readonly string[];
   readonly memoryPaths: readonly string[];
   readonly transcriptPath: string;
-  readonly mcpServers: readonly { readonly name: string; readonly status: string }[];
+  readonly mcpServers: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly source?: string;
+  }[];
   /** The models that a host can offer to choose from. */
   readonly models: readonly ModelOffer[];
   /** Whose API is spoken. */

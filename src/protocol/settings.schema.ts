@@ -284,6 +284,11 @@ const portcullis = z.strictObject({
     'Asks every guarding hook once at the start, to find out whether it answers.',
     { restricts: true, strict: true, strictest: true },
   ),
+  teamMemory: key(
+    flag(),
+    'Also shows the notes that a team shares, .claude/team-memory/MEMORY.md, in a trusted folder.',
+    { needsTrust: true, restricts: false, strict: false },
+  ),
   agents: key(
     z.record(z.string(), ruleLists),
     'Rules for some agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer) and its rules.',
@@ -419,36 +424,47 @@ export const SETTING_GROUPS = {
   },
   'MCP servers, skills, plugins': {
     enableAllProjectMcpServers: key(flag(), 'Accepts every server of .mcp.json.', {
-      ...COMMAND,
+      needsTrust: true,
       strict: false,
     }),
-    enabledMcpjsonServers: key(names, 'Servers of .mcp.json that are accepted.', COMMAND),
-    disabledMcpjsonServers: key(names, 'Servers of .mcp.json that are not used.', FENCE_LATER),
-    allowedMcpServers: key(z.array(serverEntry), 'The only servers that may be used; [] none.', {
-      ...FENCE_LATER,
+    enabledMcpjsonServers: key(names, 'Servers of .mcp.json that are accepted.', {
+      needsTrust: true,
     }),
-    deniedMcpServers: key(z.array(serverEntry), 'Servers that may not be used.', FENCE_LATER),
-    allowManagedMcpServersOnly: key(flag(), 'Only the managed list counts.', MANAGED_FENCE),
-    managedMcpServers: key(table(), 'Servers of an administrator.', { ...LATER, scope: 'managed' }),
+    disabledMcpjsonServers: key(names, 'Servers of .mcp.json that are not used.', {
+      restricts: true,
+    }),
+    allowedMcpServers: key(z.array(serverEntry), 'The only servers that may be used; [] none.', {
+      restricts: true,
+    }),
+    deniedMcpServers: key(z.array(serverEntry), 'Servers that may not be used.', {
+      restricts: true,
+    }),
+    allowManagedMcpServersOnly: key(flag(), 'Only the managed list counts.', {
+      restricts: true,
+      scope: 'managed',
+    }),
+    managedMcpServers: key(table(), 'Servers of an administrator.', { scope: 'managed' }),
     allowAllClaudeAiMcps: key(flag(), 'Connectors of an account.', ELSEWHERE),
     disableClaudeAiConnectors: key(flag(), 'No connectors of an account.', {
-      ...FENCE_LATER,
+      restricts: true,
       strict: true,
       strictest: true,
     }),
     disableSkillShellExecution: key(flag(), 'Skills run no commands of their own.', {
-      ...FENCE_LATER,
+      restricts: true,
       needsTrust: true,
       strict: true,
     }),
     skillOverrides: key(
       z.record(z.string(), z.enum(['on', 'name-only', 'user-invocable-only', 'off'])),
       'Which skills are offered.',
-      LATER,
     ),
-    disableBundledSkills: key(flag(), 'Hides built-in skills.', LATER),
-    skillListingBudgetFraction: key(z.number().positive(), 'Share of the window.', LATER),
-    skillListingMaxDescChars: key(count(1), 'Longest description.', LATER),
+    disableBundledSkills: key(flag(), 'Hides built-in skills.'),
+    skillListingBudgetFraction: key(
+      z.number().positive(),
+      'Share of the window for the list of skills.',
+    ),
+    skillListingMaxDescChars: key(count(1), 'Longest entry in the list of skills.'),
     enabledPlugins: key(z.record(z.string(), z.unknown()), 'Which plugins are on.', COMMAND),
     pluginConfigs: key(table(), 'Options of plugins.', { ...LATER, scope: 'user' }),
     extraKnownMarketplaces: key(table(), 'Where plugins come from.', COMMAND),
@@ -482,10 +498,16 @@ export const SETTING_GROUPS = {
     idleCompaction: key(flag(), 'Summarises when idle.', LATER),
     fileCheckpointingEnabled: key(flag(), 'Keeps what rewind needs.', LATER),
     plansDirectory: key(text(), 'Where plans are written.', COMMAND),
-    claudeMd: key(text(), "An administrator's instructions.", { ...LATER, scope: 'managed' }),
-    claudeMdExcludes: key(list(), 'Instruction files that are not read.', LATER),
-    autoMemoryEnabled: key(flag(), 'Keeps a memory.', LATER),
-    autoMemoryDirectory: key(text(), 'Where the memory is.', COMMAND),
+    claudeMd: key(text(), "An administrator's instructions.", { scope: 'managed' }),
+    claudeMdExcludes: key(
+      list(),
+      "Patterns of instruction files that are not read. Of a project: not for the user's own.",
+      { needsTrust: true },
+    ),
+    autoMemoryEnabled: key(flag(), 'Whether notes of earlier sessions are shown at the start.'),
+    autoMemoryDirectory: key(text(), 'Where these notes are: absolute or ~/….', {
+      needsTrust: true,
+    }),
     autoDreamEnabled: key(flag(), 'Tidies the memory.', LATER),
     includeGitInstructions: key(flag(), 'Tells the model how to commit.', LATER),
     includeCoAuthoredBy: key(flag(), 'Older form of attribution.', LATER),

@@ -155,6 +155,15 @@ export const WriteDraft = z.strictObject({
   append: z.string().optional().describe('The rest of the content'),
 });
 
+export const ListMcpResourcesTool = z.strictObject({
+  server: z.string().optional().describe('Only of this server'),
+});
+
+export const ReadMcpResourceTool = z.strictObject({
+  server: z.string().describe('Name of the server'),
+  uri: z.string().describe('As listed'),
+});
+
 /** Every built-in tool's input by tool name; the generator and the reference page walk this table. */
 export const TOOL_INPUTS = {
   AskUserQuestion,
@@ -165,8 +174,10 @@ export const TOOL_INPUTS = {
   ExitPlanMode,
   Glob,
   Grep,
+  ListMcpResourcesTool,
   NotebookEdit,
   Read,
+  ReadMcpResourceTool,
   Skill,
   TaskCreate,
   TaskGet,

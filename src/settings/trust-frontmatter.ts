@@ -27,7 +27,7 @@ export function readFrontmatter(text: string): Frontmatter {
   if (start === -1 || !/^---\s*$/.test(lines[start] ?? '')) {
     return { fields: [], body: lines.join('\n'), bodyLine: 1, unread: undefined };
   }
-  const length = lines.slice(start + 1).findIndex((line) => /^(---|\.\.\.)\s*$/.test(line));
+  const length = lines.slice(start + 1).findIndex((line) => /^(---|\.\.\.)[ \t]*$/.test(line));
   const head = length === -1 ? lines.slice(start + 1) : lines.slice(start + 1, start + 1 + length);
   const bodyStart = start + head.length + 2;
   const fields = fieldsOf(head, start + 2);

@@ -35,11 +35,22 @@ describe('what a skill or command runs or allows', () => {
     const text =
       '---\na: b\n---\nOUT: !`touch A` END\n\n```!\ntouch B\n```\n- x!``touch `C` ``\n!`open end\n';
     expect(brief(skillDrafts(text, 's'))).toEqual([
-      'skill shell | s | touch B | 6',
       'skill shell | s | touch A | 4',
+      'skill shell | s | touch B | 6',
       'skill shell | s | touch `C` | 9',
       'skill shell | s | open end | 10',
     ]);
+  });
+
+  it('is shell that stands behind another mark, or in the middle of what looks like a head', () => {
+    expect(brief(skillDrafts('x!`a !`rm b` ', 's'))).toEqual([
+      'skill shell | s | a ! | 1',
+      'skill shell | s | rm b | 1',
+    ]);
+    const long = `---\ndescription: |\n  !\`touch A\`\n  ${'x'.repeat(300_000)}\n---\n`;
+    expect(brief(skillDrafts(long, 's'))).toContain('skill shell | s | touch A | 3');
+    const odd = '---\u00a0\nname: x\n!`touch A`\n---\u00a0\n';
+    expect(brief(skillDrafts(odd, 's'))).toContain('skill shell | s | touch A | 3');
   });
 
   it.each([

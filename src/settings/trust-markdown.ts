@@ -1,9 +1,13 @@
+import { embeddedCommands } from '../util/embedded-commands.js';
+import { readFrontmatter as splitHead } from '../util/frontmatter.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
 
 /** What a skill or a command would run or be allowed: its granting fields and the shell in its text. */
 export function skillDrafts(text: string, label: string): readonly Draft[] {
-  const { fields, body, bodyLine, unread } = readFrontmatter(text);
+  const { fields, unread } = readFrontmatter(text);
+  // fail-closed: the text of a skill begins where the one who runs its commands says.
+  const { body, bodyLine } = splitHead(text, { known: [] });
   return [
     ...unreadDrafts(unread, label),
     ...fields.flatMap((field): Draft[] => {
@@ -75,16 +79,14 @@ function unreadDrafts(unread: string | undefined, label: string): readonly Draft
   ];
 }
 
-/**
- * Commands in `` !`…` `` and in fences that open with an exclamation mark. fail-closed: wherever they
- * stand, closed or not; which of them really run is not decided here.
- */
+/** fail-closed: wherever they stand, closed or not, also those that would not run. */
 function shellIn(body: string): readonly { command: string; line: number }[] {
-  return [...body.matchAll(FENCED), ...body.matchAll(INLINE)].map((match) => ({
-    command: (match[2] ?? '').trim(),
-    line: body.slice(0, match.index).split('\n').length - 1,
-  }));
+  let at = 0;
+  let line = 0;
+  return embeddedCommands(body).map(({ start, from, to }) => {
+    for (; at < start; at++) if (body.charCodeAt(at) === NEWLINE) line++;
+    return { command: body.slice(from, to).trim(), line };
+  });
 }
 
-const FENCED = /^[ \t]*(`{3,}|~{3,})[ \t]*!([\s\S]*?)(?:^[ \t]*\1|(?![\s\S]))/gm;
-const INLINE = /!(`+)([\s\S]*?)(?:\1|(?![\s\S]))/g;
+const NEWLINE = 10;

@@ -1,33 +1,65 @@
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { ReadFile } from './read-file.js';
 
 /** Which versions of files may be used. */
 export interface Admissions {
-  /** Why this version may not; undefined when it may. Nobody is asked twice about one version. */
-  admit(file: string, stamp: string): Promise<string | undefined>;
+  /**
+   * The version to use: the one that was read; an earlier one when a change is held back; why there
+   * is none. Nobody is asked twice about one version.
+   */
+  admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
   /** The first look is over: what comes from now on is a change. */
   settle(): void;
 }
 
-export function openAdmissions(deps: {
+export interface AdmissionDeps {
   veto?(file: string): Promise<string | undefined>;
-}): Admissions {
+  /** Whether somebody may hold a change back, so that the text as it is now may be wanted later. */
+  isGuarded?(): boolean;
+}
+
+/** Characters of all texts together that are kept for a change that is held back. */
+const MOST_KEPT = 32 * 1024 * 1024;
+
+export function openAdmissions(deps: AdmissionDeps): Admissions {
   const answers = new Map<
     string,
     { readonly stamp: string; readonly reason: string | undefined }
   >();
+  const kept = new Map<string, { readonly read: ReadFile; readonly size: number }>();
+  let room = MOST_KEPT;
   let isSettled = false;
   return {
-    async admit(file, stamp) {
+    async admit(file, read) {
       const known = answers.get(file);
-      if (known?.stamp === stamp) return known.reason;
-      const reason = isSettled ? await asked(file) : undefined;
-      answers.set(file, { stamp, reason });
-      return reason;
+      const isKnown = known?.stamp === read.stamp;
+      const reason = isKnown ? known.reason : isSettled ? await asked(file) : undefined;
+      answers.set(file, { stamp: read.stamp, reason });
+      if (reason !== undefined) {
+        const earlier = kept.get(file);
+        // fail-closed: what is not known any more cannot be used.
+        return earlier === undefined ? err(reason) : ok(earlier.read);
+      }
+      if (kept.get(file)?.read.stamp !== read.stamp && deps.isGuarded?.() === true) {
+        await keep(file, read);
+      }
+      return ok(read);
     },
     settle() {
       isSettled = true;
     },
   };
+
+  async function keep(file: string, read: ReadFile): Promise<void> {
+    room += kept.get(file)?.size ?? 0;
+    kept.delete(file);
+    // One that cannot be read now is not there for later.
+    const text = await read.body().catch(() => undefined);
+    if (text === undefined || text.length > room) return;
+    room -= text.length;
+    kept.set(file, { read: { ...read, body: () => Promise.resolve(text) }, size: text.length });
+  }
 
   async function asked(file: string): Promise<string | undefined> {
     try {

@@ -11,7 +11,7 @@ import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
-import { isTrusted } from './trust.js';
+import { isTrusted, rememberedTrust } from './trust.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
@@ -27,9 +27,12 @@ export interface SkillBookDeps extends SkillPlaces {
   readonly only?: readonly string[] | undefined;
   /**
    * A skill's file is new or changed since the session looked first: a reason why that must not be
-   * taken over. The skill is then not in force. Absent: every change is taken over.
+   * taken over. The earlier version stays in force where it is known, else there is none. Absent:
+   * every change is taken over. Not asked about an administrator's skills.
    */
   veto?(file: string): Promise<string | undefined>;
+  /** Whether there may be a veto later, so that texts are kept for it. */
+  isGuarded?(): boolean;
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
   readonly parseYaml?: ParseYaml | undefined;
@@ -37,6 +40,8 @@ export interface SkillBookDeps extends SkillPlaces {
 
 /** The skills of a session, and which of them wait for a file. */
 export interface LiveSkillBook extends SkillBook {
+  /** As `list`, for whoever only names them: no folder is asked about, and none of them counts as trusted. */
+  offered(): Promise<readonly Skill[]>;
   /** Those that wait for a file too, which `list` leaves out: for people. */
   all(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
@@ -49,6 +54,7 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
   return {
     all: () => book.all(),
     list: async () => (await book.all()).filter((skill) => !book.isDormant(skill)),
+    offered: async () => (await book.untrusted()).filter((skill) => !book.isDormant(skill)),
     skipped: () => book.skipped(),
     isDormant: (skill) => book.isDormant(skill),
     // Changes come one after the other.
@@ -65,6 +71,7 @@ class Book {
   readonly #admissions: Admissions;
   /** Files of those that no longer wait. */
   readonly #awake = new Set<string>();
+  readonly #trusted = new WeakMap<Shelf, Promise<readonly Skill[]>>();
   readonly #matchers = new WeakMap<readonly string[], (path: string) => boolean>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: Promise<readonly Skill[]> | undefined;
@@ -85,6 +92,13 @@ class Book {
   }
 
   async all(): Promise<readonly Skill[]> {
+    const shelf = await this.#current();
+    const known = this.#trusted.get(shelf) ?? this.#withTrust(shelf.entries);
+    this.#trusted.set(shelf, known);
+    return await known;
+  }
+
+  async untrusted(): Promise<readonly Skill[]> {
     return (await this.#current()).entries.map(({ skill }) => skill);
   }
 
@@ -112,15 +126,25 @@ class Book {
     const asleep = new Set(entries.filter(({ skill }) => this.isDormant(skill)));
     const woken = [...asleep].filter((entry) => this.#isAbout(entry, paths));
     for (const { skill } of woken) this.#awake.add(skill.file);
-    return entries
-      .filter((entry) => (asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file)))
-      .map(({ skill }) => skill);
+    const news = entries.filter((entry) =>
+      asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file),
+    );
+    return await this.#withTrust(news);
   }
 
   async refresh(): Promise<boolean> {
     this.#nested.forget();
     const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
     return signatureOf(await this.#rescan()) !== before;
+  }
+
+  async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {
+    const trusts = rememberedTrust(this.#deps);
+    return await Promise.all(
+      entries.map(async ({ skill, level }) =>
+        level !== undefined && (await trusts(level)) ? { ...skill, trusted: true } : skill,
+      ),
+    );
   }
 
   /** The entry in the version that is on disk now. */

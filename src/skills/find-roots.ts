@@ -85,26 +85,45 @@ export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoo
 }
 
 async function projectRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
+  const directories = await projectDirectories(places);
+  return directories.flatMap(({ directory, level, isAdded }): SkillRoot[] => {
+    const skills = skillsRoot(directory, level);
+    if (isAdded) return [skills];
+    const at = join(directory, 'commands');
+    return [skills, { ...skills, kind: 'commands', origin: 'command', directory: at }];
+  });
+}
+
+export interface ProjectDirectory {
+  /** A `.claude`. */
+  readonly directory: string;
+  /** The directory that it is in, whose trust decides. */
+  readonly level: string;
+  /** Of a further working directory. */
+  readonly isAdded: boolean;
+}
+
+/** Every `.claude` of the project that counts, the closest first, then those of added directories. */
+export async function projectDirectories(
+  places: SkillPlaces,
+): Promise<readonly ProjectDirectory[]> {
   if (!places.sources.includes('project')) return [];
   const own = await realOrSelf(places.fs, places.configDir);
-  const roots: SkillRoot[] = [];
+  const found: ProjectDirectory[] = [];
   for (const level of projectLevels(places.cwd)) {
     const directory = join(level, '.claude');
+    // Most levels have none, and each root would be looked for by itself.
+    if (!(await mayBeThere(places.fs, directory))) continue;
     // Started in the home directory, the user's own skills are not a project's.
     if ((await realOrSelf(places.fs, directory)) === own) continue;
-    roots.push(skillsRoot(directory, level), {
-      ...skillsRoot(directory, level),
-      kind: 'commands',
-      origin: 'command',
-      directory: join(directory, 'commands'),
-    });
+    found.push({ directory, level, isAdded: false });
   }
   for (const added of places.additionalDirectories()) {
     const directory = basename(added) === '.claude' ? added : join(added, '.claude');
     if ((await realOrSelf(places.fs, directory)) === own) continue;
-    roots.push(skillsRoot(directory, dirname(directory)));
+    found.push({ directory, level: dirname(directory), isAdded: true });
   }
-  return roots;
+  return found;
 }
 
 /** The skills of a project's `.claude` directory. */
@@ -115,6 +134,15 @@ export function skillsRoot(directory: string, level: string): SkillRoot {
 
 function pluginRoot({ name, directory, trusted }: PluginPlace): SkillRoot {
   return { kind: 'plugin', origin: 'plugin', source: 'plugin', directory, prefix: name, trusted };
+}
+
+async function mayBeThere(fs: Pick<SkillFiles, 'stat'>, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(path)) !== undefined;
+  } catch {
+    // Whoever looks into it is told why it cannot be looked at.
+    return true;
+  }
 }
 
 async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {

@@ -25,8 +25,9 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
   const list = await listed(root.directory, deps.fs);
   if (!list.ok) return list.found;
   const real = await deps.fs.realPath(root.directory);
+  const place = { root, real, isHome: await isHome(root, real, deps), deps };
   const found = await mapBounded(list.entries.slice(0, MOST_ENTRIES), AT_ONCE, (entry) =>
-    fromEntry(entry, { root, real, deps }),
+    fromEntry(entry, place),
   );
   if (list.entries.length <= MOST_ENTRIES) return joined(found);
   const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
@@ -46,7 +47,18 @@ interface Place {
   readonly root: SkillRoot;
   /** The root's directory behind all links. */
   readonly real: string;
+  /** What lies in it without a link may be read. */
+  readonly isHome: boolean;
   readonly deps: FindDeps;
+}
+
+/** Asked once for all: without links what is in a directory is where the directory is. */
+async function isHome(root: SkillRoot, real: string, { homes }: FindDeps): Promise<boolean> {
+  // fail-closed: an administrator's files are looked at one by one.
+  if (root.origin === 'managed') return false;
+  const at = (directory: string): string => join(directory, 'any', SKILL_FILE);
+  const stray = await homes.stray(root, { file: at(root.directory), real: at(real) });
+  return stray === undefined;
 }
 
 async function fromEntry(entry: Entry, place: Place): Promise<Found> {
@@ -93,8 +105,11 @@ async function fromDirectory(
   const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
   const real =
     stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
-  const stray = await deps.homes.stray(root, { file, real });
-  if (stray !== undefined) return passedOver(name, file, stray);
+  const isPlain = !isLink && stat.kind !== 'symlink';
+  if (!isPlain || !place.isHome) {
+    const stray = await deps.homes.stray(root, { file, real });
+    if (stray !== undefined) return passedOver(name, file, stray);
+  }
   const looked = stat.kind === 'symlink' ? {} : { stat };
   return { candidates: [{ name, root, file, directory, real, ...looked }], skipped: [] };
 }

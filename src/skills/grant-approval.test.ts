@@ -7,6 +7,8 @@ import {
   skillRig,
 } from '../../test/skills/invoke-rig.js';
 import { createSkillApprovals, skillFingerprint } from './grant-approval.js';
+import { readSkill } from './head.js';
+import { parseYaml } from './parse-yaml.js';
 import type { Skill, SkillHead } from './skill.js';
 
 let rig: SkillRig | undefined;
@@ -28,30 +30,44 @@ describe('whether a call of a skill is asked about', () => {
     ['a model and an effort', { model: 'haiku', effort: 'low' }],
   ])('not with %s', async (_name, head) => {
     const keys = ['name', 'description', 'when_to_use', 'whenToUse', 'argument-hint', 'arguments'];
-    const all = { ...head, keys: [...keys, 'model', 'effort'] };
+    const free = ['license', 'metadata', 'compatibility', 'paths', 'user-invocable'];
+    const all = { ...head, keys: [...keys, ...free, 'model', 'effort'] };
     expect(await judged(skillOf('sk', 'text $0', all))).toBe('plain skills');
   });
 
   it.each([
-    'allowed-tools',
+    'allowedTools',
     'disallowed-tools',
     'hooks',
     'context',
     'agent',
-    'paths',
     'shell',
     'portcullis',
-    'metadata',
     'constructor',
   ])('with the key %s', async (key) => {
     const said = await judged(skillOf('sk', 'text', { keys: ['name', key] }));
     expect(said).toBe(`asks: the skill sk (/p/.claude/skills/sk/SKILL.md) sets ${key}`);
   });
 
-  it('with commands, and with a file that has mistakes', async () => {
+  it('with commands, and with a grant that can be read', async () => {
     expect(await judged(skillOf('sk', 'a !`ls` b !`pwd`'))).toContain('runs 2 commands');
-    const broken = { problems: [{ message: 'no YAML' }] };
-    expect(await judged(skillOf('sk', 'text', {}, broken))).toContain('mistakes');
+    const keys = ['allowed-tools'];
+    const granting = skillOf('sk', 'text', { keys, allowedTools: ['Read'] });
+    expect(await judged(granting)).toContain('sets allowed-tools');
+    expect(await judged(skillOf('sk', 'text', { keys }))).toBe('plain skills');
+  });
+
+  it.each([
+    ['description: "open', 'plain skills'],
+    ['description: Use when: x', 'plain skills'],
+    ['description: [a, b]\nallowed-tools: 7', 'plain skills'],
+    ['description: Use when: x\nallowed-tools: Bash', 'plain skills'],
+    ['description: Use when: x\nfoo: Bash', 'foo'],
+    ['description: Use when: x\n{context: fork', 'context'],
+    ['description: d\nallowed-tools: Bash', 'allowed-tools'],
+  ])('with the head %j: %s', async (text, expected) => {
+    const { head, problems } = await readSkill(`---\n${text}\n---\nBODY`, { parseYaml });
+    expect(await judged(skillOf('sk', 'BODY', head, { problems }))).toContain(expected);
   });
 
   it('not where a rule or a mode allows it; deny and ask rules hold', async () => {

@@ -88,7 +88,7 @@ async function calledSkill(
   return typeof skill === 'string' ? book.find(skill) : undefined;
 }
 
-/** Keys that neither grant nor start anything. */
+/** Keys that neither grant nor start anything: words, and who is offered the skill when. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -97,18 +97,30 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'argumenthint',
   'model',
   'effort',
+  'license',
+  'compatibility',
+  'metadata',
+  'paths',
+  'disablemodelinvocation',
+  'userinvocable',
 ]);
 
 async function reasonsToAsk(skill: Skill): Promise<readonly string[]> {
   const reasons: string[] = [];
   // fail-closed: a key that is not known to be harmless may do anything.
-  const keys = skill.head.keys.filter((key) => !HARMLESS.has(folded(key)));
+  const keys = skill.head.keys.filter((key) => !HARMLESS.has(folded(key)) && hasEffect(key, skill));
   if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);
-  // fail-closed: what of the head could not be read may grant something.
-  if (skill.problems.length > 0) reasons.push('has a file with mistakes in it');
   const commands = findCommands(await skill.body()).length;
   if (commands > 0) reasons.push(`runs ${commands === 1 ? 'a command' : `${commands} commands`}`);
   return reasons;
+}
+
+/**
+ * Of a head with mistakes every key is known, and what a key says counts or is lost as a whole. A
+ * grant that came to nothing is none.
+ */
+function hasEffect(key: string, { head }: Skill): boolean {
+  return key !== 'allowed-tools' || head.allowedTools !== undefined;
 }
 
 /** `when_to_use`, `whenToUse` and `when-to-use` are one name. */

@@ -1,5 +1,6 @@
 import { parseRule, type Rule, type RuleKind } from '../permissions/rules.js';
 import type { SourcedRule } from '../settings/types.js';
+import { own } from '../util/own.js';
 import { originOf } from '../util/sourced.js';
 import type { Skill } from './skill.js';
 
@@ -12,8 +13,6 @@ export interface SkillRuleParts {
   knownTools?(): readonly string[];
   /** Set when an administrator lets no other rules grant than his own. */
   managedOnly?(): string | undefined;
-  /** Line of a key of the head, where it is known. */
-  lineOf?(skill: Skill, key: string): number | undefined;
 }
 
 /** What the head of a skill says about tools, as rules. */
@@ -99,7 +98,7 @@ function readRules(
 }
 
 function sourced(text: string, { skill, key, parts }: ReadContext): SourcedRule {
-  const line = parts.lineOf?.(skill, key);
+  const line = own(skill.head.lines ?? {}, key);
   return {
     value: { text, root: parts.projectDir },
     source: skill.source,

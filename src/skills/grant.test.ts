@@ -272,13 +272,9 @@ describe('fence-tools', () => {
 
 describe('rules of skills', () => {
   it('are the same object while nothing changes, and each rule stands once', () => {
-    const grants = createSkillGrants({
-      cwd: '/p',
-      home: '/h',
-      projectDir: '/p',
-      lineOf: (_skill, key) => (key === 'allowed-tools' ? 3 : undefined),
-    });
-    const skill = skillOf('sk', '', { allowedTools: ['Read'] });
+    const grants = createSkillGrants({ cwd: '/p', home: '/h', projectDir: '/p' });
+    const lines = { 'allowed-tools': 3 };
+    const skill = skillOf('sk', '', { allowedTools: ['Read'], lines });
     grants.add(skill, MAIN_AGENT);
     grants.add(skill, MAIN_AGENT);
     const rules = grants.rules(MAIN_AGENT);

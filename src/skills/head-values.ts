@@ -30,8 +30,7 @@ export function listOf(value: unknown): Result<readonly string[], string> {
     if (whole.length < items.length) return err('holds something that is no text');
     return ok(whole.filter((item) => item !== ''));
   }
-  const text = textOf(value);
-  return text === undefined ? err('is neither a list nor a text') : splitItems(text);
+  return typeof value === 'string' ? splitItems(value) : err('is neither a list nor a text');
 }
 
 const OPENING = '({[';

@@ -37,7 +37,8 @@ describe('a skill’s head', () => {
     expect(problems).toEqual([]);
     expect(body).toBe('BODY\n');
     expect(bodyLine).toBe(22);
-    const { keys, ...fields } = head;
+    const { keys, lines, ...fields } = head;
+    expect(lines).toMatchObject({ name: 2, description: 3, 'disallowed-tools': 10, license: 20 });
     expect(fields).toEqual({
       displayName: 'Deploy it',
       description: 'Deploys',
@@ -250,7 +251,10 @@ describe('values of a head', () => {
     ],
     [null, []],
     ['', []],
-    [7, ['7']],
+    [
+      ['a', 7],
+      ['a', '7'],
+    ],
   ])('%j', (value, expected) => {
     expect(listOf(value)).toEqual({ ok: true, value: expected });
   });

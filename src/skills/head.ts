@@ -1,3 +1,4 @@
+import { isUniversal } from '../context/path-matcher.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
@@ -73,6 +74,8 @@ const GRANT = 'allowed-tools';
 /** What holds things back, or may: it is never passed over. */
 const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 
+const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
 const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
 /** The documented name of a field, in whichever way it is written. */
@@ -123,17 +126,24 @@ class HeadReader {
       disallowedTools: this.#restriction('disallowed-tools'),
       fenceTools: fence,
       model: this.#text('model'),
-      effort: this.#text('effort'),
+      effort: this.#choice('effort', EFFORTS),
       context: this.#choice('context', ['fork']),
       agent: this.#text('agent'),
       background: this.#flag('background'),
       hooks: this.#fields.get('hooks')?.value ?? undefined,
-      paths: isCommand === true ? undefined : this.#list('paths'),
+      paths: isCommand === true ? undefined : this.#paths(),
       shell: this.#choice('shell', ['bash', 'powershell']),
     };
     const said = Object.entries(found).filter(([, value]) => value !== undefined);
     const keys = [...new Set([...Object.keys(this.#read.fields), ...this.#lines.keys()])];
-    return { ...(Object.fromEntries(said) as Omit<SkillHead, 'keys'>), keys };
+    const lines = [...this.#fields].flatMap(([field, { line }]) =>
+      line === undefined ? [] : [[field, line] as const],
+    );
+    return {
+      ...(Object.fromEntries(said) as Omit<SkillHead, 'keys' | 'lines'>),
+      keys,
+      ...(lines.length === 0 ? {} : { lines: Object.fromEntries(lines) }),
+    };
   }
 
   #take(written: string, value: unknown): void {
@@ -179,7 +189,8 @@ class HeadReader {
       const field = canonical(written) === canonical(FENCE) ? FENCE : known(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
         this.#refuse(line, `"${written}" is not clear`);
-      }
+      } else if (field !== undefined)
+        this.#note(line, `"${written}" is not clear and does not count`);
       // fail-closed: it said something about who may call it, and nobody knows what.
       if (field !== undefined && WHO_MAY_CALL.includes(field)) {
         this.#fields.set(field, { value: undefined, line, written });
@@ -209,6 +220,12 @@ class HeadReader {
     if (items.ok) return items.value.length === 0 ? undefined : items.value;
     this.#note(found.line, `"${field}" ${items.error}`);
     return undefined;
+  }
+
+  /** What fits every file is no condition. */
+  #paths(): readonly string[] | undefined {
+    const globs = this.#list('paths');
+    return globs?.some(isUniversal) === true ? undefined : globs;
   }
 
   #restriction(field: string): readonly string[] | undefined {

@@ -3,16 +3,19 @@ import { messageOf } from '../errors.js';
 import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
 import { isTrusted, type Trusting } from './trust.js';
 
-/** Decides whether a file that links lead to may be read as a skill. */
+/** Decides whether a file that links lead to may be read as a skill, or as an agent. */
 export interface Homes {
   /** Why not; undefined when it may. */
   stray(
-    root: SkillRoot,
+    root: Pick<SkillRoot, 'origin' | 'directory' | 'level'>,
     at: { readonly file: string; readonly real: string },
   ): Promise<string | undefined>;
 }
 
-export interface HomesDeps extends SkillPlaces, Trusting {}
+export interface HomesDeps extends SkillPlaces, Trusting {
+  /** What the user's own are kept in below the configuration directory; `skills` unless said otherwise. */
+  readonly userFolder?: string;
+}
 
 /**
  * What a skill's file says goes to the model without a question, so a link in a foreign repository
@@ -21,7 +24,7 @@ export interface HomesDeps extends SkillPlaces, Trusting {}
  */
 export async function openHomes(deps: HomesDeps): Promise<Homes> {
   const top = projectLevels(deps.cwd).at(-1) ?? deps.cwd;
-  const named = [top, ...deps.additionalDirectories(), join(deps.configDir, 'skills')];
+  const named = [top, ...deps.additionalDirectories(), join(deps.configDir, deps.userFolder ?? 'skills')];
   const homes: string[] = [];
   for (const home of named) {
     try {

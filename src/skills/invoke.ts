@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { SourcedRule } from '../settings/types.js';
+import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
 import type { SkillGrant, SkillGrants } from './grant.js';
@@ -28,6 +29,7 @@ export interface SkillHooks {
   readonly hooks: unknown;
   readonly source: SettingSource;
   readonly file: string;
+  readonly line?: number;
   readonly trusted: boolean;
 }
 
@@ -288,7 +290,8 @@ function effortOf({ head }: Skill): { readonly effort?: string } {
 }
 
 function hooksOf({ name, head, source, file, trusted }: Skill): { readonly hooks?: SkillHooks } {
-  return head.hooks === undefined
-    ? {}
-    : { hooks: { name, hooks: head.hooks, source, file, trusted } };
+  if (head.hooks === undefined) return {};
+  const line = own(head.lines ?? {}, 'hooks');
+  const place = line === undefined ? { file } : { file, line };
+  return { hooks: { name, hooks: head.hooks, source, ...place, trusted } };
 }

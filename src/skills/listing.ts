@@ -1,6 +1,6 @@
 import { sliceWhole } from '../util/truncate.js';
 import { fairShares } from './fair-shares.js';
-import { oneLine } from './names.js';
+import { nameProblem, oneLine } from './names.js';
 import type { Skill } from './skill.js';
 
 /** `name-only`: listed without its description. `user-invocable-only`: for people. */
@@ -85,6 +85,8 @@ export function listingBudget(options: ListingOptions): number {
 
 interface Entry {
   readonly name: string;
+  /** The name, and behind it the one that the head gives. */
+  readonly label: string;
   /** Whose share of the room it takes. */
   readonly source: string;
   /** Description and when to use it; empty when only the name is wanted. */
@@ -103,12 +105,14 @@ function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly 
     if (skill.head.disableModelInvocation === true || isHidden) return [];
     if (options.isDormant?.(skill) === true) return [];
     const full = override === 'name-only' ? '' : descriptionOf(skill, variants);
-    const room = (options.maxEntryChars ?? ENTRY_CHARS) - `- ${skill.name}: `.length;
+    const label = labelOf(skill);
+    const room = (options.maxEntryChars ?? ENTRY_CHARS) - `- ${label}: `.length;
     const isBundled = skill.origin === 'bundled';
     const words = isBundled ? full : shortened(full, { chars: Math.max(0, room) });
     return [
       {
         name: skill.name,
+        label,
         source: sourceOf(skill),
         words,
         capped: words !== full,
@@ -117,6 +121,15 @@ function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly 
       },
     ];
   });
+}
+
+const LONGEST_LABEL = 64;
+
+/** People may know a skill by the name in its head; it is called by the other. */
+function labelOf({ name, origin, head: { displayName } }: Skill): string {
+  if (displayName === undefined || displayName === name || origin === 'plugin') return name;
+  const isName = displayName.length <= LONGEST_LABEL && nameProblem(displayName) === undefined;
+  return isName ? `${name} (${displayName})` : name;
 }
 
 function descriptionOf(skill: Skill, variants: ReadonlyMap<string, readonly string[]>): string {
@@ -218,7 +231,7 @@ function bySource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry
 }
 
 function lineOf(entry: Entry, words = entry.words): string {
-  return words === '' ? `- ${entry.name}` : `- ${entry.name}: ${words}`;
+  return words === '' ? `- ${entry.label}` : `- ${entry.label}: ${words}`;
 }
 
 /** With the line break. */

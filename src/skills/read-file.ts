@@ -39,9 +39,9 @@ export function openSkillReader(deps: {
 
   async function readNew(
     { file, root }: Candidate,
-    stamp: string,
+    { stamp, size }: { readonly stamp: string; readonly size: number },
   ): Promise<Result<ReadFile, string>> {
-    const text = await headText(fs, file);
+    const text = await headText(fs, file, size);
     if (text.includes('\0')) return err('it is no text');
     // fail-closed: the head that may come later would not have been seen.
     if (text.length >= ENOUGH_BLANKS && MAYBE.test(text)) return err('it begins with blanks only');
@@ -61,7 +61,7 @@ export function openSkillReader(deps: {
         const key = `${candidate.root.kind} ${candidate.file}`;
         const before = known.get(key);
         if (before?.stamp === stamp) return before;
-        const read = await readNew(candidate, stamp);
+        const read = await readNew(candidate, { stamp, size: stat.size });
         known.set(key, { ...read, stamp });
         return read;
       } catch (thrown) {
@@ -88,11 +88,14 @@ function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
 const utf8 = new TextDecoder('utf-8');
 
 /** The head and as much of the body as a description can be taken from. */
-async function headText(fs: SkillFiles, file: string): Promise<string> {
+async function headText(fs: SkillFiles, file: string, size: number): Promise<string> {
   let text = '';
-  for (const length of STEPS) {
+  for (const step of STEPS) {
+    // No more than there is: most files are short, and room for more costs time. One that grows
+    // meanwhile is another version, and is read again.
+    const length = Math.min(step, size);
     const bytes = await fs.readHead(file, length);
-    const isWhole = bytes.length < length;
+    const isWhole = length === size || bytes.length < length;
     // Half a character at the end is not the file's own.
     text = isWhole ? utf8.decode(bytes) : utf8.decode(bytes).replace(/\uFFFD$/, '');
     const end = enoughOf(text);

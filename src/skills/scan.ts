@@ -1,4 +1,5 @@
 import { messageOf } from '../errors.js';
+import type { Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';
@@ -6,7 +7,7 @@ import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found
 import { openHomes } from './homes.js';
 import type { SkillOverride } from './listing.js';
 import { nameProblem } from './names.js';
-import type { SkillFileReader } from './read-file.js';
+import type { ReadFile, SkillFileReader } from './read-file.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from './skill.js';
 import { rememberedTrust } from './trust.js';
 
@@ -16,8 +17,8 @@ export interface ScanDeps extends SkillPlaces {
   readonly only?: readonly string[] | undefined;
   readonly nestedRoots: readonly SkillRoot[];
   readonly reader: SkillFileReader;
-  /** Why this version of a file may not be used; undefined when it may. */
-  admit(file: string, stamp: string): Promise<string | undefined>;
+  /** The version of a file that may be used, or why there is none. */
+  admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
   readonly bundledSkills: readonly Skill[];
 }
 
@@ -25,7 +26,7 @@ export interface ShelfEntry {
   readonly skill: Skill;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
-  /** The version that was read; absent for what is not a file. */
+  /** The version that was looked at last; absent for what is not a file. */
   readonly stamp?: string;
 }
 
@@ -137,9 +138,11 @@ async function load(
   const { root, file, directory } = candidate;
   const read = await deps.reader.read(candidate);
   if (!read.ok) return { name, file, reason: read.error };
-  const { skill: found, stamp, body } = read.value;
-  const veto = await deps.admit(file, stamp);
-  if (veto !== undefined) return { name, file, reason: veto };
+  // What an administrator changed is nobody's to refuse.
+  const isManaged = root.source === 'managed';
+  const admitted = isManaged ? read : await deps.admit(file, read.value);
+  if (!admitted.ok) return { name, file, reason: admitted.error };
+  const { skill: found, body } = admitted.value;
   const { refusal } = found;
   if (refusal !== undefined) {
     const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
@@ -153,13 +156,14 @@ async function load(
     file,
     directory,
     head: withFolder(found.head, candidate),
-    trusted: level === undefined ? root.trusted !== false : await deps.trusts(level),
+    // fail-closed: not before somebody wants to know is a project's folder asked about.
+    trusted: level === undefined && root.trusted !== false,
     bodyLine: found.bodyLine,
     problems: found.problems,
     body,
   };
   const place = level === undefined ? {} : { level };
-  return { skill: withOverride(skill, deps), stamp, ...place };
+  return { skill: withOverride(skill, deps), stamp: read.value.stamp, ...place };
 }
 
 /** The head of a plugin's skill may say its name, not its plugin. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { skillDrafts } from '../settings/trust-markdown.js';
+import { readFrontmatter } from '../util/frontmatter.js';
 import { findCommands } from './shell-commands.js';
 
 const commandsIn = (text: string): readonly string[] =>
@@ -79,15 +80,48 @@ describe('commands in the text of a skill', () => {
     ' !`c`',
     'x!`',
   );
+  const headPiece = fc.constantFrom('name: a\n', 'description: |\n  ', '\u2028', '{', '- ');
 
-  it('finds no command that trust was not asked about', () => {
+  const file = fc
+    .record({
+      head: fc.option(fc.array(fc.oneof(piece, headPiece), { maxLength: 8 })),
+      marks: fc.constantFrom('---', '--- ', '---\u00a0', '...', '----'),
+      body: fc.array(piece, { maxLength: 30 }),
+    })
+    .map(({ head, marks, body }) => {
+      const text = body.join('');
+      return head === null ? text : `---\n${head.join('')}\n${marks}\n${text}`;
+    });
+
+  /** With the lines, as the one who runs them and as the one who asks for trust see them. */
+  const bothSee = (text: string) => {
+    const { body, bodyLine } = readFrontmatter(text, { known: [] });
+    const run = findCommands(body).map(
+      ({ start, from, to }) =>
+        `${bodyLine + body.slice(0, start).split('\n').length - 1} ${body.slice(from, to).trim()}`,
+    );
+    const shown = skillDrafts(text, 's').flatMap((draft) =>
+      draft.kind === 'skill shell' ? [`${draft.line} ${draft.text}`] : [],
+    );
+    return { run, shown };
+  };
+
+  it('are all shown to whoever gives trust, with their lines', () => {
+    fc.assert(
+      fc.property(file, (text) => {
+        const { run, shown } = bothSee(text);
+        expect(shown).toEqual(expect.arrayContaining(run));
+      }),
+      { numRuns: 5000 },
+    );
+    expect(bothSee('x!`a !`rm b` ')).toEqual({ run: ['1 rm b'], shown: ['1 a !', '1 rm b'] });
+  });
+
+  it('are found by any mark that stands alone, whatever came before it', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-        const text = pieces.join('').replace(/\r\n?/g, '\n');
-        const shown = skillDrafts(text, 's').map((draft) => draft.text);
-        for (const command of commandsIn(text)) {
-          expect(shown.some((one) => one.includes(command))).toBe(true);
-        }
+        const shown = bothSee(`${pieces.join('')} !\`touch b\` `).shown;
+        expect(shown.some((one) => one.endsWith('touch b'))).toBe(true);
       }),
       { numRuns: 3000 },
     );
@@ -99,5 +133,6 @@ describe('commands in the text of a skill', () => {
     }
     const falling = Array.from({ length: 300 }, (_, at) => `${'`'.repeat(303 - at)}!\n`).join('');
     expect(findCommands(falling)).toEqual([]);
+    expect(skillDrafts(falling, 's').every(({ text }) => text.length <= 2_000)).toBe(true);
   });
 });

@@ -42,6 +42,8 @@ export interface SkillHead {
   readonly shell?: 'bash' | 'powershell';
   /** Every key of the head, known or not, as written. */
   readonly keys: readonly string[];
+  /** Where its fields stand in the file, from 1, by their documented names. */
+  readonly lines?: Readonly<Record<string, number>>;
 }
 
 /** A skill that was found. Its body is read when it is needed and not before. */

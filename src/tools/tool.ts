@@ -91,8 +91,26 @@ export type Validate = (
   input: unknown,
 ) => readonly ValidationProblem[] | Promise<readonly ValidationProblem[]>;
 
+/** The server that a tool belongs to. */
+export interface ToolOrigin {
+  /** As it is configured. */
+  readonly server: string;
+  /** As it stands in tool names. */
+  readonly key: string;
+  /** The scope that declares the server. */
+  readonly source: string;
+  /** The tool's name on its server. */
+  readonly tool: string;
+  /** Never deferred behind ToolSearch. */
+  readonly alwaysLoad: boolean;
+}
+
 export interface Tool<Input = Record<string, unknown>> {
   readonly name: string;
+  /** For people and searches. */
+  readonly title?: string;
+  /** Absent for built-in tools. */
+  readonly origin?: ToolOrigin;
   /** Other names that models and rules use for it. */
   readonly aliases?: readonly string[];
   readonly kind: ToolKind;

@@ -111,7 +111,7 @@ interface Group {
   readonly line: number;
 }
 
-const FIELD = /^([A-Za-z_][\w.-]*) *:(?: +([^\n]*))?$/;
+const FIELD = /^([A-Za-z_][\w.-]*) *:(?:[ \t]+([^\n]*))?$/;
 
 /** `stray`: the first line that belongs to no field. */
 function groupsOf({ lines, line }: Head): { groups: Group[]; stray: number | undefined } {

@@ -48,14 +48,14 @@ export function indentStep(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }
 
-interface Span {
+export interface Span {
   readonly start: number;
   /** Behind the closing bracket. */
   readonly end: number;
 }
 
 /** Adds members or elements in front of the closing bracket, in the manner of those before. */
-function insert(
+export function insert(
   text: string,
   span: Span,
   { parts, step }: { parts: readonly string[]; step: string },
@@ -73,22 +73,22 @@ function insert(
   return `${text.slice(0, lastEnd)}${added}${text.slice(lastEnd)}`;
 }
 
-function isEmptyContainer(text: string, { start, end }: Span): boolean {
+export function isEmptyContainer(text: string, { start, end }: Span): boolean {
   return text.slice(start + 1, end - 1).trim() === '';
 }
 
 /** The whitespace at the beginning of the line that an offset is on. */
-function lineIndent(text: string, offset: number): string {
+export function lineIndent(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? '';
 }
 
-function reindented(text: string, indent: string): string {
+export function reindented(text: string, indent: string): string {
   return text.replaceAll('\n', `\n${indent}`);
 }
 
 /** Where the value at the end of a way of keys stands. The last of equal keys counts, as in parsing. */
-function spanOf(text: string, way: readonly string[]): Span {
+export function spanOf(text: string, way: readonly string[]): Span {
   let start = skipBlank(text, 0);
   for (const key of way) {
     let found: number | undefined;
@@ -107,7 +107,7 @@ function spanOf(text: string, way: readonly string[]): Span {
 }
 
 /** Behind the value that begins here, in text that is known to be JSON. */
-function valueEnd(text: string, start: number): number {
+export function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     const char = text[at];
@@ -125,7 +125,7 @@ function valueEnd(text: string, start: number): number {
   return text.length;
 }
 
-function skipBlank(text: string, from: number): number {
+export function skipBlank(text: string, from: number): number {
   let at = from;
   while (at < text.length && /[\s\uFEFF]/.test(text[at] ?? '')) at++;
   return at;

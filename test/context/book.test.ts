@@ -220,7 +220,25 @@ describe('the report', () => {
     ]);
     expect(report.loaded[0]?.tokens).toBeGreaterThan(0);
     expect(report.tokens).toBe(report.loaded.reduce((sum, { tokens }) => sum + tokens, 0));
-    expect(report.waiting).toEqual([{ path: world.at('.claude/rules/p.md'), globs: ['src/**'] }]);
+    expect(report.waiting[0]).toEqual({
+      path: world.at('.claude/rules/p.md'),
+      scope: 'project',
+      kind: 'rule',
+      globs: ['src/**'],
+    });
+    const later = report.waiting.slice(1).map(({ path: file, folder }) => [file, folder]);
+    expect(later).toEqual([
+      [world.at('agents/AGENTS.md'), world.at('agents')],
+      [world.at('both/CLAUDE.md'), world.at('both')],
+      [world.at('sub/CLAUDE.md'), world.at('sub')],
+      [world.at('sub/inc.md'), world.at('sub')],
+      [world.at('sub/.claude/CLAUDE.md'), world.at('sub')],
+      [world.at('sub/.claude/rules/r.md'), world.at('sub')],
+      [world.at('sub/CLAUDE.local.md'), world.at('sub')],
+      [world.at('sub/deep/CLAUDE.md'), world.at('sub/deep')],
+    ]);
+    // Looking at it brings nothing into play.
+    expect(world.texts(await book.touched([world.at('agents/x')], never))).toEqual(['N_AGENTS']);
     expect(report.skipped.map(({ kind }) => kind)).toEqual(['external', 'missing']);
     expect(JSON.stringify(report)).not.toContain('TOP');
   });

@@ -15,7 +15,7 @@ const inBackground = (command: string) => ({
 const idIn = (view: RequestView): string =>
   /background as (\S+?)\./.exec(view.anyUser)?.[1] ?? 'no id was given';
 const directoryIn = (view: RequestView): string =>
-  /^Working directory: (.*)$/m.exec(view.anyUser)?.[1] ?? 'missing';
+  /^Primary working directory: (.*)$/m.exec(view.anyUser)?.[1] ?? 'missing';
 /** Lets a command that waits for the file `go` end. */
 const release = (view: RequestView): void => writeFileSync(path.join(directoryIn(view), 'go'), '');
 const WAIT_FOR_GO = 'until [ -e go ]; do sleep 0.02; done; echo released';

@@ -74,7 +74,7 @@ describe('which model is asked', () => {
     const after = await run({ world: first.world, args: ['--continue'], script: ['ok'] });
     const body = JSON.stringify(after.requests[0]?.body);
     expect(body).toContain('short');
-    expect(body).toContain('Working directory:');
+    expect(body).toContain('Primary working directory:');
   });
 });
 

@@ -18,6 +18,9 @@ const LAYERS = new Set([
   'files',
   'hooks',
   'http',
+  'memory',
+  'skills',
+  'context',
 ]);
 
 const table = JSON.parse(readFileSync(path.join(HERE, 'case-table.json'), 'utf8')) as CaseTable;

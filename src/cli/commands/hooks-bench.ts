@@ -59,9 +59,16 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
   const hooks = openHooks(config, ground, { ...parts, current: { run: undefined } });
   const instructions = await openInstructions(config, ground);
   const skills = openSkills(config, ground, { hooks, processes, sessionId });
-  const hands = await openHands(config, ground, { ...parts, hooks, instructions, skills });
+  const hands = await openHands(config, ground, {
+    ...parts,
+    hooks,
+    instructions,
+    skills,
+    // Servers are not started for a look at hooks.
+    mcp: undefined,
+  });
   const judge = judgeOf(() => judgeParts(ground, hands));
-  hooks.lend({ mode: hands.permissions.mode, judge });
+  hooks.lend({ mode: hands.permissions.mode, judge, callServer: undefined });
   ear.collect();
   const transcriptPath = log.store.transcriptPath(sessionId);
   const facts = { sessionId, transcriptPath };
@@ -75,7 +82,7 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
     async probe(how) {
       const settings = () => ground.settings;
       const of = { config, ground, model: layer, processes, sessionId, settings };
-      const opened = openHookRunners({ ...of, judge: () => judge });
+      const opened = openHookRunners({ ...of, judge: () => judge, callServer: () => undefined });
       const deps = { clock: ground.clock, emit: ear.hear, facts: () => facts };
       try {
         const runners = async () => opened.runners;

@@ -58,6 +58,8 @@ export function lazyModel(config: SessionConfig, ground: Ground): LazyModel {
         limits: unknown,
         resolve: unknown,
         set: unknown,
+        forTurn: unknown,
+        endTurn: unknown,
       },
     },
     judge: (parts) => {

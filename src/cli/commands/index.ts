@@ -22,6 +22,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'context',
+    {
+      help: 'What the model is shown here, by file, with sizes and reasons (--json, --cwd); approve, decline <path>',
+      load: () => import('./context.js'),
+    },
+  ],
+  [
     'explain',
     {
       help: 'What would become of a call here, and why: explain "Bash(git push)" (--agent, --mode, --json)',
@@ -36,10 +43,24 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'mcp',
+    {
+      help: 'MCP servers: list, get, add, add-json, remove, approve (mcp alone lists all)',
+      load: () => import('./mcp.js'),
+    },
+  ],
+  [
     'policy',
     {
       help: 'Ask the gate: check, test, diff, replay',
       load: () => import('./policy.js'),
+    },
+  ],
+  [
+    'ps',
+    {
+      help: 'The child processes of every running session: servers, hooks, shells (--json, --reap ends orphans)',
+      load: () => import('./ps.js'),
     },
   ],
   [

@@ -9,7 +9,7 @@ import { isRecord } from '../../util/own.js';
 import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
 import { targetPath } from '../file-target.js';
 import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
-import { createPool, type ToolPool } from '../pool.js';
+import { createPool, type PoolOptions, type ToolPool } from '../pool.js';
 import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
 import { createTaskStore } from '../task-store.js';
 import { createTodoStore } from '../todos.js';
@@ -51,6 +51,9 @@ export interface BuiltinParts {
   readonly jsonSchema: Readonly<Record<string, unknown>> | undefined;
   /** Tools of other parts of the program. */
   readonly more?: readonly AnyTool[];
+  /** Tools of servers, which `offered` does not speak of. */
+  readonly ofServers?: readonly AnyTool[];
+  readonly poolOptions?: PoolOptions;
   /** Looks at what happens to tasks and may object. */
   readonly taskWatch?: TaskWatch;
   summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
@@ -80,7 +83,7 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
     ...(await structuredOutput(parts)),
   ];
   return {
-    pool: createPool(chosen(parts, all)),
+    pool: createPool([...chosen(parts, all), ...(parts.ofServers ?? [])], parts.poolOptions),
     shells,
     invalidInput(invalid) {
       streak.failed(invalid);

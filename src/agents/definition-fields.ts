@@ -1,0 +1,342 @@
+import type { PermissionMode } from '../protocol/permissions.js';
+import { PERMISSION_MODES } from '../protocol/permissions.js';
+import { booleanOf, listOf, textOf } from '../skills/head-values.js';
+import { oneLine } from '../skills/names.js';
+import type { Result } from '../util/result.js';
+import { typeProblem } from './definition-names.js';
+import { bansOf, toolsOf } from './definition-tools.js';
+import type { AgentFinding, DefinitionFields } from './definition-types.js';
+import {
+  meant,
+  numberOf,
+  type OwnFields,
+  ownFields,
+  plain,
+  serversOf,
+} from './definition-values.js';
+
+/** The fields of a definition, as they are documented. */
+export const DEFINITION_FIELDS: readonly string[] = [
+  'name',
+  'description',
+  'prompt',
+  'tools',
+  'disallowedTools',
+  'model',
+  'permissionMode',
+  'maxTurns',
+  'skills',
+  'mcpServers',
+  'hooks',
+  'memory',
+  'background',
+  'effort',
+  'isolation',
+  'color',
+  'initialPrompt',
+  'omitClaudeMd',
+  'portcullis',
+];
+
+/** Fields that others know and that change nothing here. */
+const WITHOUT_EFFECT: readonly string[] = [
+  'autoCompactWindow',
+  'observer',
+  'observerMessage',
+  'criticalSystemReminder_EXPERIMENTAL',
+];
+
+/** What a definition is read from: the head of a file, or an object of a host. */
+export interface WrittenFields {
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** False: not what YAML allows, and read line by line. */
+  readonly isExact: boolean;
+  /** Written, but nobody can say what they mean. */
+  readonly unclear: readonly string[];
+  lineOf(written: string, inner?: string): number | undefined;
+}
+
+export interface FieldOptions {
+  /** In a file the text below the head is the prompt. */
+  readonly isFile: boolean;
+  readonly knownTools: readonly string[];
+}
+
+export interface ReadFields {
+  /** The type, where it is clear, also of a definition that is not whole. */
+  readonly name: string | undefined;
+  /** Absent where there is an error. */
+  readonly fields?: DefinitionFields;
+  readonly findings: readonly AgentFinding[];
+}
+
+/** fail-closed: a field that holds back and is not understood takes the whole definition out. */
+export function readFields(written: WrittenFields, options: FieldOptions): ReadFields {
+  const reader = new FieldReader(written, options);
+  const fields = reader.read();
+  const { name, findings } = reader;
+  const isWhole = !findings.some(({ severity }) => severity === 'error');
+  return { name, findings, ...(isWhole ? { fields } : {}) };
+}
+
+const BY_PLAIN = new Map(
+  [...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map((field) => [plain(field), field]),
+);
+BY_PLAIN.set('omitinstructions', 'omitClaudeMd');
+
+/** The documented name of a field, in whichever way it is written. */
+export function knownField(written: string): string | undefined {
+  return BY_PLAIN.get(plain(written));
+}
+
+/** What takes nothing away when it is passed over. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  'description',
+  'model',
+  'effort',
+  'color',
+  'skills',
+  'initialPrompt',
+  ...WITHOUT_EFFECT,
+]);
+
+const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+const COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'];
+/** Modes that allow no more than any other does. */
+export const STRICT_MODES: readonly string[] = ['plan', 'dontAsk'];
+
+interface Field {
+  readonly value: unknown;
+  readonly written: string;
+}
+
+class FieldReader {
+  readonly findings: AgentFinding[] = [];
+  name: string | undefined;
+  readonly #written: WrittenFields;
+  readonly #options: FieldOptions;
+  readonly #fields = new Map<string, Field>();
+
+  constructor(written: WrittenFields, options: FieldOptions) {
+    this.#written = written;
+    this.#options = options;
+    for (const [name, value] of Object.entries(written.fields)) this.#take(name, value);
+    for (const name of written.unclear) this.#takeUnclear(name);
+  }
+
+  read(): DefinitionFields {
+    this.#readName();
+    const description = this.#text('description');
+    if (description === undefined) this.#error('name', 'it has no description');
+    const own = this.#own();
+    const isolation = this.#choice('isolation', ['worktree', 'none'], 'error');
+    const workspace = own.workspace ?? { kind: isolation === 'worktree' ? 'worktree' : 'inherit' };
+    const background = this.#flag('background') ?? false;
+    if (isolation === 'worktree' && workspace.kind !== 'worktree') {
+      this.#error('isolation', '"isolation" and "portcullis.workspace" contradict each other');
+    }
+    if (background && own.foregroundOnly === true) {
+      this.#error('background', '"background" and "portcullis.foreground-only" exclude each other');
+    }
+    return compact({
+      name: this.name ?? '',
+      description: description ?? '',
+      tools: this.#tools(),
+      disallowedTools: this.#value('disallowedTools', (v) => bansOf(v, this.#knownTools())) ?? [],
+      model: this.#text('model'),
+      effort: this.#effort(),
+      permissionMode: this.#mode(),
+      maxTurns: this.#turns(),
+      skills: this.#value('skills', listOf) ?? [],
+      mcpServers: this.#value('mcpServers', serversOf) ?? [],
+      hooks: this.#record('hooks'),
+      memory: this.#choice('memory', ['user', 'project', 'local'], 'error'),
+      background,
+      isolation: workspace.kind === 'worktree' ? 'worktree' : undefined,
+      color: this.#choice('color', COLORS, 'warning'),
+      initialPrompt: this.#text('initialPrompt'),
+      omitInstructions: this.#flag('omitClaudeMd') ?? false,
+      foregroundOnly: own.foregroundOnly ?? false,
+      workspace,
+      budget: own.budget ?? {},
+      asks: own.asks ?? 'bubble',
+    });
+  }
+
+  #knownTools(): readonly string[] {
+    return this.#options.knownTools;
+  }
+
+  #take(written: string, value: unknown): void {
+    const field = knownField(written);
+    const at = this.#lineOf(written);
+    if (plain(written) === 'allowedtools') {
+      // fail-closed: whoever wrote it wanted a limit, and without one the agent has every tool.
+      this.#find('error', at, `"${written}" is a field of skills; an agent's is called tools`);
+      return;
+    }
+    if (field === undefined) {
+      const hint = meant(written, DEFINITION_FIELDS);
+      this.#find('warning', at, `"${oneLine(written)}" is not a field of an agent${hint}`);
+      return;
+    }
+    if (WITHOUT_EFFECT.includes(field)) {
+      this.#find('warning', at, `"${field}" has no effect here`);
+      return;
+    }
+    if (field === 'prompt' && this.#options.isFile) {
+      this.#find('warning', at, 'the prompt of an agent is the text below the head, not "prompt"');
+      return;
+    }
+    const other = this.#fields.get(field);
+    if (other !== undefined) {
+      const severity = HARMLESS.has(field) ? 'warning' : 'error';
+      this.#find(severity, at, `"${written}" and "${other.written}" are the same field`);
+      if (other.written === field) return;
+    }
+    this.#fields.set(field, { value, written });
+  }
+
+  #takeUnclear(written: string): void {
+    const isTools = plain(written) === 'allowedtools';
+    const field = isTools ? 'tools' : knownField(written);
+    if (field === undefined) return;
+    const severity = HARMLESS.has(field) ? 'warning' : 'error';
+    this.#find(severity, this.#lineOf(written), `"${written}" cannot be understood`);
+  }
+
+  #readName(): void {
+    const name = this.#text('name')?.normalize('NFC');
+    if (name === undefined) return;
+    const problem = typeProblem(name);
+    if (problem !== undefined) this.#error('name', problem);
+    else this.name = name;
+  }
+
+  #tools(): readonly string[] | undefined {
+    const read = this.#value('tools', (value) => toolsOf(value, this.#knownTools()));
+    for (const warning of read?.warnings ?? []) this.#warn('tools', warning);
+    return read?.tools;
+  }
+
+  #mode(): PermissionMode | undefined {
+    const written = this.#text('permissionMode');
+    if (written === undefined) {
+      if (this.#fields.has('permissionMode')) this.#error('permissionMode', 'it names no mode');
+      return undefined;
+    }
+    if (written === 'auto') {
+      this.#warn('permissionMode', 'the mode "auto" is not known here; it is taken for default');
+    }
+    const mode = written === 'manual' || written === 'auto' ? 'default' : written;
+    const known = PERMISSION_MODES.find((one) => one === mode);
+    if (known === undefined) {
+      const hint = meant(mode, PERMISSION_MODES);
+      this.#error('permissionMode', `"${oneLine(mode)}" is no permission mode${hint}`);
+      return undefined;
+    }
+    if (this.#written.isExact || STRICT_MODES.includes(known)) return known;
+    // fail-closed: in a head that is no YAML nobody can be sure what was granted.
+    this.#warn('permissionMode', `the mode ${known} does not count in a head that is not YAML`);
+    return undefined;
+  }
+
+  #turns(): number | undefined {
+    const found = this.#fields.get('maxTurns');
+    if (found === undefined) return undefined;
+    const turns = numberOf(found.value);
+    if (turns !== undefined && Number.isInteger(turns) && turns > 0) return turns;
+    this.#error('maxTurns', '"maxTurns" is no whole number above 0');
+    return undefined;
+  }
+
+  #effort(): string | undefined {
+    const found = this.#fields.get('effort');
+    if (typeof found?.value === 'number' && Number.isInteger(found.value) && found.value > 0) {
+      return String(found.value);
+    }
+    return this.#choice('effort', EFFORTS, 'warning');
+  }
+
+  #own(): OwnFields {
+    const found = this.#fields.get('portcullis');
+    if (found === undefined) return {};
+    const read = ownFields(found.value);
+    if (read.ok) return read.value;
+    const line = this.#lineOf(found.written, read.error.key);
+    this.#find('error', line, read.error.message);
+    return {};
+  }
+
+  #text(field: string): string | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined || found.value === null) return undefined;
+    const text = textOf(found.value);
+    if (text === undefined) this.#error(field, `"${field}" is no text`);
+    return text?.trim() === '' ? undefined : text?.trim();
+  }
+
+  #choice<T extends string>(
+    field: string,
+    choices: readonly T[],
+    severity: AgentFinding['severity'],
+  ): T | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const choice = choices.find((one) => one === found.value);
+    if (choice !== undefined) return choice;
+    const shown = oneLine(textOf(found.value) ?? typeof found.value);
+    const message = `"${field}" knows ${choices.join(', ')}, not "${shown}"`;
+    this.#find(severity, this.#lineOf(found.written), message);
+    return undefined;
+  }
+
+  #flag(field: string): boolean | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const flag = booleanOf(found.value);
+    if (flag === undefined) this.#error(field, `"${field}" is neither true nor false`);
+    return flag;
+  }
+
+  #record(field: string): Readonly<Record<string, unknown>> | undefined {
+    const value = this.#fields.get(field)?.value;
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+    this.#error(field, `"${field}" is no map`);
+    return undefined;
+  }
+
+  #value<T>(field: string, read: (value: unknown) => Result<T, string>): T | undefined {
+    const found = this.#fields.get(field);
+    if (found === undefined) return undefined;
+    const value = read(found.value);
+    if (value.ok) return value.value;
+    this.#error(field, `"${field}" ${value.error}`);
+    return undefined;
+  }
+
+  #lineOf(written: string, inner?: string): number | undefined {
+    return this.#written.lineOf(written, inner);
+  }
+
+  #error(field: string, message: string): void {
+    this.#find('error', this.#lineOf(this.#fields.get(field)?.written ?? field), message);
+  }
+
+  #warn(field: string, message: string): void {
+    this.#find('warning', this.#lineOf(this.#fields.get(field)?.written ?? field), message);
+  }
+
+  #find(severity: AgentFinding['severity'], line: number | undefined, message: string): void {
+    this.findings.push({ severity, ...(line === undefined ? {} : { line }), message });
+  }
+}
+
+/** Without the fields that say nothing. */
+function compact(
+  fields: { readonly [K in keyof DefinitionFields]: DefinitionFields[K] | undefined },
+): DefinitionFields {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as unknown as DefinitionFields;
+}

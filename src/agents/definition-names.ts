@@ -1,0 +1,32 @@
+import { visible } from '../util/visible.js';
+
+/** Types that the program itself gives out. */
+export const RESERVED_TYPES: readonly string[] = ['fork', 'hook-agent', 'main', 'team-lead'];
+
+const LONGEST_NAME = 128;
+
+/**
+ * Why a name cannot be an agent's type; undefined when it can. It stands in rules (`Agent(name)`),
+ * in paths (`main/name#2`), in directories of memory and on terminals.
+ */
+export function typeProblem(name: string): string | undefined {
+  if (name === '') return 'the name is empty';
+  if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
+  // fail-closed: what cannot be seen makes two names look like one.
+  if (visible(name) !== name) return `the name holds hidden characters: ${visible(name)}`;
+  // fail-closed: no pattern of rules could name it.
+  if (/\s/.test(name)) return `the name "${name}" holds blanks; join its words with hyphens`;
+  if (/[()*,#?[\]{}!]/.test(name)) return `the name "${name}" holds what has a meaning in rules`;
+  if (/[:/\\<>"'`|$]/.test(name)) return `the name "${name}" holds what no type may hold`;
+  if (name.startsWith('-')) return `the name "${name}" begins with a hyphen`;
+  if (/^\.+$/.test(name)) return `the name "${name}" is a directory's`;
+  if (/^mcp__/i.test(name)) return 'names that begin with mcp__ belong to servers';
+  // fail-closed: a rule, a hook or a person would take it for the program's own.
+  if (RESERVED_TYPES.includes(name.toLowerCase())) return `the name "${name}" is kept for us`;
+  return undefined;
+}
+
+/** What two names have in common that differ in case alone: rules do not tell those apart. */
+export function typeKey(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,207 @@
+import type { FileStat, FileSystem } from '../env/fs.js';
+import { sha256 } from '../env/hash.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import { writtenKeys } from '../skills/head-keys.js';
+import {
+  type Frontmatter,
+  loadFrontmatter,
+  type ParseYaml,
+  readFrontmatter,
+} from '../util/frontmatter.js';
+import { knownField, type ReadFields, readFields } from './definition-fields.js';
+import type { AgentFinding, DefinitionFields } from './definition-types.js';
+
+type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readText'>;
+
+/** What one file holds. */
+export interface ReadDefinition {
+  /** Names no agent: text for people. */
+  readonly isDocument: boolean;
+  readonly name: string | undefined;
+  /** Absent where there is an error. */
+  readonly fields?: DefinitionFields;
+  readonly line?: number;
+  readonly findings: readonly AgentFinding[];
+  /** Changes whenever the file does. */
+  readonly stamp: string;
+  readonly contentHash: string;
+  /** Text below the head, of the same version. Throws when the file is another one by now. */
+  prompt(): Promise<string>;
+}
+
+export interface DefinitionReader {
+  /** Reads the beginning of a file; what was read before is remembered until the file changes. */
+  read(file: string, looked?: FileStat): Promise<ReadDefinition>;
+  /** Of the file as it is now; undefined when there is none. */
+  stampOf(file: string): Promise<string | undefined>;
+}
+
+/** A larger file is no definition. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** How much is read for the head: mostly the first step holds it. */
+const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
+
+export function openDefinitionReader(deps: {
+  readonly fs: Files;
+  readonly parseYaml?: ParseYaml | undefined;
+  readonly knownTools: readonly string[];
+}): DefinitionReader {
+  const { fs } = deps;
+  const known = new Map<string, ReadDefinition>();
+  return {
+    async read(file, looked) {
+      try {
+        const stat = looked ?? (await fs.stat(file));
+        if (stat?.kind !== 'file') return unread('it is not a regular file');
+        if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
+        const stamp = stampFrom(stat);
+        const before = known.get(file);
+        if (before?.stamp === stamp) return before;
+        const { bytes, isWhole } = await headOf(fs, file, stat.size);
+        const read = await readDefinition(utf8.decode(bytes), deps);
+        const found: ReadDefinition = {
+          ...read,
+          stamp,
+          // What was not read is known by its version.
+          contentHash: isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`),
+          prompt: async () => await promptOf(fs, { file, stamp }),
+        };
+        known.set(file, found);
+        return found;
+      } catch (thrown) {
+        // fail-closed: what cannot be read is not used, and said.
+        return unread(`it cannot be read: ${messageOf(thrown)}`);
+      }
+    },
+    async stampOf(file) {
+      try {
+        const stat = await fs.stat(file);
+        return stat?.kind === 'file' ? stampFrom(stat) : undefined;
+      } catch {
+        // fail-closed: a file that cannot be looked at is not the one that was read.
+        return undefined;
+      }
+    },
+  };
+}
+
+function unread(message: string): ReadDefinition {
+  return {
+    isDocument: false,
+    name: undefined,
+    findings: [{ severity: 'error', message }],
+    stamp: '',
+    contentHash: '',
+    prompt: () => Promise.reject(new PortcullisError('io', message)),
+  };
+}
+
+const utf8 = new TextDecoder('utf-8');
+
+function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
+  return [mtimeMs, size, ctimeMs ?? '', inode ?? ''].join(' ');
+}
+
+const OPENING = /^\uFEFF?(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
+const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/;
+
+/** As much of a file as its head needs. */
+async function headOf(
+  fs: Files,
+  file: string,
+  size: number,
+): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+  let bytes = new Uint8Array();
+  for (const step of STEPS) {
+    // No more than there is: room for more costs time, and most files are short.
+    const length = Math.min(step, size);
+    bytes = new Uint8Array(await fs.readHead(file, length));
+    const isWhole = length === size || bytes.length < length;
+    const text = utf8.decode(bytes);
+    const open = OPENING.exec(text)?.[0];
+    const isEnough =
+      open === undefined ? text.trim() !== '' : CLOSING.test(text.slice(open.length - 1));
+    if (isWhole || isEnough) return { bytes, isWhole };
+  }
+  return { bytes, isWhole: false };
+}
+
+export type HeadFindings = Pick<
+  ReadDefinition,
+  'isDocument' | 'name' | 'fields' | 'line' | 'findings'
+>;
+
+/** The head of one file. Without a name it is no definition, unless nobody can tell whether it has one. */
+export async function readDefinition(
+  text: string,
+  deps: { readonly parseYaml?: ParseYaml | undefined; readonly knownTools: readonly string[] },
+): Promise<HeadFindings> {
+  const nothing = { name: undefined, isDocument: false };
+  if (text.includes('\0')) {
+    return { ...nothing, findings: [{ severity: 'error', message: 'it is no text' }] };
+  }
+  const { parseYaml, knownTools } = deps;
+  const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
+  const lines = writtenKeys(text, head);
+  const says = (field: string): boolean =>
+    [...lines.keys(), ...Object.keys(head.fields)].some((name) => knownField(name) === field);
+  if (!says('name')) return { ...nothing, isDocument: true, findings: [] };
+  const isYaml: readonly AgentFinding[] = yamlFinding(head);
+  if (head.how === 'none') return { ...nothing, findings: isYaml };
+  const read = readFields(
+    {
+      fields: head.fields,
+      isExact: head.how === 'yaml',
+      unclear: head.problem === undefined ? [] : unclearIn(head, lines),
+      lineOf: (written, inner) => lineIn(text, lines.get(written), inner),
+    },
+    { isFile: true, knownTools },
+  );
+  const line = [...lines].find(([name]) => knownField(name) === 'name')?.[1];
+  return {
+    isDocument: false,
+    ...named(read),
+    ...(line === undefined ? {} : { line }),
+    findings: [...isYaml, ...read.findings],
+  };
+}
+
+function named(read: ReadFields): Pick<ReadFields, 'name' | 'fields'> {
+  return { name: read.name, ...(read.fields === undefined ? {} : { fields: read.fields }) };
+}
+
+function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
+  if (problem === undefined) return [];
+  const { line, message } = problem;
+  const severity = how === 'none' ? 'error' : 'warning';
+  const text = `its head cannot be read as YAML: ${message}; quote texts that hold a colon`;
+  return [{ severity, line, message: text }];
+}
+
+/** Keys that stand in the file and did not come out of the reader. */
+function unclearIn(head: Frontmatter, lines: ReadonlyMap<string, number>): readonly string[] {
+  return [...lines.keys()].filter((name) => !Object.hasOwn(head.fields, name));
+}
+
+/** The line of a field, or of a name that stands below it. */
+function lineIn(text: string, line: number | undefined, inner?: string): number | undefined {
+  if (line === undefined || inner === undefined) return line;
+  const lines = text.split(/\r\n?|\n/);
+  const below = lines.slice(line).findIndex((one) => one.trimStart().startsWith(`${inner}:`));
+  return below === -1 ? line : line + below + 1;
+}
+
+async function promptOf(
+  fs: Files,
+  { file, stamp }: { readonly file: string; readonly stamp: string },
+): Promise<string> {
+  const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+  const stat = await fs.stat(file);
+  if (stat !== undefined && stampFrom(stat) === stamp) {
+    return readFrontmatter(text, { known: [] }).body.trim();
+  }
+  // fail-closed: what the old head allows was not said about this text.
+  throw new PortcullisError('io', `${file} has changed since it was looked at`, {
+    remedy: 'Start the agent again.',
+  });
+}

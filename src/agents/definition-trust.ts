@@ -1,0 +1,53 @@
+import type { AgentDefinition } from './definition.js';
+import { STRICT_MODES } from './definition-fields.js';
+
+/** The fields that count in a trusted folder only: what runs, what allows, what is kept for later. */
+export function fieldsThatNeedTrust(definition: AgentDefinition): readonly string[] {
+  const { permissionMode, hooks, memory, mcpServers, omitInstructions } = definition;
+  return [
+    ...(permissionMode === undefined || STRICT_MODES.includes(permissionMode)
+      ? []
+      : ['permissionMode']),
+    ...(hooks === undefined ? [] : ['hooks']),
+    ...(memory === undefined ? [] : ['memory']),
+    // A name means a server that the session has anyway.
+    ...(mcpServers.some((server) => 'config' in server) ? ['mcpServers'] : []),
+    // What the user's own instruction files say is not a foreign project's to leave out.
+    ...(omitInstructions ? ['omitClaudeMd'] : []),
+  ];
+}
+
+/** What is left of a project's definition where the folder is not trusted: all that holds back. */
+export function withoutTrust(definition: AgentDefinition): AgentDefinition {
+  const heldBack = fieldsThatNeedTrust(definition);
+  if (heldBack.length === 0) return { ...definition, trusted: false };
+  const { permissionMode, hooks: _hooks, memory: _memory, ...rest } = definition;
+  const keepsMode = permissionMode !== undefined && !heldBack.includes('permissionMode');
+  return {
+    ...rest,
+    ...(keepsMode ? { permissionMode } : {}),
+    mcpServers: definition.mcpServers.filter((server) => !('config' in server)),
+    omitInstructions: false,
+    trusted: false,
+    heldBack,
+  };
+}
+
+/** A plugin's agents run as the session does: nothing in them runs programs or sets a mode. */
+export function asPlugin(definition: AgentDefinition): AgentDefinition {
+  const { permissionMode: _mode, hooks: _hooks, ...rest } = definition;
+  return { ...rest, mcpServers: [] };
+}
+
+/**
+ * In the place of a built-in that may only look, a file of a folder that is not trusted may not do
+ * more: rules that people gave the type were meant for that one.
+ */
+export function withBansOf(
+  definition: AgentDefinition,
+  replaced: AgentDefinition | undefined,
+): AgentDefinition {
+  if (replaced === undefined || replaced.disallowedTools.length === 0) return definition;
+  const bans = new Set([...definition.disallowedTools, ...replaced.disallowedTools]);
+  return { ...definition, disallowedTools: [...bans] };
+}

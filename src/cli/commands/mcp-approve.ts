@@ -1,0 +1,82 @@
+import { createInterface } from 'node:readline';
+import { PortcullisError } from '../../errors.js';
+import type { ServerDeclaration } from '../../mcp/server.js';
+import { visible } from '../../util/visible.js';
+import { EXIT } from '../exit-code.js';
+import type { Output } from '../output.js';
+import { readArguments } from './arguments.js';
+import { isAgentShell, type McpHere, mcpHere, serverNamed } from './mcp-here.js';
+import { serverText } from './mcp-text.js';
+
+const USAGE = 'portcullis mcp approve <name> [--yes] [--decline]';
+
+/** Shows a server of the project and keeps the answer, bound to the entry as it is now. */
+export async function run(argv: readonly string[], output: Output): Promise<number> {
+  const { words, switches } = readArguments(
+    argv.map((word) => (word === '-y' ? '--yes' : word)),
+    { usage: USAGE, switches: ['yes', 'decline'] },
+  );
+  const [name] = words;
+  if (name === undefined || words.length > 1)
+    throw new PortcullisError('usage', 'mcp approve wants one name', { remedy: `usage: ${USAGE}` });
+  const here = await mcpHere();
+  const server = ofProject(here, name);
+  const { project } = here.configuration;
+  if (switches.has('decline')) {
+    await here.approvals.decline(project, server);
+    output.out(`Declined: ${visible(name)} is not used in ${visible(project)}.\n`);
+    return EXIT.done;
+  }
+  output.out(serverText(here, server));
+  refuseAgent();
+  if (!switches.has('yes') && process.stdin.isTTY !== true)
+    throw new PortcullisError('config', 'not approved: there is no terminal to ask on', {
+      remedy: `read the entry above, then: portcullis mcp approve ${visible(name)} --yes`,
+    });
+  if (!switches.has('yes') && !(await confirmed(output))) {
+    output.out('Not approved.\n');
+    return EXIT.error;
+  }
+  await here.approvals.approve(project, server);
+  output.out(`Approved: ${visible(name)}, until its entry changes.\n`);
+  return EXIT.done;
+}
+
+/** fail-closed: an answer is a person's; the shell of an agent is no place for one. */
+function refuseAgent(): void {
+  if (!isAgentShell()) return;
+  throw new PortcullisError('denied', 'an agent cannot approve a server', {
+    remedy: 'run the command in a terminal of your own',
+  });
+}
+
+function ofProject(here: McpHere, name: string): ServerDeclaration {
+  const { servers, hidden } = here.configuration;
+  const found = [...servers, ...hidden].find((one) => one.name === name && one.scope === 'project');
+  if (found !== undefined && found.standing.kind !== 'invalid') return found;
+  if (found?.standing.kind === 'invalid')
+    throw new PortcullisError('config', `"${visible(name)}" cannot be used`, {
+      remedy: visible(found.standing.reason),
+    });
+  const { scope } = serverNamed(here, name);
+  throw new PortcullisError(
+    'usage',
+    `"${visible(name)}" needs no approval: its scope is ${scope}`,
+    {
+      remedy: 'only servers of .mcp.json are asked about',
+    },
+  );
+}
+
+/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
+async function confirmed(output: Output): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  output.out('Use this server? [y/n] ');
+  const answer = await new Promise<string>((resolveLine) => {
+    reader.once('line', resolveLine);
+    reader.once('close', () => resolveLine(''));
+    reader.once('SIGINT', () => reader.close());
+  });
+  reader.close();
+  return /^(y|yes)$/i.test(answer.trim());
+}

@@ -1,0 +1,55 @@
+import type { ProjectTrust, SessionConfig } from '../../harness.js';
+import { visible } from '../../util/visible.js';
+import { mcpHere } from './mcp-here.js';
+
+export interface McpQuestion {
+  readonly config: Pick<
+    SessionConfig,
+    'cwd' | 'env' | 'trust' | 'settings' | 'settingSources' | 'mcpConfig' | 'strictMcpConfig'
+  >;
+  readonly trust: ProjectTrust | undefined;
+  out(text: string): void;
+  /** The next line that the person types; undefined at the end of input. */
+  nextLine(): Promise<string | undefined>;
+}
+
+/**
+ * Before a conversation, after the question of trust: asks about each server of the project that
+ * nobody has agreed to. A no is kept too; no answer leaves the server as it is, unused.
+ */
+export async function settleServers(question: McpQuestion): Promise<void> {
+  const { config, out } = question;
+  const here = await mcpHere({
+    cwd: config.cwd,
+    env: config.env,
+    trust: question.trust,
+    trustGiven: config.trust,
+    settings: config.settings,
+    sources: config.settingSources,
+    dynamic: config.mcpConfig ?? [],
+    strict: config.strictMcpConfig === true,
+  });
+  const { servers, hidden, describe, project } = here.configuration;
+  const pending = [...servers, ...hidden].filter(
+    ({ standing }) => standing.kind === 'pending-approval',
+  );
+  for (const server of pending) {
+    const reason = server.standing.kind === 'ready' ? '' : server.standing.reason.split(';')[0];
+    const lines = describe(server).map((line) => `  ${line}\n`);
+    out(
+      `\n.mcp.json of this folder has a server "${visible(server.name)}" (${reason}):\n${lines.join('')}`,
+    );
+    out('Use it? [y/n] ');
+    const line = await question.nextLine();
+    if (line === undefined) return;
+    const answer = line.trim();
+    // fail-closed: anything but a clear yes is a no.
+    if (/^(y|yes)$/i.test(answer)) {
+      await here.approvals.approve(project, server);
+      out('Approved until its entry changes.\n');
+    } else if (/^(n|no)$/i.test(answer)) {
+      await here.approvals.decline(project, server);
+      out(`Declined. \`portcullis mcp approve ${visible(server.name)}\` changes that.\n`);
+    } else out('Not used in this session.\n');
+  }
+}

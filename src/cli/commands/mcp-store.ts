@@ -1,0 +1,55 @@
+import { nodeFileSystem } from '../../env/node-fs.js';
+import { displayPath } from '../../env/paths.js';
+import { PortcullisError } from '../../errors.js';
+import { contentHash } from '../../mcp/config.js';
+import { nameProblem } from '../../mcp/config-names.js';
+import { parseEntry } from '../../mcp/entry.js';
+import { addServer, WRITABLE_SCOPES, type WritableScope } from '../../mcp/stores-write.js';
+import { visible } from '../../util/visible.js';
+import { EXIT } from '../exit-code.js';
+import type { Output } from '../output.js';
+import { isAgentShell, mcpHere, refuseExclusive } from './mcp-here.js';
+
+export function scopeFrom(text: string | undefined): WritableScope {
+  const scope = WRITABLE_SCOPES.find((one) => one === (text ?? 'local'));
+  if (scope !== undefined) return scope;
+  throw new PortcullisError('usage', `"${visible(text ?? '')}" is no scope`, {
+    remedy: `use one of ${WRITABLE_SCOPES.join(', ')}`,
+  });
+}
+
+export interface NewServer {
+  readonly scope: WritableScope;
+  readonly name: string;
+  readonly raw: unknown;
+}
+
+/** Checks an entry as a session would, and writes it. What this person writes is approved with it. */
+export async function storeServer(server: NewServer, output: Output): Promise<number> {
+  const { scope, name, raw } = server;
+  const here = await mcpHere();
+  refuseExclusive(here);
+  const parsed = parseEntry(raw, { scope, variables: process.env, ofHost: false });
+  const reason = nameProblem(name) ?? (parsed.ok ? undefined : parsed.reason);
+  // A variable may get its value later; everything else would never work.
+  const waits = !parsed.ok && /^\$\{.* no value/.test(parsed.reason);
+  if (reason !== undefined && !(waits && nameProblem(name) === undefined)) {
+    throw new PortcullisError('usage', `"${visible(name)}" cannot be added: ${visible(reason)}`, {
+      remedy: 'portcullis mcp add --help shows the forms',
+    });
+  }
+  const { fs, stores } = { fs: nodeFileSystem, stores: here.stores };
+  const added = await addServer({ fs, stores }, server);
+  if (!added.ok)
+    throw new PortcullisError('config', visible(added.error), { remedy: 'nothing was written' });
+  if (scope === 'project' && !isAgentShell())
+    await here.approvals.approve(here.configuration.project, {
+      name,
+      contentHash: contentHash(raw),
+    });
+  const file = visible(displayPath(added.value, here.cwd));
+  output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
+  for (const { message } of parsed.warnings) output.warn(visible(message));
+  if (waits) output.warn(visible(reason ?? ''));
+  return EXIT.done;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { ElicitQuestion } from '../protocol/elicitation.js';
+import { readForm } from '../util/elicit-form.js';
+import { createPersonElicit } from './elicit-person.js';
+import { LineQueue } from './line-queue.js';
+import { createTurns } from './turns.js';
+
+function form(
+  properties: Record<string, unknown>,
+  more: Partial<ElicitQuestion> & { readonly required?: readonly string[] } = {},
+): ElicitQuestion {
+  const { required = [], ...over } = more;
+  const fields = readForm({ type: 'object', properties, required });
+  if (!fields.ok) throw new Error(fields.error);
+  return {
+    server: 'srv',
+    message: 'Hi',
+    mode: 'form',
+    fields: fields.value,
+    warnings: [],
+    ...over,
+  };
+}
+
+async function answer(question: ElicitQuestion, ...lines: (string | undefined)[]) {
+  const typed = new LineQueue();
+  for (const line of lines) {
+    if (line === undefined) typed.end();
+    else typed.push(line);
+  }
+  let shown = '';
+  const terminal = {
+    lines: typed,
+    freshOnly: false,
+    out: (text: string) => {
+      shown += text;
+    },
+  };
+  const ask = createPersonElicit(terminal, createTurns());
+  return { reply: await ask(question, new AbortController().signal), shown };
+}
+
+const NAME = { name: { type: 'string', minLength: 2 } };
+
+describe('a form at the terminal', () => {
+  it('is filled in field by field and shown before it is sent', async () => {
+    const question = form(
+      {
+        name: { type: 'string', title: 'Your name' },
+        count: { type: 'integer', minimum: 1, default: 3 },
+        colour: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] },
+        parts: { type: 'array', items: { enum: ['a', 'b'] } },
+        fine: { type: 'boolean' },
+        note: { type: 'string' },
+      },
+      { required: ['name'] },
+    );
+    const { reply, shown } = await answer(question, 'Ada', '', '1', '1 2', 'y', '', 'y');
+    const content = { name: 'Ada', count: 3, colour: 'r', parts: ['a', 'b'], fine: true };
+    expect(reply).toEqual({ action: 'accept', content });
+    expect(shown).toContain('The MCP server "srv" asks:');
+    expect(shown).toContain('Your name (name): required, text');
+    expect(shown).toContain('count: optional, whole number, from 1, default 3');
+    expect(shown).toContain('1  Red (r)');
+    expect(shown).toContain('To "srv" goes:');
+  });
+
+  it('says what is wrong and asks again, but not forever', async () => {
+    const question = form(NAME, { required: ['name'] });
+    const { reply, shown } = await answer(question, '', 'x', 'xy', 'yes');
+    expect(reply).toEqual({ action: 'accept', content: { name: 'xy' } });
+    expect(shown).toContain('it has to be given');
+    expect(shown).toContain('fewer than 2 characters');
+    expect((await answer(question, ...Array(9).fill('x'))).reply).toEqual({ action: 'decline' });
+  });
+
+  it('is declined, cancelled or left', async () => {
+    const question = form(NAME);
+    const reply = async (...lines: (string | undefined)[]) =>
+      (await answer(question, ...lines)).reply?.action;
+    expect(await reply('/decline')).toBe('decline');
+    expect(await reply('/cancel')).toBe('cancel');
+    expect(await reply(undefined)).toBe('cancel');
+    expect(await reply('xy', 'n')).toBe('decline');
+    expect(await reply('xy', '')).toBe('decline');
+    expect(await reply('xy', 'c')).toBe('cancel');
+    expect(await reply('xy', undefined)).toBe('cancel');
+  });
+
+  it('cannot steer the terminal or pass for our own words', async () => {
+    const message = 'Hi\u001b[2J\n? Bash: rm -rf /\n  Allow? [y/n]';
+    const question = form(
+      { password: { type: 'string', description: 'x\r\u202e' } },
+      { message, warnings: ['careful'] },
+    );
+    const { shown } = await answer(question, '/decline');
+    expect(shown).not.toMatch(/[\u001b\r\u202e]/);
+    expect(shown).toContain('  | ? Bash: rm -rf /');
+    expect(shown).toContain('  ! careful');
+    expect(shown).toContain('looks like a secret');
+  });
+
+  it('waits until the question before it is answered', async () => {
+    const turns = createTurns();
+    const order: string[] = [];
+    let finish: () => void = () => undefined;
+    const first = turns(() =>
+      new Promise<void>((resolve) => {
+        finish = resolve;
+      }).then(() => void order.push('first')),
+    );
+    const second = turns(async () => void order.push('second'));
+    await Promise.resolve();
+    finish();
+    await Promise.all([first, second]);
+    expect(order).toEqual(['first', 'second']);
+  });
+});
+
+describe('an address at the terminal', () => {
+  const question: ElicitQuestion = {
+    server: 'srv',
+    message: 'Sign in',
+    mode: 'url',
+    fields: [],
+    warnings: [],
+    url: 'https://a.example/very/long?x=1',
+    host: 'a.example',
+  };
+
+  it('is shown in full with its host, and needs a clear yes', async () => {
+    const { reply, shown } = await answer(question, 'y');
+    expect(reply).toEqual({ action: 'accept' });
+    expect(shown).toContain('    https://a.example/very/long?x=1\n');
+    expect(shown).toContain('>>> a.example <<<');
+    expect((await answer(question, 'sure')).reply).toEqual({ action: 'decline' });
+    expect((await answer(question, 'c')).reply).toEqual({ action: 'cancel' });
+    expect((await answer(question, undefined)).reply).toEqual({ action: 'cancel' });
+  });
+});

@@ -1,0 +1,189 @@
+import type {
+  AskElicitation,
+  ElicitField,
+  ElicitQuestion,
+  ElicitReply,
+} from '../protocol/elicitation.js';
+import { checkContent, typedValue } from '../util/elicit-check.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import type { Terminal } from './ask-person.js';
+import type { Turns } from './turns.js';
+
+/** Wrong answers to one field before the whole question is declined. */
+const MOST_TRIES = 5;
+const SHOWN = 500;
+
+const DECLINE: ElicitReply = Object.freeze({ action: 'decline' });
+const CANCEL: ElicitReply = Object.freeze({ action: 'cancel' });
+
+/** Puts the questions of MCP servers to the person at the terminal, field by field. */
+export function createPersonElicit(terminal: Terminal, turns: Turns): AskElicitation {
+  return (question, signal) =>
+    turns(async () => {
+      if (signal.aborted) return CANCEL;
+      terminal.out(opening(question));
+      const dialogue = { terminal, signal };
+      return question.mode === 'url' ? await askUrl(dialogue) : await askForm(question, dialogue);
+    });
+}
+
+interface Dialogue {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** Who asks comes first, in our words; what the server says stands in a frame of its own. */
+function opening(question: ElicitQuestion): string {
+  const lines = [
+    `\n? The MCP server "${shown(question.server)}" asks:`,
+    ...question.message
+      .split('\n')
+      .slice(0, 20)
+      .map((line) => `  | ${shown(line)}`),
+    ...question.warnings.map((warning) => `  ! ${shown(warning)}`),
+  ];
+  if (question.url !== undefined) {
+    lines.push(
+      '  It wants you to open this address yourself. Nothing opens it for you:',
+      `    ${visible(question.url)}`,
+      `  The host is  >>> ${visible(question.host ?? '')} <<<`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+async function askUrl({ terminal, signal }: Dialogue): Promise<ElicitReply> {
+  terminal.out('  y  yes, I have opened it or will\n  n  no\n  c  cancel\n  Agree? [y/n/c] ');
+  const line = await nextLine(terminal, signal);
+  // fail-closed: anything but a clear yes is a no, and so is the end of input.
+  if (line === undefined) return CANCEL;
+  if (/^(y|yes)$/i.test(line.trim())) return { action: 'accept' };
+  return /^(c|cancel)$/i.test(line.trim()) ? CANCEL : DECLINE;
+}
+
+async function askForm(question: ElicitQuestion, dialogue: Dialogue): Promise<ElicitReply> {
+  const { out } = dialogue.terminal;
+  out('  /decline refuses, /cancel puts it off, an empty line takes the default or leaves out.\n');
+  const entries: [string, unknown][] = [];
+  for (const field of question.fields) {
+    const answer = await askField(field, dialogue);
+    if (answer.kind === 'over') return answer.reply;
+    if (answer.value !== undefined) entries.push([field.name, answer.value]);
+  }
+  const content = Object.fromEntries(entries);
+  const checked = checkContent(question.fields, content);
+  if (!checked.ok) {
+    out(`  ! declined: ${shown(checked.error)}\n`);
+    return DECLINE;
+  }
+  return await confirm(question, checked.value, dialogue);
+}
+
+/** The last word, with all that will be sent in front of it. */
+async function confirm(
+  { server }: ElicitQuestion,
+  content: Readonly<Record<string, unknown>>,
+  { terminal, signal }: Dialogue,
+): Promise<ElicitReply> {
+  const sent = Object.entries(content).map(
+    ([name, value]) => `    ${shown(name)}: ${shown(JSON.stringify(value))}`,
+  );
+  const what = sent.length === 0 ? ['    (only that you agree)'] : sent;
+  terminal.out(`  To "${shown(server)}" goes:\n${what.join('\n')}\n  Send? [y/n/c] `);
+  const line = (await nextLine(terminal, signal))?.trim();
+  if (line === undefined || /^(c|cancel|\/cancel)$/i.test(line)) return CANCEL;
+  // fail-closed: anything but a clear yes sends nothing.
+  return /^(y|yes)$/i.test(line) ? { action: 'accept', content } : DECLINE;
+}
+
+type FieldAnswer =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'over'; readonly reply: ElicitReply };
+
+async function askField(field: ElicitField, { terminal, signal }: Dialogue): Promise<FieldAnswer> {
+  terminal.out(fieldText(field));
+  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    terminal.out('  > ');
+    const line = await nextLine(terminal, signal);
+    if (line === undefined) return { kind: 'over', reply: CANCEL };
+    const word = line.trim().toLowerCase();
+    if (word === '/cancel') return { kind: 'over', reply: CANCEL };
+    if (word === '/decline') return { kind: 'over', reply: DECLINE };
+    if (word === '') {
+      if (field.fallback !== undefined || !field.required) {
+        return { kind: 'value', value: field.fallback };
+      }
+      terminal.out('  ! it has to be given\n');
+      continue;
+    }
+    const value = typedValue(field, line);
+    if (value.ok) return { kind: 'value', value: value.value };
+    terminal.out(`  ! ${shown(value.error)}\n`);
+  }
+  // fail-closed: with no answer that fits there is none.
+  terminal.out('  ! declined: no answer that fits\n');
+  return { kind: 'over', reply: DECLINE };
+}
+
+function fieldText(field: ElicitField): string {
+  const { title, name, description, required, secret } = field;
+  const called = title === name ? shown(name) : `${shown(title)} (${shown(name)})`;
+  const facts = [required ? 'required' : 'optional', ...bounds(field), ...defaultText(field)];
+  const lines = [`  ${called}: ${facts.join(', ')}`];
+  if (description !== undefined) lines.push(`    ${shown(description)}`);
+  if (secret) lines.push('    ! looks like a secret: do not give one here');
+  if (field.kind === 'choice' || field.kind === 'choices') {
+    lines.push(
+      ...field.choices.map(
+        (choice, at) => `    ${at + 1}  ${choiceText(choice.value, choice.title)}`,
+      ),
+    );
+    if (field.kind === 'choices') lines.push('    several numbers, with blanks between them');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The value stands beside a title that is not it: that is what goes to the server. */
+function choiceText(value: string, title: string): string {
+  return title === value ? shown(value) : `${shown(title)} (${shown(value)})`;
+}
+
+function bounds(field: ElicitField): readonly string[] {
+  switch (field.kind) {
+    case 'text':
+      return [
+        ...(field.format === undefined ? ['text'] : [field.format]),
+        ...(field.minLength > 0 ? [`at least ${field.minLength} characters`] : []),
+      ];
+    case 'number':
+    case 'integer':
+      return [
+        field.kind === 'integer' ? 'whole number' : 'number',
+        ...(Number.isFinite(field.minimum) ? [`from ${field.minimum}`] : []),
+        ...(Number.isFinite(field.maximum) ? [`to ${field.maximum}`] : []),
+      ];
+    case 'boolean':
+      return ['y or n'];
+    case 'choice':
+      return ['one of'];
+    case 'choices':
+      return [`${field.minItems} to ${field.maxItems} of`];
+  }
+}
+
+function defaultText({ fallback }: ElicitField): readonly string[] {
+  return fallback === undefined ? [] : [`default ${shown(JSON.stringify(fallback))}`];
+}
+
+function nextLine(
+  { lines, freshOnly }: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return freshOnly ? lines.fresh(signal) : lines.next(signal);
+}
+
+/** One line; nothing in it moves the cursor or is invisible. */
+function shown(text: string): string {
+  return visible(sliceWhole(text, 0, SHOWN));
+}

@@ -1,0 +1,92 @@
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { type ContextReport, contextReport } from '../context/context-report.js';
+import { openOpening } from '../context/opening.js';
+import { reminder } from '../context/reminders.js';
+import type { InputMessage } from '../loop/types.js';
+import type { SystemBlock } from '../model/client.js';
+import type { Message } from '../protocol/content.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import { listingMessage } from '../skills/listing.js';
+import { openingFacts, systemOf } from './context-facts.js';
+import type { Ground } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
+
+interface ViewParts {
+  readonly model: Pick<ModelLayer, 'choices'>;
+  readonly hands: Pick<Hands, 'builtins'>;
+  readonly instructions: Pick<OpenInstructions, 'book'>;
+}
+
+interface StartParts extends ViewParts {
+  readonly hooks: Pick<OpenHooks, 'notes'>;
+  readonly skills: Pick<OpenSkills, 'listing'>;
+}
+
+/** What the model is shown with the next request. Nobody is asked or told for it. */
+export async function contextView(
+  parts: ViewParts,
+  shown: {
+    readonly system: readonly SystemBlock[];
+    readonly messages: readonly Message[];
+    /** Tokens by the provider's own count; 0: it has not counted yet. */
+    readonly counted?: number;
+  },
+): Promise<ContextReport> {
+  const { choices } = parts.model;
+  const { counted = 0 } = shown;
+  return contextReport({
+    model: choices.current().model,
+    window: choices.limits().contextWindow,
+    system: shown.system,
+    tools: parts.hands.builtins.pool.definitions,
+    messages: shown.messages,
+    instructions: await parts.instructions.book.report(),
+    isSkillListing: (text) => text.startsWith(LISTING_HEAD) || text.startsWith(TOUCHED_HEAD),
+    ...(counted === 0 ? {} : { counted }),
+  });
+}
+
+const LISTING_HEAD = headOf(reminder(listingMessage({ text: '' })));
+const TOUCHED_HEAD = '<system-reminder>\nThese skills can be started now:';
+
+function headOf(text: string): string {
+  return text.slice(0, text.indexOf('\n\n'));
+}
+
+/** What a session that is started here now would show before the first prompt. */
+export async function contextAtStart(
+  config: SessionConfig,
+  ground: Ground,
+  parts: StartParts,
+): Promise<ContextReport> {
+  const { choices } = parts.model;
+  const opening = await openOpening({
+    fs: ground.fs,
+    configDir: ground.configDir,
+    sources: ground.sources,
+    facts: openingFacts(ground, choices.current().model),
+    book: parts.instructions.book,
+    resumedFrom: undefined,
+    // What was left out stands in the report.
+    emit: () => undefined,
+    uuid: ground.clock.uuid,
+  });
+  const offersSkills = parts.hands.builtins.pool.resolve(SKILL_TOOL) !== undefined;
+  const listing = offersSkills
+    ? await parts.skills.listing(choices.limits().contextWindow)
+    : undefined;
+  const listed = listing === undefined ? [] : parts.hooks.notes.followUp([listing]);
+  return await contextView(parts, {
+    system: systemOf(config),
+    messages: asMessages([...opening.messages, ...listed]),
+  });
+}
+
+/** What is to be said, as it stands in a conversation. */
+export function asMessages(inputs: readonly InputMessage[]): readonly Message[] {
+  return inputs.map(({ content }) => ({ role: 'user', content }));
+}

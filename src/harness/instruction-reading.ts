@@ -1,0 +1,102 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import type { IncludeApprovalStore, PendingInclude } from '../context/include-approvals.js';
+import type { InstructionBook } from '../context/instruction-book.js';
+import { projectPlace } from '../context/instruction-places.js';
+import type { SkippedInstruction } from '../context/instruction-types.js';
+import type { FileSystem } from '../env/fs.js';
+import { messageOf } from '../errors.js';
+import { hiddenBy, type IsHidden } from '../permissions/hidden-files.js';
+import { createLiveRules } from '../permissions/live-rules.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import type { Ground } from './ground.js';
+
+export interface Hiding {
+  /** Whether a rule denies or asks about reading a file. */
+  isHidden(path: string): Promise<boolean>;
+  /** Other settings hold from now on. */
+  replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
+}
+
+/** What rules keep from the model is not shown to it by an instruction file either. */
+export function openHiding(
+  config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools'>,
+  ground: Pick<Ground, 'fs' | 'settings' | 'workspace'>,
+  home: string,
+): Hiding {
+  const live = createLiveRules({
+    cwd: config.cwd,
+    home,
+    allowedTools: [],
+    disallowedTools: config.disallowedTools ?? [],
+  });
+  let settings: Parameters<Hiding['replace']>[0] = ground.settings;
+  /** Read when the first file is asked about: most sessions never do. */
+  let reading: { readonly isHidden: IsHidden | undefined } | undefined;
+  const read = (): { readonly isHidden: IsHidden | undefined } => {
+    // What is wrong with them is told, and stops the start, where the gate reads them.
+    live.replace(settings.permissions, settings.strictness);
+    const place = { fs: ground.fs, roots: ground.workspace.roots, home };
+    return { isHidden: hiddenBy(live.rules(MAIN_AGENT), place) };
+  };
+  return {
+    async isHidden(path) {
+      reading ??= read();
+      return (await reading.isHidden?.(path)) === true;
+    },
+    replace(now) {
+      settings = now;
+      reading = undefined;
+    },
+  };
+}
+
+/** An approved file may name further ones. */
+const MOST_ROUNDS = 5;
+
+/**
+ * Asks a person about files from outside the project, where there is one. fail-closed: without a clear
+ * yes they are not read, and named as such.
+ */
+export async function settleIncludes(
+  config: Pick<SessionConfig, 'cwd' | 'askIncludes' | 'emit'>,
+  parts: {
+    readonly book: Pick<InstructionBook, 'open' | 'reopen'>;
+    readonly approvals: IncludeApprovalStore;
+    readonly fs: FileSystem;
+    readonly home: string;
+  },
+): Promise<void> {
+  const { askIncludes } = config;
+  if (askIncludes === undefined) return;
+  const { book, approvals, fs, home } = parts;
+  const asked = new Set<string>();
+  let { skipped } = await book.open();
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const pending = pendingAmong(skipped).filter(({ realPath }) => !asked.has(realPath));
+    if (pending.length === 0) return;
+    const paths = pending.map(({ realPath }) => realPath);
+    for (const path of paths) asked.add(path);
+    const answer = await askIncludes(pending);
+    if (answer === 'later') return;
+    const { realRoot } = await projectPlace(fs, config.cwd, home);
+    try {
+      await approvals[answer](realRoot, paths);
+    } catch (thrown) {
+      config.emit({ type: 'notice', level: 'warning', text: messageOf(thrown) });
+      return;
+    }
+    ({ skipped } = await book.reopen());
+  }
+}
+
+/** Files from outside that nobody has said anything about, each once. */
+export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly PendingInclude[] {
+  const pending = new Map<string, PendingInclude>();
+  for (const { kind, realPath, path, parent, declined } of skipped) {
+    if (kind !== 'external' || realPath === undefined || declined === true) continue;
+    if (pending.has(realPath)) continue;
+    pending.set(realPath, { realPath, path, ...(parent === undefined ? {} : { parent }) });
+  }
+  return [...pending.values()];
+}

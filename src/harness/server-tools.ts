@@ -1,0 +1,60 @@
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import type { Permissions } from '../permissions/open.js';
+import { deferral } from '../tools/deferral.js';
+import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';
+import type { AnyTool } from '../tools/tool.js';
+import type { Ground } from './ground.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+
+interface Needs {
+  readonly model: ModelLayer;
+  readonly permissions: Pick<Permissions, 'isBanned'>;
+  readonly mcp: OpenServersOfSession | undefined;
+  pool(): ToolPool;
+}
+
+/** What servers bring to the pool of a session, and how much of it the model is shown. */
+export interface ServerTools {
+  readonly tools: readonly AnyTool[];
+  /** ToolSearch, where there may be something to search for. */
+  readonly search: readonly AnyTool[];
+  readonly options: PoolOptions;
+  /** Takes in tools that come after the start. */
+  late(tools: readonly AnyTool[]): Added;
+}
+
+const SEARCH = ['ToolSearch'];
+
+export async function serverTools(
+  config: SessionConfig,
+  ground: Ground,
+  { model, permissions, mcp, pool }: Needs,
+): Promise<ServerTools> {
+  const isBanned = (names: readonly string[]): boolean => permissions.isBanned(names);
+  const none = { tools: [], search: [], options: { isBanned } };
+  if (mcp === undefined) return { ...none, late: (tools) => pool().add(tools) };
+  mcp.lend({ isBanned });
+  const tools = await mcp.started;
+  const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
+  const { search, defer, problem } = deferral({
+    env: ground.env,
+    definitionsTokens: mcp.definitionsTokens(),
+    windowTokens: model.choices.limits().contextWindow,
+    searchDenied: isLeftOut || isBanned(SEARCH),
+  });
+  if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
+  const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
+  return {
+    tools,
+    search: search ? [await searchTool(mcp, pool)] : [],
+    options: { isBanned, ...(defer ? { defer: mayWait } : {}) },
+    // What the model has been sent stays as it is: later tools are told by name where they can be.
+    late: (later) => pool().add(later, search ? { defer: mayWait } : {}),
+  };
+}
+
+async function searchTool(mcp: OpenServersOfSession, pool: () => ToolPool): Promise<AnyTool> {
+  const { toolSearchTool } = await import('../tools/builtin/tool-search.js');
+  return toolSearchTool({ poolOf: pool, settle: mcp.settle, notes: mcp.notes });
+}

@@ -1,0 +1,63 @@
+import { isRecord } from '../util/own.js';
+import { AS_IT_IS, isShallow, readPrompt, readResource, readTool } from './connection-results.js';
+import type { Session } from './connection-session.js';
+import { hasSoundHeaderParameters } from './header-parameters.js';
+import type { ListKind, RawPrompt, RawResource, RawTool } from './server.js';
+
+const MAX_PAGES = 100;
+const MAX_ITEMS = 10_000;
+
+export interface ListItems {
+  readonly tools: RawTool;
+  readonly resources: RawResource;
+  readonly prompts: RawPrompt;
+}
+
+const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | undefined } = {
+  tools: readTool,
+  resources: readResource,
+  prompts: readPrompt,
+};
+
+/** The server sent a list that is none, or that has no end. */
+export class BadList extends Error {}
+
+/**
+ * All pages of a list. An item that cannot be read is left out, so that one odd tool does not hide the
+ * rest. Rejects with whatever the library throws, or `BadList`.
+ */
+export async function fetchList<K extends ListKind>(
+  session: Session,
+  kind: K,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<readonly ListItems[K][]> {
+  const offers = session.client.getServerCapabilities();
+  if (offers?.[kind] === undefined) return [];
+  const items: ListItems[K][] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await session.client.request(
+      { method: `${kind}/list`, params: cursor === undefined ? {} : { cursor } },
+      AS_IT_IS,
+      { timeout: options.timeoutMs, signal: options.signal },
+    );
+    if (!isRecord(result) || !Array.isArray(result[kind])) throw new BadList('no list');
+    for (const raw of result[kind]) {
+      const item = READERS[kind](raw);
+      if (item !== undefined && isOffered(session, item)) items.push(item);
+    }
+    // fail-closed: a part of an endless list is not the list.
+    if (items.length > MAX_ITEMS) throw new BadList('too many items');
+    const next = result.nextCursor;
+    if (typeof next !== 'string' || next === '' || next === cursor) return items;
+    cursor = next;
+  }
+  throw new BadList('too many pages');
+}
+
+function isOffered(session: Session, item: RawTool | RawResource | RawPrompt): boolean {
+  if (session.isRemote && !isShallow(item)) return false;
+  if (!('inputSchema' in item)) return true;
+  const mirrorsHeaders = session.isRemote && session.era === 'modern';
+  return !mirrorsHeaders || hasSoundHeaderParameters(item.inputSchema);
+}

@@ -1,0 +1,128 @@
+import { MAX_JSON_DEPTH } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import type {
+  RawCallResult,
+  RawContent,
+  RawPrompt,
+  RawPromptMessage,
+  RawResource,
+  RawResourceContent,
+  RawTool,
+} from './server.js';
+
+/** What the library hands on unparsed; the readers below take what fits and leave out the rest. */
+export const AS_IT_IS = {
+  '~standard': {
+    version: 1,
+    vendor: 'portcullis',
+    validate: (value: unknown) => ({ value }),
+  },
+} as const;
+
+/** Undefined: it is not what the protocol says. */
+export function readCallResult(value: unknown): RawCallResult | undefined {
+  if (!isRecord(value)) return undefined;
+  // Results of the oldest revision have another name for it and are not spoken any more.
+  const content = value.content ?? [];
+  if (!Array.isArray(content) || !content.every(isContent)) return undefined;
+  return {
+    content,
+    ...(value.structuredContent === undefined
+      ? {}
+      : { structuredContent: value.structuredContent }),
+    ...(value.isError === true ? { isError: true } : {}),
+    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+  };
+}
+
+function isContent(value: unknown): value is RawContent {
+  return isRecord(value) && typeof value.type === 'string';
+}
+
+export function readTool(value: unknown): RawTool | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined;
+  if (!isRecord(value.inputSchema)) return undefined;
+  return {
+    name: value.name,
+    inputSchema: value.inputSchema,
+    ...texts(value, ['title', 'description']),
+    ...(isRecord(value.outputSchema) ? { outputSchema: value.outputSchema } : {}),
+    ...(isRecord(value.annotations) ? { annotations: value.annotations } : {}),
+    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+  };
+}
+
+export function readResource(value: unknown): RawResource | undefined {
+  if (!isRecord(value) || typeof value.uri !== 'string') return undefined;
+  return {
+    uri: value.uri,
+    name: typeof value.name === 'string' ? value.name : value.uri,
+    ...texts(value, ['title', 'description', 'mimeType']),
+    ...(typeof value.size === 'number' ? { size: value.size } : {}),
+  };
+}
+
+export function readPrompt(value: unknown): RawPrompt | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined;
+  const given = Array.isArray(value.arguments) ? value.arguments : [];
+  const args = given.filter(isRecord).flatMap((argument) =>
+    typeof argument.name === 'string'
+      ? [
+          {
+            name: argument.name,
+            ...texts(argument, ['description']),
+            ...(argument.required === true ? { required: true } : {}),
+          },
+        ]
+      : [],
+  );
+  return { name: value.name, ...texts(value, ['title', 'description']), arguments: args };
+}
+
+export function readContents(value: unknown): readonly RawResourceContent[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.contents)) return undefined;
+  const contents: RawResourceContent[] = [];
+  for (const item of value.contents) {
+    if (!isRecord(item) || typeof item.uri !== 'string') return undefined;
+    contents.push({ uri: item.uri, ...texts(item, ['mimeType', 'text', 'blob']) });
+  }
+  return contents;
+}
+
+export function readMessages(value: unknown): readonly RawPromptMessage[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.messages)) return undefined;
+  const messages: RawPromptMessage[] = [];
+  for (const item of value.messages) {
+    if (!isRecord(item) || !isContent(item.content)) return undefined;
+    if (item.role !== 'user' && item.role !== 'assistant') return undefined;
+    messages.push({ role: item.role, content: item.content });
+  }
+  return messages;
+}
+
+function texts<Name extends string>(
+  value: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = value[name];
+    if (typeof text === 'string') found[name] = text;
+  }
+  return found;
+}
+
+/** Whether a value can be written out again without overflowing the stack of whoever does. */
+export function isShallow(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= MAX_JSON_DEPTH; depth++) {
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const inner of Object.values(item)) next.push(inner);
+    }
+    if (next.length === 0) return true;
+    level = next;
+  }
+  return false;
+}

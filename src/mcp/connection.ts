@@ -1,0 +1,375 @@
+import { orAbort } from '../util/abort.js';
+import { err, ok, type Result } from '../util/result.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import type { ClientConnection, ConnectionDeps } from './connection-deps.js';
+import { Link } from './connection-link.js';
+import { BadList, fetchList, type ListItems } from './connection-lists.js';
+import { Questions, requiredPages } from './connection-questions.js';
+import { type Job, type Outcome, runRequest } from './connection-request.js';
+import { readCallResult, readContents, readMessages } from './connection-results.js';
+import type { Session } from './connection-session.js';
+import type { CallTimers } from './connection-timers.js';
+import type { SafeError } from './safe-error.js';
+import {
+  NEVER_ARRIVED,
+  requestError,
+  type SafeWords,
+  safeError,
+  safeWords,
+} from './safe-error-of.js';
+import type {
+  CallRequest,
+  ConnectionState,
+  ListKind,
+  RawCallResult,
+  RawPrompt,
+  RawPromptMessage,
+  RawResource,
+  RawResourceContent,
+  RawTool,
+  ServerDeclaration,
+  ServerStatus,
+} from './server.js';
+import { readThrown, type Thrown } from './thrown.js';
+
+export type {
+  ClientConnection,
+  ConnectionDeps,
+  ConnectionTimeouts,
+  SdkBridge,
+  StepUpChallenge,
+} from './connection-deps.js';
+
+/** Nothing is started or dialled before the first need. */
+export function createConnection(
+  declaration: ServerDeclaration,
+  deps: ConnectionDeps,
+): ClientConnection {
+  return new Connection(declaration, deps);
+}
+
+const LIST_ATTEMPTS = 3;
+const HEADER_MISMATCH = -32020;
+const PAGES_REQUIRED = -32042;
+const INSTRUCTIONS = 16_384;
+
+class Connection implements ClientConnection {
+  readonly declaration: ServerDeclaration;
+  readonly #deps: ConnectionDeps;
+  readonly #words: SafeWords;
+  readonly #running = new Set<CallTimers>();
+  readonly #questions: Questions;
+  readonly #link: Link;
+  readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
+  readonly #lists: { -readonly [K in ListKind]?: readonly ListItems[K][] } = {};
+
+  constructor(declaration: ServerDeclaration, deps: ConnectionDeps) {
+    this.declaration = declaration;
+    this.#deps = deps;
+    this.#words = safeWords(declaration.name, deps.env.HOME ?? deps.env.USERPROFILE);
+    this.#questions = new Questions(declaration.name, deps.elicit, this.#running);
+    this.#link = new Link(declaration, {
+      deps,
+      words: this.#words,
+      elicit: (question, signal) => this.#questions.ask(question, signal),
+      onChange: (change) => this.#tell(change),
+    });
+  }
+
+  status(): ServerStatus {
+    const { name, scope, entry } = this.declaration;
+    const client = this.#link.session?.client;
+    const info = client?.getServerVersion();
+    const instructions = client?.getInstructions();
+    const protocolVersion = client?.getNegotiatedProtocolVersion();
+    const error = this.#link.error?.message;
+    return {
+      name,
+      scope,
+      transport: entry?.type ?? 'unknown',
+      state: this.#state(),
+      ...(error === undefined ? {} : { error }),
+      ...(info === undefined
+        ? {}
+        : { serverInfo: { name: short(info.name), version: short(info.version) } }),
+      ...(protocolVersion === undefined ? {} : { protocolVersion }),
+      ...(instructions === undefined ? {} : { instructions: visibleLines(instructions) }),
+    };
+  }
+
+  #state(): ConnectionState {
+    const { standing } = this.declaration;
+    if (standing.kind === 'ready') return this.#link.state;
+    if (standing.kind === 'pending-approval') return 'pending';
+    return standing.kind === 'invalid' ? 'failed' : 'disabled';
+  }
+
+  async connect(): Promise<Result<ServerStatus, SafeError>> {
+    const session = await this.#session();
+    return session.ok ? ok(this.status()) : session;
+  }
+
+  async reconnect(): Promise<Result<ServerStatus, SafeError>> {
+    await this.#link.forget();
+    return this.connect();
+  }
+
+  listTools(): Promise<Result<readonly RawTool[], SafeError>> {
+    return this.#list('tools');
+  }
+
+  listResources(): Promise<Result<readonly RawResource[], SafeError>> {
+    return this.#list('resources');
+  }
+
+  listPrompts(): Promise<Result<readonly RawPrompt[], SafeError>> {
+    return this.#list('prompts');
+  }
+
+  async call(request: CallRequest, signal: AbortSignal): Promise<Result<RawCallResult, SafeError>> {
+    const { tool, toolUseId } = request;
+    const meta = toolUseId === undefined ? {} : { _meta: { 'claudecode/toolUseId': toolUseId } };
+    const job: Job = {
+      method: 'tools/call',
+      params: { name: tool, arguments: request.arguments, ...meta },
+      ...(request.onProgress === undefined
+        ? {}
+        : { onProgress: (text: string) => quietly(() => request.onProgress?.(text)) }),
+    };
+    return this.#request(job, readCallResult, signal);
+  }
+
+  readResource(
+    uri: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly RawResourceContent[], SafeError>> {
+    return this.#request({ method: 'resources/read', params: { uri } }, readContents, signal);
+  }
+
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Result<readonly RawPromptMessage[], SafeError>> {
+    const job: Job = { method: 'prompts/get', params: { name, arguments: args } };
+    return this.#request(job, readMessages, signal);
+  }
+
+  onChange(listener: (change: ListKind | 'state') => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async rootsChanged(): Promise<void> {
+    const session = this.#link.session;
+    if (session?.era !== 'legacy' || this.declaration.entry?.type === 'sdk') return;
+    // A server that is gone hears of the directories when it is back.
+    await session.client.sendRootsListChanged().catch(() => {});
+  }
+
+  stderr(): string {
+    return this.#link.stderr();
+  }
+
+  async close(): Promise<void> {
+    this.#questions.withdraw();
+    await this.#link.close();
+  }
+
+  async #session(): Promise<Result<Session, SafeError>> {
+    const { standing } = this.declaration;
+    if (standing.kind !== 'ready') {
+      // fail-closed: what nobody agreed to is not started, whoever asks.
+      return err(safeError(this.#words, 'refused', `may not be used: ${standing.reason}`));
+    }
+    return this.#link.connect();
+  }
+
+  /** Repeated only where the server surely did nothing, and then once for each reason. */
+  async #request<T>(
+    job: Job,
+    read: (result: unknown) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<T, SafeError>> {
+    const isCall = job.method === 'tools/call';
+    const repeated = new Set<'session' | 'pages' | 'headers'>();
+    for (;;) {
+      const session = await this.#sessionOrAbort(signal);
+      if (!session.ok) return session;
+      const outcome = await this.#run(session.value, this.#withTool(job), signal);
+      if (outcome.kind === 'done') {
+        const value = read(outcome.result);
+        return value === undefined
+          ? err(requestError(this.#words, { kind: 'protocol' }, isCall))
+          : ok(value);
+      }
+      if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
+      const { thrown } = outcome;
+      this.#link.failed(session.value, thrown);
+      const reason = repeatReason(session.value, thrown);
+      if (reason === undefined || repeated.has(reason))
+        return err(this.#failed(session.value, thrown, isCall));
+      repeated.add(reason);
+      if (reason === 'pages' && !(await this.#visitPages(thrown, signal))) {
+        return err(this.#failed(session.value, thrown, isCall));
+      }
+      // It has other headers in mind than those that we knew of.
+      if (reason === 'headers') await this.#list('tools');
+    }
+  }
+
+  #withTool(job: Job): Job {
+    const { name } = job.params;
+    if (job.method !== 'tools/call') return job;
+    return { ...job, tool: this.#lists.tools?.find((tool) => tool.name === name) };
+  }
+
+  async #sessionOrAbort(signal: AbortSignal): Promise<Result<Session, SafeError>> {
+    try {
+      signal.throwIfAborted();
+      return await orAbort(this.#session(), signal);
+    } catch {
+      return err(safeError(this.#words, 'aborted', 'was not asked: the call was cancelled.'));
+    }
+  }
+
+  async #run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
+    const outcome = await runRequest(
+      {
+        session,
+        timeouts: this.#link.timeouts,
+        monotonic: () => this.#deps.clock.monotonic(),
+        running: this.#running,
+        isHeld: () => this.#questions.isOpen,
+      },
+      job,
+      signal,
+    );
+    // What it still asks belongs to a call that nobody waits for.
+    if (outcome.kind === 'stopped' && this.#running.size === 0) this.#questions.withdraw();
+    return outcome;
+  }
+
+  async #visitPages(thrown: Thrown, signal: AbortSignal): Promise<boolean> {
+    const pages = thrown.kind === 'rpc' ? requiredPages(thrown.data) : [];
+    if (pages.length === 0) return false;
+    for (const page of pages) {
+      const answer = await this.#questions.ask(page, signal);
+      if (answer.action !== 'accept') return false;
+    }
+    return true;
+  }
+
+  #failed(session: Session, thrown: Thrown, isCall: boolean): SafeError {
+    if (this.#link.ending.aborted) {
+      const text = 'was closed while it was being asked.';
+      return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
+    }
+    if (thrown.kind === 'auth') return this.#link.authError(session.hasOwnAuthorization);
+    if (thrown.kind !== 'rpc' || thrown.code !== PAGES_REQUIRED) {
+      return requestError(this.#words, thrown, isCall);
+    }
+    const [page] = requiredPages(thrown.data);
+    const text =
+      'wants a person to visit a page first, and nobody did. The call was not carried out.';
+    return safeError(this.#words, 'refused', text, { url: page?.url });
+  }
+
+  #stopped(by: 'abort' | 'total' | 'idle', isCall: boolean): SafeError {
+    const { totalMs, idleMs } = this.#link.timeouts;
+    const more = { mayHaveRun: isCall };
+    if (by === 'abort') {
+      return safeError(this.#words, 'aborted', 'was told to stop: the call was cancelled.', more);
+    }
+    if (by === 'total') {
+      const text = `did not finish within ${totalMs / 1000} s; the call was cancelled.`;
+      return safeError(this.#words, 'call-timeout', text, more);
+    }
+    const text = `sent nothing for ${idleMs / 1000} s; the call was cancelled.`;
+    return safeError(this.#words, 'idle-timeout', text, more);
+  }
+
+  async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
+    let last: SafeError | undefined;
+    for (let attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
+      const session = await this.#session();
+      if (!session.ok) {
+        last = session.error;
+        break;
+      }
+      try {
+        const options = { timeoutMs: this.#link.timeouts.listMs, signal: this.#link.ending };
+        const items = await fetchList(session.value, kind, options);
+        Object.assign(this.#lists, { [kind]: items });
+        return ok(items);
+      } catch (thrown) {
+        const isBad = thrown instanceof BadList;
+        const read: Thrown = isBad
+          ? { kind: 'protocol' }
+          : readThrown(session.value.library, thrown);
+        this.#link.failed(session.value, read);
+        last = this.#failed(session.value, read, false);
+        if (!isTransient(session.value, read)) break;
+      }
+    }
+    const old: readonly ListItems[K][] | undefined = this.#lists[kind];
+    if (old !== undefined) return ok(old);
+    return err(last ?? safeError(this.#words, 'protocol', 'gave no list.'));
+  }
+
+  #tell(change: ListKind | 'state'): void {
+    for (const listener of this.#listeners) quietly(() => listener(change));
+  }
+}
+
+/** Why the request may be sent once more; undefined when it may not, or when that would not help. */
+function repeatReason(
+  session: Session,
+  thrown: Thrown,
+): 'session' | 'pages' | 'headers' | undefined {
+  switch (thrown.kind) {
+    case 'not-sent':
+      return 'session';
+    case 'http':
+      // The refusal is of the message itself, before anything in it was looked at.
+      return thrown.isSessionGone && session.hasSession() ? 'session' : undefined;
+    case 'rpc':
+      if (thrown.code === PAGES_REQUIRED) return 'pages';
+      return thrown.code === HEADER_MISMATCH ? 'headers' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isTransient(session: Session, thrown: Thrown): boolean {
+  switch (thrown.kind) {
+    case 'closed':
+    case 'ended':
+    case 'not-sent':
+    case 'timeout':
+      return true;
+    case 'network':
+      return !NEVER_ARRIVED.has(thrown.network) || thrown.network === 'refused';
+    case 'http':
+      return thrown.status >= 500 || (thrown.isSessionGone && session.hasSession());
+    default:
+      return false;
+  }
+}
+
+/** A listener's own trouble must not end what told it. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // Whoever listens has to look after its own errors.
+  }
+}
+
+function short(text: string): string {
+  return visible(sliceWhole(text, 0, 200));
+}
+
+function visibleLines(text: string): string {
+  return sliceWhole(text, 0, INSTRUCTIONS).split('\n').map(visible).join('\n');
+}

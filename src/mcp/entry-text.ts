@@ -1,0 +1,46 @@
+import { isRecord } from '../util/own.js';
+import { visible } from '../util/visible.js';
+import { isCredential, variablesIn } from './expand.js';
+
+/**
+ * What a person should know of an entry before it is used, as written: what runs or is called, names
+ * of variables and headers, never their values, and which credentials it would be given.
+ */
+export function entryLines(raw: unknown): readonly string[] {
+  if (!isRecord(raw)) return [visible(JSON.stringify(raw) ?? '')];
+  const { command, args, url, headersHelper } = raw;
+  const credentials = variablesIn(raw).filter(isCredential);
+  const lines = [
+    command === undefined
+      ? ''
+      : `command: ${words([command, ...(Array.isArray(args) ? args : [])])}`,
+    typeof url === 'string' && url !== '' ? `url: ${withoutSecrets(url)}` : '',
+    names('env', raw.env),
+    names('headers', raw.headers),
+    typeof headersHelper === 'string' ? `headersHelper: ${headersHelper}` : '',
+    credentials.length === 0 ? '' : `is given: ${credentials.join(', ')}`,
+  ];
+  return lines.filter((line) => line !== '').map(visible);
+}
+
+/** Credentials that a server of a project would be given. */
+export function credentialsOf(raw: unknown): readonly string[] {
+  return variablesIn(raw).filter(isCredential);
+}
+
+function words(values: readonly unknown[]): string {
+  return values
+    .map((word) => (typeof word === 'string' ? word : JSON.stringify(word)))
+    .map((word) => (/^[\w@%+=:,./$\u007b\u007d-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(' ');
+}
+
+function names(label: string, table: unknown): string {
+  if (!isRecord(table) || Object.keys(table).length === 0) return '';
+  return `${label}: ${Object.keys(table).join(', ')}`;
+}
+
+/** A query often carries a key. References to variables stay, as they say what is sent. */
+function withoutSecrets(url: string): string {
+  return url.replace(/([?&][^=&#]*=)(?!\$\{)[^&#]{16,}/g, '$1…');
+}

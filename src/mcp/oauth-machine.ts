@@ -1,0 +1,59 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { err, ok, type Result } from '../util/result.js';
+import type { McpLibrary } from './library.js';
+import { discover } from './oauth-discovery.js';
+import { reasonOf } from './oauth-failure.js';
+import { scopesToAsk } from './oauth-scopes.js';
+import { authRecord, tokensFrom } from './oauth-tokens.js';
+import type { Challenge, MachineGrant, RemoteDeclaration } from './oauth-types.js';
+import type { StoredAuth } from './token-store.js';
+
+/** Signs in as the program itself (client credentials): with a secret, or with a key that signs. */
+export async function signInAsMachine(context: {
+  readonly library: McpLibrary;
+  readonly declaration: RemoteDeclaration;
+  readonly challenge: Challenge;
+  readonly grant: MachineGrant;
+  readonly fetch: FetchLike;
+  readonly now: () => number;
+}): Promise<Result<StoredAuth, string>> {
+  const { library, declaration, grant } = context;
+  try {
+    const found = await discover(library, declaration, context);
+    const scope = scopesToAsk({
+      pinned: declaration.entry.oauth?.scopes,
+      challenged: context.challenge.scope,
+      resource: found.resourceScopes,
+    });
+    const provider = providerFor(library, grant, found.issuer);
+    const granted = await library.fetchToken(provider, found.authorizationServer, {
+      ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
+      resource: found.resource,
+      ...(scope === undefined ? {} : { scope }),
+      fetchFn: context.fetch,
+    });
+    const tokens = tokensFrom(granted, { now: context.now(), requestedScope: scope });
+    if (tokens === undefined)
+      return err('the authorization server gave a token of an unknown kind');
+    const client = { clientId: grant.clientId };
+    return ok(authRecord(declaration.name, found, { client, tokens }));
+  } catch (thrown) {
+    return err(reasonOf(thrown));
+  }
+}
+
+function providerFor(library: McpLibrary, grant: MachineGrant, issuer: string) {
+  const { clientId } = grant;
+  return grant.kind === 'client-secret'
+    ? new library.ClientCredentialsProvider({
+        clientId,
+        clientSecret: grant.clientSecret,
+        expectedIssuer: issuer,
+      })
+    : new library.PrivateKeyJwtProvider({
+        clientId,
+        privateKey: grant.privateKey,
+        algorithm: grant.algorithm,
+        expectedIssuer: issuer,
+      });
+}

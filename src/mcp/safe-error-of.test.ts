@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { connectError, requestError, safeWords, serverText } from './safe-error-of.js';
+import type { Thrown } from './thrown.js';
+
+const words = safeWords('s\u202erv', '/root/me');
+const END = { exitCode: 3, signal: null, stderr: 'secret /root/me/x', durationMs: 1 };
+
+describe('the words of a failure', () => {
+  it('are ours, with the name made visible', () => {
+    const error = connectError(words, { kind: 'ended', end: END });
+    expect(error.message).toBe(
+      'MCP server "s\\u202erv" could not be started: its process ended with exit code 3.',
+    );
+    expect(error.mayHaveRun).toBe(false);
+  });
+
+  it.each<[Thrown, boolean]>([
+    [{ kind: 'closed' }, true],
+    [{ kind: 'ended', end: END }, true],
+    [{ kind: 'timeout' }, true],
+    [{ kind: 'protocol' }, true],
+    [{ kind: 'rpc', code: -1, message: '', data: undefined }, true],
+    [{ kind: 'rpc', code: -32001, message: 'Session not found', data: undefined }, true],
+    [{ kind: 'network', network: 'reset' }, true],
+    [{ kind: 'network', network: 'timeout' }, true],
+    [{ kind: 'network', network: 'other' }, true],
+    [{ kind: 'network', network: 'refused' }, false],
+    [{ kind: 'network', network: 'dns' }, false],
+    [{ kind: 'http', status: 500, isSessionGone: false }, true],
+    [{ kind: 'http', status: 404, isSessionGone: true }, false],
+    [{ kind: 'not-sent' }, false],
+    [{ kind: 'auth', isOwn: false }, false],
+  ])('say whether a call may have run: %j', (thrown, mayHaveRun) => {
+    expect(requestError(words, thrown, true).mayHaveRun).toBe(mayHaveRun);
+    expect(requestError(words, thrown, false).mayHaveRun).toBe(false);
+  });
+});
+
+describe('the words of a server', () => {
+  it.each([
+    ['\u001b[2Jx', '\\u001b[2Jx'],
+    ['a\tb\r\nc', 'a b\nc'],
+    ['in /root/me/project', 'in ~/project'],
+    ['in /home/ada/x and /Users/ada/y and C:\\Users\\ada\\z', 'in ~/x and ~/y and ~\\z'],
+    ['Authorization: Bearer abcdefghijkl', 'Authorization: Bearer [redacted]'],
+    ['zero\u200bwidth', 'zero\\u200bwidth'],
+  ])('%j come out as %j', (text, shown) => {
+    expect(serverText(words, text)).toBe(shown);
+  });
+
+  it('are bounded', () => {
+    expect(serverText(words, '\u200b'.repeat(100_000)).length).toBeLessThanOrEqual(2001);
+  });
+});

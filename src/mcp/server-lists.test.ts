@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SettingValues } from '../settings/types.js';
+import type { SettingSource, Sourced } from '../util/sourced.js';
+import type { McpEntry } from './server.js';
+import { blockedReason, readServerLists } from './server-lists.js';
+import { urlFits, wildcard } from './server-lists-url.js';
+
+type Said = readonly (readonly [source: SettingSource, key: string, value: unknown])[];
+
+function values(said: Said): SettingValues {
+  const sourced = (key: string): Sourced<unknown>[] =>
+    said
+      .filter(([, name]) => name === key)
+      .flatMap(([source, , value]) =>
+        (Array.isArray(value) ? value : [value]).map((one) => ({
+          value: one,
+          source,
+          trusted: true,
+        })),
+      );
+  return {
+    get: (key) => sourced(key)[0],
+    list: sourced,
+    said: sourced,
+    has: (key, counts = () => true) =>
+      said.some(([source, name]) => name === key && counts(source)),
+  };
+}
+
+const stdio = (...words: string[]): McpEntry => ({
+  type: 'stdio',
+  command: words[0] ?? '',
+  args: words.slice(1),
+  env: {},
+});
+const http = (url: string): McpEntry => ({ type: 'http', url, headers: {} });
+const sdk: McpEntry = { type: 'sdk' };
+
+function isBlocked(
+  said: Said,
+  name: string,
+  entry: McpEntry,
+  env: Record<string, string> = {},
+): boolean {
+  return blockedReason(readServerLists(values(said), env).lists, { name, entry }) !== undefined;
+}
+
+const allow = (source: SettingSource, ...items: unknown[]) =>
+  [source, 'allowedMcpServers', items] as const;
+const deny = (source: SettingSource, ...items: unknown[]) =>
+  [source, 'deniedMcpServers', items] as const;
+
+describe('lists of servers', () => {
+  it('have three states: no list, an empty one, one with items', () => {
+    expect(isBlocked([], 'a', stdio('x'))).toBe(false);
+    expect(isBlocked([allow('managed')], 'a', stdio('x'))).toBe(true);
+    expect(isBlocked([allow('managed', { serverName: 'a' })], 'a', stdio('x'))).toBe(false);
+    expect(isBlocked([allow('managed', { serverName: 'a' })], 'b', stdio('x'))).toBe(true);
+    // The host's own process is no server of the machine.
+    expect(isBlocked([allow('managed')], 'a', sdk)).toBe(false);
+    expect(isBlocked([deny('user', { serverName: 'A' })], 'a', sdk)).toBe(true);
+  });
+
+  it('want the stricter mark where a list has one of its kind', () => {
+    const list = allow('managed', { serverName: 'a' }, { serverCommand: ['node', 's.js'] });
+    expect(isBlocked([list], 'a', stdio('node', 's.js'))).toBe(false);
+    expect(isBlocked([list], 'a', stdio('node', 's.js', '--x'))).toBe(true);
+    expect(isBlocked([list], 'a', stdio('sh'))).toBe(true);
+    expect(isBlocked([list], 'a', http('https://a.invalid'))).toBe(false);
+    expect(
+      isBlocked(
+        [allow('managed', { serverUrl: 'https://a.invalid' })],
+        'x',
+        http('https://b.invalid/'),
+      ),
+    ).toBe(true);
+  });
+
+  it('add up, but what a project or a host allows only narrows', () => {
+    const admin = allow('managed', { serverName: 'a' });
+    expect(isBlocked([admin, allow('user', { serverName: 'b' })], 'b', stdio('x'))).toBe(false);
+    expect(isBlocked([admin, allow('project', { serverName: 'b' })], 'b', stdio('x'))).toBe(true);
+    expect(isBlocked([admin, allow('project', { serverName: 'b' })], 'a', stdio('x'))).toBe(true);
+    expect(isBlocked([allow('sdk')], 'a', stdio('x'))).toBe(true);
+    const only = ['managed', 'allowManagedMcpServersOnly', true] as const;
+    expect(isBlocked([admin, only, allow('user', { serverName: 'b' })], 'b', stdio('x'))).toBe(
+      true,
+    );
+    expect(isBlocked([admin, only, allow('user')], 'a', stdio('x'))).toBe(false);
+  });
+
+  it('are expanded, and one that cannot be is no hole', () => {
+    const ref = ['$', '{', 'HOST', '}'].join('');
+    const item = { serverUrl: `https://${ref}/*` };
+    const env = { HOST: 'a.invalid' };
+    expect(isBlocked([deny('managed', item)], 'x', http('https://a.invalid/m'), env)).toBe(true);
+    expect(isBlocked([allow('managed', item)], 'x', http('https://a.invalid/m'), env)).toBe(false);
+    expect(readServerLists(values([deny('managed', item)]), {}).problems).toMatchObject([
+      { severity: 'fatal' },
+    ]);
+    const both = allow('managed', item, { serverName: 'x' });
+    expect(readServerLists(values([both]), {}).problems).toMatchObject([{ severity: 'warning' }]);
+    expect(isBlocked([both], 'x', http('https://a.invalid/m'))).toBe(true);
+  });
+
+  it('a deny wins, whatever allows and wherever it stands', () => {
+    const source = fc.constantFrom<SettingSource>(
+      'managed',
+      'cli',
+      'user',
+      'local',
+      'project',
+      'sdk',
+    );
+    const item = fc.constantFrom<unknown>(
+      { serverName: 'a' },
+      { serverCommand: ['node', 's.js'] },
+      { serverUrl: '*' },
+    );
+    const lists = fc.array(fc.tuple(source, fc.constant('allowedMcpServers'), fc.array(item)));
+    fc.assert(
+      fc.property(lists, source, fc.boolean(), (allowed, where, byName) => {
+        const no = deny(where, byName ? { serverName: 'a' } : { serverCommand: ['node', 's.js'] });
+        expect(isBlocked([...allowed, no], 'a', stdio('node', 's.js'))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('patterns of addresses', () => {
+  it.each([
+    ['https://a.invalid/mcp', 'https://a.invalid/mcp', true, true],
+    ['https://a.invalid/mcp', 'https://A.INVALID/mcp', true, true],
+    ['https://A.invalid', 'https://a.invalid/any/path?q=1', true, true],
+    ['https://a.invalid/mcp', 'https://a.invalid/MCP', false, false],
+    ['https://*.a.invalid/*', 'https://b.a.invalid/x', true, true],
+    ['https://*.a.invalid/*', 'https://evil.invalid/.a.invalid/x', false, false],
+    ['https://*.a.invalid/*', 'https://a.invalid/x', false, false],
+    ['https://a.invalid/*', 'https://a.invalid.evil.invalid/x', false, false],
+    ['https://a.invalid/*', 'https://a.invalid@evil.invalid/x', false, false],
+    ['https://a.invalid/*', 'https://a.invalid:8443/x', false, true],
+    ['https://a.invalid:*/*', 'https://a.invalid:8443/x', true, true],
+    ['https://a.invalid:443/*', 'https://a.invalid/x', true, true],
+    ['https://a.invalid/*', 'http://a.invalid/x', false, false],
+    ['https://a.invalid/*', 'wss://a.invalid/x', false, true],
+    ['*://a.invalid/*', 'http://a.invalid/x', true, true],
+    ['a.invalid', 'http://a.invalid/x', false, true],
+    ['a.invalid', 'https://a.invalid/x', true, true],
+    ['https://a.invalid/*', 'https://a.invalid./x', true, true],
+    ['https://a.invalid/mcp', 'https://a.invalid/mcp?x=1', false, true],
+    ['https://a.invalid/mcp', 'https://a.invalid/x/../mcp', true, true],
+    ['https://a.invalid/mcp', 'https://a.invalid/%6dcp', false, true],
+    ['http://127.0.0.1:*', 'http://2130706433:9/x', true, true],
+    ['http://[::1]:9/*', 'http://[::1]:9/x', true, true],
+    ['https://a.invalid/*', 'no address', false, false],
+    ['*', 'https://a.invalid/', true, true],
+    ['', 'https://a.invalid/', false, false],
+  ])('%s · %s', (pattern, url, allows, refuses) => {
+    expect([urlFits(pattern, url, false), urlFits(pattern, url, true)]).toEqual([allows, refuses]);
+  });
+
+  it('a pattern that allows never reaches another host', () => {
+    const label = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
+    fc.assert(
+      fc.property(label, label, fc.webPath(), (host, other, path) => {
+        fc.pre(host !== other);
+        const pattern = `https://${host}.invalid/*`;
+        expect(urlFits(pattern, `https://${other}.invalid/${host}.invalid${path}`, false)).toBe(
+          false,
+        );
+        expect(urlFits(pattern, `https://${host}.invalid.${other}.invalid${path}`, false)).toBe(
+          false,
+        );
+        expect(urlFits(pattern, `https://${host}.invalid/${path}`, false)).toBe(true);
+      }),
+    );
+  });
+
+  it('a star is any text, and only a star is', () => {
+    const part = fc.stringMatching(/^[a-c]{0,4}$/);
+    fc.assert(
+      fc.property(
+        fc.array(part, { minLength: 1, maxLength: 5 }),
+        fc.array(part, { maxLength: 5 }),
+        (parts, fill) => {
+          const text = parts
+            .map((one, at) => one + (at < parts.length - 1 ? (fill[at] ?? '') : ''))
+            .join('');
+          expect(wildcard(parts.join('*'), text)).toBe(true);
+          const form = new RegExp(`^${parts.join('.*')}$`, 's');
+          for (const one of [text, `${text}a`, text.slice(1), fill.join('')])
+            expect(wildcard(parts.join('*'), one)).toBe(form.test(one));
+        },
+      ),
+    );
+  });
+});

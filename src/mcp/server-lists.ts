@@ -1,0 +1,132 @@
+import type { ConfigProblem, SettingValues } from '../settings/types.js';
+import { isRecord } from '../util/own.js';
+import type { SettingSource, Sourced } from '../util/sourced.js';
+import { originOf } from '../util/sourced.js';
+import { serverKey } from './config-names.js';
+import { expand, type Variables } from './expand.js';
+import type { McpEntry } from './server.js';
+import { urlFits } from './server-lists-url.js';
+
+/** One line of `allowedMcpServers` or `deniedMcpServers`, its variables expanded. */
+export type ListItem = { readonly origin: string } & (
+  | { readonly by: 'name'; readonly name: string }
+  | { readonly by: 'command'; readonly words: readonly string[] }
+  | { readonly by: 'url'; readonly pattern: string }
+);
+
+/** What may be used: nothing that is denied, and what every fence lets through. */
+export interface ServerLists {
+  readonly denied: readonly ListItem[];
+  /** Each is a whole list; no fence at all lets everything through, an empty list nothing. */
+  readonly fences: readonly (readonly ListItem[])[];
+}
+
+/** What the lists look at. */
+export interface ListedServer {
+  readonly name: string;
+  readonly entry: McpEntry;
+}
+
+/**
+ * The lists that are in force. Deny lists of all files add up. Allow lists of the administrator, the
+ * command line and the user add up too, or the administrator's stands alone; those of a project and
+ * of a host can only narrow further.
+ */
+export function readServerLists(
+  values: SettingValues,
+  variables: Variables,
+): { readonly lists: ServerLists; readonly problems: readonly ConfigProblem[] } {
+  const problems: ConfigProblem[] = [];
+  const items = (key: string, counts: (source: SettingSource) => boolean): readonly ListItem[] =>
+    values
+      .said(key)
+      .filter(({ source }) => counts(source))
+      .flatMap((one) => item(one, { key, variables, problems }));
+  const denied = items('deniedMcpServers', () => true);
+  const managedOnly = values.get('allowManagedMcpServersOnly')?.value === true;
+  const groups: readonly (readonly SettingSource[])[] = managedOnly
+    ? [['managed']]
+    : [['managed', 'cli', 'user'], ['sdk'], ['local'], ['project']];
+  const fences = groups
+    .map((group) => (source: SettingSource) => group.includes(source))
+    .filter((counts) => values.has('allowedMcpServers', counts))
+    .map((counts) => items('allowedMcpServers', counts));
+  return { lists: { denied, fences }, problems };
+}
+
+/**
+ * Why a server may not be used; undefined when it may. The one gate for servers of every source. A
+ * server in the host's own process is no program and no address: only a deny list reaches it.
+ */
+export function blockedReason(lists: ServerLists, server: ListedServer): string | undefined {
+  const denies = lists.denied.find((one) => denied(one, server));
+  if (denies !== undefined) return `deniedMcpServers forbids it (${denies.origin})`;
+  if (server.entry.type === 'sdk') return undefined;
+  // fail-closed: a list that is there and does not name the server refuses it.
+  if (lists.fences.every((fence) => allowed(fence, server))) return undefined;
+  return 'allowedMcpServers does not list it';
+}
+
+function denied(one: ListItem, { name, entry }: ListedServer): boolean {
+  return one.by === 'name' ? folded(one.name) === folded(name) : fits(one, entry, true);
+}
+
+/** A name is the weakest mark: it counts only where the list has none of the stricter kind. */
+function allowed(fence: readonly ListItem[], { name, entry }: ListedServer): boolean {
+  const stricter = entry.type === 'stdio' ? 'command' : 'url';
+  if (fence.some(({ by }) => by === stricter)) return fence.some((one) => fits(one, entry, false));
+  return fence.some((one) => one.by === 'name' && one.name === name);
+}
+
+function fits(one: ListItem, entry: McpEntry, refuses: boolean): boolean {
+  if (one.by === 'command') {
+    if (entry.type !== 'stdio') return false;
+    const words = [entry.command, ...entry.args];
+    return words.length === one.words.length && words.every((word, at) => word === one.words[at]);
+  }
+  if (one.by === 'name' || entry.type === 'stdio' || entry.type === 'sdk') return false;
+  return urlFits(one.pattern, entry.url, refuses);
+}
+
+function folded(name: string): string {
+  return serverKey(name).toLowerCase();
+}
+
+interface Reading {
+  readonly key: string;
+  readonly variables: Variables;
+  readonly problems: ConfigProblem[];
+}
+
+function item(one: Sourced<unknown>, { key, variables, problems }: Reading): readonly ListItem[] {
+  if (!isRecord(one.value)) return [];
+  const { serverName, serverCommand, serverUrl } = one.value;
+  const missing = new Set<string>();
+  const filled = (text: string): string => {
+    const done = expand(text, variables);
+    for (const name of done.missing) missing.add(name);
+    return done.text;
+  };
+  const origin = originOf(one);
+  const read: readonly ListItem[] =
+    typeof serverName === 'string'
+      ? [{ by: 'name', name: serverName, origin }]
+      : Array.isArray(serverCommand)
+        ? [{ by: 'command', words: serverCommand.map((word) => filled(String(word))), origin }]
+        : typeof serverUrl === 'string'
+          ? [{ by: 'url', pattern: filled(serverUrl), origin }]
+          : [];
+  if (missing.size === 0) return read;
+  const forbids = key === 'deniedMcpServers';
+  problems.push({
+    // fail-closed: what is to be forbidden cannot be known.
+    severity: forbids ? 'fatal' : 'warning',
+    source: one.source,
+    ...(one.file === undefined ? {} : { file: one.file }),
+    ...(one.line === undefined ? {} : { line: one.line }),
+    message: `\`${key}\` uses ${[...missing].map((name) => `\${${name}}`).join(', ')}, which has no value.`,
+    remedy: 'Set the variable, or give it a default.',
+  });
+  // Of an allow list it stays, met by nobody: its kind still says that names alone are not enough.
+  return forbids ? [] : read;
+}

@@ -1,0 +1,168 @@
+import { HttpError, type HttpErrorKind } from '../env/http-error.js';
+import type { LineProcessEnd } from '../env/process.js';
+import { SocketRefused } from '../env/web-socket.js';
+import { isRecord } from '../util/own.js';
+import type { McpLibrary } from './library.js';
+
+/** The message was not taken by the channel: nobody saw it. */
+export class NotSent extends Error {
+  constructor() {
+    super('the message was not sent');
+    this.name = 'NotSent';
+  }
+}
+
+/** The host did not carry a message, or gave no answer. Whether the server saw it cannot be told. */
+export class HostFailed extends Error {
+  constructor() {
+    super('the host gave no answer');
+    this.name = 'HostFailed';
+  }
+}
+
+/** The child of a stdio server ended, or did not start. */
+export class ServerEnded extends Error {
+  readonly end: LineProcessEnd;
+
+  constructor(end: LineProcessEnd) {
+    super('the server process ended');
+    this.name = 'ServerEnded';
+    this.end = end;
+  }
+}
+
+/** The headers that the entry asks for could not be had. The text is safe to show. */
+export class HeadersFailed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'HeadersFailed';
+  }
+}
+
+/** The server refused the `Authorization` that the entry or its helper gave. */
+export class OwnAuthorizationRefused extends Error {
+  constructor() {
+    super('the configured authorization was refused');
+    this.name = 'OwnAuthorizationRefused';
+  }
+}
+
+/** Marks an answer that we made ourselves because the stream that should have brought it is over. */
+export const STREAM_ENDED: unique symbol = Symbol('stream ended');
+
+/** What went wrong, out of all that transports and the library throw. */
+export type Thrown =
+  /** The server answered with an error. */
+  | {
+      readonly kind: 'rpc';
+      readonly code: number;
+      readonly message: string;
+      readonly data: unknown;
+    }
+  /** Its HTTP side refused the message. `isSessionGone`: because it knows our session no more. */
+  | { readonly kind: 'http'; readonly status: number; readonly isSessionGone: boolean }
+  /** `isOwn`: of credentials that were configured, where a sign-in would not help. */
+  | { readonly kind: 'auth'; readonly isOwn: boolean }
+  | { readonly kind: 'network'; readonly network: HttpErrorKind }
+  | { readonly kind: 'ended'; readonly end: LineProcessEnd }
+  /** The channel closed while an answer was awaited. */
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'not-sent' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'headers'; readonly message: string }
+  /** What it sent is not what the protocol says. */
+  | { readonly kind: 'protocol' };
+
+export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
+  if (thrown instanceof NotSent) return { kind: 'not-sent' };
+  if (thrown instanceof HostFailed) return { kind: 'closed' };
+  if (thrown instanceof ServerEnded) return { kind: 'ended', end: thrown.end };
+  if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
+  if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };
+  if (thrown instanceof HttpError) return { kind: 'network', network: thrown.kind };
+  if (thrown instanceof SocketRefused) return httpStatus(thrown.status, undefined);
+  if (thrown instanceof library.ProtocolError) return rpcError(thrown);
+  if (isAuthError(library, thrown)) return { kind: 'auth', isOwn: false };
+  if (thrown instanceof library.SdkHttpError) return httpStatus(thrown.status, thrown.data);
+  if (thrown instanceof library.SdkError) return sdkError(library, thrown);
+  if (thrown instanceof library.SseError) {
+    if (typeof thrown.code === 'number') return httpStatus(thrown.code, undefined);
+    return { kind: 'network', network: networkOf(thrown) };
+  }
+  return plainError(thrown);
+}
+
+function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {
+  if (error.data === STREAM_ENDED) return { kind: 'closed' };
+  // The old libraries say so when the channel below them is gone.
+  if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
+    return { kind: 'closed' };
+  }
+  return { kind: 'rpc', code: error.code, message: error.message, data: error.data };
+}
+
+function isAuthError(library: McpLibrary, thrown: unknown): boolean {
+  return (
+    thrown instanceof library.UnauthorizedError ||
+    thrown instanceof library.InsufficientScopeError ||
+    thrown instanceof library.OAuthError ||
+    thrown instanceof library.OAuthClientFlowError
+  );
+}
+
+function httpStatus(status: number, data: unknown): Thrown {
+  if (status === 401) return { kind: 'auth', isOwn: false };
+  const text = isRecord(data) && typeof data.text === 'string' ? data.text.slice(0, 4096) : '';
+  // Many servers answer 400 where the protocol wants 404; both come before anything has run.
+  const isSessionGone = status === 404 || (status === 400 && /session/i.test(text));
+  return { kind: 'http', status, isSessionGone };
+}
+
+function sdkError(library: McpLibrary, error: { code: string; data?: unknown }): Thrown {
+  const { SdkErrorCode } = library;
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return { kind: 'timeout' };
+    case SdkErrorCode.ConnectionClosed:
+      return { kind: 'closed' };
+    case SdkErrorCode.NotConnected:
+      return { kind: 'not-sent' };
+    case SdkErrorCode.EraNegotiationFailed: {
+      const cause = isRecord(error.data) ? error.data.cause : undefined;
+      return cause === undefined ? { kind: 'closed' } : readThrown(library, cause);
+    }
+    default:
+      return { kind: 'protocol' };
+  }
+}
+
+/** The SSE part of the library throws plain errors with the status in their text. */
+function plainError(thrown: unknown): Thrown {
+  if (!(thrown instanceof Error)) return { kind: 'protocol' };
+  const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(thrown.message);
+  if (posted?.[1] !== undefined) return httpStatus(Number(posted[1]), { text: thrown.message });
+  if (thrown.message === 'Not connected') return { kind: 'not-sent' };
+  if (thrown.cause instanceof HttpError) return { kind: 'network', network: thrown.cause.kind };
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  const network = NETWORK_CODES[code];
+  return network === undefined ? { kind: 'protocol' } : { kind: 'network', network };
+}
+
+/** An event source hands on only the text of what its fetch threw. */
+function networkOf(error: Error): HttpErrorKind {
+  for (const [code, kind] of Object.entries(NETWORK_CODES)) {
+    if (error.message.includes(code)) return kind;
+  }
+  return 'other';
+}
+
+const NETWORK_CODES: Readonly<Record<string, HttpErrorKind>> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ETIMEDOUT: 'timeout',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+};

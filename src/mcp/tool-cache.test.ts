@@ -1,0 +1,134 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem as fs } from '../env/node-fs.js';
+import type { RawTool } from './server.js';
+import { openToolApprovals } from './tool-approvals.js';
+import { openToolCache } from './tool-cache.js';
+import { listed, listingOf } from './tool-listing.js';
+
+let stateDirectory: string;
+beforeEach(async () => {
+  stateDirectory = await mkdtemp(path.join(tmpdir(), 'mcp-tools-'));
+});
+afterEach(() => rm(stateDirectory, { recursive: true, force: true }));
+
+const server = { name: 'srv', key: 'srv', contentHash: 'h1', origin: { file: '/p/.mcp.json' } };
+
+const raw = (name: string, description = 'd'): RawTool => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
+});
+
+const listing = () =>
+  listingOf({
+    declaration: server,
+    tools: [raw('one'), { ...raw('two'), _meta: { 'anthropic/alwaysLoad': true } }, raw('ｂad')],
+    instructions: 'Be\u200b kind.',
+    serverInfo: { name: 'x', version: '1' },
+    builtinNames: [],
+  });
+
+const fileIn = (folder: string): string => {
+  const directory = path.join(stateDirectory, folder);
+  return path.join(directory, readdirSync(directory)[0] ?? '');
+};
+
+describe('the cache of tools', () => {
+  it('gives back what a server offered', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const read = await cache.read(server);
+    const plain = (made: ReturnType<typeof listing> | undefined) => ({
+      ...made,
+      tools: made?.tools.map((tool) => ({ ...tool, raw: tool.raw() })),
+    });
+    expect(plain(read)).toEqual(plain(listing()));
+    expect(read?.instructions).toBe('Be\\u200b kind.');
+    expect(statSync(fileIn('mcp-tools')).mode & 0o777).toBe(0o600);
+    await cache.forget(server);
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'other' },
+    { contentHash: 'h2' },
+    { origin: { file: '/q/.mcp.json' } },
+    { origin: {} },
+  ])('is for one server: not for %j', async (more) => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    expect(await cache.read({ ...server, ...more })).toBeUndefined();
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['cut', (text) => text.slice(0, -20)],
+    ['empty', () => ''],
+    ['of another version', (text) => text.replace('"version":1', '"version":2')],
+    ['no JSON', () => 'x\ny\n'],
+  ])('is ignored when it is %s', async (_, edit) => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const file = fileIn('mcp-tools');
+    writeFileSync(file, edit(readFileSync(file, 'utf8')));
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it('gives no definition that is not what was written', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const file = fileIn('mcp-tools');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'));
+    const read = await cache.read(server);
+    expect(() => read?.tools[0]?.raw()).toThrow(/damaged/);
+  });
+
+  it('is ignored when others may write it', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    chmodSync(fileIn('mcp-tools'), 0o666);
+    expect(await cache.read(server)).toBeUndefined();
+  });
+});
+
+describe('approvals of definitions', () => {
+  it('are kept with the definition', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    expect((await approvals.read(server)).fingerprint('one')).toBeUndefined();
+    const one = listed(raw('one', 'old'));
+    await Promise.all([
+      approvals.record(server, [one]),
+      approvals.record(server, [listed(raw('two'))]),
+    ]);
+    const read = await openToolApprovals({ fs, stateDirectory }).read(server);
+    expect(read.damaged).toBe(false);
+    expect(read.fingerprint('one')).toBe(one.fingerprint);
+    expect(read.fingerprint('two')).toBeDefined();
+    expect(read.definition('one')).toMatchObject({ description: 'old' });
+    expect(statSync(fileIn('mcp-approvals')).mode & 0o777).toBe(0o600);
+  });
+
+  it('that are damaged are not the same as none, and stay so until they are forgotten', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    await approvals.record(server, [listed(raw('one')), listed(raw('two'))]);
+    writeFileSync(fileIn('mcp-approvals'), '{}');
+    expect((await approvals.read(server)).damaged).toBe(true);
+    await approvals.record(server, [listed(raw('one'))]);
+    const read = await approvals.read(server);
+    expect(read.fingerprint('one')).toBeDefined();
+    expect(read.damaged).toBe(true);
+    await approvals.forget(server);
+    await approvals.record(server, [listed(raw('one'))]);
+    expect((await approvals.read(server)).damaged).toBe(false);
+  });
+
+  it('say when they cannot be kept', async () => {
+    const blocked = path.join(stateDirectory, 'file');
+    writeFileSync(blocked, '');
+    const approvals = openToolApprovals({ fs, stateDirectory: path.join(blocked, 'below') });
+    await expect(approvals.record(server, [listed(raw('one'))])).rejects.toThrow(/stored/);
+  });
+});

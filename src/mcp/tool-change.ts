@@ -1,0 +1,38 @@
+import { structuredPatch } from '../util/diff.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import { definingParts } from './fingerprint.js';
+import type { RawTool } from './server.js';
+
+const MOST_LINES = 8;
+const LINE_CHARS = 160;
+
+/** What is different in a definition, in a few lines for a person. */
+export function describeChange(before: RawTool | undefined, after: RawTool): string {
+  if (before === undefined) return 'what it was before cannot be told';
+  const changed = structuredPatch(textOf(before), textOf(after), { context: 0 })
+    .flatMap(({ lines }) => lines)
+    .filter((line) => !line.startsWith('\\'));
+  const shown = changed.slice(0, MOST_LINES).map((line) => {
+    const text = visible(`${line.slice(0, 1)} ${line.slice(1).trim()}`);
+    return text.length <= LINE_CHARS ? text : `${sliceWhole(text, 0, LINE_CHARS)}…`;
+  });
+  const rest = changed.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`and ${rest} more lines`] : [])].join(' ⏎ ');
+}
+
+/** Keys in order, so that another order is no difference; a long text sentence by sentence. */
+function textOf(raw: RawTool): string {
+  const sorted = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (typeof value === 'string') return value.length > LINE_CHARS ? sentences(value) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+  };
+  return `${JSON.stringify(sorted(definingParts(raw)), null, 1)}\n`;
+}
+
+function sentences(text: string): readonly string[] {
+  return text.split(/(?<=[.!?\n])\s*/);
+}

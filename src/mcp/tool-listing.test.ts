@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { RawTool } from './server.js';
+import { definitionTokens, listingOf, MOST_TOOLS } from './tool-listing.js';
+
+const raw = (name: string, more: Partial<RawTool> = {}): RawTool => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...more,
+});
+
+const list = (tools: readonly RawTool[], name = 'srv') =>
+  listingOf({ declaration: { name, key: name }, tools, builtinNames: ['Bash', 'Read'] });
+
+describe('what a server offers', () => {
+  it('is sorted, and leaves out what collides, by name', () => {
+    const { tools, problems } = list([raw('b b'), raw('a'), raw('b_b'), raw('b.b'), raw('Read')]);
+    expect(tools.map(({ name }) => name)).toEqual(['Read', 'a', 'b b']);
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toContain('"b.b"');
+    expect(problems[1]).toContain('"b_b"');
+  });
+
+  it('leaves out one bad tool and keeps the rest', () => {
+    const { tools, problems } = list([
+      raw('good'),
+      raw('bad', { inputSchema: { type: 'string' } }),
+      raw('ｂad2'),
+      raw('huge', { description: 'x'.repeat(300_000) }),
+    ]);
+    expect(tools.map(({ name }) => name)).toEqual(['good']);
+    expect(problems).toHaveLength(3);
+  });
+
+  it('is nothing for a server that is called like a built-in tool', () => {
+    const { tools, problems } = list([raw('a')], 'Bash');
+    expect(tools).toEqual([]);
+    expect(problems[0]).toContain('built-in');
+  });
+
+  it('ends at a number that nobody needs', () => {
+    const many = Array.from({ length: MOST_TOOLS + 5 }, (_, at) => raw(`t${at}`));
+    const { tools, problems } = list(many);
+    expect(tools).toHaveLength(MOST_TOOLS);
+    expect(problems).toEqual([expect.stringContaining('only the first 1000 of 1005')]);
+  });
+
+  it('knows what is always loaded, and what definitions cost', () => {
+    const { tools } = list([raw('a', { _meta: { 'anthropic/alwaysLoad': true } }), raw('b')]);
+    expect(tools.map(({ alwaysLoad }) => alwaysLoad)).toEqual([true, false]);
+    expect(definitionTokens(tools)).toBeGreaterThan(10);
+  });
+});

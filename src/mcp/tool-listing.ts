@@ -1,0 +1,116 @@
+import { isRecord } from '../util/own.js';
+import { checkDefinition, shownInstructions } from './definition-check.js';
+import { definingParts, toolFingerprint } from './fingerprint.js';
+import type { RawTool, ServerDeclaration } from './server.js';
+import { serverNameProblem, shownName, toolNameProblem, toolNames } from './tool-names.js';
+import { shownText } from './tool-text.js';
+
+/** A tool that may be offered. Its definition is looked at when it is first wanted. */
+export interface ListedTool {
+  /** On its server. */
+  readonly name: string;
+  readonly fingerprint: string;
+  /** Characters of its definition. */
+  readonly size: number;
+  readonly alwaysLoad: boolean;
+  raw(): RawTool;
+}
+
+/** What a server offers, checked: each tool in it has a name of its own and a usable definition. */
+export interface ServerListing {
+  readonly tools: readonly ListedTool[];
+  /** For the model, fit to be shown. */
+  readonly instructions?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** Tools that are left out, and why. */
+  readonly problems: readonly string[];
+}
+
+export interface ListingSource {
+  readonly declaration: Pick<ServerDeclaration, 'name' | 'key'>;
+  readonly tools: readonly RawTool[];
+  readonly instructions?: string | undefined;
+  readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
+  /** Full names of the built-in tools. */
+  readonly builtinNames: Iterable<string>;
+}
+
+/** A server with more tools has gone wrong. */
+export const MOST_TOOLS = 1_000;
+const LARGEST_DEFINITION = 256 * 1024;
+/** Characters of JSON for each token, as estimates of requests count them. */
+const CHARS_PER_TOKEN = 3;
+
+/** Looks at every tool of an answer of a server. Sorted by name; of two that collide the first stays. */
+export function listingOf(source: ListingSource): ServerListing {
+  const { declaration } = source;
+  const of = `of the MCP server ${shownName(declaration.name)}`;
+  const refused = serverNameProblem(declaration.name, source.builtinNames);
+  if (refused !== undefined) {
+    return { tools: [], problems: [`no tool ${of} is offered: ${refused}`] };
+  }
+  const problems: string[] = [];
+  const taken = new Map<string, string>();
+  const tools: ListedTool[] = [];
+  for (const raw of [...source.tools].sort(byName)) {
+    const problem = tools.length >= MOST_TOOLS ? undefined : problemOf(raw, declaration.key, taken);
+    if (tools.length >= MOST_TOOLS) {
+      problems.push(
+        `only the first ${MOST_TOOLS} of ${source.tools.length} tools ${of} are offered`,
+      );
+      break;
+    }
+    if (problem === undefined) tools.push(listed(raw));
+    else problems.push(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
+  }
+  const instructions = shownInstructions(source.instructions);
+  const { serverInfo } = source;
+  return {
+    tools,
+    problems,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(serverInfo === undefined ? {} : { serverInfo: shownInfo(serverInfo) }),
+  };
+}
+
+/** What the definitions of these tools would cost in every request. */
+export function definitionTokens(tools: Iterable<Pick<ListedTool, 'size'>>): number {
+  let size = 0;
+  for (const tool of tools) size += tool.size;
+  return Math.ceil(size / CHARS_PER_TOKEN);
+}
+
+export function listed(raw: RawTool): ListedTool {
+  return {
+    name: raw.name,
+    fingerprint: toolFingerprint(raw),
+    size: JSON.stringify([raw.name, raw.description, raw.inputSchema]).length,
+    alwaysLoad: isRecord(raw._meta) && raw._meta['anthropic/alwaysLoad'] === true,
+    raw: () => raw,
+  };
+}
+
+function problemOf(raw: RawTool, key: string, taken: Map<string, string>): string | undefined {
+  const named = toolNameProblem(raw.name);
+  if (named !== undefined) return named;
+  const { name, long = name } = toolNames(key, raw.name);
+  const other = taken.get(long);
+  // fail-closed: a rule or an approval for the name would be one for two tools.
+  if (other !== undefined) {
+    return `${shownName(other)} has the same name ${name} once other characters are underscores`;
+  }
+  const size = JSON.stringify(definingParts(raw)).length;
+  if (size > LARGEST_DEFINITION) return `its definition has ${size} characters`;
+  const checked = checkDefinition(raw);
+  if (!checked.ok) return checked.error;
+  taken.set(long, raw.name);
+  return undefined;
+}
+
+function byName(a: RawTool, b: RawTool): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function shownInfo({ name, version }: { readonly name: string; readonly version: string }) {
+  return { name: shownText(String(name), 100), version: shownText(String(version), 100) };
+}

@@ -1,0 +1,89 @@
+import { sha256 } from '../env/hash.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import { hasHidden } from './tool-text.js';
+
+/** The longest name that all providers take. */
+export const LONGEST_NAME = 64;
+const HASH_CHARS = 8;
+/** Nobody calls a tool so; a name this long is meant to be cut. */
+const LONGEST_RAW = 256;
+
+/** Every other character becomes one underscore. */
+export function normaliseName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+export interface ToolNames {
+  readonly name: string;
+  /** The whole name where it was too long: rules and people may still write it. */
+  readonly long?: string;
+}
+
+/** `mcp__server__tool`. One that is too long keeps its beginning and ends with a hash of the whole. */
+export function toolNames(key: string, tool: string): ToolNames {
+  const whole = `mcp__${key}__${normaliseName(tool)}`;
+  if (whole.length <= LONGEST_NAME) return { name: whole };
+  const hash = sha256(JSON.stringify([key, tool])).slice(0, HASH_CHARS);
+  return { name: `${whole.slice(0, LONGEST_NAME - HASH_CHARS - 1)}_${hash}`, long: whole };
+}
+
+/** Why a tool cannot be offered by the name that its server gives it. */
+export function toolNameProblem(name: unknown): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
+  if (name.length > LONGEST_RAW) return `its name has ${name.length} characters`;
+  return lookAlike(name);
+}
+
+/** Why a server cannot be used under its name. */
+export function serverNameProblem(
+  name: string,
+  builtinNames: Iterable<string>,
+): string | undefined {
+  const key = normaliseName(name);
+  for (const builtin of builtinNames) {
+    // fail-closed: in rules and questions it would read as the built-in tool.
+    if (builtin === key) return `a built-in tool is called ${builtin}`;
+  }
+  return lookAlike(name);
+}
+
+/** For messages: a name from outside, short and with nothing invisible in it. */
+export function shownName(name: unknown): string {
+  const text = typeof name === 'string' ? name : String(name);
+  const cut = sliceWhole(text, 0, 80);
+  return JSON.stringify(visible(cut) + (cut.length < text.length ? '…' : ''));
+}
+
+function lookAlike(name: string): string | undefined {
+  // fail-closed: what people read and what is called must be the same.
+  if (hasHidden(name)) return 'its name holds characters that are not seen';
+  const plain = name.normalize('NFKC');
+  if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
+  const scripts = LOOKALIKE_SCRIPTS.filter((script) => script.test(name));
+  if (scripts.length === 0) return undefined;
+  if (/\p{Script=Latin}/u.test(name) || scripts.length > 1) {
+    return 'its name mixes alphabets whose letters look alike';
+  }
+  return [...name].every((char) => TWINS.has(char) || /[\x20-\x7e]/.test(char))
+    ? 'its name is made of letters of another alphabet that look like Latin ones'
+    : undefined;
+}
+
+function lettersOf(text: string): string {
+  return text.replace(/[^A-Za-z0-9]/g, '');
+}
+
+const LOOKALIKE_SCRIPTS = [
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Lisu}/u,
+  /\p{Script=Coptic}/u,
+];
+
+/** Letters that nobody can tell from Latin ones. */
+const TWINS: ReadonlySet<string> = new Set(
+  'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ',
+);

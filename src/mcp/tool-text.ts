@@ -1,0 +1,31 @@
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+
+/** What a server writes to the model must not pass for a word of the runtime. */
+export function quoteMarks(text: string): string {
+  return text.replace(/<(\s{0,9}\/?\s{0,9})system-reminder/gi, '&lt;$1system-reminder');
+}
+
+/** Line breaks, tabs and indentation are layout; all else that is not seen is shown as its code. */
+const LAYOUT = /(\n|\t| {6,})/;
+
+/**
+ * A server's text as the model may read it: nothing in it is invisible, it imitates none of our
+ * marks, and what was cut off is said.
+ */
+export function shownText(text: string, cap: number): string {
+  // Measured first, so that a text of megabytes costs nothing.
+  const kept = sliceWhole(text, 0, cap);
+  const shown = kept
+    .replace(/\r\n?/g, '\n')
+    .split(LAYOUT)
+    .map((part, index) => (index % 2 === 1 ? part : visible(part)))
+    .join('');
+  const cut = text.length - kept.length;
+  return quoteMarks(cut === 0 ? shown : `${shown}… [${cut} more characters were cut off]`);
+}
+
+/** Whether a name holds something that is not seen, or blanks that are none. */
+export function hasHidden(text: string): boolean {
+  return visible(text) !== text;
+}

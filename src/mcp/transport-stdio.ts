@@ -1,0 +1,132 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { minimalEnvironment } from '../env/environment.js';
+import type { LineProcess, LineProcessRequest, ProcessSupervisor } from '../env/process.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import type { ConnectionDeps } from './connection-deps.js';
+import type { StdioEntry } from './server.js';
+import type { StderrLog } from './stderr-log.js';
+import { NotSent, ServerEnded } from './thrown.js';
+
+/** Between the polite signal and the final one. */
+const GRACE_MS = 500;
+
+/** The request by which a stdio server is started: what its entry says, and nothing of ours. */
+export function stdioRequest(
+  name: string,
+  entry: StdioEntry,
+  deps: Pick<ConnectionDeps, 'env' | 'grants' | 'cwd' | 'projectDir'>,
+): LineProcessRequest {
+  return {
+    command: entry.command,
+    args: entry.args,
+    cwd: deps.cwd,
+    env: minimalEnvironment(deps.env, {
+      ...(deps.grants === undefined ? {} : { grants: deps.grants }),
+      extra: { CLAUDE_PROJECT_DIR: deps.projectDir ?? deps.cwd, ...entry.env },
+    }),
+    kind: 'mcp',
+    label: `mcp ${visible(sliceWhole(name, 0, 60))}`,
+    graceMs: GRACE_MS,
+  };
+}
+
+/**
+ * One child that is spoken to in lines of JSON. The library knows a stdio transport by its having
+ * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #request: LineProcessRequest;
+  readonly #processes: Pick<ProcessSupervisor, 'open'>;
+  readonly #log: StderrLog | undefined;
+  readonly #closeMs: number;
+  #process: LineProcess | undefined;
+  #isOver = false;
+
+  constructor(
+    request: LineProcessRequest,
+    parts: {
+      readonly processes: Pick<ProcessSupervisor, 'open'>;
+      readonly log: StderrLog | undefined;
+      readonly closeMs: number;
+    },
+  ) {
+    this.#request = request;
+    this.#processes = parts.processes;
+    this.#log = parts.log;
+    this.#closeMs = parts.closeMs;
+  }
+
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  get stderr(): string {
+    return this.#process?.stderr() ?? '';
+  }
+
+  async start(): Promise<void> {
+    const log = this.#log;
+    const child = this.#processes.open({
+      ...this.#request,
+      ...(log === undefined ? {} : { onStderr: (chunk) => log.push(chunk) }),
+    });
+    this.#process = child;
+    child.onLine((line) => this.#receive(line));
+    void child.exited.then(() => this.#over());
+    if (child.pid === undefined) throw new ServerEnded(await child.exited);
+  }
+
+  /** How the child ended, if it has or does so within a moment. */
+  async end(withinMs: number): Promise<ServerEnded | undefined> {
+    const child = this.#process;
+    if (child === undefined) return undefined;
+    const end = await within(child.exited, withinMs);
+    return end === undefined ? undefined : new ServerEnded(end);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
+  }
+
+  async close(): Promise<void> {
+    const child = this.#process;
+    if (child !== undefined) {
+      child.closeInput();
+      await within(child.exited, this.#closeMs);
+      await child.kill();
+    }
+    this.#over();
+  }
+
+  #receive(line: string): void {
+    // What is no message (a greeting, a debug line) is left out; servers must not write it.
+    const parsed = parseJson(line);
+    if (!parsed.ok || !isRecord(parsed.value) || parsed.value.jsonrpc !== '2.0') {
+      this.onerror?.(new Error('a line that is no message'));
+      return;
+    }
+    this.onmessage?.(parsed.value as unknown as JSONRPCMessage);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  const first = await Promise.race([promise, limit]);
+  clearTimeout(timer);
+  return first;
+}

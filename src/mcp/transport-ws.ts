@@ -1,0 +1,74 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { ProxyEnvironment } from '../env/http-proxy.js';
+import { openTextSocket, type TextSocket } from '../env/web-socket.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { NotSent } from './thrown.js';
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export interface WebSocketParts {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly environment: ProxyEnvironment;
+  readonly connectMs: number;
+  readonly closeMs: number;
+}
+
+/** One WebSocket, a message in each frame. */
+export class WebSocketTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #parts: WebSocketParts;
+  #socket: TextSocket | undefined;
+  #isOver = false;
+
+  constructor(parts: WebSocketParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { url, headers, environment, connectMs } = this.#parts;
+    const socket = await openTextSocket({
+      url,
+      headers,
+      environment,
+      connectTimeoutMs: connectMs,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      subprotocol: 'mcp',
+      onText: (text) => this.#receive(text),
+      onClose: () => this.#over(),
+    });
+    this.#socket = socket;
+    // It was given up while it was being opened.
+    if (this.#isOver) await socket.close(0);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || this.#isOver) throw new NotSent();
+    await socket.send(JSON.stringify(message));
+  }
+
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    this.#over();
+    await socket?.close(this.#parts.closeMs);
+  }
+
+  #receive(text: string): void {
+    const parsed = parseJson(text);
+    if (!parsed.ok || !isRecord(parsed.value) || parsed.value.jsonrpc !== '2.0') {
+      this.onerror?.(new Error('a frame that is no message'));
+      return;
+    }
+    this.onmessage?.(parsed.value as unknown as JSONRPCMessage);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+}

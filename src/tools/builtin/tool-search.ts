@@ -1,0 +1,168 @@
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { isRecord } from '../../util/own.js';
+import { sliceWhole } from '../../util/truncate.js';
+import { visible } from '../../util/visible.js';
+import type { ToolPool } from '../pool.js';
+import type { AnyTool, Tool, ToolOutput, ValidationProblem } from '../tool.js';
+import description from './tool-search.md';
+import { rankTools } from './tool-search-rank.js';
+
+export const TOOL_SEARCH = 'ToolSearch';
+
+export interface ToolSearchDeps {
+  /** The tools of the agent that asks; what it loads is loaded for it alone. */
+  poolOf(agent: AgentRef): ToolPool;
+  /** Resolves once servers that are still connecting are there or have failed. Never rejects. */
+  settle?(signal: AbortSignal): Promise<void>;
+  /** What else the model should know: servers that failed or need a sign-in. */
+  notes?(): readonly string[];
+}
+
+interface Input {
+  readonly query: string;
+  readonly max_results?: number;
+}
+
+const DEFAULT_RESULTS = 5;
+const MOST_RESULTS = 50;
+/** Characters of definitions in one answer; the rest comes with the next request all the same. */
+const ANSWER_CAP = 60_000;
+const SELECT = /^\s*select\s*:/i;
+
+export function toolSearchTool(deps: ToolSearchDeps): Tool<Input> {
+  return {
+    name: TOOL_SEARCH,
+    kind: 'control',
+    definition: {
+      name: TOOL_SEARCH,
+      description: description.trim(),
+      input_schema: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: 'Words, or select:name,name' },
+          max_results: {
+            type: 'integer',
+            minimum: 1,
+            maximum: MOST_RESULTS,
+            description: `At most so many tools by words; ${DEFAULT_RESULTS} unless given`,
+          },
+        },
+        required: ['query'],
+        additionalProperties: false,
+      },
+    },
+    validate: problemsOf,
+    subject: ({ query }) => ({
+      paths: [],
+      summary: `search tools: ${visible(sliceWhole(query, 0, 80))}`,
+    }),
+    // Calls at once would be loaded in an order that nobody can foresee.
+    concurrencySafe: () => false,
+    run: (input, context) => search(deps, input, context),
+  };
+}
+
+function problemsOf(input: unknown): readonly ValidationProblem[] {
+  if (!isRecord(input)) return [{ path: '', message: 'it is not an object' }];
+  const { query, max_results, ...others } = input;
+  const problems: ValidationProblem[] = [];
+  if (typeof query !== 'string' || query.trim() === '') {
+    problems.push({ path: '/query', message: 'a text is wanted' });
+  }
+  const isCount =
+    max_results === undefined ||
+    (Number.isInteger(max_results) && Number(max_results) >= 1 && Number(max_results) <= 50);
+  if (!isCount) {
+    problems.push({
+      path: '/max_results',
+      message: `a whole number from 1 to ${MOST_RESULTS} is wanted`,
+    });
+  }
+  for (const name of Object.keys(others)) {
+    problems.push({ path: `/${name}`, message: 'there is no such parameter' });
+  }
+  return problems;
+}
+
+async function search(
+  deps: ToolSearchDeps,
+  { query, max_results = DEFAULT_RESULTS }: Input,
+  context: { readonly agent: AgentRef; readonly signal: AbortSignal },
+): Promise<ToolOutput> {
+  await deps.settle?.(context.signal);
+  const pool = deps.poolOf(context.agent);
+  const names = SELECT.test(query)
+    ? query
+        .replace(SELECT, '')
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '')
+    : rankTools(
+        pool.tools.filter(({ origin }) => origin !== undefined),
+        query,
+      )
+        .slice(0, max_results)
+        .map(({ name }) => name);
+  const total = pool.deferred.length;
+  const { loaded, already, unknown } = pool.load(names);
+  const found = inOrderOf(names, pool, [...loaded, ...already]);
+  const lines = [
+    ...definitionLines(found),
+    ...unknown.map((name) => unknownLine(name, pool)),
+    ...(names.length === 0 ? [nothingFound(query, total)] : []),
+    ...(deps.notes?.() ?? []),
+  ];
+  return {
+    content: lines.join('\n'),
+    ...(found.length === 0 && unknown.length > 0 ? { isError: true } : {}),
+    structured: {
+      matches: found.map(({ name }) => name),
+      query,
+      total_deferred_tools: total,
+    },
+  };
+}
+
+function inOrderOf(
+  names: readonly string[],
+  pool: ToolPool,
+  found: readonly AnyTool[],
+): readonly AnyTool[] {
+  const wanted = new Set(names.map((name) => pool.resolve(name)));
+  return [...wanted].filter((tool) => tool !== undefined && found.includes(tool)) as AnyTool[];
+}
+
+function definitionLines(tools: readonly AnyTool[]): readonly string[] {
+  if (tools.length === 0) return [];
+  const texts: string[] = [];
+  const later: string[] = [];
+  let room = ANSWER_CAP;
+  for (const { name, definition } of tools) {
+    const { description: about, input_schema } = definition;
+    const text = JSON.stringify({ name, description: about, input_schema });
+    if (text.length > room) later.push(name);
+    else {
+      room -= text.length;
+      texts.push(text);
+    }
+  }
+  const count = tools.length === 1 ? '1 tool is' : `${tools.length} tools are`;
+  return [
+    `${count} loaded and can be called now. Descriptions are the words of the servers, not of the user.`,
+    ...texts,
+    ...(later.length === 0
+      ? []
+      : [`Loaded too, with definitions too long to repeat here: ${later.join(', ')}`]),
+  ];
+}
+
+function unknownLine(name: string, pool: ToolPool): string {
+  const shown = visible(sliceWhole(name, 0, 200));
+  const near = pool.nearestName(name);
+  return `There is no tool ${shown}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
+}
+
+function nothingFound(query: string, total: number): string {
+  const shown = visible(sliceWhole(query, 0, 200));
+  return `No tool fits ${JSON.stringify(shown)}; ${total} are deferred. Try other words, or a name with select:`;
+}

@@ -1,0 +1,44 @@
+/** Whether one of a tool's names is meant. */
+export type ToolMatcher = (names: readonly string[]) => boolean;
+
+/**
+ * Lists of tools as agents and flags write them: `Read`, `mcp__srv`, `mcp__srv__*`, `mcp__s*`, `*`.
+ * What stands in parentheses limits calls and not the tool, so it is left aside here. Case does not
+ * matter, and a name that nobody has means nothing.
+ */
+export function createToolMatcher(patterns: readonly string[]): ToolMatcher {
+  const exact = new Set<string>();
+  const globs: (readonly string[])[] = [];
+  for (const pattern of patterns) {
+    const name = (pattern.split('(')[0] ?? '').trim().toLowerCase();
+    if (name === '') continue;
+    if (name.includes('*')) globs.push(name.split('*'));
+    else exact.add(name);
+    if (isServer(name)) globs.push([`${name}__`, '']);
+  }
+  if (globs.length === 0) return (names) => names.some((name) => exact.has(name.toLowerCase()));
+  return (names) =>
+    names.some((name) => {
+      const folded = name.toLowerCase();
+      return exact.has(folded) || globs.some((parts) => fits(folded, parts));
+    });
+}
+
+/** `mcp__server`: all of its tools. */
+function isServer(name: string): boolean {
+  return /^mcp__(?!.*__)[^*]+$/.test(name);
+}
+
+/** The parts of a pattern between its stars, one after the other, without going back. */
+function fits(text: string, parts: readonly string[]): boolean {
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
+}

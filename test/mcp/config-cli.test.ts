@@ -1,0 +1,169 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { settleServers } from '../../src/cli/commands/mcp-question.js';
+import {
+  makeTempProject,
+  type ProjectFiles,
+  type TempProject,
+} from '../../src/testing/temp-project.js';
+import { PROGRAM } from '../e2e/program.js';
+import { ref, servers } from './config-rig.js';
+
+const projects = new Set<TempProject>();
+afterEach(() => {
+  for (const project of projects) project.remove();
+  projects.clear();
+});
+
+function world(files: ProjectFiles = {}, env: Readonly<Record<string, string>> = {}) {
+  const project = makeTempProject({ files });
+  projects.add(project);
+  const mcp = (...args: string[]) => {
+    const [command = '', ...first] = PROGRAM;
+    const done = spawnSync(command, [...first, 'mcp', ...args], {
+      cwd: project.directory,
+      env: { PATH: process.env.PATH, HOME: project.home, ...env },
+      encoding: 'utf8',
+    });
+    return { code: done.status, out: done.stdout, text: `${done.stdout}${done.stderr}` };
+  };
+  const personal = path.join(project.home, '.claude.json');
+  return { project, mcp, personal, readPersonal: () => readFileSync(personal, 'utf8') };
+}
+
+interface Listed {
+  readonly servers: readonly {
+    readonly name: string;
+    readonly scope: string;
+    readonly status: string;
+  }[];
+}
+const listed = (out: string): string[] =>
+  (JSON.parse(out) as Listed).servers.map(
+    ({ name, scope, status }) => `${name} ${scope} ${status}`,
+  );
+
+describe('portcullis mcp', () => {
+  it('adds, shows and removes in each scope', () => {
+    const { mcp, project, personal, readPersonal } = world();
+    expect(mcp('add', 'one', '-e', 'A=1', '--', 'npx', '-y', '--x').code).toBe(0);
+    expect(
+      mcp('add', '-s', 'user', '-t', 'http', '-H', 'X-A: b: c', 'two', 'https://a.invalid/').code,
+    ).toBe(0);
+    expect(mcp('add-json', 'three', '{"command":"x"}', '--scope', 'project').code).toBe(0);
+    expect(JSON.parse(readPersonal())).toEqual({
+      projects: {
+        [project.directory]: {
+          mcpServers: {
+            one: { type: 'stdio', command: 'npx', args: ['-y', '--x'], env: { A: '1' } },
+          },
+        },
+      },
+      mcpServers: { two: { type: 'http', url: 'https://a.invalid/', headers: { 'X-A': 'b: c' } } },
+    });
+    if (process.platform !== 'win32') expect(statSync(personal).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(project.read('.mcp.json'))).toEqual({
+      mcpServers: { three: { command: 'x' } },
+    });
+    // Who writes an entry has seen it.
+    expect(listed(mcp('list', '--json').out)).toEqual([
+      'one local ready',
+      'three project ready',
+      'two user ready',
+    ]);
+    expect(mcp('get', 'one').out).toContain('command: npx -y --x\n  env: A\n');
+    expect(mcp('add', 'one', '--', 'y').text).toContain('already has a server "one"');
+    for (const name of ['one', 'two', 'three']) expect(mcp('remove', name).code).toBe(0);
+    expect(listed(mcp('list', '--json').out)).toEqual([]);
+    expect(mcp('remove', 'one').code).toBe(2);
+  });
+
+  it('leaves the rest of a file as it was', () => {
+    const text = '{\n\t"mcpServers": {"a": {"command":  "x"}},\n\t"other" : [1,2 ]\n}';
+    const { mcp, project } = world({ '.mcp.json': text });
+    expect(mcp('add', '-s', 'project', 'b', '--', 'y').code).toBe(0);
+    expect(project.read('.mcp.json')).toContain('"a": {"command":  "x"}');
+    expect(mcp('remove', 'b').code).toBe(0);
+    expect(project.read('.mcp.json')).toBe(text);
+  });
+
+  it.each([
+    [['add', 'x'], 'no command'],
+    [['add', 'x', 'npx', '--flag'], 'follow --'],
+    [['add', 'x', 'https://a.invalid'], '--transport http'],
+    [['add', 'Bash', '--', 'x'], 'built-in'],
+    [['add', '-t', 'http', 'x', 'ftp://a'], 'begin with http'],
+    [['add', '-s', 'managed', 'x', '--', 'y'], 'no scope'],
+    [['add-json', 'x', '{'], 'not valid JSON'],
+    [['add-json', 'x', '{"type":"sdk"}'], 'host'],
+    [['get', 'x'], 'no MCP server "x"'],
+    [['approve', 'x'], 'no MCP server "x"'],
+  ])('%j is a mistake', (args, words) => {
+    const { mcp, personal } = world();
+    const done = mcp(...args);
+    expect([done.code, done.text]).toEqual([2, expect.stringContaining(words)]);
+    expect(() => statSync(personal)).toThrow();
+  });
+
+  it('does not write over what it does not understand', () => {
+    const { mcp, project } = world({ '.mcp.json': '{ "mcpServers": ' });
+    const done = mcp('add', '-s', 'project', 'x', '--', 'y');
+    expect([done.code, done.text]).toEqual([3, expect.stringContaining('.mcp.json:1')]);
+    expect(project.read('.mcp.json')).toBe('{ "mcpServers": ');
+  });
+
+  it('keeps answers of people, not of agents', () => {
+    const files = { '.mcp.json': servers({ p: { command: 'x' } }) };
+    const { mcp } = world(files);
+    expect(mcp('approve', 'p')).toMatchObject({ code: 3 });
+    expect(listed(mcp('list', '--json').out)).toEqual(['p project pending-approval']);
+    expect(mcp('approve', 'p', '--yes')).toMatchObject({ code: 0 });
+    expect(listed(mcp('list', '--json').out)).toEqual(['p project ready']);
+    expect(mcp('approve', 'p', '--decline').code).toBe(0);
+    expect(listed(mcp('list', '--json').out)).toEqual(['p project disabled']);
+    expect(mcp('reset-project-choices').out).toContain('one answer');
+    expect(listed(mcp('list', '--json').out)).toEqual(['p project pending-approval']);
+    const agent = world(files, { PORTCULLIS: '1' });
+    expect(agent.mcp('approve', 'p', '--yes').code).not.toBe(0);
+    expect(agent.mcp('add', '-s', 'project', 'q', '--', 'y').code).toBe(0);
+    expect(listed(agent.mcp('list', '--json').out)).toEqual([
+      'p project pending-approval',
+      'q project pending-approval',
+    ]);
+  });
+});
+
+describe('the question at the start', () => {
+  const entry = { type: 'http', url: 'http://127.0.0.1:9/', headers: { A: ref('GITHUB_TOKEN') } };
+
+  async function ask(project: TempProject, ...lines: (string | undefined)[]): Promise<string> {
+    let text = '';
+    await settleServers({
+      config: {
+        cwd: project.directory,
+        env: { HOME: project.home, GITHUB_TOKEN: 'SECRET' },
+        trust: false,
+      },
+      trust: undefined,
+      out: (more) => {
+        text += more;
+      },
+      nextLine: async () => lines.shift(),
+    });
+    return text;
+  }
+
+  it('shows what is given to whom, and keeps yes and no', async () => {
+    const table = { gh: entry, b: { command: 'x', env: { K: '1' } }, c: { command: 'y' } };
+    const { project } = world({ '.mcp.json': servers(table) });
+    const first = await ask(project, 'y', 'n', 'what?');
+    expect(first).toContain('url: http://127.0.0.1:9/\n  headers: A\n  is given: GITHUB_TOKEN\n');
+    expect(first).toContain('command: x\n  env: K\n');
+    expect(first).not.toContain('SECRET');
+    // Only what was left open is asked again.
+    const second = await ask(project, undefined);
+    expect(second.match(/has a server "(\w+)"/g)).toEqual(['has a server "c"']);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { createPersonElicit } from '../../src/cli/elicit-person.js';
+import { LineQueue } from '../../src/cli/line-queue.js';
+import { createTurns } from '../../src/cli/turns.js';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { createElicit } from '../../src/mcp/elicitation.js';
+import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
+import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
+import { offersResources, resourceTools } from '../../src/mcp/resources.js';
+import type { AskElicitation } from '../../src/protocol/elicitation.js';
+import { callTool } from '../support/permitted-call.js';
+import { call, connectTo, never, publicServer, text } from './connection-rig.js';
+
+/** The everything server, whose questions go to `ask`. */
+function everything(ask?: AskElicitation) {
+  const notes: string[] = [];
+  const elicit = createElicit({
+    scene: () => undefined,
+    ...(ask === undefined ? {} : { ask }),
+    onNote: (note) => notes.push(note),
+    clock: { monotonic: () => performance.now() },
+  });
+  return { connection: connectTo(publicServer('server-everything'), { elicit }), notes };
+}
+
+const FORM = 'trigger-elicitation-request';
+
+describe('the content of a real server', () => {
+  it('is listed and read through the tools, and by mention', async () => {
+    const { connection } = everything();
+    expect(await offersResources([connection])).toBe(true);
+    const tools = resourceTools({ connections: () => [connection], fs: nodeFileSystem });
+    const listed = (await callTool(tools.list, {})).structured as { uri: string }[];
+    const uri = listed[0]?.uri ?? '';
+    expect(listed[0]).toMatchObject({ server: 'srv', uri: expect.stringContaining('://') });
+    const read = await callTool(tools.read, { server: 'srv', uri });
+    expect(read.structured).toMatchObject({ contents: [{ uri, text: expect.any(String) }] });
+    const mentions = findMentions(`what is in @srv:${uri}?`, ['srv']);
+    const save = async () => '';
+    const blocks = await resolveMentions(mentions, {
+      connections: [connection],
+      save,
+      signal: never,
+    });
+    expect(blocks).toMatchObject([{ text: expect.stringContaining('<mcp-resource server="srv"') }]);
+    expect(blocks[0]?.failure).toBeUndefined();
+    const nowhere = await callTool(tools.read, { server: 'srv', uri: 'x://nowhere' });
+    expect(nowhere).toMatchObject({ isError: true });
+  });
+
+  it('has prompts that a person types', async () => {
+    const { connection } = everything();
+    const prompts = createMcpPrompts({ connections: () => [connection] });
+    const names = (await prompts.list()).map(({ name }) => name);
+    expect(names).toContain('mcp__srv__args-prompt');
+    const typed = readTypedPrompt('/mcp__srv__args-prompt "New York" NY');
+    if (typed === undefined) throw new Error('not read');
+    const expanded = await prompts.expand(typed, never);
+    expect(expanded.ok && JSON.stringify(expanded.value)).toContain('New York, NY');
+    const missing = await prompts.expand({ ...typed, args: '' }, never);
+    expect(missing).toMatchObject({ ok: false, error: expect.stringContaining('needs city') });
+  });
+});
+
+describe('the questions of a real server', () => {
+  it('are declined at once when nobody is there', async () => {
+    const { connection, notes } = everything();
+    expect(text(await call(connection, FORM))).toContain('declined');
+    expect(notes).toEqual([expect.stringContaining('nobody is there to answer')]);
+  });
+
+  it('are answered at the terminal, field by field', async () => {
+    const lines = new LineQueue();
+    let shown = '';
+    const out = (piece: string): void => {
+      shown += piece;
+      // The person answers each question, takes every default, and agrees at the end.
+      if (piece === '  > ') lines.push(/\(name\): [^\n]*\n[^>]*> $/.test(shown) ? 'Ada' : '');
+      if (piece.endsWith('Send? [y/n/c] ')) lines.push('y');
+    };
+    const ask = createPersonElicit({ lines, out, freshOnly: false }, createTurns());
+    const { connection } = everything(ask);
+    const answer = text(await call(connection, FORM));
+    expect(shown).toContain('The MCP server "srv" asks:');
+    expect(shown).toContain('1  Superman (hero-1)');
+    for (const part of ['Ada', '42', 'hero-1', 'fish-1', 'Guitar']) expect(answer).toContain(part);
+  });
+
+  it('get no answer that does not fit their form', async () => {
+    const { connection, notes } = everything(async () => ({
+      action: 'accept',
+      content: { name: 'Ada', integer: 1000 },
+    }));
+    expect(text(await call(connection, FORM))).toContain('declined');
+    expect(notes).toEqual([expect.stringContaining('"integer" is more than 100')]);
+  });
+});

@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { createServerAuth } from '../../src/mcp/oauth.js';
+import type { ServerAuth, ServerAuthDeps, SignInAgent } from '../../src/mcp/oauth-types.js';
+import type { OAuthEntry } from '../../src/mcp/server.js';
+import { err, ok } from '../../src/util/result.js';
+import { OAuthTestServer } from './oauth-server.js';
+
+export interface OAuthRig {
+  readonly server: OAuthTestServer;
+  readonly directory: string;
+  /** Moves on only when a test says so. */
+  readonly clock: { at: number; now(): number };
+  auth(options?: AuthOptions): ServerAuth;
+  /** A request as a transport makes it: with the token, again once after a 401, with a step up on 403. */
+  ask(auth: ServerAuth, method?: string): Promise<number>;
+  /** The text of all files in the state directory. */
+  tokens(): string;
+  stop(): Promise<void>;
+}
+
+export interface AuthOptions extends Partial<ServerAuthDeps> {
+  readonly name?: string;
+  readonly url?: string;
+  readonly oauth?: OAuthEntry;
+}
+
+export async function startRig(): Promise<OAuthRig> {
+  const server = await new OAuthTestServer().start();
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-oauth-'));
+  const clock = { at: 1_800_000_000_000, now: (): number => clock.at };
+  return {
+    server,
+    directory,
+    clock,
+    auth({ name = 'guarded', url = server.url, oauth, ...deps } = {}) {
+      const entry = { type: 'http', url, headers: {}, ...(oauth && { oauth }) } as const;
+      const base = { fs: nodeFileSystem, stateDirectory: directory, clock };
+      return createServerAuth({ name, entry }, { ...base, ...deps });
+    },
+    ask: (auth, method = 'tools/list') => askServer(server, auth, method),
+    tokens: () => readFileSync(path.join(directory, 'mcp-tokens.json'), 'utf8'),
+    async stop() {
+      await server.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function askServer(
+  server: OAuthTestServer,
+  auth: ServerAuth,
+  method: string,
+): Promise<number> {
+  const send = async (): Promise<Response> => {
+    const token = await auth.provider.token();
+    return await fetch(server.url, {
+      method: 'POST',
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+    });
+  };
+  let response = await send();
+  if (response.status === 401) {
+    const context = { response, serverUrl: new URL(server.url), fetchFn: fetch };
+    await auth.provider.onUnauthorized(context);
+    response = await send();
+  }
+  if (response.status === 403) {
+    const scope = /scope="([^"]*)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1];
+    if (await auth.stepUp({ scope })) response = await send();
+  }
+  return response.status;
+}
+
+/** A person who signs in at once: follows the redirect of the page, as a browser would, and no further. */
+export function willing(
+  options: { redirectUrl?: string; onPage?: (url: string) => void } = {},
+): SignInAgent {
+  return {
+    begin: async () =>
+      ok({
+        redirectUrl: options.redirectUrl ?? 'http://localhost:1/callback',
+        async visit({ url, state }) {
+          options.onPage?.(url);
+          const response = await fetch(url, { redirect: 'manual' });
+          const back = response.headers.get('location');
+          if (back === null) return err('there was no redirect');
+          const answer = new URL(back).searchParams;
+          return answer.get('state') === state ? ok(answer) : err('its state does not match');
+        },
+        close: async () => undefined,
+      }),
+  };
+}
