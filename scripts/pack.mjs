@@ -88,6 +88,8 @@ const USUAL = [
   'trust-collect',
   'trust-store',
   'check',
+  'rule-files',
+  'rule-taking',
 ];
 
 /** The chunks that the entry reaches without a dynamic import, and the usual ones. */
@@ -135,6 +137,15 @@ export async function writeCodeCache() {
   writeFileSync(path.join(project, 'a.txt'), 'text\n');
   const settings = { permissions: { allow: ['Read', 'Bash'], deny: ['Bash(rm *)'] } };
   writeFileSync(path.join(project, '.claude/settings.json'), JSON.stringify(settings));
+  // What is compiled here is not compiled again at a start: so there is one of everything.
+  const head = '---\nname: one\ndescription: Of no use.\n---\n\nNothing.\n';
+  for (const file of ['skills/one/SKILL.md', 'agents/one.md', 'commands/two.md', 'rules/one.md']) {
+    const full = path.join(project, '.claude', file);
+    mkdirSync(path.dirname(full), { recursive: true });
+    writeFileSync(full, file.startsWith('rules') ? head.replace('name: one', 'paths: x/*') : head);
+  }
+  writeFileSync(path.join(project, '.claude/rules/two.md'), 'Nothing.\n');
+  writeFileSync(path.join(project, 'CLAUDE.md'), 'Nothing.\n');
   const calls = [
     { tool: 'Read', input: { file_path: 'a.txt' } },
     { tool: 'Bash', input: { command: 'true' } },

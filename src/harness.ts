@@ -57,12 +57,20 @@ export async function openParts(
 ): Promise<Parts> {
   const log = await openLog(config, ground);
   const current: CurrentRun = { run: undefined };
-  const processes = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
+  const processes = createProcessSupervisor({
+    stateDirectory: stateDirectory(ground.env),
+    sessionId: log.history.sessionId,
+  });
   const hooks = openHooks(config, ground, { model, log, processes, current });
   const { sessionId } = log.history;
   const [instructions, mcp] = await Promise.all([
     openInstructions(config, ground),
-    openMcp(config, ground, { processes, hooks, sessionId }),
+    openMcp(config, ground, {
+      processes,
+      hooks,
+      sessionId,
+      spillDirectory: () => log.store.spillDirectory(sessionId),
+    }),
   ]);
   const skills = openSkills(config, ground, {
     hooks,

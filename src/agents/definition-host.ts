@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 import type { AgentDefinition } from './definition.js';
 import { readFields } from './definition-fields.js';
+import { KNOWN_TOOLS } from './definition-tools.js';
 import type { AgentProblem } from './definition-types.js';
 
 /** What `--agents` and a host's `initialize` give: definitions by their names, or the same as JSON text. */
@@ -25,7 +26,7 @@ const MOST_AGENTS = 500;
  */
 export function readHostAgents(
   given: HostAgents | undefined,
-  { knownTools }: { readonly knownTools: readonly string[] },
+  { knownTools = KNOWN_TOOLS }: { readonly knownTools?: readonly string[] } = {},
 ): Result<ReadHostAgents, string> {
   if (given === undefined) return ok({ definitions: [], problems: [] });
   const value = typeof given === 'string' ? parsed(given) : ok(given);

@@ -1,7 +1,11 @@
+import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { listOf } from '../skills/head-values.js';
 import { nearest } from '../util/nearest.js';
 import { err, ok, type Result } from '../util/result.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
+
+/** What rules may name, definitions may. */
+export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
 
 export interface ToolList {
   /** Undefined: all that subagents may have. */

@@ -1,6 +1,7 @@
 import { reminder } from '../context/reminders.js';
 import { type LongTextFiles, spillLong } from '../hooks/long-text.js';
 import type { InputMessage } from '../loop/types.js';
+import type { UserBlock } from '../protocol/content.js';
 
 /** Makes what hooks say for the model into messages of the conversation. */
 export interface HookNotes {
@@ -8,6 +9,8 @@ export interface HookNotes {
   note(texts: readonly string[]): Promise<InputMessage | undefined>;
   /** Texts that calls want in the conversation as they are. */
   followUp(texts: readonly string[]): readonly InputMessage[];
+  /** Content that stands beside a prompt and is not the person's own. */
+  blocks(content: readonly UserBlock[]): InputMessage;
   /** A text as a message that people see as well: a hook's own prompt. */
   prompt(text: string): InputMessage;
 }
@@ -33,6 +36,7 @@ export function createHookNotes(deps: LongTextFiles & { uuid(): string }): HookN
               meta: true,
             },
           ],
+    blocks: (content) => ({ uuid: deps.uuid(), content, meta: true }),
     prompt: (text) => ({ uuid: deps.uuid(), content: [{ type: 'text', text }] }),
   };
 }

@@ -24,10 +24,12 @@ export interface TurnWish {
   readonly effort?: string | undefined;
 }
 
+export type ModelLimits = Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
+
 /** The model in use. It may change between turns, never within one. */
 export interface ModelChoices {
   current(): ModelChoice;
-  limits(): Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
+  limits(): ModelLimits;
   /** A cheap one for side jobs; the current one where no cheap one is known. */
   small(): string;
   /** Resolved; each may be asked for as well as the model itself. */
@@ -39,6 +41,8 @@ export interface ModelChoices {
   /** Holds over what was chosen until the turn ends; said again, it adds to what holds. Throws as `set` does. */
   forTurn(wish: TurnWish): void;
   endTurn(): void;
+  /** For another agent: what it wants, and this model where it wants nothing. Throws as `set` does. */
+  other(wish: TurnWish): { readonly choice: ModelChoice; readonly limits: ModelLimits };
   /** What can be chosen by name. */
   offers(): readonly ModelOffer[];
 }
@@ -86,6 +90,11 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       if (turn.model === undefined && turn.effort === undefined) return;
       turn = {};
       settle();
+    },
+    other(wish) {
+      const wanted = wish.model === undefined ? model : pick(wish.model);
+      const effort = wish.effort ?? turn.effort ?? options.effort;
+      return { choice: choiceFor(wanted, { ...options, effort }), limits: wanted };
     },
     offers: () => offersOf(options, model.id),
   };

@@ -6,13 +6,15 @@ import { openModel } from '../model/open.js';
 import { chooseProvider } from '../model/provider.js';
 import { maxRetriesFrom } from '../model/retry.js';
 import { UsageLedger } from '../model/usage.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
 import type { SessionConfig } from './session-config.js';
 
 /** The provider's client, which model it is asked for, and what it has cost. */
 export interface ModelLayer {
   readonly client: ModelClient & Meter;
+  /** The same client, for an agent whose calls are booked under its own path. */
+  clientFor(agent: AgentRef): ModelClient & Meter;
   readonly ledger: UsageLedger;
   readonly choices: ModelChoices;
 }
@@ -49,10 +51,11 @@ export async function openModelLayer(
       ...(maxRetries === undefined ? {} : { maxRetries }),
     },
   });
-  const client = metered(opened, {
-    clock: parts.clock,
-    book: (model, usage) =>
-      ledger.add({ agent: MAIN_AGENT.path, model, provider: opened.provider, usage }),
-  });
-  return { client, ledger, choices };
+  const clientFor = (agent: AgentRef): ModelClient & Meter =>
+    metered(opened, {
+      clock: parts.clock,
+      book: (model, usage) =>
+        ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
+    });
+  return { client: clientFor(MAIN_AGENT), clientFor, ledger, choices };
 }

@@ -1,6 +1,8 @@
 import type { PromptHooks } from '../hooks/prompt-submit.js';
 import type { Scene } from '../hooks/scene.js';
 import type { InputMessage } from '../loop/types.js';
+import type { McpPrompts, TypedPrompt } from '../mcp/prompts.js';
+import { readTypedPrompt } from '../mcp/typed-prompt.js';
 import { textOf } from '../protocol/content.js';
 import type { ReadySkill, SkillInvoker } from '../skills/invoke.js';
 import type { SkillBook } from '../skills/skill.js';
@@ -9,6 +11,8 @@ import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
 
 export interface TypedSkillDeps {
+  /** Prompts of MCP servers. Absent: there are none. */
+  readonly mcpPrompts?: Pick<McpPrompts, 'expand'> | undefined;
   readonly book: SkillBook;
   readonly invoker: SkillInvoker;
   readonly prompts: PromptHooks;
@@ -76,6 +80,10 @@ async function expandTyped(
 ): Promise<readonly InputMessage[] | string> {
   const text = textOf(prompt.content);
   if (prompt.meta === true || !text.trimStart().startsWith('/')) return [prompt];
+  const command = deps.mcpPrompts === undefined ? undefined : readTypedPrompt(text);
+  if (command !== undefined && deps.mcpPrompts !== undefined) {
+    return await expandPrompt(deps, { prompt, command, prompts: deps.mcpPrompts }, signal);
+  }
   const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
   if (typed.kind === 'prompt' || typed.kind === 'builtin') return [prompt];
   if (typed.kind === 'unknown') return typed.message;
@@ -110,4 +118,34 @@ async function expandTyped(
     if (note !== undefined) messages.push(note);
   }
   return messages;
+}
+
+/** A server's prompt, typed by a person: its messages follow what was typed, as text and nothing else. */
+async function expandPrompt(
+  deps: TypedSkillDeps,
+  {
+    prompt,
+    command,
+    prompts,
+  }: {
+    readonly prompt: InputMessage;
+    readonly command: TypedPrompt;
+    readonly prompts: Pick<McpPrompts, 'expand'>;
+  },
+  signal: AbortSignal,
+): Promise<readonly InputMessage[] | string> {
+  const { name, args } = command;
+  const heard = await deps.prompts.expand({
+    ...deps.scene(signal),
+    type: 'mcp_prompt',
+    command: name,
+    args,
+    source: 'mcp',
+    prompt: textOf(prompt.content),
+  });
+  if (heard.kind !== 'pass') return `/${name} was held back by a hook: ${heard.reason}`;
+  const expanded = await prompts.expand(command, signal);
+  if (!expanded.ok) return expanded.error;
+  const note = await deps.notes.note(heard.contexts);
+  return [prompt, deps.notes.blocks(expanded.value), ...(note === undefined ? [] : [note])];
 }

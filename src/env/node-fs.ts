@@ -31,7 +31,7 @@ export const nodeFileSystem: FileSystem = {
   readBytes,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
   readHead: async (path, length) => {
-    const fd = openRegular(path);
+    const { fd } = openRegular(path);
     try {
       return readUpTo(fd, length);
     } finally {
@@ -61,9 +61,8 @@ const OPEN_FOR_READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 async function readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array> {
   const maxBytes = options?.maxBytes ?? Number.POSITIVE_INFINITY;
-  const fd = openRegular(path);
+  const { fd, size } = openRegular(path);
   try {
-    const { size } = fstatSync(fd);
     if (size > maxBytes) throw tooLarge(path, maxBytes);
     if (size < SMALL_FILE_BYTES) {
       // Files under /proc say 0 and hold more, so the end of the file decides, not its size.
@@ -86,7 +85,7 @@ async function readBytes(path: string, options?: { maxBytes?: number }): Promise
 }
 
 async function* stream(path: string): AsyncGenerator<Uint8Array> {
-  closeSync(openRegular(path));
+  closeSync(openRegular(path).fd);
   const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
   try {
     for (;;) {
@@ -108,10 +107,10 @@ async function remove(path: string, options?: { recursive?: boolean }): Promise<
 }
 
 /** Opens without waiting and makes sure, after opening, that it is a regular file. */
-function openRegular(path: string): number {
+function openRegular(path: string): { readonly fd: number; readonly size: number } {
   const fd = openSync(path, OPEN_FOR_READING);
   const stat = fstatSync(fd);
-  if (stat.isFile()) return fd;
+  if (stat.isFile()) return { fd, size: stat.size };
   closeSync(fd);
   throw new PortcullisError(
     'io',
@@ -130,6 +129,8 @@ function readUpTo(fd: number, length: number, sizeHint = length): Uint8Array {
     if (count === 0) break;
     chunks.push(chunk.subarray(0, count));
     total += count;
+    // Less than was asked for: the end. Files under /proc are the exception, and say that they are empty.
+    if (count < chunk.length && sizeHint > 1 && sizeHint < length) break;
     // Mostly only the end is left to be seen, which is no reason to ask for much memory.
     step = Math.min(STREAM_CHUNK_BYTES, Math.max(SMALLEST_STEP_BYTES, total));
   }

@@ -4,7 +4,7 @@
  * case, and `toPosix` gives the form that rules and listings use. Everything here is lexical
  * (nothing follows symbolic links) except where a function says that it looks at the disk.
  */
-import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import nodePath from 'node:path';
 import { PortcullisError } from '../errors.js';
@@ -168,12 +168,8 @@ function pathHash(text: string): string {
 }
 
 function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // A directory that may not be searched holds no repository that could be used.
-    return false;
-  }
+  // Also false in a directory that may not be searched: it holds no repository that could be used.
+  return existsSync(path);
 }
 
 /** What git keeps in one line. */

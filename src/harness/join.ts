@@ -62,6 +62,7 @@ export async function joinSession(
     hands,
     instructions,
     skills,
+    mcp,
     contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
   });
   const compaction = createCompaction({

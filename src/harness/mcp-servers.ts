@@ -6,10 +6,12 @@ import { createWebFetch } from '../env/web-fetch.js';
 import { messageOf } from '../errors.js';
 import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
 import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
+import type { InputMessage } from '../loop/types.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';
 import { createHeadersHelper } from '../mcp/headers-helper.js';
+import { findMentions, resolveMentions } from '../mcp/mentions.js';
 import { createServerAuth } from '../mcp/oauth.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { offersResources, resourceTools } from '../mcp/resources.js';
@@ -21,6 +23,7 @@ import { openToolCache } from '../mcp/tool-cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tool-listing.js';
 import { toolNames } from '../mcp/tool-names.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
+import { textOf, type UserBlock } from '../protocol/content.js';
 import { type AnnouncedServer, deferredToolsReminder } from '../tools/deferral.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -34,6 +37,8 @@ export interface McpParts {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
   readonly sessionId: string;
+  /** A directory of the session for what is too long to show. */
+  spillDirectory(): string;
 }
 
 export interface ServerParts extends McpParts {
@@ -217,6 +222,29 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       (name) => usable().find((one) => one.declaration.name === name),
       (names) => isBanned(names),
     ),
+    /** What prompts of a person name as `@server:uri`. */
+    async attached(prompts: readonly InputMessage[], signal: AbortSignal): Promise<UserBlock[]> {
+      const typed = prompts
+        .filter(({ meta }) => meta !== true)
+        .map(({ content }) => textOf(content));
+      const names = usable().map(({ declaration }) => declaration.name);
+      const mentions = typed.flatMap((text) => findMentions(text, names));
+      if (mentions.length === 0) return [];
+      const blocks = await resolveMentions(mentions, {
+        connections: usable(),
+        signal,
+        async save(name, bytes) {
+          const file = join(parts.spillDirectory(), name);
+          await fs.writeAtomic(file, bytes, { mode: 0o600 });
+          return file;
+        },
+        // fail-closed: what the model may not read is not read for it either.
+        refuse: () =>
+          isBanned(['ReadMcpResourceTool']) ? 'ReadMcpResourceTool is denied' : undefined,
+      });
+      for (const { failure } of blocks) if (failure !== undefined) tell(failure);
+      return blocks.map(({ text }) => ({ type: 'text', text }));
+    },
     rootsChanged: servers.rootsChanged,
     ask,
     /** Other servers of the host, in place of those before. */

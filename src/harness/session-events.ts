@@ -24,6 +24,7 @@ import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
 
 export interface SessionEventParts {
@@ -33,6 +34,7 @@ export interface SessionEventParts {
   readonly hands: Hands;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
 }
@@ -40,7 +42,7 @@ export interface SessionEventParts {
 /** What hooks see and do around prompts, turns, summaries, settings and the model. */
 export function openSessionEvents(config: SessionConfig, ground: Ground, parts: SessionEventParts) {
   const { clock, env, workspace } = ground;
-  const { model, log, hooks, hands, instructions, skills } = parts;
+  const { model, log, hooks, hands, instructions, skills, mcp } = parts;
   const { dispatch, tell, notes } = hooks;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
@@ -189,6 +191,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   const typing = {
     book: skills.book,
     invoker: skills.invoker,
+    mcpPrompts: mcp?.prompts,
     prompts,
     notes,
     scene: hooks.scene,
@@ -210,7 +213,10 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
     // At the start they have just been listed.
     if (hasRun) await reloadSkills();
-    return await submitTyped(typing, given, signal);
+    const attached = (await mcp?.attached(given, signal)) ?? [];
+    const submitted = await submitTyped(typing, given, signal);
+    if (submitted.kind !== 'pass' || attached.length === 0) return submitted;
+    return { ...submitted, inputs: [...submitted.inputs, notes.blocks(attached)] };
   };
   const ended: typeof runs.ended = async (outcome) => {
     hasRun = true;
@@ -245,6 +251,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
         throw new PortcullisError('usage', `${full} is not a directory`);
       }
       workspace.addRoot(full);
+      mcp?.rootsChanged();
       watch.directoryAdded({ directory: full, source: 'slash_command' }, placeNow());
     },
   };

@@ -130,7 +130,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
     async listing(windowTokens: number): Promise<string | undefined> {
-      const listing = listed(await book.list(), windowTokens);
+      const listing = listed(await book.offered(), windowTokens);
       if (listing.note !== undefined) parts.hooks.tell(listing.note);
       return listing.text === '' ? undefined : reminder(listingMessage(listing));
     },

@@ -1,4 +1,5 @@
 import type { ModelEvent, ModelFailure, ModelRequest, StreamEvent } from '../model/client.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import type {
   AssistantBlock,
   AssistantMessage,
@@ -72,7 +73,9 @@ export type LoopEvent =
     }
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
-  | { readonly type: 'input'; readonly message: InputMessage };
+  | { readonly type: 'input'; readonly message: InputMessage }
+  /** The same of an agent that works for another one. No loop tells this of itself. */
+  | { readonly type: 'child'; readonly agent: AgentRef; readonly event: LoopEvent };
 
 /** The conversation as the model sees it. The loop is its only writer during a run. */
 export interface Conversation {

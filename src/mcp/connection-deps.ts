@@ -1,9 +1,8 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { Clock } from '../env/clock.js';
 import type { Environment } from '../env/environment.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import type { Result } from '../util/result.js';
-import type { TokenProvider } from './oauth-types.js';
 import type { Elicit, McpConnection, McpEntry } from './server.js';
 
 /** A connection with what only its owner needs. */
@@ -29,8 +28,12 @@ export interface StepUpChallenge {
   readonly description?: string;
 }
 
-/** Where the tokens of a connection come from. */
-export type ConnectionAuth = OAuthClientProvider | TokenProvider;
+/** Where the tokens of a connection come from: our own provider, or one that the library drives. */
+export type ConnectionAuth = AuthProvider | OAuthClientProvider;
+
+export async function currentToken(source: ConnectionAuth): Promise<string | undefined> {
+  return 'token' in source ? source.token() : (await source.tokens())?.access_token;
+}
 
 export interface ConnectionDeps {
   readonly processes: Pick<ProcessSupervisor, 'open'>;

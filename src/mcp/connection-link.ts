@@ -1,7 +1,13 @@
 import { orAbort } from '../util/abort.js';
 import { err, ok, type Result } from '../util/result.js';
 import { Backoff } from './connection-backoff.js';
-import { type ConnectionDeps, type ConnectionTimeouts, timeoutsFor } from './connection-deps.js';
+import {
+  type ConnectionAuth,
+  type ConnectionDeps,
+  type ConnectionTimeouts,
+  currentToken,
+  timeoutsFor,
+} from './connection-deps.js';
 import { type Era, openSession, type Session } from './connection-session.js';
 import { loadLibrary } from './library.js';
 import type { SafeError } from './safe-error.js';
@@ -31,6 +37,12 @@ export interface LinkParts {
   onChange(change: ListKind | 'state'): void;
 }
 
+/** The server does not let us in. `isOwn`: with credentials that were configured. */
+interface Refusal {
+  readonly isOwn: boolean;
+  readonly message?: string | undefined;
+}
+
 /** Attempts of one connect, and of the reconnecting that nobody asked for. */
 const FIRST_ATTEMPTS = 3;
 const REOPEN_ATTEMPTS = 5;
@@ -53,8 +65,9 @@ export class Link {
   #clearing: Promise<void> = Promise.resolve();
   #knownEra: Era | undefined;
   #lastStderr = '';
-  /** Until then a missing sign-in is not tried again. */
+  /** Until then a missing sign-in is not tried again, unless there is another token than the refused one. */
   #authUntil = Number.NEGATIVE_INFINITY;
+  #refusedToken: string | undefined;
   #wantsRefresh = false;
   #reopening: NodeJS.Timeout | undefined;
 
@@ -126,7 +139,7 @@ export class Link {
     switch (thrown.kind) {
       case 'auth':
         this.#drop();
-        this.#missesAuth(session.hasOwnAuthorization);
+        this.#missesAuth({ isOwn: session.hasOwnAuthorization, message: thrown.message });
         return;
       case 'closed':
       case 'ended':
@@ -148,17 +161,18 @@ export class Link {
     }
   }
 
-  authError(hasOwnAuthorization: boolean): SafeError {
+  /** What is said of a refusal for want of rights. */
+  authError(refusal: Refusal): SafeError {
     const { words, deps } = this.#parts;
-    if (!hasOwnAuthorization) return needsAuth(words, deps.signInUrl?.());
+    if (!refusal.isOwn)
+      return needsAuth(words, { message: refusal.message, url: deps.signInUrl?.() });
     const text = 'refused the Authorization header that is configured for it (HTTP 401).';
     return safeError(words, 'connect-failed', text);
   }
 
   #heldBack(): SafeError | undefined {
-    const { words, deps } = this.#parts;
+    const { words } = this.#parts;
     if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
-    if (deps.clock.monotonic() < this.#authUntil) return needsAuth(words, deps.signInUrl?.());
     const waitMs = this.#backoff.waitMs();
     if (waitMs === 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
@@ -172,6 +186,8 @@ export class Link {
 
   async #connect(): Promise<Result<Session, SafeError>> {
     const { deps } = this.#parts;
+    const missing = await this.#missingAuth();
+    if (missing !== undefined) return err(missing);
     this.#set('pending', this.error);
     await this.#clearing;
     const deadline = new AbortController();
@@ -191,6 +207,19 @@ export class Link {
     }
   }
 
+  /** The remembered want of a sign-in; undefined when there is none, or somebody has signed in since. */
+  async #missingAuth(): Promise<SafeError | undefined> {
+    const { error } = this;
+    const { clock, authProvider } = this.#parts.deps;
+    if (error === undefined || clock.monotonic() >= this.#authUntil) return undefined;
+    if (authProvider === undefined) return error;
+    const token = await currentToken(authProvider).catch(() => undefined);
+    if (token === undefined || token === this.#refusedToken) return error;
+    this.#authUntil = Number.NEGATIVE_INFINITY;
+    this.#wantsRefresh = false;
+    return undefined;
+  }
+
   async #refreshAuth(signal: AbortSignal): Promise<void> {
     this.#wantsRefresh = false;
     const refreshing = this.#parts.deps.refreshAuth?.() ?? Promise.resolve();
@@ -208,7 +237,7 @@ export class Link {
           return this.#gaveUp(safeError(this.#parts.words, 'closed', 'has been closed.'));
         const late: Thrown = { kind: 'timeout' };
         const read = deadline.aborted ? late : readThrown(await loadLibrary(), thrown);
-        if (read.kind === 'auth') return err(this.#missesAuth(read.isOwn));
+        if (read.kind === 'auth') return err(this.#missesAuth(read));
         const error = connectError(this.#parts.words, read);
         if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
         try {
@@ -257,17 +286,25 @@ export class Link {
     return err(error);
   }
 
-  #missesAuth(hasOwnAuthorization: boolean): SafeError {
-    const error = this.authError(hasOwnAuthorization);
-    if (hasOwnAuthorization) {
+  #missesAuth(refusal: Refusal): SafeError {
+    const error = this.authError(refusal);
+    if (refusal.isOwn) {
       // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
       this.#set('failed', error);
       return error;
     }
-    this.#authUntil = this.#parts.deps.clock.monotonic() + this.timeouts.authMemoryMs;
+    const { clock, authProvider } = this.#parts.deps;
+    this.#authUntil = clock.monotonic() + this.timeouts.authMemoryMs;
     this.#wantsRefresh = true;
     this.#set('needs-auth', error);
+    this.#refusedToken = undefined;
+    if (authProvider !== undefined) void this.#rememberToken(authProvider);
     return error;
+  }
+
+  async #rememberToken(source: ConnectionAuth): Promise<void> {
+    // Without a token any later one is another.
+    this.#refusedToken = await currentToken(source).catch(() => undefined);
   }
 
   /** It is gone, and not because we wanted it. */

@@ -265,7 +265,10 @@ class Connection implements ClientConnection {
       const text = 'was closed while it was being asked.';
       return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
     }
-    if (thrown.kind === 'auth') return this.#link.authError(session.hasOwnAuthorization);
+    if (thrown.kind === 'auth') {
+      const { hasOwnAuthorization: isOwn } = session;
+      return this.#link.authError({ isOwn, message: thrown.message });
+    }
     if (thrown.kind !== 'rpc' || thrown.code !== PAGES_REQUIRED) {
       return requestError(this.#words, thrown, isCall);
     }

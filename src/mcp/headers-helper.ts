@@ -1,4 +1,4 @@
-import { type Environment, minimalEnvironment, shellEnvironment } from '../env/environment.js';
+import { type Environment, shellEnvironment } from '../env/environment.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
@@ -30,8 +30,10 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 const GRACE_MS = 250;
 
-/** Who wrote the entry: a helper of somebody else gets no credentials and needs trust. */
-const FOREIGN: ReadonlySet<McpScope> = new Set(['project', 'local', 'plugin', 'agent']);
+/** Entries of somebody else: their helpers see no credentials. */
+const FOREIGN: ReadonlySet<McpScope> = new Set(['project', 'plugin', 'agent']);
+/** Entries that are bound to a folder, whoever wrote them, and those of others. */
+const NEEDS_TRUST: ReadonlySet<McpScope> = new Set(['local', ...FOREIGN]);
 
 /** Undefined when the entry has none. */
 export function createHeadersHelper(
@@ -42,7 +44,7 @@ export function createHeadersHelper(
   if (headersHelper === undefined) return undefined;
   return async () => {
     // fail-closed: without its headers the connection is not made at all.
-    if (FOREIGN.has(declaration.scope) && !deps.trusted) {
+    if (NEEDS_TRUST.has(declaration.scope) && !deps.trusted) {
       return err('its headersHelper runs only in a trusted folder');
     }
     const shell = shellFor(headersHelper, deps);
@@ -103,7 +105,7 @@ function environmentFor(
     CLAUDE_CODE_MCP_SERVER_URL: entry.url,
     PWD: cwd,
   };
-  if (FOREIGN.has(scope)) return shellEnvironment(minimalEnvironment(env), { extra });
+  if (FOREIGN.has(scope)) return shellEnvironment(env, { extra });
   // A person's own helper gets at the credentials from which it makes headers.
   const whole = Object.entries(env).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,

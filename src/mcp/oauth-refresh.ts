@@ -37,20 +37,32 @@ export async function refreshShared(
   used: string | undefined,
 ): Promise<Result<string, RefreshFailure>> {
   const lock = join(context.stateDirectory, `mcp-refresh-${context.key}.lock`);
-  const done = await withFileLock(lock, LOCK, async () => {
-    const read = await context.store.read(context.key);
-    if (!read.ok) return err({ kind: 'void', reason: read.error } as const);
-    const stored = read.value;
-    const { tokens } = stored ?? {};
-    if (tokens !== undefined && tokens.accessToken !== used) return ok(tokens.accessToken);
-    if (stored === undefined || tokens?.refreshToken === undefined) {
-      return err({ kind: 'void', reason: 'there is no token that could be renewed' } as const);
-    }
-    return await refreshNow(context, stored, tokens.refreshToken);
-  });
-  return (
-    done?.value ?? err({ kind: 'unreachable', reason: 'another program is renewing its token' })
-  );
+  try {
+    const done = await withFileLock(lock, LOCK, () => refreshUnlessDone(context, used));
+    return done?.value ?? later('another program is renewing its token');
+  } catch {
+    // fail-closed: without the lock two programs could use up one refresh token.
+    return later('the state directory cannot be written');
+  }
+}
+
+function later(reason: string): { readonly ok: false; readonly error: RefreshFailure } {
+  return err({ kind: 'unreachable', reason });
+}
+
+async function refreshUnlessDone(
+  context: RefreshContext,
+  used: string | undefined,
+): Promise<Result<string, RefreshFailure>> {
+  const read = await context.store.read(context.key);
+  if (!read.ok) return err({ kind: 'void', reason: read.error } as const);
+  const stored = read.value;
+  const { tokens } = stored ?? {};
+  if (tokens !== undefined && tokens.accessToken !== used) return ok(tokens.accessToken);
+  if (stored === undefined || tokens?.refreshToken === undefined) {
+    return err({ kind: 'void', reason: 'there is no token that could be renewed' } as const);
+  }
+  return await refreshNow(context, stored, tokens.refreshToken);
 }
 
 async function refreshNow(
@@ -83,7 +95,7 @@ async function refreshNow(
   } catch (thrown) {
     const code = oauthCodeOf(thrown);
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') {
-      return err({ kind: 'unreachable', reason: reasonOf(thrown) });
+      return later(reasonOf(thrown));
     }
     // Void for good: neither this refresh token nor what came with it is ever sent again.
     const { tokens: _void, ...rest } = stored;

@@ -6,6 +6,9 @@ import { markedResource, oneLine } from './resource-content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from './server.js';
 import { normaliseName } from './tool-names.js';
 import { shownText } from './tool-text.js';
+import type { TypedPrompt } from './typed-prompt.js';
+
+export { readTypedPrompt, type TypedPrompt } from './typed-prompt.js';
 
 /** A prompt of a server, as a person types it. */
 export interface PromptCommand {
@@ -15,12 +18,6 @@ export interface PromptCommand {
   /** One line, shown in lists. */
   readonly description: string;
   readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
-}
-
-/** What somebody typed, when it is a command of this kind. */
-export interface TypedPrompt {
-  readonly name: string;
-  readonly args: string;
 }
 
 /**
@@ -35,13 +32,6 @@ export interface McpPrompts {
     typed: TypedPrompt,
     signal: AbortSignal,
   ): Promise<Result<readonly (TextBlock | ImageBlock)[], string>>;
-}
-
-/** Whether a text is `/mcp__server__prompt arguments`. Says nothing of whether there is one of that name. */
-export function readTypedPrompt(text: string): TypedPrompt | undefined {
-  const match = /^\s*\/(mcp__[A-Za-z0-9_-]+)(?:\s+([\s\S]*))?$/.exec(text);
-  const name = match?.[1];
-  return name === undefined ? undefined : { name, args: (match?.[2] ?? '').trim() };
 }
 
 const ALL_CHARS = 150_000;

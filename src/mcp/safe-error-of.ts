@@ -39,7 +39,9 @@ export function safeError(
 export function connectError(words: SafeWords, thrown: Thrown): SafeError {
   switch (thrown.kind) {
     case 'auth':
-      return needsAuth(words, undefined);
+      return needsAuth(words, { message: thrown.message });
+    case 'auth-failed':
+      return { code: 'connect-failed', message: thrown.message, mayHaveRun: false };
     case 'timeout':
       return safeError(words, 'connect-timeout', 'did not answer in time.');
     case 'ended':
@@ -116,6 +118,7 @@ export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean):
         'is not connected any more; the next call connects anew.',
       );
     case 'auth':
+    case 'auth-failed':
     case 'headers':
       return connectError(words, thrown);
   }
@@ -149,13 +152,15 @@ export function crashed(words: SafeWords, mayHaveRun: boolean): SafeError {
   );
 }
 
-export function needsAuth(words: SafeWords, url: string | undefined): SafeError {
-  return safeError(
-    words,
-    'needs-auth',
-    'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.',
-    { url },
-  );
+/** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */
+export function needsAuth(
+  words: SafeWords,
+  more: { readonly message?: string | undefined; readonly url?: string | undefined },
+): SafeError {
+  const text =
+    'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.';
+  const error = safeError(words, 'needs-auth', text, { url: more.url });
+  return more.message === undefined ? error : { ...error, message: more.message };
 }
 
 /** What the server wrote, as a result for the model: bounded, visible, without secrets and home paths. */

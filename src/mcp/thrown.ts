@@ -3,6 +3,8 @@ import type { LineProcessEnd } from '../env/process.js';
 import { SocketRefused } from '../env/web-socket.js';
 import { isRecord } from '../util/own.js';
 import type { McpLibrary } from './library.js';
+import { failureInside } from './oauth-failure.js';
+import type { AuthFailure } from './oauth-types.js';
 
 /** The message was not taken by the channel: nobody saw it. */
 export class NotSent extends Error {
@@ -62,7 +64,9 @@ export type Thrown =
   /** Its HTTP side refused the message. `isSessionGone`: because it knows our session no more. */
   | { readonly kind: 'http'; readonly status: number; readonly isSessionGone: boolean }
   /** `isOwn`: of credentials that were configured, where a sign-in would not help. */
-  | { readonly kind: 'auth'; readonly isOwn: boolean }
+  | { readonly kind: 'auth'; readonly isOwn: boolean; readonly message?: string | undefined }
+  /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
+  | { readonly kind: 'auth-failed'; readonly message: string }
   | { readonly kind: 'network'; readonly network: HttpErrorKind }
   | { readonly kind: 'ended'; readonly end: LineProcessEnd }
   /** The channel closed while an answer was awaited. */
@@ -79,6 +83,8 @@ export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   if (thrown instanceof ServerEnded) return { kind: 'ended', end: thrown.end };
   if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
   if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };
+  const refusal = failureInside(thrown);
+  if (refusal !== undefined) return authFailure(refusal);
   if (thrown instanceof HttpError) return { kind: 'network', network: thrown.kind };
   if (thrown instanceof SocketRefused) return httpStatus(thrown.status, undefined);
   if (thrown instanceof library.ProtocolError) return rpcError(thrown);
@@ -90,6 +96,12 @@ export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
     return { kind: 'network', network: networkOf(thrown) };
   }
   return plainError(thrown);
+}
+
+function authFailure({ kind, message }: AuthFailure): Thrown {
+  return kind === 'failed'
+    ? { kind: 'auth-failed', message }
+    : { kind: 'auth', isOwn: false, message };
 }
 
 function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {

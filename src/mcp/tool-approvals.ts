@@ -43,7 +43,8 @@ export function openToolApprovals(place: {
     }
     // fail-closed: what was lost stays lost, or the next session would take every other tool for new.
     const lost = before.damaged ? { lost: true } : {};
-    const head = { server: server.name, tools: [...prints], ...lost };
+    const columns = { names: [...prints.keys()], prints: [...prints.values()] };
+    const head = { server: server.name, ...columns, ...lost };
     try {
       await files.write(server, head, [...definitions]);
     } catch (thrown) {
@@ -89,16 +90,25 @@ function contentOf(read: Read): Content {
   const nothing = { prints: new Map(), definitions: () => new Map() };
   if (read.kind !== 'found') return { ...nothing, damaged: read.kind === 'damaged' };
   const { head, body } = read.file;
-  const prints = pairs(head.tools);
+  const prints = printsOf(head.names, head.prints);
   // fail-closed: half a list would make the missing tools new ones.
-  if (prints?.every(([, print]) => typeof print === 'string') !== true) {
-    return { ...nothing, damaged: true };
+  if (prints === undefined) return { ...nothing, damaged: true };
+  const definitions = (): ReadonlyMap<string, unknown> => new Map(pairs(body()) ?? []);
+  return { prints, definitions, damaged: head.lost === true };
+}
+
+function printsOf(names: unknown, prints: unknown): ReadonlyMap<string, string> | undefined {
+  if (!Array.isArray(names) || !Array.isArray(prints) || names.length !== prints.length) {
+    return undefined;
   }
-  return {
-    prints: new Map(prints as readonly (readonly [string, string])[]),
-    definitions: () => new Map(pairs(body()) ?? []),
-    damaged: head.lost === true,
-  };
+  const made = new Map<string, string>();
+  for (let index = 0; index < names.length; index++) {
+    const name: unknown = names[index];
+    const print: unknown = prints[index];
+    if (typeof name !== 'string' || typeof print !== 'string') return undefined;
+    made.set(name, print);
+  }
+  return made;
 }
 
 function pairs(value: unknown): readonly (readonly [string, unknown])[] | undefined {

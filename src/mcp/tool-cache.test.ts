@@ -89,7 +89,7 @@ describe('the cache of tools', () => {
   it('is ignored when others may write it', async () => {
     const cache = openToolCache({ fs, stateDirectory });
     await cache.write(server, listing());
-    chmodSync(fileIn('mcp-tools'), 0o666);
+    chmodSync(path.join(stateDirectory, 'mcp-tools'), 0o777);
     expect(await cache.read(server)).toBeUndefined();
   });
 });

@@ -22,14 +22,15 @@ export function openToolCache(place: {
       return read.kind === 'found' ? listingFrom(read.file.head, read.file.body) : undefined;
     },
     async write(server, { tools, instructions, serverInfo, problems }) {
-      const index = tools.map(({ name, fingerprint, size, alwaysLoad }) => [
-        name,
-        fingerprint,
-        size,
-        alwaysLoad ? 1 : 0,
-      ]);
-      const head = { server: server.name, tools: index, instructions, serverInfo, problems };
-      const raws = tools.map(({ raw }) => raw());
+      // Columns: read a thousand at a time, they cost less than rows.
+      const columns = {
+        names: tools.map(({ name }) => name),
+        prints: tools.map(({ fingerprint }) => fingerprint),
+        sizes: tools.map(({ size }) => size),
+        always: tools.flatMap(({ alwaysLoad }, index) => (alwaysLoad ? [index] : [])),
+      };
+      const head = { server: server.name, ...columns, instructions, serverInfo, problems };
+      const raws = tools.map((tool) => tool.raw());
       await files.write(server, head, raws);
     },
     forget: (server) => files.remove(server),
@@ -41,37 +42,73 @@ function listingFrom(
   head: Readonly<Record<string, unknown>>,
   body: () => unknown,
 ): ServerListing | undefined {
-  if (!Array.isArray(head.tools)) return undefined;
-  let raws: readonly unknown[] | undefined;
-  const rawAt = (index: number): RawTool => {
-    if (raws === undefined) {
-      const value = body();
-      raws = Array.isArray(value) ? value : [];
-    }
-    const raw = raws[index];
-    if (!isRecord(raw)) throw new Error('the cache of its tools is damaged');
-    return raw as unknown as RawTool;
-  };
+  const { names, prints, sizes, always, instructions, serverInfo, problems } = head;
+  if (!Array.isArray(names) || !Array.isArray(prints) || !Array.isArray(sizes)) return undefined;
+  const isAlways = new Set(Array.isArray(always) ? always : []);
+  const raws = new CachedTools(body);
   const tools: ListedTool[] = [];
-  for (const [index, entry] of head.tools.entries()) {
-    const [name, fingerprint, size, alwaysLoad] = Array.isArray(entry) ? entry : [];
-    if (typeof name !== 'string' || typeof fingerprint !== 'string') return undefined;
-    tools.push({
-      name,
-      fingerprint,
-      size: Number(size),
-      alwaysLoad: alwaysLoad === 1,
-      raw: () => rawAt(index),
-    });
+  for (let index = 0; index < names.length; index++) {
+    const name: unknown = names[index];
+    const print: unknown = prints[index];
+    if (typeof name !== 'string' || typeof print !== 'string') return undefined;
+    tools.push(
+      new CachedTool(name, print, Number(sizes[index]), isAlways.has(index), { raws, index }),
+    );
   }
-  const { instructions, serverInfo } = head;
   const info = isRecord(serverInfo)
     ? { name: String(serverInfo.name), version: String(serverInfo.version) }
     : undefined;
   return {
     tools,
-    problems: Array.isArray(head.problems) ? head.problems.map(String) : [],
+    problems: Array.isArray(problems) ? problems.map(String) : [],
     ...(typeof instructions === 'string' ? { instructions } : {}),
     ...(info === undefined ? {} : { serverInfo: info }),
   };
+}
+
+/** The definitions of one server, parsed when the first is wanted. */
+class CachedTools {
+  readonly #body: () => unknown;
+  #raws: readonly unknown[] | undefined;
+
+  constructor(body: () => unknown) {
+    this.#body = body;
+  }
+
+  at(index: number): RawTool {
+    if (this.#raws === undefined) {
+      const value = this.#body();
+      this.#raws = Array.isArray(value) ? value : [];
+    }
+    const raw = this.#raws[index];
+    if (!isRecord(raw)) throw new Error('the cache of its tools is damaged');
+    return raw as unknown as RawTool;
+  }
+}
+
+/** A class, as there may be thousands of them before the first request. */
+class CachedTool implements ListedTool {
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly size: number;
+  readonly alwaysLoad: boolean;
+  readonly #place: { readonly raws: CachedTools; readonly index: number };
+
+  constructor(
+    name: string,
+    fingerprint: string,
+    size: number,
+    alwaysLoad: boolean,
+    place: { readonly raws: CachedTools; readonly index: number },
+  ) {
+    this.name = name;
+    this.fingerprint = fingerprint;
+    this.size = size;
+    this.alwaysLoad = alwaysLoad;
+    this.#place = place;
+  }
+
+  raw(): RawTool {
+    return this.#place.raws.at(this.#place.index);
+  }
 }

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { join, separator } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { ServerDeclaration } from './server.js';
@@ -48,20 +49,19 @@ export function openServerFiles(place: {
   const { fs, stateDirectory } = place;
   const directory = join(stateDirectory, place.folder);
   const fileOf = (id: string): string => join(directory, `${id}.json`);
+  let ours: Promise<boolean | undefined> | undefined;
   return {
     async read(server) {
-      const id = idOf(server);
-      const file = fileOf(id);
       try {
-        const stat = await fs.stat(file);
-        if (stat === undefined) return { kind: 'absent' };
-        // fail-closed: what others may write is not ours.
-        const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;
-        if (stat.kind !== 'file' || stat.foreign === true || isOpen) return { kind: 'damaged' };
-        return parsed(await fs.readBytes(file, { maxBytes: MAX_BYTES }), id);
-      } catch {
+        // Asked once and not for every file: nobody else can put one there.
+        ours ??= isOurs(fs, directory);
+        const found = await ours;
+        if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
+        const id = idOf(server);
+        return parsed(await fs.readBytes(fileOf(id), { maxBytes: MAX_BYTES }), id);
+      } catch (thrown) {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
-        return { kind: 'damaged' };
+        return { kind: systemCodeOf(thrown) === 'ENOENT' ? 'absent' : 'damaged' };
       }
     },
     async write(server, head, body) {
@@ -72,6 +72,7 @@ export function openServerFiles(place: {
       const first = JSON.stringify({ ...head, version: VERSION, id, sum, length });
       await fs.makeDirectory(stateDirectory, { mode: 0o700 });
       await fs.makeDirectory(directory, { mode: 0o700 });
+      ours = undefined;
       const file = fileOf(id);
       // A file with a wrong mode would keep it.
       const stat = await fs.stat(file);
@@ -82,9 +83,25 @@ export function openServerFiles(place: {
   };
 }
 
+/** Undefined when there is no such directory. */
+async function isOurs(fs: StoreFiles, directory: string): Promise<boolean | undefined> {
+  const stat = await fs.stat(directory);
+  if (stat === undefined) return undefined;
+  // fail-closed: what others may write is not ours.
+  const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;
+  return stat.kind === 'directory' && stat.foreign !== true && !isOpen;
+}
+
+const ids = new WeakMap<StoredServer, string>();
+
 /** The same words in another file start another program: relative paths lead elsewhere. */
-function idOf({ name, contentHash, origin }: StoredServer): string {
-  return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
+function idOf(server: StoredServer): string {
+  const known = ids.get(server);
+  if (known !== undefined) return known;
+  const { name, contentHash, origin } = server;
+  const id = sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
+  ids.set(server, id);
+  return id;
 }
 
 const LINE_END = 0x0a;

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebFetch } from '../env/web-fetch.js';
-import type { ConnectionAuth, StepUpChallenge } from './connection-deps.js';
+import { type ConnectionAuth, currentToken, type StepUpChallenge } from './connection-deps.js';
 import type { McpLibrary } from './library.js';
 import { HeadersFailed, STREAM_ENDED } from './thrown.js';
 
@@ -203,10 +203,10 @@ async function steppedUp(
     ...(asked.errorDescription === undefined ? {} : { description: asked.errorDescription }),
   });
   if (!hasMore) return response;
-  const tokens = await authProvider.tokens();
-  if (tokens === undefined) return response;
+  const token = await currentToken(authProvider);
+  if (token === undefined) return response;
   await response.body?.cancel();
-  return send({ authorization: `Bearer ${tokens.access_token}` });
+  return send({ authorization: `Bearer ${token}` });
 }
 
 /** The library's own headers stay; a configured one never takes the place of a protocol header. */

@@ -25,15 +25,23 @@ export function createAgentRules(
     problems.push(...deadPattern(entry, why));
     return [];
   });
+  // By the patterns that fit, of which there are few; agents come and go.
   const known = new Map<string, RuleSet>();
   return {
     problems,
     rulesOf(agent) {
-      const key = `${agent.type} ${agent.path}`;
+      const mine = compiled.flatMap(({ names, rules }, index) =>
+        names(agent) ? [{ index, rules }] : [],
+      );
+      if (mine.length === 0) return everybody;
+      const key = `${agent.untrusted === true} ${mine.map(({ index }) => index).join(' ')}`;
       const found = known.get(key);
       if (found !== undefined) return found;
-      const mine = compiled.filter(({ names }) => names(agent)).map(({ rules }) => rules);
-      const made = mine.length === 0 ? everybody : joined([everybody, ...mine]);
+      const sets = mine.map(({ rules }) =>
+        // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
+        agent.untrusted === true ? { ...rules, allow: [] } : rules,
+      );
+      const made = joined([everybody, ...sets]);
       known.set(key, made);
       return made;
     },

@@ -36,6 +36,8 @@ export interface Answering {
   /** The rules of the settings with those of answers. */
   withAnswers(base: RuleSet, agent: AgentRef): RuleSet;
   beginTurn(): void;
+  /** An agent has ended: what was answered for it alone is over. */
+  forget(agentPath: string): void;
 }
 
 /** Everything that makes an answer reach further than its call. */
@@ -75,5 +77,6 @@ export function openAnswering(parts: AnsweringParts): Answering {
     resolver: answeredBefore(grants),
     withAnswers: (base, agent) => join(base, grants.rules(agent)),
     beginTurn: grants.beginTurn,
+    forget: grants.forget,
   };
 }

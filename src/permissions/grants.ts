@@ -27,6 +27,8 @@ export interface Grants {
   covers(call: GateCall): boolean;
   /** A new prompt: what held for one turn is over. */
   beginTurn(): void;
+  /** An agent has ended: what was answered for it alone is over. */
+  forget(agentPath: string): void;
 }
 
 interface Entry<T> {
@@ -83,6 +85,12 @@ export function createGrants(
     beginTurn() {
       rules = rules.filter(({ reach }) => reach.until !== 'turn');
       calls = calls.filter(({ reach }) => reach.until !== 'turn');
+    },
+    forget(agentPath) {
+      const isOthers = ({ reach }: Entry<unknown>): boolean => reach.agent !== agentPath;
+      rules = rules.filter(isOthers);
+      calls = calls.filter(isOthers);
+      compiled.delete(agentPath);
     },
   };
 }

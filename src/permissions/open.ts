@@ -15,6 +15,7 @@ import type {
 import type { Workspace } from '../tools/tool.js';
 import { originOf } from '../util/sourced.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
+import { createAgentModes } from './agent-modes.js';
 import {
   type Answering,
   type AnsweringParts,
@@ -77,7 +78,8 @@ export interface GateExtension {
 /** The gate of a session and the mode it goes by. */
 export interface Permissions {
   readonly gate: Gate;
-  mode(): PermissionMode;
+  /** Of this agent; absent: of the session. */
+  mode(agent?: AgentRef): PermissionMode;
   /** Throws when the mode may not be chosen now. */
   setMode(mode: PermissionMode): void;
   /** Tool names that allow rules mention. */
@@ -91,7 +93,9 @@ export interface Permissions {
   /** Set once an agent keeps asking for what it cannot have. */
   stuck(agentPath: string): string | undefined;
   /** The model has answered, having seen what became of its calls. */
-  nextAnswer(): void;
+  nextAnswer(agentPath?: string): void;
+  /** An agent begins, with a mode of its own where its definition names one. Returns what ends it. */
+  admit(agent: AgentRef, mode: PermissionMode | undefined): () => void;
   /** A new prompt: what held or was counted for one turn is over. */
   beginTurn(): void;
   /** Other settings for the calls to come. A fatal problem among those returned: nothing changed. */
@@ -110,6 +114,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode = next;
     parts.emit({ type: 'mode', mode });
   };
+  const modes = createAgentModes(() => mode);
   const answering = answeringOf(parts, live, { home, setMode });
   const refusals = createRefusals(parts.clock);
   const { extension } = parts;
@@ -118,7 +123,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     fs: parts.fs,
     home,
     clock: parts.clock,
-    mode: () => mode,
+    mode: modes.of,
     rules: (agent) => {
       const rules = live.rules(agent);
       const answered = answering?.withAnswers(rules, agent) ?? rules;
@@ -139,13 +144,21 @@ export function openPermissions(parts: PermissionParts): Permissions {
   });
   return {
     gate: refusals.watch(gate),
-    mode: () => mode,
+    mode: modes.of,
     setMode,
+    admit(agent, own) {
+      const leave = modes.admit(agent, own);
+      return () => {
+        leave();
+        refusals.beginTurn(agent.path);
+        answering?.forget(agent.path);
+      };
+    },
     hidden: (agent, { roots }) => hiddenBy(live.rules(agent), { fs: parts.fs, roots, home }),
     stuck: refusals.stuck,
-    nextAnswer: refusals.nextAnswer,
+    nextAnswer: (agentPath = MAIN_AGENT.path) => refusals.nextAnswer(agentPath),
     beginTurn() {
-      refusals.beginTurn();
+      refusals.beginTurn(MAIN_AGENT.path);
       answering?.beginTurn();
     },
     replaceSettings(settings, strictness) {

@@ -16,10 +16,17 @@ export interface Refusals {
   watch(gate: Gate): Gate;
   /** Set once an agent keeps asking for what it cannot have. */
   stuck(agentPath: string): string | undefined;
-  /** The model has seen its results and answered. */
-  nextAnswer(): void;
-  /** A new prompt: what was refused may be welcome now. */
-  beginTurn(): void;
+  /** The model of this agent has seen its results and answered. */
+  nextAnswer(agentPath: string): void;
+  /** A new prompt for this agent: what was refused may be welcome now. */
+  beginTurn(agentPath: string): void;
+}
+
+/** What is counted for one agent. */
+interface Agent {
+  readonly needs: Map<string, Need>;
+  answer: number;
+  stuck: string | undefined;
 }
 
 interface Need {
@@ -29,24 +36,25 @@ interface Need {
 }
 
 export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
-  const needs = new Map<string, Need>();
-  const stuck = new Map<string, string>();
-  let answer = 0;
+  const agents = new Map<string, Agent>();
+  const agentOf = (path: string): Agent => {
+    const known = agents.get(path) ?? { needs: new Map(), answer: 0, stuck: undefined };
+    agents.set(path, known);
+    return known;
+  };
 
   const refused = (call: GateCall, verdict: Extract<GateVerdict, { kind: 'refused' }>) => {
     // Whoever answers no is there and can end the turn; nobody is stuck on a person.
     if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
     const key = needOf(call, verdict.receipt.command);
-    const need = needs.get(key) ?? { count: 0, answer: -1 };
-    needs.set(key, need);
-    if (need.answer !== answer) need.count++;
-    need.answer = answer;
+    const agent = agentOf(call.agent.path);
+    const need = agent.needs.get(key) ?? { count: 0, answer: -1 };
+    agent.needs.set(key, need);
+    if (need.answer !== agent.answer) need.count++;
+    need.answer = agent.answer;
     if (need.count < TOLD_AFTER) return verdict;
     if (need.count >= STUCK_AFTER) {
-      stuck.set(
-        call.agent.path,
-        `${call.tool.name} was refused ${need.count} times for the same need (${verdict.receipt.reason})`,
-      );
+      agent.stuck = `${call.tool.name} was refused ${need.count} times for the same need (${verdict.receipt.reason})`;
     }
     const advice = `This is refusal ${need.count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
     return { ...verdict, message: `${verdict.message} ${advice}` };
@@ -59,17 +67,15 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
       const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
       const timed = { ...verdict, receipt: { ...verdict.receipt, ms } };
       if (timed.kind === 'refused') return refused(call, timed);
-      needs.delete(needOf(call, timed.receipt.command));
+      agents.get(call.agent.path)?.needs.delete(needOf(call, timed.receipt.command));
       return timed;
     },
-    stuck: (agentPath) => stuck.get(agentPath),
-    nextAnswer() {
-      answer++;
+    stuck: (agentPath) => agents.get(agentPath)?.stuck,
+    nextAnswer(agentPath) {
+      agentOf(agentPath).answer++;
     },
-    beginTurn() {
-      needs.clear();
-      stuck.clear();
-    },
+    // Also the end of an agent: nothing of it is kept.
+    beginTurn: (agentPath) => void agents.delete(agentPath),
   };
 }
 
@@ -77,8 +83,8 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
  * Tool, and what it is for: the command in its normal form, file, host. Another command is another
  * need: it may be the way that is allowed.
  */
-function needOf({ tool, subject, agent }: GateCall, normalised: string | undefined): string {
-  return JSON.stringify([agent.path, tool.name, aimOf(subject, normalised)]);
+function needOf({ tool, subject }: GateCall, normalised: string | undefined): string {
+  return JSON.stringify([tool.name, aimOf(subject, normalised)]);
 }
 
 function aimOf(subject: GateCall['subject'], normalised: string | undefined): string {

@@ -151,7 +151,7 @@ describe('everything else is not known', () => {
     './ls',
     '/bin/ls',
     'LS',
-    'sleep 5',
+    'sleep $(touch x)',
     'awk 1 a.txt',
     'tail -f a.txt',
     'sort -o out a.txt',

@@ -15,6 +15,8 @@ export interface AgentRef {
   readonly isolation?: 'worktree' | 'scratch';
   /** The directory it works in, where that is not the session's. */
   readonly workspace?: string;
+  /** Its definition is of a folder that nobody trusts: what is granted to its type is not for it. */
+  readonly untrusted?: true;
 }
 
 export const MAIN_AGENT: AgentRef = {

@@ -1,10 +1,17 @@
+import type { AgentRef } from './agent-ref.js';
 import type { PermissionDenial, PermissionMode, Receipt } from './permissions.js';
 
 /** What a session tells its host besides what the loop itself emits. */
 export type SessionNews =
   | { readonly type: 'state'; readonly state: 'running' | 'idle' | 'requires_action' }
   | { readonly type: 'decision'; readonly receipt: Receipt }
-  | { readonly type: 'denied'; readonly denial: PermissionDenial; readonly message: string }
+  | {
+      readonly type: 'denied';
+      readonly denial: PermissionDenial;
+      readonly message: string;
+      /** Whose call it was; absent: the main agent's. */
+      readonly agent?: AgentRef;
+    }
   | { readonly type: 'compacting' }
   | {
       readonly type: 'compacted';
@@ -57,7 +64,29 @@ export type SessionNews =
       readonly taskId: string;
       readonly toolUseId: string;
       readonly description: string;
+      /** Set for an agent; a command otherwise. */
+      readonly agent?: AgentRef;
+      /** What the agent is asked to do. */
+      readonly prompt?: string;
     }
+  /** An agent has made one more call. */
+  | {
+      readonly type: 'task_progress';
+      readonly agent: AgentRef;
+      readonly description: string;
+      readonly usage: TaskUsage;
+      readonly lastTool: string;
+    }
+  | {
+      readonly type: 'task_updated';
+      readonly taskId: string;
+      readonly status: 'completed' | 'failed' | 'killed';
+      /** Milliseconds since 1970. */
+      readonly endTime: number;
+      readonly error?: string;
+    }
+  /** All background work there is now. */
+  | { readonly type: 'background_tasks'; readonly tasks: readonly BackgroundTask[] }
   | {
       readonly type: 'task_finished';
       readonly taskId: string;
@@ -65,7 +94,22 @@ export type SessionNews =
       readonly status: 'completed' | 'failed' | 'stopped';
       readonly outputFile: string;
       readonly summary: string;
+      readonly usage?: TaskUsage;
     };
+
+export interface TaskUsage {
+  /** Of the last request and its answer. */
+  readonly totalTokens: number;
+  readonly toolUses: number;
+  readonly durationMs: number;
+}
+
+export interface BackgroundTask {
+  readonly taskId: string;
+  readonly taskType: 'local_agent' | 'local_bash';
+  readonly description: string;
+  readonly agentType?: string;
+}
 
 /** Facts about a session that its first message carries. */
 export interface SessionInfo {

@@ -289,6 +289,18 @@ const portcullis = z.strictObject({
     'Also shows the notes that a team shares, .claude/team-memory/MEMORY.md, in a trusted folder.',
     { needsTrust: true, restricts: false, strict: false },
   ),
+  limits: key(
+    z.strictObject({
+      agentDepth: key(count(0, 16), 'How deep agents may start agents; 0: none. Default 3.', {
+        restricts: true,
+      }),
+      agentConcurrency: key(count(1, 1000), 'How many agents may run at once. Default 20.', {
+        restricts: true,
+      }),
+    }),
+    'Limits on agents. Not from the files of a project.',
+    { restricts: true, scope: 'user' },
+  ),
   agents: key(
     z.record(z.string(), ruleLists),
     'Rules for some agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer) and its rules.',

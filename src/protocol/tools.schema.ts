@@ -79,6 +79,19 @@ export const WebFetch = z.strictObject({
   offset: z.int().min(0).optional(),
 });
 
+export const Agent = z.strictObject({
+  description: z.string().describe('The task in 3-5 words'),
+  prompt: z.string().describe('The task; all that the agent is told'),
+  subagent_type: z.string().optional().describe('Which agent; default: general-purpose'),
+  model: z.string().optional().describe('sonnet, opus, haiku or a full name'),
+  effort: z.string().optional().describe('low, medium, high or max'),
+  run_in_background: z.boolean().optional().describe('Do not wait for it'),
+  name: z.string().optional().describe('By which others address it'),
+  isolation: z.string().optional().describe('"worktree": a copy of the repository'),
+  mode: z.string().optional(),
+  team_name: z.string().optional(),
+});
+
 export const Skill = z.strictObject({
   skill: z.string().describe('Name, as listed'),
   args: z.string().optional().describe('Arguments, as one text'),
@@ -166,6 +179,7 @@ export const ReadMcpResourceTool = z.strictObject({
 
 /** Every built-in tool's input by tool name; the generator and the reference page walk this table. */
 export const TOOL_INPUTS = {
+  Agent,
   AskUserQuestion,
   Bash,
   BashOutput,

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { basename, dirname, isInside, join, relative, toPosix } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
@@ -30,11 +31,27 @@ export async function collectDeclarations(places: CollectPlaces): Promise<readon
   const own = await places.fs.realPath(places.configDir);
   const found: Declaration[] = [];
   for (const level of places.levels) {
+    const has = await configurationOf(places, level);
+    if (!has.directory && !has.servers) continue;
     const collector = new LevelCollector(places, { root, level: await places.fs.realPath(level) });
-    const isUsers = (await places.fs.realPath(join(level, '.claude'))) === own;
-    found.push(...(await collector.all(isUsers)));
+    const isUsers = has.directory && (await places.fs.realPath(join(level, '.claude'))) === own;
+    found.push(...(await collector.all({ isUsers, isBare: !has.directory })));
   }
   return found;
+}
+
+/** Most levels of a deep project have neither. */
+async function configurationOf(
+  { fs }: CollectPlaces,
+  level: string,
+): Promise<{ readonly directory: boolean; readonly servers: boolean }> {
+  const isThere = async (name: string): Promise<boolean> =>
+    fs.stat(join(level, name)).then(
+      (stat) => stat !== undefined,
+      // fail-closed: what cannot be looked at may be there.
+      () => true,
+    );
+  return { directory: await isThere('.claude'), servers: await isThere('.mcp.json') };
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -44,6 +61,7 @@ class LevelCollector {
   readonly #root: string;
   readonly #level: string;
   readonly #found: Declaration[] = [];
+  readonly #ways = new Map<string, string>();
   #hooks: Promise<Pins> | undefined;
 
   constructor(places: CollectPlaces, at: { root: string; level: string }) {
@@ -52,13 +70,14 @@ class LevelCollector {
     this.#level = at.level;
   }
 
-  async all(isUsers: boolean): Promise<readonly Declaration[]> {
+  async all(is: { isUsers: boolean; isBare: boolean }): Promise<readonly Declaration[]> {
     const directory = join(this.#level, '.claude');
     const wants = (source: string): boolean => this.#places.sources.includes(source);
-    if (wants('local')) await this.#json(join(directory, 'settings.local.json'), settingsOf);
+    if (wants('local') && !is.isBare)
+      await this.#json(join(directory, 'settings.local.json'), settingsOf);
     if (!wants('project')) return this.#found;
     await this.#json(join(this.#level, '.mcp.json'), serverDrafts);
-    if (isUsers) return this.#found;
+    if (is.isUsers || is.isBare) return this.#found;
     await this.#json(join(directory, 'settings.json'), settingsOf);
     await this.#skills(join(directory, 'skills'));
     await this.#markdown(join(directory, 'commands'), skillDrafts);
@@ -125,17 +144,22 @@ class LevelCollector {
     label: string,
     drafts: (text: string, label: string) => readonly Draft[],
   ): Promise<void> {
-    const text = await this.#text(file);
+    const text = await this.#read(file);
     if (text === undefined) return;
     for (const draft of drafts(text, label)) await this.#add(file, draft);
   }
 
   async #text(file: string): Promise<string | undefined> {
     const stat = await this.#places.fs.stat(file).catch(() => undefined);
-    if (stat === undefined) return undefined;
+    return stat === undefined ? undefined : await this.#read(file);
+  }
+
+  /** Of a file that is there. */
+  async #read(file: string): Promise<string | undefined> {
     try {
       return await this.#places.fs.readText(file, { maxBytes: MOST_BYTES });
-    } catch {
+    } catch (thrown) {
+      if (systemCodeOf(thrown) === 'ENOENT') return undefined;
       // fail-closed: it is there; somebody else might manage to read it.
       await this.#add(file, { ...tooMany(basename(file)), text: 'cannot be read' });
       return undefined;
@@ -154,28 +178,37 @@ class LevelCollector {
     return this.#hooks;
   }
 
+  /** From the root; asked for each of many declarations of one file. */
+  #way(path: string): string {
+    const known = this.#ways.get(path) ?? toPosix(relative(this.#root, path));
+    this.#ways.set(path, known);
+    return known;
+  }
+
   async #add(file: string, draft: Draft): Promise<void> {
     const { fs } = this.#places;
     const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
-    const named = await scriptsOf(draft.runs ?? [], place);
+    const named = draft.runs === undefined ? NO_PINS : await scriptsOf(draft.runs, place);
     const runs = draft.kind === 'hook' && (draft.runs ?? []).length > 0;
     const hooks = runs ? await this.#hookScripts() : undefined;
     const scripts = { ...hooks?.scripts, ...named.scripts };
     const complete = named.complete && hooks?.complete !== false;
     const way = draft.way.filter((step) => typeof step === 'string');
-    const where = toPosix(relative(this.#root, file));
+    const where = this.#way(file);
     this.#found.push({
       kind: draft.kind,
       name: draft.name,
       text: draft.text,
       file,
       ...(draft.line === undefined ? {} : { line: draft.line }),
-      level: toPosix(relative(this.#root, this.#level)),
+      level: this.#way(this.#level),
       digest: sha256(canonicalJson([1, draft.kind, where, way, draft.value, scripts])),
       pinned: complete && draft.pinned !== false,
     });
   }
 }
+
+const NO_PINS: Pins = { scripts: {}, complete: true };
 
 function settingsOf(value: unknown): readonly Draft[] {
   return isRecord(value) ? settingsDrafts(value) : [];

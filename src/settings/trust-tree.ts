@@ -21,18 +21,21 @@ export async function filesBelow(
 ): Promise<Tree> {
   const files: string[] = [];
   const seen = new Set<string>();
-  const open = [directory];
+  const open = [{ at: directory, real: await fs.realPath(directory) }];
   let entries = 0;
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const real = await fs.realPath(at);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { at, real } = next;
     if (seen.has(real)) continue;
     seen.add(real);
     for (const entry of await listOrNothing(fs, at)) {
       if (++entries > MOST_ENTRIES) return { files, cut: true };
       const full = join(at, entry.name);
-      const kind = entry.kind === 'symlink' ? (await fs.stat(full))?.kind : entry.kind;
-      if (kind === 'directory' && !skipped.has(entry.name)) open.push(full);
-      else if (kind === 'file') files.push(full);
+      const isLink = entry.kind === 'symlink';
+      const kind = isLink ? (await fs.stat(full))?.kind : entry.kind;
+      if (kind === 'directory' && !skipped.has(entry.name)) {
+        // Below a directory whose real path is known only links lead elsewhere.
+        open.push({ at: full, real: isLink ? await fs.realPath(full) : join(real, entry.name) });
+      } else if (kind === 'file') files.push(full);
     }
   }
   return { files: files.sort(), cut: false };

@@ -140,6 +140,7 @@ function judge(state: {
   const pending = declarations
     .filter((one) => !accepted.has(one.digest) && !(one.pinned && digests.has(one.digest)))
     .map((declaration): PendingDeclaration => {
+      if (gone.length === 0) return { declaration, was: 'new' };
       const { file, kind, name } = entryOf(declaration, root);
       const known = gone.some((o) => o.file === file && o.kind === kind && o.name === name);
       return { declaration, was: known ? 'changed' : 'new' };

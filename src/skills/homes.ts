@@ -24,7 +24,11 @@ export interface HomesDeps extends SkillPlaces, Trusting {
  */
 export async function openHomes(deps: HomesDeps): Promise<Homes> {
   const top = projectLevels(deps.cwd).at(-1) ?? deps.cwd;
-  const named = [top, ...deps.additionalDirectories(), join(deps.configDir, deps.userFolder ?? 'skills')];
+  const named = [
+    top,
+    ...deps.additionalDirectories(),
+    join(deps.configDir, deps.userFolder ?? 'skills'),
+  ];
   const homes: string[] = [];
   for (const home of named) {
     try {

@@ -265,8 +265,10 @@ function shortened(text: string, limit: { chars?: number; bytes?: number }): str
 }
 
 const encoder = new TextEncoder();
+const ASCII = /^[\x00-\x7f]*$/;
 
 function bytesOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
   return encoder.encode(text).length;
 }
 

@@ -87,12 +87,15 @@ function namesText(
   servers: readonly AnnouncedServer[],
   occasion: Announcement['occasion'],
 ): string | undefined {
-  const all = servers.flatMap(({ tools }) => tools).map(visible);
+  const all = servers.flatMap(({ tools }) =>
+    tools.map((name) => ({ name, key: name.toLowerCase() })),
+  );
   if (all.length === 0) return undefined;
-  all.sort((a, b) => compare(a.toLowerCase(), b.toLowerCase()) || compare(a, b));
+  all.sort((a, b) => compare(a.key, b.key) || compare(a.name, b.name));
   const shown: string[] = [];
   let room = NAMES_CAP;
-  for (const name of all) {
+  for (const one of all) {
+    const name = /^[\w-]*$/.test(one.name) ? one.name : visible(one.name);
     room -= name.length + 1;
     if (room < 0) break;
     shown.push(name);

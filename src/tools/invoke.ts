@@ -55,7 +55,9 @@ async function throughGate(
       ...(deferred === true ? { deferred } : {}),
     };
   }
-  const context = deps.contextFor(call, signal);
+  const { agentContext } = verdict;
+  const plain = deps.contextFor(call, signal);
+  const context = agentContext === undefined ? plain : { ...plain, agentContext };
   const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
   const raw = await tool

@@ -63,6 +63,8 @@ export interface ToolContext {
   spillDirectory(): string;
   /** Whether a file that a search has found may not be shown. Absent: every file may. */
   readonly isHidden?: ((path: string) => Promise<boolean>) | undefined;
+  /** What hooks said about this call for the agent that it starts. */
+  readonly agentContext?: string;
   /** Shown to people while a long call runs; never to the model. */
   progress(text: string): void;
 }

@@ -1,5 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
+import { ServerAuthError } from '../../src/mcp/oauth-types.js';
 import { ok } from '../../src/util/result.js';
 import { until } from '../process/helpers.js';
 import { httpRig } from './connection-http-rig.js';
@@ -242,6 +243,42 @@ describe('a sign-in', () => {
     isSignedIn = true;
     expect((await connection.reconnect()).ok).toBe(true);
     expect(refreshed).toBe(1);
+  });
+
+  it('that somebody made elsewhere counts at once', async () => {
+    let token = 'old';
+    const rig = await httpRig(({ request, json }) => {
+      if (request.headers.authorization === 'Bearer new') return false;
+      json(401, {});
+      return true;
+    });
+    const authProvider = {
+      token: async () => token,
+      onUnauthorized: async () => {
+        const cause = new ServerAuthError({ kind: 'needs-auth', message: 'sign in over there' });
+        const { UnauthorizedError } = await import('@modelcontextprotocol/client');
+        throw Object.assign(new UnauthorizedError('no'), { cause });
+      },
+    };
+    const connection = connectTo(remote('http', rig.url), { authProvider });
+    const first = await call(connection, 'echo');
+    expect(first).toMatchObject({ error: { code: 'needs-auth', message: 'sign in over there' } });
+    const { length } = rig.seen;
+    expect(await call(connection, 'echo')).toEqual(first);
+    expect(rig.seen).toHaveLength(length);
+    token = 'new';
+    expect((await call(connection, 'echo')).ok).toBe(true);
+  });
+
+  it('that does not help is a failure', async () => {
+    const rig = await httpRig();
+    const failure = { kind: 'failed' as const, message: 'the issuer is another' };
+    const authProvider = { token: () => Promise.reject(new ServerAuthError(failure)) };
+    const result = await connectTo(remote('http', rig.url), { authProvider }).connect();
+    expect(result).toMatchObject({
+      error: { code: 'connect-failed', message: 'the issuer is another' },
+    });
+    expect(rig.seen).toEqual([]);
   });
 
   it('that is lost in the middle is noticed', async () => {

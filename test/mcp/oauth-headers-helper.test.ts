@@ -55,17 +55,19 @@ describe('a headers helper', () => {
   });
 
   it('of a project or plugin gets no credentials', async () => {
-    for (const scope of ['project', 'plugin', 'local', 'agent'] as const) {
+    for (const scope of ['project', 'plugin', 'agent'] as const) {
       expect(await helper(PRINT_ENV, { scope })).toMatchObject({ ok: true, value: { Key: '' } });
     }
   });
 
-  it('of a project runs only with trust', async () => {
+  it('of a folder or a plugin runs only with trust', async () => {
     const never = { run: () => Promise.reject(new Error('it ran')) };
-    expect(await helper('true', { scope: 'project', trusted: false, processes: never })).toEqual({
-      ok: false,
-      error: 'its headersHelper runs only in a trusted folder',
-    });
+    for (const scope of ['project', 'plugin', 'local', 'agent'] as const) {
+      expect(await helper('true', { scope, trusted: false, processes: never })).toEqual({
+        ok: false,
+        error: 'its headersHelper runs only in a trusted folder',
+      });
+    }
   });
 
   it.each([

@@ -294,6 +294,25 @@ describe('tokens that end', () => {
     expect(await rig.ask(auth)).toBe(200);
   });
 
+  it('are not renewed without a lock, and the path is not told', async () => {
+    const auth = await signedIn();
+    rig.server.revoke();
+    const { mkdirSync, rmSync } = await import('node:fs');
+    const { tokenKey } = await import('../../src/mcp/token-store.js');
+    const lock = path.join(
+      rig.directory,
+      `mcp-refresh-${tokenKey('guarded', rig.server.url)}.lock`,
+    );
+    mkdirSync(path.join(lock, 'in-the-way'), { recursive: true });
+    const { utimesSync } = await import('node:fs');
+    utimesSync(lock, new Date(0), new Date(0));
+    const { failure } = await failureOf(auth);
+    expect(failure?.kind).toBe('failed');
+    expect(failure?.message).not.toContain(rig.directory);
+    rmSync(lock, { recursive: true });
+    expect(await rig.ask(auth)).toBe(200);
+  });
+
   it('without a refresh token need a sign-in', async () => {
     rig.server.behaviour.withRefresh = false;
     const auth = await signedIn();

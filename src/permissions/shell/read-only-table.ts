@@ -184,6 +184,8 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
   unexpand: { ...files, flags: 'a', valued: 't', long: 'all first-only tabs=' },
   rev: files,
   tr: { ...text, flags: 'cCdst', long: 'complement delete squeeze-repeats truncate-set1' },
+  /** Changes nothing but the time. */
+  sleep: { ...text, most: 4 },
   seq: { ...text, flags: 'w', valued: 'fs', numeric: true, long: 'equal-width format= separator=' },
   basename: { ...text, flags: 'az', valued: 's', long: 'multiple suffix= zero' },
   dirname: { ...text, flags: 'z', long: 'zero' },

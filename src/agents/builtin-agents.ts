@@ -1,0 +1,66 @@
+import { sha256 } from '../env/hash.js';
+import explore from './builtin-explore.md';
+import general from './builtin-general.md';
+import plan from './builtin-plan.md';
+import type { AgentDefinition } from './definition.js';
+
+/** The type of a call that names none. */
+export const DEFAULT_AGENT = 'general-purpose';
+
+/** A second name of the default, which others use; not shown to the model beside it. */
+export const DEFAULT_AGENT_ALIAS = 'claude';
+
+/** What an agent that only looks does not get. */
+const EDITING: readonly string[] = [
+  'Agent',
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+  'Write',
+  'WriteDraft',
+];
+
+let made: readonly AgentDefinition[] | undefined;
+
+/** The agents that the program brings. A file of the same name takes the place of one. */
+export function builtinAgents(): readonly AgentDefinition[] {
+  made ??= [
+    builtin(DEFAULT_AGENT, GENERAL, general),
+    builtin(DEFAULT_AGENT_ALIAS, GENERAL, general),
+    looking('Explore', EXPLORE, explore),
+    looking('Plan', PLAN, plan),
+  ];
+  return made;
+}
+
+const GENERAL =
+  'For tasks of several steps and open-ended research: searching when the first attempts may miss, changing files, running commands. Has all tools.';
+const EXPLORE =
+  'Looks through a code base quickly without changing anything: finds files by pattern, searches for words, answers how something works. Say how thorough it should be: quick, medium or very thorough.';
+const PLAN =
+  'Works out how to make a change before it is made, without changing anything: reads the code, weighs designs, gives steps, files and risks.';
+
+function builtin(name: string, description: string, text: string): AgentDefinition {
+  return {
+    name,
+    description,
+    prompt: async () => text.trim(),
+    disallowedTools: [],
+    skills: [],
+    mcpServers: [],
+    background: false,
+    omitInstructions: false,
+    foregroundOnly: false,
+    workspace: { kind: 'inherit' },
+    budget: {},
+    asks: 'bubble',
+    source: 'builtin',
+    contentHash: sha256(JSON.stringify([name, description, text])),
+  };
+}
+
+/** Changes nothing, starts small, and is done when it has answered. */
+function looking(name: string, description: string, text: string): AgentDefinition {
+  const base = builtin(name, description, text);
+  return { ...base, disallowedTools: EDITING, omitInstructions: true, oneShot: true };
+}

@@ -1,0 +1,199 @@
+import type { AgentDefinition, DefinitionSource } from './definition.js';
+import type { DefinitionFile, SkippedFile } from './definition-find.js';
+import type { ReadHostAgents } from './definition-host.js';
+import { typeKey } from './definition-names.js';
+import type { ReadDefinition } from './definition-reader.js';
+import { asPlugin } from './definition-trust.js';
+import type { AgentDocument, AgentFinding, AgentProblem, HiddenAgent } from './definition-types.js';
+
+/** Who has a name. Without a definition its file is not whole, and nobody else gets the name. */
+export interface ShelfClaim {
+  readonly name: string;
+  readonly source: DefinitionSource;
+  /** The file, or what stands for one. */
+  readonly place: string;
+  readonly definition?: AgentDefinition;
+  readonly findings: readonly AgentFinding[];
+  readonly file?: string;
+  readonly stamp?: string;
+  /** The directory whose trust decides; absent where no project's does. */
+  readonly level?: string;
+  /** The built-in whose name it has taken. */
+  readonly replaces?: AgentDefinition;
+}
+
+/** Everything there is at one moment. */
+export interface DefinitionShelf {
+  readonly claims: ReadonlyMap<string, ShelfClaim>;
+  readonly problems: readonly AgentProblem[];
+  readonly hidden: readonly HiddenAgent[];
+  readonly documents: readonly AgentDocument[];
+}
+
+export interface ShelfFile extends DefinitionFile {
+  readonly read: ReadDefinition;
+}
+
+export interface ShelfDeps {
+  /** Strongest first. */
+  readonly files: readonly ShelfFile[];
+  readonly skipped: readonly SkippedFile[];
+  readonly host?: ReadHostAgents | undefined;
+  readonly builtin: readonly AgentDefinition[];
+  trusts(directory: string): Promise<boolean>;
+}
+
+/** Decides who has which name: administrator, host, project, user, plugins, program. */
+export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
+  const shelf = new Shelf(deps);
+  const of = (source: DefinitionSource) => deps.files.filter(({ root }) => root.source === source);
+  const users = new Map(
+    of('user').flatMap((one) => (one.read.name === undefined ? [] : [keyed(one)])),
+  );
+  for (const file of of('managed')) shelf.file(file);
+  for (const definition of deps.host?.definitions ?? []) shelf.given(definition, '--agents');
+  for (const file of of('project')) {
+    const mine = file.read.name === undefined ? undefined : users.get(typeKey(file.read.name));
+    // fail-closed: what people allow their own agent is not for one of a foreign folder.
+    if (mine !== undefined && !(await deps.trusts(file.root.level ?? '')))
+      shelf.foreign(file, mine);
+    else shelf.file(file);
+  }
+  for (const file of [...of('user'), ...of('plugin')]) shelf.file(file);
+  for (const definition of deps.builtin) shelf.given(definition, 'built-in');
+  return shelf;
+}
+
+function keyed(file: ShelfFile): readonly [string, string] {
+  return [typeKey(file.read.name ?? ''), file.file];
+}
+
+class Shelf implements DefinitionShelf {
+  readonly claims = new Map<string, ShelfClaim>();
+  readonly problems: AgentProblem[];
+  readonly hidden: HiddenAgent[] = [];
+  readonly documents: AgentDocument[] = [];
+  readonly #builtin: ReadonlyMap<string, AgentDefinition>;
+  readonly #real = new Map<string, string>();
+  readonly #roots = new Map<string, string>();
+
+  constructor({ skipped, host, builtin }: ShelfDeps) {
+    this.#builtin = new Map(builtin.map((one) => [typeKey(one.name), one]));
+    this.problems = [
+      ...(host?.problems ?? []),
+      ...skipped.map(
+        ({ root, file, reason }): AgentProblem => ({
+          severity: 'error',
+          source: root.source,
+          place: file,
+          message: reason,
+        }),
+      ),
+    ];
+  }
+
+  file(one: ShelfFile): void {
+    const { root, file, read } = one;
+    const { source } = root;
+    if (read.isDocument) {
+      this.documents.push({ file, source });
+      return;
+    }
+    const name = nameOf(one);
+    const about = name === undefined ? {} : { name };
+    const same = this.#real.get(one.real);
+    if (same !== undefined && same !== file) {
+      this.hidden.push(hiddenFrom(one, `it is the same file as ${same}`));
+      return;
+    }
+    this.#real.set(one.real, file);
+    for (const finding of read.findings) {
+      this.problems.push({ ...finding, source, place: file, ...about });
+    }
+    if (name === undefined) return;
+    this.#claim(claimOf(one, name), root.directory);
+  }
+
+  given(definition: AgentDefinition, place: string): void {
+    const { name, source } = definition;
+    this.#claim({ name, source, place, definition, findings: [] }, place);
+  }
+
+  /** A project's file that may not take the user's name. */
+  foreign(one: ShelfFile, mine: string): void {
+    const { root, file, read } = one;
+    const message = `${mine} has the same name and stays in force, as this folder is not trusted`;
+    const name = read.name ?? '';
+    const line = read.line === undefined ? {} : { line: read.line };
+    this.hidden.push(hiddenFrom(one, message));
+    this.problems.push({
+      severity: 'warning',
+      source: root.source,
+      place: file,
+      name,
+      message,
+      ...line,
+    });
+  }
+
+  #claim(claim: ShelfClaim, root: string): void {
+    const key = typeKey(claim.name);
+    const holder = this.claims.get(key);
+    if (holder === undefined) {
+      const replaced = claim.source === 'builtin' ? undefined : this.#builtin.get(key);
+      this.claims.set(key, replaced === undefined ? claim : { ...claim, replaces: replaced });
+      this.#roots.set(key, root);
+      return;
+    }
+    const { name, source, place } = claim;
+    const reason = `${holder.place} has the same name and goes first`;
+    this.hidden.push({ name, source, place, reason });
+    // Of two in one tree nobody meant one to hide the other.
+    if (this.#roots.get(key) !== root) return;
+    const line = claim.definition?.line;
+    this.problems.push({
+      severity: 'warning',
+      source,
+      place,
+      name,
+      message: `it is not in force: ${reason}`,
+      ...(line === undefined ? {} : { line }),
+    });
+  }
+}
+
+/** What an agent is called by: a plugin's with the plugin and the folders before it. */
+function nameOf({ root, folders, read }: ShelfFile): string | undefined {
+  if (read.name === undefined || root.prefix === undefined) return read.name;
+  return [root.prefix, ...folders, read.name].join(':');
+}
+
+function claimOf({ root, file, read }: ShelfFile, name: string): ShelfClaim {
+  const { source, level } = root;
+  const { fields, stamp, contentHash, prompt, line, findings } = read;
+  const place = {
+    name,
+    source,
+    place: file,
+    file,
+    stamp,
+    findings,
+    ...(level === undefined ? {} : { level }),
+  };
+  if (fields === undefined) return place;
+  const definition: AgentDefinition = {
+    ...fields,
+    name,
+    source,
+    file,
+    contentHash,
+    prompt,
+    ...(line === undefined ? {} : { line }),
+  };
+  return { ...place, definition: source === 'plugin' ? asPlugin(definition) : definition };
+}
+
+function hiddenFrom(one: ShelfFile, reason: string): HiddenAgent {
+  const { root, file, read } = one;
+  return { name: nameOf(one) ?? read.name ?? '', source: root.source, place: file, reason };
+}

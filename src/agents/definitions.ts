@@ -1,0 +1,204 @@
+import { mapBounded } from '../skills/bounded.js';
+import type { SkillPlaces } from '../skills/find-roots.js';
+import { AT_ONCE } from '../skills/found.js';
+import { openHomes } from '../skills/homes.js';
+import { isTrusted, rememberedTrust } from '../skills/trust.js';
+import type { ParseYaml } from '../util/frontmatter.js';
+import { nearest } from '../util/nearest.js';
+import { err, ok, type Result } from '../util/result.js';
+import { visible } from '../util/visible.js';
+import { builtinAgents } from './builtin-agents.js';
+import type { AgentDefinition } from './definition.js';
+import { definitionRoots, findDefinitions } from './definition-find.js';
+import type { ReadHostAgents } from './definition-host.js';
+import { typeKey } from './definition-names.js';
+import { type DefinitionReader, openDefinitionReader } from './definition-reader.js';
+import {
+  type DefinitionShelf,
+  type ShelfClaim,
+  type ShelfDeps,
+  shelve,
+} from './definition-shelf.js';
+import { KNOWN_TOOLS } from './definition-tools.js';
+import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './definition-trust.js';
+import { type AgentBook, type AgentProblem, placeOf } from './definition-types.js';
+
+export interface AgentBookDeps extends SkillPlaces {
+  /** Whether what stands in the `.claude` of this directory may grant and execute, as it is now. */
+  trusts(directory: string): Promise<boolean>;
+  /** Of `--agents` or of the host, as `readHostAgents` gives them. */
+  readonly host?: ReadHostAgents | undefined;
+  /** Names that `tools` may hold; those of the rules unless said otherwise. */
+  readonly knownTools?: readonly string[];
+  readonly parseYaml?: ParseYaml | undefined;
+}
+
+/** The kinds of agents here. Nothing is read before something is asked for. */
+export function openAgentBook(deps: AgentBookDeps): AgentBook {
+  const book = new Book(deps);
+  return {
+    list: () => book.list(),
+    find: async (name) => await book.find(name),
+    resolve: (name) => book.resolve(name),
+    problems: async () => (await book.shelf()).problems,
+    hidden: async () => (await book.shelf()).hidden,
+    documents: async () => (await book.shelf()).documents,
+    refresh: () => book.refresh(),
+  };
+}
+
+/** The agent that a session is to run as (`--agent`, setting `agent`), or why it cannot. */
+export async function mainAgentOf(
+  book: Pick<AgentBook, 'resolve'>,
+  name: string,
+): Promise<Result<AgentDefinition, string>> {
+  return await book.resolve(name);
+}
+
+const MOST_TOLD = 3;
+
+/** One line for the start of a session in which definitions are not whole; undefined when all are. */
+export function agentNotice(problems: readonly AgentProblem[]): string | undefined {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return undefined;
+  const told = errors.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
+  const more = errors.length - told.length;
+  const rest = more === 0 ? '' : `; ${more} more`;
+  return `agents that are not in force: ${visible(told.join('; '))}${rest}. \`portcullis agents validate\` shows all`;
+}
+
+class Book {
+  readonly #deps: AgentBookDeps;
+  readonly #reader: DefinitionReader;
+  #shelf: Promise<DefinitionShelf> | undefined;
+  readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
+
+  constructor(deps: AgentBookDeps) {
+    this.#deps = deps;
+    const { fs, parseYaml, knownTools = KNOWN_TOOLS } = deps;
+    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
+  }
+
+  async list(): Promise<readonly AgentDefinition[]> {
+    const shelf = await this.shelf();
+    const known = this.#listed.get(shelf) ?? this.#effective(shelf);
+    this.#listed.set(shelf, known);
+    return await known;
+  }
+
+  async find(name: string): Promise<AgentDefinition | undefined> {
+    const found = await this.resolve(name);
+    return found.ok ? found.value : undefined;
+  }
+
+  async resolve(name: string): Promise<Result<AgentDefinition, string>> {
+    const claim = await this.#fresh(name);
+    if (claim === undefined) return err(await this.#unknown(name));
+    const { definition, level } = claim;
+    if (definition === undefined) return err(brokenText(claim));
+    if (level === undefined) return ok(definition);
+    const trusted = await isTrusted(this.#deps, level);
+    return ok(trusted ? { ...definition, trusted } : restrained(claim, definition));
+  }
+
+  shelf(): Promise<DefinitionShelf> {
+    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
+      // The next who asks looks again.
+      this.#shelf = undefined;
+      throw thrown;
+    });
+    return this.#shelf;
+  }
+
+  async refresh(): Promise<boolean> {
+    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+    return signatureOf(await this.#rescan()) !== before;
+  }
+
+  async #rescan(): Promise<DefinitionShelf> {
+    const next = await this.#scan();
+    this.#shelf = Promise.resolve(next);
+    return next;
+  }
+
+  /** The claim in the version that is on disk now. */
+  async #fresh(name: string): Promise<ShelfClaim | undefined> {
+    const key = typeKey(name.trim());
+    const claim = (await this.shelf()).claims.get(key);
+    if (claim?.file === undefined) return claim;
+    if ((await this.#reader.stampOf(claim.file)) === claim.stamp) return claim;
+    return (await this.#rescan()).claims.get(key);
+  }
+
+  async #unknown(name: string): Promise<string> {
+    const { claims } = await this.shelf();
+    const names = [...claims.values()].flatMap(({ definition }) => definition?.name ?? []).sort();
+    const close = nearest(name, names);
+    const hint = close === undefined ? '.' : `; did you mean ${close}?`;
+    const shown = names.slice(0, MOST_NAMES).join(', ');
+    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+    return `there is no agent "${visible(name).slice(0, 100)}"${hint} Available: ${shown}${more}`;
+  }
+
+  async #effective({ claims }: DefinitionShelf): Promise<readonly AgentDefinition[]> {
+    const trusts = rememberedTrust(this.#deps);
+    const listed = await Promise.all(
+      [...claims.values()].map(async (claim): Promise<readonly AgentDefinition[]> => {
+        const { definition, level } = claim;
+        if (definition === undefined) return [];
+        // A folder is asked about only where the answer changes something: the answer costs time.
+        if (level === undefined || !dependsOnTrust(claim, definition)) return [definition];
+        return [(await trusts(level)) ? definition : restrained(claim, definition)];
+      }),
+    );
+    return listed.flat().sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  async #scan(): Promise<DefinitionShelf> {
+    const trusts = rememberedTrust(this.#deps);
+    const homes = await openHomes({ ...this.#deps, trusts, userFolder: 'agents' });
+    const roots = await definitionRoots(this.#deps);
+    const found = await mapBounded(roots, AT_ONCE, (root) =>
+      findDefinitions(root, { fs: this.#deps.fs, homes }),
+    );
+    const files = found.flatMap((one) => one.files);
+    const read = await mapBounded(files, AT_ONCE, async (file) => ({
+      ...file,
+      read: await this.#reader.read(file.file, file.stat),
+    }));
+    const shelf: ShelfDeps = {
+      files: read,
+      skipped: found.flatMap((one) => one.skipped),
+      host: this.#deps.host,
+      builtin: builtinAgents(),
+      trusts,
+    };
+    return await shelve(shelf);
+  }
+}
+
+const MOST_NAMES = 40;
+
+function dependsOnTrust({ replaces }: ShelfClaim, definition: AgentDefinition): boolean {
+  const bans = replaces?.disallowedTools.length ?? 0;
+  return bans > 0 || fieldsThatNeedTrust(definition).length > 0;
+}
+
+/** As it counts in a folder that is not trusted. */
+function restrained({ replaces }: ShelfClaim, definition: AgentDefinition): AgentDefinition {
+  return withBansOf(withoutTrust(definition), replaces);
+}
+
+function brokenText({ name, place, findings }: ShelfClaim): string {
+  const errors = findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ line, message }) => `${placeOf({ place, line })}: ${message}`);
+  return `the agent "${name}" is not in force: ${visible(errors.join('; '))}`;
+}
+
+/** All that a list is made of. */
+function signatureOf({ claims }: DefinitionShelf): string {
+  return JSON.stringify(
+    [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash]),
+  );
+}
