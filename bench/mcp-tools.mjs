@@ -2,10 +2,11 @@
 // first request when they come from the cache, with 500 of them approved earlier. Each round is a
 // process of its own: a session starts once, with nothing warm.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import vm from 'node:vm';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const option = (name, fallback) =>
@@ -20,7 +21,7 @@ const TOOLS = 50;
 const child = option('child', undefined)?.split(path.delimiter);
 const work = child?.[0] ?? mkdtempSync(path.join(ROOT, 'node_modules', '.cache-mcp-tools-'));
 const stateDirectory = child?.[1] ?? mkdtempSync(path.join(os.tmpdir(), 'mcp-tools-bench-'));
-const outfile = path.join(work, 'mcp-tools.mjs');
+const outfile = path.join(work, 'mcp-tools.cjs');
 
 async function bundle() {
   const { build } = await import('esbuild');
@@ -40,7 +41,7 @@ async function bundle() {
       loader: 'ts',
     },
     bundle: true,
-    format: 'esm',
+    format: 'cjs',
     platform: 'node',
     outfile,
     loader: { '.md': 'text' },
@@ -134,6 +135,20 @@ async function prepare(lib) {
   }
 }
 
+/** As bin/portcullis loads the program: with the code that an earlier run has compiled. */
+function load() {
+  const cacheFile = `${outfile}.cache`;
+  const source = `(function (module, require) {${readFileSync(outfile, 'utf8')}\n})`;
+  const cachedData = existsSync(cacheFile) ? readFileSync(cacheFile) : undefined;
+  const script = new vm.Script(source, {
+    filename: outfile,
+    ...(cachedData === undefined ? {} : { cachedData }),
+  });
+  const module = { exports: {} };
+  script.runInThisContext()(module, createRequire(outfile));
+  return { lib: module.exports, keep: () => writeFileSync(cacheFile, script.createCachedData()) };
+}
+
 async function measure(lib) {
   // A session has hashed and read files before it comes to its servers.
   lib.sha256('');
@@ -164,11 +179,14 @@ function report(runs) {
 }
 
 if (child !== undefined) {
-  console.log(JSON.stringify(await measure(await import(pathToFileURL(outfile).href))));
+  console.log(JSON.stringify(await measure(load().lib)));
 } else {
   try {
     await bundle();
-    await prepare(await import(pathToFileURL(outfile).href));
+    const { lib, keep } = load();
+    await prepare(lib);
+    await start(lib, connections);
+    keep();
     const place = `--child=${work}${path.delimiter}${stateDirectory}`;
     const run = () =>
       JSON.parse(

@@ -162,7 +162,7 @@ export async function readDefinition(
     isDocument: false,
     ...named(read),
     ...(line === undefined ? {} : { line }),
-    findings: [...isYaml, ...read.findings],
+    findings: [...isYaml, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
 }
 
@@ -174,7 +174,9 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
   if (problem === undefined) return [];
   const { line, message } = problem;
   const severity = how === 'none' ? 'error' : 'warning';
-  const text = `its head cannot be read as YAML: ${message}; quote texts that hold a colon`;
+  // The library counts its lines from the head's first one.
+  const reason = message.replace(/ at line \d+, column \d+:?$/, '');
+  const text = `its head cannot be read as YAML: ${reason}; quote texts that hold a colon`;
   return [{ severity, line, message: text }];
 }
 

@@ -132,8 +132,13 @@ class Book {
 
   async #unknown(name: string): Promise<string> {
     const { claims } = await this.shelf();
-    const names = [...claims.values()].flatMap(({ definition }) => definition?.name ?? []).sort();
-    const close = nearest(name, names);
+    const all = [...claims.values()];
+    const names = all.flatMap(({ definition }) => definition?.name ?? []).sort();
+    // Also one that is not whole: whoever asks for that is told what is wrong with it.
+    const close = nearest(
+      name,
+      all.map((claim) => claim.name),
+    );
     const hint = close === undefined ? '.' : `; did you mean ${close}?`;
     const shown = names.slice(0, MOST_NAMES).join(', ');
     const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
@@ -192,8 +197,8 @@ function restrained({ replaces }: ShelfClaim, definition: AgentDefinition): Agen
 function brokenText({ name, place, findings }: ShelfClaim): string {
   const errors = findings
     .filter(({ severity }) => severity === 'error')
-    .map(({ line, message }) => `${placeOf({ place, line })}: ${message}`);
-  return `the agent "${name}" is not in force: ${visible(errors.join('; '))}`;
+    .map(({ line, message }) => (line === undefined ? message : `line ${line}: ${message}`));
+  return `the agent "${name}" is not in force: ${visible(`${place}: ${errors.join('; ')}`)}`;
 }
 
 /** All that a list is made of. */

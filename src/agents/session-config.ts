@@ -1,6 +1,7 @@
 import type { AskIncludes } from '../context/include-approvals.js';
 import type { HostCallbacks } from '../hooks/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
+import type { DynamicServers } from '../mcp/config-types.js';
 import type { SdkBridge } from '../mcp/connection-deps.js';
 import type { Asker } from '../permissions/types.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
@@ -8,6 +9,7 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
 import type { ProjectTrust } from '../settings/trust.js';
+import type { HostAgents } from './definition-host.js';
 
 /** Everything that shapes a session. Absent means: the default. */
 export interface SessionConfig {
@@ -46,16 +48,22 @@ export interface SessionConfig {
   readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
   /** The answer must be JSON of this schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** MCP servers of this session, as `--mcp-config` takes them: names of files, or JSON text. */
-  readonly mcpConfig?: readonly string[];
+  /** MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's table. */
+  readonly mcpConfig?: readonly DynamicServers[];
   /** Only those, and an administrator's. */
   readonly strictMcpConfig?: boolean;
   /** The way to servers that live in the host's process, by their names. */
   readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
+  /** False: only what is remembered of servers is told, and none is started. */
+  readonly startServers?: boolean;
   /** Servers that are started for the first time are not waited for; their tools join later. */
   readonly serversMayComeLater?: boolean;
   /** Answers what servers ask people. Absent: nobody does, and they are told so. */
   readonly elicit?: AskElicitation | undefined;
+  /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
+  readonly agents?: HostAgents | undefined;
+  /** The agent that the main conversation runs as; goes before the setting of that name. */
+  readonly agent?: string | undefined;
   readonly start: SessionStart;
   readonly fork: boolean;
   readonly title?: string | undefined;
@@ -73,6 +81,8 @@ export interface SessionConfig {
   readonly projectTrust?: ProjectTrust | undefined;
   /** File of a scripted model that takes the place of a real one. */
   readonly script?: string | undefined;
+  /** Full name of an MCP tool that answers what no rule decides; then there is no `asker`. */
+  readonly promptTool?: string | undefined;
   /** Answers what no rule decides. Absent: nobody does, which means no. */
   readonly asker?: Asker;
   /** Answers for files from outside the project that its instructions name. Absent: they are not read. */

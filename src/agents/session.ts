@@ -11,6 +11,7 @@ import type {
 } from '../loop/types.js';
 import type { ToolUseBlock, Usage } from '../protocol/content.js';
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
+import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
 import type { Agent } from './agent.js';
@@ -63,6 +64,8 @@ export interface AgentSession {
   hooks(): HookReport;
   /** What the model is shown with the next request, by part and by file. */
   context(): Promise<ContextReport>;
+  /** Its MCP servers. */
+  readonly mcp: SessionServers;
   /** Counts one more directory as inside. */
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
@@ -102,6 +105,7 @@ export interface SessionParts {
   setMode(mode: PermissionMode): void;
   readonly setModel: AgentSession['setModel'];
   readonly addDirectory: AgentSession['addDirectory'];
+  readonly mcp: SessionServers;
   readonly hooks: RunHooks;
   hookReport(): HookReport;
   context(): Promise<ContextReport>;
@@ -261,6 +265,7 @@ export function createSession(
     setMode: parts.setMode,
     setModel: parts.setModel,
     addDirectory: parts.addDirectory,
+    mcp: parts.mcp,
     hooks: parts.hookReport,
     context: parts.context,
     async compact(instructions) {

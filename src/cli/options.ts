@@ -119,6 +119,8 @@ function sessionFields(args: ParsedArgs): SessionFields {
     jsonSchema: jsonSchema(one('json-schema')),
     mcpConfig: list('mcp-config'),
     strictMcpConfig: args.switches.has('strict-mcp-config'),
+    agents: agentDefinitions(one('agents')),
+    agent: one('agent'),
     start: sessionStart(args),
     fork: args.switches.has('fork-session'),
     title: one('name'),
@@ -200,6 +202,15 @@ function jsonSchema(text: string | undefined): Record<string, unknown> | undefin
   const parsed = parseJson(source);
   if (!parsed.ok) throw new Error(`--json-schema is not valid JSON: ${parsed.error}`);
   if (!isRecord(parsed.value)) throw new Error('--json-schema must be a JSON object');
+  return parsed.value;
+}
+
+function agentDefinitions(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8');
+  const parsed = parseJson(source);
+  if (!parsed.ok) throw new Error(`--agents is not valid JSON: ${parsed.error}`);
+  if (!isRecord(parsed.value)) throw new Error('--agents must be {"name": {…}}');
   return parsed.value;
 }
 

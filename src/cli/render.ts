@@ -63,10 +63,28 @@ export function createRenderer(
           '31',
           `! the transcript cannot be written (${event.code}): ${event.lost} lines are kept in memory only`,
         );
-      case 'task_started':
-        return dim(`  ${event.taskId} runs in the background: ${line(event.description)}`);
+      case 'task_started': {
+        const { agent } = event;
+        const who = agent === undefined ? event.taskId : `${line(agent.type)} (${event.taskId})`;
+        const where = agent?.background === false ? 'works' : 'runs in the background';
+        return dim(`  ${who} ${where}: ${line(event.description)}`);
+      }
       case 'task_finished':
         return dim(`  ${event.taskId} ${event.status}: ${line(event.summary)}`);
+      case 'child': {
+        if (event.event.type !== 'answer') return undefined;
+        const { type, path } = event.agent;
+        const calls = event.event.answer.message.content.flatMap((block) =>
+          block.type === 'tool_use'
+            ? [
+                dim(
+                  `  ${line(path.split('/').at(-1) ?? type)} → ${line(block.name)} ${line(subjectOf(block.input))}`,
+                ),
+              ]
+            : [],
+        );
+        return calls.length === 0 ? undefined : calls.join('\n');
+      }
       case 'config_changed':
         return dim(`settings changed: ${event.files.join(', ')}`);
       case 'mode':
@@ -80,6 +98,9 @@ export function createRenderer(
       case 'progress':
       case 'hook_started':
       case 'hook_finished':
+      case 'task_progress':
+      case 'task_updated':
+      case 'background_tasks':
         return undefined;
     }
   };

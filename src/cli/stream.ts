@@ -1,3 +1,4 @@
+import { PortcullisError } from '../errors.js';
 import { openSession } from '../harness.js';
 import { createFramer } from '../server/frames.js';
 import { serveStream } from '../server/stream-json.js';
@@ -5,6 +6,7 @@ import { encodeFrame, type Frame } from '../server/wire.js';
 import { isRecord } from '../util/own.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
+import type { SessionFields } from './options.js';
 import type { PrintDeps } from './print.js';
 
 /** A session driven over JSON lines, by an SDK or a script. Exit codes as the contract says: 0 or 1. */
@@ -32,6 +34,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
         ...config,
         ...promptFields(initialize),
         ...(isRecord(initialize.jsonSchema) ? { jsonSchema: initialize.jsonSchema } : {}),
+        ...agentFields(config.agents, initialize.agents),
         emit: withDebug(output, emit),
         callbacks,
         mayDefer: true,
@@ -58,6 +61,16 @@ const ENDED_WELL: ReadonlySet<string> = new Set([
   'prompt_blocked',
   'tool_deferred',
 ]);
+
+/** Those of the host beside those of the flag; of one name the host's. */
+function agentFields(flag: HostAgents, given: unknown): { readonly agents?: HostAgents } {
+  if (given === undefined || given === null) return {};
+  // fail-closed: limits that it was to give its agents would be lost.
+  if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: agents is no object');
+  return { agents: { ...(isRecord(flag) ? flag : {}), ...given } };
+}
+
+type HostAgents = SessionFields['agents'];
 
 /** The host's system prompt wins over the flags. */
 function promptFields(initialize: Readonly<Record<string, unknown>>): {

@@ -22,6 +22,7 @@ import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import { NO_SERVERS } from './mcp-none.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
@@ -150,10 +151,10 @@ export async function joinSession(
         additionalDirectories: workspace.roots.slice(1),
         memoryPaths: opening.paths,
         transcriptPath: store.transcriptPath(history.sessionId),
-        mcpServers: (mcp?.statuses() ?? []).map(({ name, state, scope }) => ({
+        mcpServers: (mcp?.statuses() ?? []).map(({ name, state, scope, transport }) => ({
           name,
           status: state,
-          source: scope,
+          source: transport === 'sdk' ? 'sdk' : scope,
         })),
         models: choices.offers(),
         provider: client.provider,
@@ -171,6 +172,7 @@ export async function joinSession(
       setMode: permissions.setMode,
       setModel: events.models.set,
       addDirectory: events.addDirectory,
+      mcp: mcp?.control ?? NO_SERVERS,
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       pendingNotes: events.pendingNotes,

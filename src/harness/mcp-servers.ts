@@ -32,6 +32,7 @@ import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import { createServerControl } from './mcp-control.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;
@@ -56,6 +57,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const { fs, stateDirectory } = ground;
   const { tell } = parts.hooks;
   const listings = new Map<string, ServerListing>();
+  const changed = new Map<string, readonly string[]>();
   const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
   let isBanned: (names: readonly string[]) => boolean = () => false;
   let early: AnyTool[] = [];
@@ -68,6 +70,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const took = (connection: ClientConnection, listing: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
     listings.set(declaration.name, listing);
+    changed.set(declaration.name, offered.changed);
     for (const problem of offered.problems) tell(problem);
     if (declaration.entry?.type !== 'sdk') {
       void cache.write(declaration, listing).catch((thrown: unknown) => {
@@ -138,10 +141,10 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const known = await Promise.all(connections.map(remembered));
     const fresh = connections.filter((_, index) => known[index] === undefined);
     const tools = known.flatMap((one) => one ?? []);
-    if (fresh.length === 0) return tools;
+    if (fresh.length === 0 || config.startServers === false) return tools;
     const first = firstTime(fresh);
     if (config.serversMayComeLater === true) {
-      void first.then(arrived);
+      void first.then(async (late) => arrived([...late, ...(await resources(fresh))]));
       return tools;
     }
     const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
@@ -161,11 +164,14 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
         ({ declaration }) => !isBanned([`mcp__${declaration.key}`, `mcp__${declaration.key}__*`]),
       );
   const resourcePair = resourceTools({ connections: usable, fs });
+  let offersPair = false;
   const resources = async (
     connections: readonly ClientConnection[],
   ): Promise<readonly AnyTool[]> => {
     const connected = connections.filter((one) => one.status().state === 'connected');
-    return (await offersResources(connected)) ? [resourcePair.list, resourcePair.read] : [];
+    if (offersPair || !(await offersResources(connected)) || offersPair) return [];
+    offersPair = true;
+    return [resourcePair.list, resourcePair.read];
   };
 
   const started = start();
@@ -247,21 +253,18 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     },
     rootsChanged: servers.rootsChanged,
     ask,
-    /** Other servers of the host, in place of those before. */
-    async set(dynamic: SessionConfig['mcpConfig']) {
-      const next = await parts.reload(dynamic);
-      const wanted = next.servers.filter(({ scope }) => scope === 'dynamic');
-      const replaced = await servers.replace('dynamic', wanted);
-      const fresh = replaced.added.flatMap((name) => servers.find(name) ?? []);
-      arrived(await firstTime(fresh));
-      const errors = Object.fromEntries(
-        servers
-          .statuses()
-          .filter(({ name, state }) => replaced.added.includes(name) && state === 'failed')
-          .map(({ name, error }) => [name, error ?? 'it cannot be used']),
-      );
-      return { ...replaced, errors };
-    },
+    /** What is known of a server's tools; those among them that are not as they were approved. */
+    listing: (name: string) => listings.get(name),
+    changed: (name: string): readonly string[] => changed.get(name) ?? [],
+    control: createServerControl({
+      servers,
+      book,
+      listings,
+      configuration: parts.configuration,
+      reload: (table) =>
+        parts.reload([table, ...(config.mcpConfig ?? []).filter((one) => typeof one === 'string')]),
+      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...(await resources(fresh))]),
+    }),
     async close(): Promise<void> {
       await book.close();
       await servers.close();

@@ -1,4 +1,6 @@
 import type { SessionConfig } from '../agents/session-config.js';
+import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
+import { resolve } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import {
   type Attention,
@@ -18,6 +20,9 @@ import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenSkills } from './skills.js';
+
+/** File systems round the time of a change. */
+const CLOCK_GRAIN_MS = 100;
 
 /** What hooks see and do around tool calls, besides the gate. */
 export function openToolEvents(
@@ -60,6 +65,20 @@ export function openToolEvents(
       return [];
     }
   };
+  /** Whoever reads along sees that later sessions are going to be told something else. */
+  const tellOfInstructions = async ({ tool, subject, workspace, agent }: GateCall, ms: number) => {
+    const since = ground.clock.now() - ms - CLOCK_GRAIN_MS;
+    const named = [
+      ...subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : [])),
+      ...instructionFilesIn(subject.command ?? '').map((one) => resolve(workspace.cwd, one)),
+    ].filter(isInstructionFile);
+    for (const path of new Set(named)) {
+      const stat = await ground.fs.stat(path).catch(() => undefined);
+      if (stat === undefined || stat.mtimeMs < since) continue;
+      const who = agent.depth === 0 ? tool.name : `${tool.name} of ${agent.path}`;
+      tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
+    }
+  };
   const review: InvokeDeps['review'] = async ({ call, tool, input, output, ms }, context) => {
     const { agent, workspace, mode, signal } = context;
     const gateCall: GateCall = {
@@ -86,6 +105,8 @@ export function openToolEvents(
     if (reviewed.output !== output) {
       await Promise.all((output.files ?? []).map((file) => ground.fs.remove(file)));
     }
+    // Also of a command that failed: it may have written before it did.
+    await tellOfInstructions(gateCall, ms);
     if (output.isError === true) return reviewed;
     const texts = await broughtInBy(gateCall, { mode, signal: own });
     if (texts.length === 0) return reviewed;

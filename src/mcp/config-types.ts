@@ -51,6 +51,8 @@ export interface McpConfiguration {
   readonly project: string;
   /** What a person should see of a server, as written: no values of variables, no secrets. */
   describe(server: ServerDeclaration): readonly string[];
+  /** The entry as written, before variables were put in. Undefined for a server of another list. */
+  written(server: ServerDeclaration): unknown;
 }
 
 /** An entry as some file, flag or host has it, before it is understood. */

@@ -58,6 +58,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
     exclusive: read.exclusive,
     project,
     describe: (server) => entryLines(written.get(server)),
+    written: (server) => written.get(server),
   };
 }
 

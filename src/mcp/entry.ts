@@ -184,6 +184,19 @@ function oauthFrom(value: unknown): OAuthEntry | undefined {
       'oauth',
       'callbackPort',
     ]);
+  const grantType = text('grantType');
+  if (grantType !== undefined && grantType !== 'client_credentials') {
+    throw new EntryProblem('`oauth.grantType` can only be "client_credentials"', [
+      'oauth',
+      'grantType',
+    ]);
+  }
+  if (grantType !== undefined && !(isSaid(value.clientId) && isSaid(value.clientSecret))) {
+    throw new EntryProblem('`oauth.grantType` needs `clientId` and `clientSecret`', [
+      'oauth',
+      'grantType',
+    ]);
+  }
   const scopes = Array.isArray(value.scopes) ? value.scopes.join(' ') : text('scopes');
   const fields = {
     clientId: text('clientId'),
@@ -191,6 +204,8 @@ function oauthFrom(value: unknown): OAuthEntry | undefined {
     callbackPort: port === undefined ? undefined : Number(port),
     scopes,
     authServerMetadataUrl: text('authServerMetadataUrl'),
+    grantType,
+    clientMetadataUrl: text('clientMetadataUrl'),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== undefined));
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { GuardedFetch } from '../env/net.js';
+import { err, ok } from '../util/result.js';
 import { addressRefusal, guardedAuthFetch } from './oauth-fetch.js';
 
 const OUT_THERE = 'https://mcp.example/mcp';
@@ -38,25 +40,60 @@ describe('an address for signing in', () => {
     expect(addressRefusal(address, server)).toEqual(expect.any(String));
   });
 
-  it('is called without following redirects, and a long answer is cut off', async () => {
+  const never = (): never => {
+    throw new Error('it was dialled');
+  };
+  const publicly = async (): Promise<readonly string[]> => ['93.184.216.34'];
+
+  it('of a server nearby is called without following redirects, and a long answer is cut off', async () => {
     const asked: (RequestInit | undefined)[] = [];
-    const small = guardedAuthFetch(async (_url, init) => {
+    const near = async (_url: string | URL, init?: RequestInit): Promise<Response> => {
       asked.push(init);
       return new Response('ok');
-    }, OUT_THERE);
+    };
+    const small = guardedAuthFetch({ near, far: never, resolve: publicly }, HERE);
     const form = new URLSearchParams({ a: 'b c' });
     expect(await (await small('https://as.example/', { body: form })).text()).toBe('ok');
     expect(asked[0]).toMatchObject({ redirect: 'manual', body: 'a=b+c' });
-    const long = guardedAuthFetch(async () => new Response('x'.repeat(2_000_000)), OUT_THERE);
+    const endless = async (): Promise<Response> => new Response('x'.repeat(2_000_000));
+    const long = guardedAuthFetch({ near: endless, far: never, resolve: publicly }, HERE);
     await expect(long('https://as.example/')).rejects.toThrow('too long');
+  });
+
+  it('of any other server is dialled only where it is public, after its name was resolved', async () => {
+    const dialled: string[] = [];
+    const resolved: Record<string, string> = {
+      'as.example': '93.184.216.34',
+      'in.example': '10.0.0.1',
+    };
+    const far: GuardedFetch = async ({ url }) => {
+      const address = resolved[new URL(url).hostname];
+      if (address?.startsWith('10.')) return err({ reason: 'forbidden', message: 'inner' });
+      dialled.push(url);
+      const body = new TextEncoder().encode('ok');
+      return ok({ kind: 'response', status: 200, statusText: '', headers: {}, body });
+    };
+    const fetch = guardedAuthFetch({ near: never, far, resolve: publicly }, OUT_THERE);
+    expect(await (await fetch('https://as.example/a')).text()).toBe('ok');
+    await expect(fetch('https://in.example/a')).rejects.toThrow('no public address');
+    expect(dialled).toEqual(['https://as.example/a']);
+  });
+
+  it('may be inner where the name of the server leads there too', async () => {
+    const near = async (): Promise<Response> => new Response('inside');
+    const resolve = async (): Promise<readonly string[]> => ['10.0.0.7'];
+    const fetch = guardedAuthFetch({ near, far: never, resolve }, OUT_THERE);
+    expect(await (await fetch('https://as.example/')).text()).toBe('inside');
   });
 
   it('that leads to another origin is left', async () => {
     const headers = { location: 'https://evil.example/' };
-    const moved = guardedAuthFetch(
-      async () => new Response('', { status: 302, headers }),
-      OUT_THERE,
-    );
-    await expect(moved('https://as.example/')).rejects.toThrow('redirects to another place');
+    const near = async (): Promise<Response> => new Response('', { status: 302, headers });
+    const far: GuardedFetch = async () =>
+      ok({ kind: 'redirect', status: 302, statusText: '', redirect: 'https://evil.example/' });
+    for (const server of [HERE, OUT_THERE]) {
+      const moved = guardedAuthFetch({ near, far, resolve: publicly }, server);
+      await expect(moved('https://as.example/')).rejects.toThrow('redirects to another place');
+    }
   });
 });

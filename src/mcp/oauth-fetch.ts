@@ -1,9 +1,11 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { classifyAddress, isInternalName, isIpAddress } from '../env/address.js';
+import type { GuardedFetch } from '../env/net.js';
 
 /** No metadata and no token is longer. */
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
+const TOO_LONG = 'the answer of the authorization server is too long';
 
 /** An address that is not called, and why. */
 export class RefusedAddress extends Error {
@@ -51,31 +53,95 @@ function reachOf(url: URL): 'public' | 'inner' | 'loopback' | 'forbidden' {
   return kind === 'private' || kind === 'shared' ? 'inner' : 'forbidden';
 }
 
+export interface AuthNetwork {
+  /** For a server on this machine or on the inner network, whose sign-in may be there too. */
+  readonly near: FetchLike;
+  /** For every other server: it resolves names itself, and dials public addresses only. */
+  readonly far: GuardedFetch;
+  readonly resolve: (hostname: string) => Promise<readonly string[]>;
+}
+
 /** For metadata, registration and tokens: each address is judged, each answer is bounded in time and size. */
-export function guardedAuthFetch(fetch: FetchLike, serverUrl: string): FetchLike {
+export function guardedAuthFetch(network: AuthNetwork, serverUrl: string): FetchLike {
+  let isNear: Promise<boolean> | undefined;
   return async (address, init = {}) => {
     const refusal = addressRefusal(address, serverUrl);
     if (refusal !== undefined) throw new RefusedAddress(refusal);
-    const deadline = AbortSignal.timeout(TIMEOUT_MS);
-    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+    isNear ??= isNearby(serverUrl, network);
     const body = init.body instanceof URLSearchParams ? init.body.toString() : init.body;
-    // A redirect comes back as such; the library asks again, here, only within the same origin.
-    const response = await fetch(address, { ...init, body, signal, redirect: 'manual' });
+    const plain = { ...init, body };
+    const response = (await isNear)
+      ? await nearAnswer(network.near, address, plain)
+      : await farAnswer(network.far, address, plain);
     const leads = response.headers.get('location');
     // fail-closed: what another place says is not what this one says.
     if (leads !== null && isElsewhere(leads, address)) {
-      await response.body?.cancel();
       throw new RefusedAddress(`${new URL(address).host} redirects to another place`);
     }
-    const content = await boundedBody(response);
-    const { status, statusText, headers } = response;
-    const empty = status === 204 || status === 205 || status === 304;
-    const copy = new Headers(headers);
-    // The body is decoded already.
-    copy.delete('content-encoding');
-    copy.delete('content-length');
-    return new Response(empty ? null : content, { status, statusText, headers: copy });
+    return response;
   };
+}
+
+/** Names of a company often look public and lead to its inner network. */
+async function isNearby(serverUrl: string, { resolve }: AuthNetwork): Promise<boolean> {
+  const url = new URL(serverUrl);
+  if (reachOf(url) !== 'public') return true;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIpAddress(host)) return false;
+  return (await resolve(host)).some((one) => classifyAddress(one) !== 'public');
+}
+
+async function nearAnswer(
+  fetch: FetchLike,
+  address: string | URL,
+  init: RequestInit,
+): Promise<Response> {
+  const deadline = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+  // A redirect comes back as such; the library asks again, here, only within the same origin.
+  const response = await fetch(address, { ...init, signal, redirect: 'manual' });
+  const content = await boundedBody(response);
+  const headers = new Headers(response.headers);
+  // The body is decoded already.
+  headers.delete('content-encoding');
+  headers.delete('content-length');
+  return answerOf(content, { status: response.status, headers });
+}
+
+async function farAnswer(
+  fetch: GuardedFetch,
+  address: string | URL,
+  init: RequestInit,
+): Promise<Response> {
+  const { host } = new URL(address);
+  const result = await fetch({
+    url: String(address),
+    method: init.method ?? 'GET',
+    headers: Object.fromEntries(new Headers(init.headers)),
+    ...(typeof init.body === 'string' ? { body: init.body } : {}),
+    ...(init.signal ? { signal: init.signal } : {}),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+  });
+  if (result.ok) {
+    const { value } = result;
+    if (value.kind === 'response') return answerOf(value.body, value);
+    return answerOf(undefined, { status: value.status, headers: { location: value.redirect } });
+  }
+  const { reason } = result.error;
+  if (reason === 'forbidden') throw new RefusedAddress(`${host} is no public address`);
+  if (reason === 'too_large') throw new RefusedAddress(TOO_LONG);
+  // As the system's own fetch tells that nobody answered.
+  throw new TypeError(`no answer from ${host}`);
+}
+
+function answerOf(
+  body: Uint8Array | undefined,
+  init: { readonly status: number; readonly headers: ConstructorParameters<typeof Headers>[0] },
+): Response {
+  const { status, headers } = init;
+  const isEmpty = body === undefined || status === 204 || status === 205 || status === 304;
+  return new Response(isEmpty ? null : Uint8Array.from(body), { status, headers });
 }
 
 function isElsewhere(location: string, base: string | URL): boolean {
@@ -89,8 +155,7 @@ async function boundedBody(response: Response): Promise<Uint8Array<ArrayBuffer>>
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk);
     size += chunk.byteLength;
-    if (size > MAX_BYTES)
-      throw new RefusedAddress('the answer of the authorization server is too long');
+    if (size > MAX_BYTES) throw new RefusedAddress(TOO_LONG);
   }
   const all = new Uint8Array(size);
   let at = 0;

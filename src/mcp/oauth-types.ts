@@ -6,6 +6,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../env/clock.js';
 import type { FileSystem } from '../env/fs.js';
+import type { GuardedFetch } from '../env/net.js';
 import type { Result } from '../util/result.js';
 import type { RemoteEntry, ServerDeclaration } from './server.js';
 
@@ -62,8 +63,12 @@ export interface ServerAuthDeps {
   readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
   readonly stateDirectory: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** For metadata and tokens. Default: the system's. Every address is judged before it is called. */
+  /** To the server itself, and to sign-ins of servers on this machine or the inner network. Default: the system's. */
   readonly fetch?: FetchLike;
+  /** To all other sign-ins: it dials public addresses only. Default: `guardedFetch`. */
+  readonly guarded?: GuardedFetch;
+  /** Every address of a name. Default: the system's word. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
   /** Absent: nobody can sign in here. */
   readonly agent?: SignInAgent;
   /** An https address that describes us, for authorization servers that take it as a client id. */

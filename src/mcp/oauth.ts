@@ -1,4 +1,6 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
+import { guardedFetch } from '../env/net.js';
+import { resolveName } from '../env/resolve-name.js';
 import { err, ok, type Result } from '../util/result.js';
 import { loadLibrary, type McpLibrary } from './library.js';
 import { authFailed, needsAuth } from './oauth-failure.js';
@@ -34,7 +36,19 @@ type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']
  * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
  */
 export function createServerAuth(declaration: RemoteDeclaration, deps: ServerAuthDeps): ServerAuth {
-  return new RemoteServerAuth(declaration, deps).public();
+  return new RemoteServerAuth(declaration, { ...fromEntry(declaration), ...deps }).public();
+}
+
+/** What the entry itself says about who signs in. */
+function fromEntry({
+  entry: { oauth = {} },
+}: RemoteDeclaration): Pick<ServerAuthDeps, 'machine' | 'clientMetadataUrl'> {
+  const { grantType, clientId, clientSecret, clientMetadataUrl } = oauth;
+  const isMachine = grantType !== undefined && clientId !== undefined && clientSecret !== undefined;
+  return {
+    ...(isMachine ? { machine: { kind: 'client-secret', clientId, clientSecret } } : {}),
+    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+  };
 }
 
 class RemoteServerAuth {
@@ -65,7 +79,12 @@ class RemoteServerAuth {
     this.#store = openTokenStore({ fs, stateDirectory });
     this.#memory = openAuthMemory({ fs, stateDirectory, now: () => clock.now() });
     this.#plain = deps.fetch ?? ((url, init) => fetch(url, init));
-    this.#fetch = guardedAuthFetch(this.#plain, declaration.entry.url);
+    const network = {
+      near: this.#plain,
+      far: deps.guarded ?? ((request) => guardedFetch(request)),
+      resolve: deps.resolve ?? resolveName,
+    };
+    this.#fetch = guardedAuthFetch(network, declaration.entry.url);
   }
 
   public(): ServerAuth {

@@ -25,6 +25,10 @@ export interface OAuthEntry {
   readonly callbackPort?: number;
   readonly scopes?: string;
   readonly authServerMetadataUrl?: string;
+  /** `client_credentials`: the program signs in as itself, with `clientId` and `clientSecret`. */
+  readonly grantType?: 'client_credentials';
+  /** An https address that describes the program, for servers that take it as a client's name. */
+  readonly clientMetadataUrl?: string;
 }
 
 export interface RemoteEntry extends CommonEntry {

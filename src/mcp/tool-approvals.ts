@@ -1,9 +1,19 @@
+import { sha256 } from '../env/hash.js';
+import { join } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
 import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';
-import { openServerFiles, type Read, type StoredServer, type StoreFiles } from './tool-store.js';
+import {
+  openPrivateFiles,
+  type Read,
+  type StoredServer,
+  type StoreFiles,
+  storedId,
+  textOf,
+} from './tool-store.js';
 
 /** The definitions of a server's tools that somebody has agreed to. */
 export interface ApprovedTools {
@@ -26,27 +36,37 @@ export interface ToolApprovals {
   forget(server: StoredServer): Promise<void>;
 }
 
+/** One file for all servers: it is read at the start of every session, and opening files costs most. */
+const APPROVALS = 'approvals-1.txt';
+
 export function openToolApprovals(place: {
   readonly fs: StoreFiles;
   readonly stateDirectory: string;
 }): ToolApprovals {
-  const files = openServerFiles({ ...place, folder: 'mcp-approvals' });
+  const directory = join(place.stateDirectory, 'mcp-approvals');
+  const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
+  let known: Promise<Content> | undefined;
+  const content = async (): Promise<Content> => contentOf(await files.read(APPROVALS));
 
-  const add = async (server: StoredServer, tools: readonly ListedTool[]): Promise<void> => {
-    const before = contentOf(await files.read(server));
-    const prints = new Map(before.prints);
-    const definitions = new Map(before.definitions());
-    for (const tool of tools) {
-      prints.set(tool.name, tool.fingerprint);
-      definitions.set(tool.name, definingParts(tool.raw()));
-    }
-    // fail-closed: what was lost stays lost, or the next session would take every other tool for new.
-    const lost = before.damaged ? { lost: true } : {};
-    const columns = { names: [...prints.keys()], prints: [...prints.values()] };
-    const head = { server: server.name, ...columns, ...lost };
+  const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
+    // Read anew: another program may have added to it.
+    const before = await content();
+    const servers = new Map(before.servers);
+    edit(servers);
+    const heads = [...servers].map(([id, { prints, isWhole }]) => [
+      id,
+      [...prints.keys()],
+      [...prints.values()],
+      isWhole,
+    ]);
+    const bodies = [...servers].map(([id, { definitions }]) => [id, [...definitions()]]);
+    known = undefined;
     try {
-      await files.write(server, head, [...definitions]);
+      // fail-closed: what was lost stays lost, or the next session would take every tool for new.
+      const body = JSON.stringify(bodies);
+      const head = JSON.stringify({ servers: heads, lost: before.lost, sum: sha256(body) });
+      await files.write(APPROVALS, `${head}\n${body}\n`);
     } catch (thrown) {
       throw new PortcullisError('io', `the approval could not be stored: ${messageOf(thrown)}`, {
         remedy: `make ${place.stateDirectory} writable`,
@@ -54,12 +74,20 @@ export function openToolApprovals(place: {
       });
     }
   };
+  /** One change at a time: two approvals at once must not undo each other. */
+  const queued = (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
+    const changing = queue.then(() => change(edit));
+    queue = changing.catch(() => undefined);
+    return changing;
+  };
 
   return {
     async read(server) {
-      const { prints, definitions, damaged } = contentOf(await files.read(server));
+      known ??= content();
+      const { servers, lost } = await known;
+      const { prints, definitions, isWhole } = servers.get(storedId(server)) ?? NONE;
       return {
-        damaged,
+        damaged: lost && !isWhole,
         fingerprint: (tool) => prints.get(tool),
         definition(tool) {
           const found = definitions().get(tool);
@@ -69,32 +97,71 @@ export function openToolApprovals(place: {
         },
       };
     },
-    record(server, tools) {
-      // One change at a time: two approvals at once must not undo each other.
-      const adding = queue.then(() => add(server, tools));
-      queue = adding.catch(() => undefined);
-      return adding;
-    },
-    forget: (server) => files.remove(server),
+    record: (server, tools) =>
+      queued((servers) => {
+        const before = servers.get(storedId(server)) ?? NONE;
+        const prints = new Map(before.prints);
+        const definitions = new Map(before.definitions());
+        for (const tool of tools) {
+          prints.set(tool.name, tool.fingerprint);
+          definitions.set(tool.name, definingParts(tool.raw()));
+        }
+        const { isWhole } = before;
+        servers.set(storedId(server), { prints, definitions: () => definitions, isWhole });
+      }),
+    forget: (server) =>
+      queued((servers) => void servers.set(storedId(server), { ...NONE, isWhole: true })),
   };
 }
 
-interface Content {
+/** What was approved of one server. */
+interface Approved {
   readonly prints: ReadonlyMap<string, string>;
   definitions(): ReadonlyMap<string, unknown>;
+  /** Somebody has begun anew with it, so that nothing of it is lost. */
+  readonly isWhole: boolean;
+}
+
+const NONE: Approved = { prints: new Map(), definitions: () => new Map(), isWhole: false };
+
+interface Content {
+  readonly servers: ReadonlyMap<string, Approved>;
   /** There was something that cannot be read, now or once. */
-  readonly damaged: boolean;
+  readonly lost: boolean;
 }
 
 function contentOf(read: Read): Content {
-  const nothing = { prints: new Map(), definitions: () => new Map() };
-  if (read.kind !== 'found') return { ...nothing, damaged: read.kind === 'damaged' };
-  const { head, body } = read.file;
-  const prints = printsOf(head.names, head.prints);
   // fail-closed: half a list would make the missing tools new ones.
-  if (prints === undefined) return { ...nothing, damaged: true };
-  const definitions = (): ReadonlyMap<string, unknown> => new Map(pairs(body()) ?? []);
-  return { prints, definitions, damaged: head.lost === true };
+  const damaged: Content = { servers: new Map(), lost: true };
+  if (read.kind === 'absent') return { servers: new Map(), lost: false };
+  if (read.kind === 'damaged') return damaged;
+  const end = read.bytes.indexOf(LINE_END);
+  const parsed = parseJson(textOf(read.bytes.subarray(0, Math.max(0, end))));
+  const head = parsed.ok ? parsed.value : undefined;
+  if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
+  const body = (): unknown => bodyOf(read.bytes.subarray(end + 1, -1), head.sum);
+  let bodies: ReadonlyMap<string, unknown> | undefined;
+  const servers = new Map<string, Approved>();
+  for (const row of head.servers) {
+    const [id, names, prints, isWhole] = Array.isArray(row) ? row : [];
+    const made = printsOf(names, prints);
+    if (typeof id !== 'string' || made === undefined) return damaged;
+    const definitions = (): ReadonlyMap<string, unknown> => {
+      bodies ??= new Map(pairs(body()));
+      return new Map(pairs(bodies.get(id)));
+    };
+    servers.set(id, { prints: made, definitions, isWhole: isWhole === true });
+  }
+  return { servers, lost: head.lost === true };
+}
+
+const LINE_END = 0x0a;
+
+/** Undefined when it is not what was written. */
+function bodyOf(bytes: Uint8Array, sum: unknown): unknown {
+  if (sha256(bytes) !== sum) return undefined;
+  const value = parseJson(textOf(bytes));
+  return value.ok ? value.value : undefined;
 }
 
 function printsOf(names: unknown, prints: unknown): ReadonlyMap<string, string> | undefined {
@@ -111,10 +178,9 @@ function printsOf(names: unknown, prints: unknown): ReadonlyMap<string, string> 
   return made;
 }
 
-function pairs(value: unknown): readonly (readonly [string, unknown])[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const found = value.filter(
+function pairs(value: unknown): readonly (readonly [string, unknown])[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(
     (pair): pair is [string, unknown] => Array.isArray(pair) && typeof pair[0] === 'string',
   );
-  return found.length === value.length ? found : undefined;
 }

@@ -41,6 +41,8 @@ export interface ToolBook {
     listing: ServerListing,
     options: { readonly live: boolean },
   ): Promise<Offered>;
+  /** The server is not to be called any more, and why; until it is offered anew. */
+  leave(server: string, why: string): Promise<void>;
   /** Must be part of the gate: a call that it has not seen is not made. */
   readonly extension: GateExtension;
   /** Once approvals of this session are stored. */
@@ -49,12 +51,15 @@ export interface ToolBook {
 
 /** One server. */
 interface Page {
-  readonly connection: McpConnection;
+  /** Another one once the server was turned off and on, or its entry is a new one. */
+  connection: McpConnection;
   readonly parts: McpToolParts;
-  readonly approved: ApprovedTools;
+  approved: ApprovedTools;
   readonly entries: Map<string, Entry>;
   /** Whether the server itself has said what it offers since it was last connected. */
   live: boolean;
+  /** Why it must not be called: it was turned off, or taken away. */
+  away: string | undefined;
   /** How often the server has said that its tools are others now. */
   changes: number;
   asking: Promise<Result<undefined, string>> | undefined;
@@ -81,10 +86,12 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
   const pageOf = (connection: McpConnection): Promise<Page> => {
     const { name } = connection.declaration;
     const known = pages.get(name);
-    if (known !== undefined) return known;
-    const opened = openPage(connection, deps, admit);
-    pages.set(name, opened);
-    return opened;
+    const page =
+      known === undefined
+        ? openPage(connection, deps, admit)
+        : known.then((one) => bind(one, connection, deps));
+    pages.set(name, page);
+    return page;
   };
 
   const approve = (page: Page, entry: Entry): void => {
@@ -105,6 +112,8 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
   ): Promise<Result<Admission, string>> => {
     const by = judged.get(toolUseId);
     judged.delete(toolUseId);
+    // fail-closed: it was turned off after the call was allowed.
+    if (page.away !== undefined) return err(`The call was not made: ${page.away}.`);
     const live = await askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
     if (!live.ok) return live;
     const entry = page.entries.get(name);
@@ -148,6 +157,12 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     async offer(connection, listing, options) {
       return entered(await pageOf(connection), listing, options);
     },
+    async leave(server, why) {
+      const page = await pages.get(server);
+      if (page === undefined) return;
+      page.away = why;
+      page.live = false;
+    },
     extension: {
       guards: [definitionGuard(pages, judged), planGuard, serverOfRuleGuard],
       resolvers: [],
@@ -173,29 +188,59 @@ async function openPage(
     approved,
     entries: new Map(),
     live: false,
+    away: undefined,
     changes: 0,
     asking: undefined,
     parts: {
-      connection,
+      get connection() {
+        return page.connection;
+      },
       fs,
       env,
       tell,
       definition(name) {
         const entry = page.entries.get(name);
         if (entry === undefined) throw new Error(`there is no tool ${name}`);
-        const old = isChanged(entry) ? approved.definition(name) : undefined;
-        return old ?? entry.current.raw();
+        if (!isChanged(entry)) return entry.current.raw();
+        const old = page.approved.definition(name);
+        // fail-closed: what nobody has agreed to is not shown in its place.
+        if (old === undefined) throw new Error('it has changed, and nobody has agreed to it yet');
+        return old;
       },
       admit: (name, toolUseId) => admit(page, name, toolUseId),
     },
   };
+  watch(page, connection);
+  return page;
+}
+
+function watch(page: Page, connection: McpConnection): void {
   connection.onChange((change) => {
+    if (page.connection !== connection) return;
     const isAway = change === 'state' && connection.status().state !== 'connected';
     if (change !== 'tools' && !isAway) return;
     // fail-closed: a server that was away, or says so itself, may offer something else now.
     page.live = false;
     if (change === 'tools') page.changes += 1;
   });
+}
+
+/** The same server by another connection, or another one under its name. */
+async function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Promise<Page> {
+  if (page.connection !== connection) {
+    const approved = await deps.approvals.read(connection.declaration);
+    page.connection = connection;
+    page.approved = approved;
+    page.live = false;
+    page.changes += 1;
+    for (const [name, entry] of page.entries) {
+      // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
+      const shown = entry.approved ?? entry.current.fingerprint;
+      entry.approved = approved.fingerprint(name) ?? (approved.damaged ? undefined : shown);
+    }
+    watch(page, connection);
+  }
+  page.away = undefined;
   return page;
 }
 
@@ -258,6 +303,7 @@ function definitionGuard(
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
       judged.delete(toolUseId);
+      if (page.away !== undefined) return { decision: 'deny', reason: page.away };
       judged.set(toolUseId, entry.current.fingerprint);
       for (const [oldest] of judged) {
         if (judged.size <= MOST_NOTED) break;

@@ -2,8 +2,8 @@ import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { ResultBlock } from '../protocol/content.js';
-import { dimensionsOf, fileTypeOf } from '../tools/builtin/file-type.js';
 import type { ToolContext } from '../tools/tool.js';
+import { dimensionsOf, fileTypeOf } from '../util/file-type.js';
 import { own } from '../util/own.js';
 import { shownText } from './tool-text.js';
 

@@ -2,8 +2,6 @@ import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { join, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
 import type { ServerDeclaration } from './server.js';
 
 export type StoreFiles = Pick<
@@ -11,79 +9,56 @@ export type StoreFiles = Pick<
   'stat' | 'readBytes' | 'writeAtomic' | 'makeDirectory' | 'remove'
 >;
 
-/** Which server a file is about. */
+/** Which server something is kept about. */
 export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'>;
 
-/** A file in two parts: a short head that is read at once, and a body that is parsed when it is wanted. */
-export interface StoredFile {
-  readonly head: Readonly<Record<string, unknown>>;
-  /** Undefined when it is not what was written. */
-  body(): unknown;
-}
-
-/** `damaged`: something is there that is not ours or not whole. */
+/** `damaged`: something is there that is not ours or cannot be read. */
 export type Read =
-  | { readonly kind: 'found'; readonly file: StoredFile }
+  | { readonly kind: 'found'; readonly bytes: Uint8Array }
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged' };
 
-const MAX_BYTES = 32 * 1024 * 1024;
-const VERSION = 1;
+export const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
-/** Files for each server, for their owner alone (0600), in a directory of the state directory. */
-export interface ServerFiles {
-  read(server: StoredServer): Promise<Read>;
-  write(
-    server: StoredServer,
-    head: Readonly<Record<string, unknown>>,
-    body: unknown,
-  ): Promise<void>;
-  remove(server: StoredServer): Promise<void>;
+/** Files for their owner alone (0600), in a directory of the state directory. */
+export interface PrivateFiles {
+  read(name: string): Promise<Read>;
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
 }
 
-export function openServerFiles(place: {
+export function openPrivateFiles(place: {
   readonly fs: StoreFiles;
   readonly stateDirectory: string;
-  readonly folder: string;
-}): ServerFiles {
-  const { fs, stateDirectory } = place;
-  const directory = join(stateDirectory, place.folder);
-  const fileOf = (id: string): string => join(directory, `${id}.json`);
-  let ours: Promise<boolean | undefined> | undefined;
+  readonly directory: string;
+}): PrivateFiles {
+  const { fs, stateDirectory, directory } = place;
   return {
-    async read(server) {
+    async read(name) {
       try {
-        // Asked once and not for every file: nobody else can put one there.
-        ours ??= isOurs(fs, directory);
-        const found = await ours;
+        const found = await isOurs(fs, directory);
         if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
-        const id = idOf(server);
-        return parsed(await fs.readBytes(fileOf(id), { maxBytes: MAX_BYTES }), id);
+        const bytes = await fs.readBytes(join(directory, name), { maxBytes: MAX_STORED_BYTES });
+        return { kind: 'found', bytes };
       } catch (thrown) {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
         return { kind: systemCodeOf(thrown) === 'ENOENT' ? 'absent' : 'damaged' };
       }
     },
-    async write(server, head, body) {
-      const id = idOf(server);
-      const text = JSON.stringify(body);
-      const sum = sha256(text);
-      const length = Buffer.byteLength(text);
-      const first = JSON.stringify({ ...head, version: VERSION, id, sum, length });
+    async write(name, text) {
       await fs.makeDirectory(stateDirectory, { mode: 0o700 });
       await fs.makeDirectory(directory, { mode: 0o700 });
-      ours = undefined;
-      const file = fileOf(id);
+      const file = join(directory, name);
       // A file with a wrong mode would keep it.
       const stat = await fs.stat(file);
       if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
-      await fs.writeAtomic(file, `${first}\n${text}\n`, { mode: 0o600 });
+      await fs.writeAtomic(file, text, { mode: 0o600 });
     },
-    remove: (server) => fs.remove(fileOf(idOf(server))),
+    remove: (name) => fs.remove(join(directory, name)),
   };
 }
 
-/** Undefined when there is no such directory. */
+/** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */
 async function isOurs(fs: StoreFiles, directory: string): Promise<boolean | undefined> {
   const stat = await fs.stat(directory);
   if (stat === undefined) return undefined;
@@ -92,41 +67,11 @@ async function isOurs(fs: StoreFiles, directory: string): Promise<boolean | unde
   return stat.kind === 'directory' && stat.foreign !== true && !isOpen;
 }
 
-const ids = new WeakMap<StoredServer, string>();
-
 /** The same words in another file start another program: relative paths lead elsewhere. */
-function idOf(server: StoredServer): string {
-  const known = ids.get(server);
-  if (known !== undefined) return known;
-  const { name, contentHash, origin } = server;
-  const id = sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
-  ids.set(server, id);
-  return id;
+export function storedId({ name, contentHash, origin }: StoredServer): string {
+  return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
 }
 
-const LINE_END = 0x0a;
-
-/** Bytes, not text: at the start of a session thousands of definitions are read and none is needed. */
-function parsed(bytes: Uint8Array, id: string): Read {
-  const end = bytes.indexOf(LINE_END);
-  const head = parseJson(decode(bytes.subarray(0, Math.max(0, end))));
-  if (end === -1 || !head.ok || !isRecord(head.value)) return { kind: 'damaged' };
-  const { version, id: written, sum, length } = head.value;
-  const body = bytes.subarray(end + 1, -1);
-  if (version !== VERSION || written !== id || length !== body.length) return { kind: 'damaged' };
-  return {
-    kind: 'found',
-    file: {
-      head: head.value,
-      body() {
-        if (sha256(body) !== sum) return undefined;
-        const value = parseJson(decode(body));
-        return value.ok ? value.value : undefined;
-      },
-    },
-  };
-}
-
-function decode(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

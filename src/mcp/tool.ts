@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.js';
 import { failure } from '../tools/output.js';
 import type {
   AnyTool,
@@ -143,9 +144,9 @@ function describe(name: string, { tool, server }: ToolOrigin, parts: McpToolPart
       needsPerson: isRecord(_meta) && _meta['anthropic/requiresUserInteraction'] === true,
       readOnly: isRecord(annotations) && annotations.readOnlyHint === true,
     };
-  } catch {
-    // A cache that was damaged after it was read.
-    return unreadable('it could not be read');
+  } catch (thrown) {
+    // A cache that was damaged, or a definition that waits for its approval.
+    return unreadable(messageOf(thrown));
   }
 }
 

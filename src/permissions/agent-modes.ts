@@ -9,22 +9,19 @@ export interface AgentModes {
 }
 
 export function createAgentModes(session: () => PermissionMode): AgentModes {
-  const own = new Map<string, PermissionMode>();
+  /** What was said on the way down to an agent. It holds for as long as the agent lives. */
+  const said = new Map<string, readonly PermissionMode[]>();
+  const saidFor = (path: string): readonly PermissionMode[] => nearestAbove(said, path) ?? [];
   return {
-    of(agent) {
-      let mode = session();
-      if (agent === undefined || agent.depth === 0 || own.size === 0) return mode;
-      // From the top down: whatever holds above holds below.
-      for (const path of lineage(agent.path)) {
-        const said = own.get(path);
-        if (said !== undefined) mode = childMode(mode, said);
-      }
-      return mode;
-    },
+    of: (agent) =>
+      agent === undefined || agent.depth === 0 || said.size === 0
+        ? session()
+        : saidFor(agent.path).reduce(childMode, session()),
     admit(agent, mode) {
-      if (mode === undefined) return () => undefined;
-      own.set(agent.path, mode);
-      return () => void own.delete(agent.path);
+      const all = [...saidFor(agent.path), ...(mode === undefined ? [] : [mode])];
+      if (all.length === 0) return () => undefined;
+      said.set(agent.path, all);
+      return () => void said.delete(agent.path);
     },
   };
 }
@@ -49,8 +46,10 @@ export function childMode(parent: PermissionMode, said: PermissionMode): Permiss
   return ORDER.indexOf(said) > ORDER.indexOf(parent) ? said : parent;
 }
 
-/** `main/a#1/b#2` as `main`, `main/a#1`, `main/a#1/b#2`. */
-function lineage(path: string): readonly string[] {
-  const names = path.split('/');
-  return names.map((_, index) => names.slice(0, index + 1).join('/'));
+/** What is known of an agent, else of the nearest one above it. */
+export function nearestAbove<T>(known: ReadonlyMap<string, T>, path: string): T | undefined {
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    const found = known.get(at);
+    if (found !== undefined || !at.includes('/')) return found;
+  }
 }

@@ -44,7 +44,7 @@ function watched(gate: Gate = refusing()) {
   const refusals = createRefusals({ monotonic: () => 0 });
   const watch = refusals.watch(gate);
   const bash = async (command: string): Promise<string> => {
-    refusals.nextAnswer();
+    for (const path of ['main', 'main/x#1']) refusals.nextAnswer(path);
     const verdict = await watch(callOf('Bash', { command }));
     return verdict.kind === 'refused' ? verdict.message : 'ran';
   };
@@ -79,13 +79,13 @@ describe('refusals of the same need', () => {
       callOf('Bash', { command: 'git push' }, child),
     ];
     for (let round = 0; round < 2; round++) {
-      refusals.nextAnswer();
+      for (const path of ['main', 'main/x#1']) refusals.nextAnswer(path);
       for (const call of calls) {
         const verdict = await watch(call);
         expect(verdict).toMatchObject({ message: 'No.' });
       }
     }
-    refusals.nextAnswer();
+    for (const path of ['main', 'main/x#1']) refusals.nextAnswer(path);
     expect(await watch(callOf('WebFetch', { url: 'https://a.example/y' }))).toMatchObject({
       message: expect.stringContaining('refusal 3'),
     });
@@ -93,7 +93,7 @@ describe('refusals of the same need', () => {
 
   it('counts the calls of one model answer once', async () => {
     const { refusals, watch } = watched();
-    refusals.nextAnswer();
+    for (const path of ['main', 'main/x#1']) refusals.nextAnswer(path);
     for (let index = 0; index < 10; index++) {
       expect(await watch(callOf('Bash', { command: `touch ${index}` }))).toMatchObject({
         message: 'No.',
@@ -105,7 +105,7 @@ describe('refusals of the same need', () => {
   it('starts anew with a prompt', async () => {
     const { refusals, bash } = watched();
     for (let index = 0; index < 6; index++) await bash('touch x');
-    refusals.beginTurn();
+    refusals.beginTurn('main');
     expect(refusals.stuck('main')).toBeUndefined();
     expect(await bash('touch x')).toBe('No.');
   });

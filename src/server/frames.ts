@@ -1,5 +1,6 @@
 import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
+import { childFrames, taskFrame } from './task-frames.js';
 import type { Frame } from './wire.js';
 
 export interface FrameOptions {
@@ -122,6 +123,8 @@ export function createFramer(
         // What the runtime itself adds is for the model; hosts see what people said.
         if (event.message.meta === true) return [];
         return options.replayPrompts ? [userFrame(options, event.message, { isReplay: true })] : [];
+      case 'child':
+        return childFrames(event, options);
       default:
         return newsFrames(event, options, system);
     }
@@ -167,6 +170,7 @@ function newsFrames(
           tool_name: event.denial.tool_name,
           tool_use_id: event.denial.tool_use_id,
           message: event.message,
+          ...(event.agent === undefined ? {} : { agent_id: event.agent.id }),
           ...(event.denial.reason === undefined ? {} : { decision_reason: event.denial.reason }),
         }),
       ];
@@ -222,25 +226,11 @@ function newsFrames(
     case 'progress':
       return [];
     case 'task_started':
-      return [
-        system('task_started', {
-          task_id: event.taskId,
-          tool_use_id: event.toolUseId,
-          description: event.description,
-          task_type: 'local_bash',
-          is_backgrounded: true,
-        }),
-      ];
+    case 'task_progress':
+    case 'task_updated':
     case 'task_finished':
-      return [
-        system('task_notification', {
-          task_id: event.taskId,
-          tool_use_id: event.toolUseId,
-          status: event.status,
-          output_file: event.outputFile,
-          summary: event.summary,
-        }),
-      ];
+    case 'background_tasks':
+      return [system(...taskFrame(event))];
   }
 }
 

@@ -105,8 +105,14 @@ class JsonlStore implements SessionStore {
     return findByTitle(this.#files, join(this.#projects, this.#project), idOrTitle);
   }
 
-  transcriptPath(sessionId: string): string {
-    return this.#path(sessionId, undefined);
+  transcriptPath(sessionId: string, agentId?: string): string {
+    return this.#path(sessionId, agentId);
+  }
+
+  release(sessionId: string, agentId: string): void {
+    const path = this.#path(sessionId, agentId);
+    // What could not be saved is kept, to be tried again at the end.
+    if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
   }
 
   spillDirectory(sessionId: string): string {

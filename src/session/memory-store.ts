@@ -60,8 +60,13 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       const titled = [...sessions.keys()].filter((id) => read(id)?.title === idOrTitle);
       return onlyOne(titled, idOrTitle);
     },
-    transcriptPath: (sessionId) =>
-      join(options.directory, `${requireSafeId(sessionId, 'session')}.jsonl`),
+    transcriptPath(sessionId, agentId) {
+      const session = requireSafeId(sessionId, 'session');
+      if (agentId === undefined) return join(options.directory, `${session}.jsonl`);
+      const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
+      return join(options.directory, session, 'subagents', file);
+    },
+    release: () => undefined,
     spillDirectory(sessionId) {
       const session = requireSafeId(sessionId, 'session');
       const directory = join(options.directory, session, PAYLOAD_DIRECTORY);

@@ -30,8 +30,10 @@ export interface SessionStore {
    * this project. Throws when more than one fits.
    */
   find(idOrTitle: string): Promise<string | undefined>;
-  /** Where the session's transcript is, or would be. */
-  transcriptPath(sessionId: string): string;
+  /** Where the session's transcript is, or would be. `agentId` selects a subagent's. */
+  transcriptPath(sessionId: string, agentId?: string): string;
+  /** An agent has ended: its file is closed until something is appended to it again. */
+  release(sessionId: string, agentId: string): void;
   /** A directory beside the transcript for output too long to show, made on first use. */
   spillDirectory(sessionId: string): string;
   /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */

@@ -1,3 +1,4 @@
+import { sortedNames } from '../util/sorted-names.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 
@@ -87,15 +88,12 @@ function namesText(
   servers: readonly AnnouncedServer[],
   occasion: Announcement['occasion'],
 ): string | undefined {
-  const all = servers.flatMap(({ tools }) =>
-    tools.map((name) => ({ name, key: name.toLowerCase() })),
-  );
+  const all = servers.flatMap(({ tools }) => tools);
   if (all.length === 0) return undefined;
-  all.sort((a, b) => compare(a.key, b.key) || compare(a.name, b.name));
   const shown: string[] = [];
   let room = NAMES_CAP;
-  for (const one of all) {
-    const name = /^[\w-]*$/.test(one.name) ? one.name : visible(one.name);
+  for (const given of sortedNames(all)) {
+    const name = visible(given);
     room -= name.length + 1;
     if (room < 0) break;
     shown.push(name);

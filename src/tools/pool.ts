@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../model/client.js';
+import { sortedNames } from '../util/sorted-names.js';
 import { createNames, type Names, TOOL_ALIASES } from '../util/tool-names.js';
 import { createToolMatcher, type ToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';
@@ -126,19 +127,16 @@ function createRegistry(isBanned: ToolMatcher | undefined, before: readonly Regi
 
 /** Built-in ones first: whatever a server calls its tools, it never takes the place of ours. */
 function inOrder(tools: readonly AnyTool[]): readonly AnyTool[] {
-  const keyed = tools.map((tool) => ({
-    tool,
-    key: tool.origin === undefined ? tool.name : tool.name.toLowerCase(),
-    rank: tool.origin === undefined ? 0 : 1,
-  }));
-  keyed.sort(
-    (a, b) => a.rank - b.rank || compare(a.key, b.key) || compare(a.tool.name, b.tool.name),
-  );
-  return keyed.map(({ tool }) => tool);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  const own = tools.filter(({ origin }) => origin === undefined);
+  const served = new Map<string, AnyTool[]>();
+  for (const tool of tools) {
+    if (tool.origin === undefined) continue;
+    const same = served.get(tool.name);
+    if (same === undefined) served.set(tool.name, [tool]);
+    else same.push(tool);
+  }
+  own.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return [...own, ...sortedNames([...served.keys()]).flatMap((name) => served.get(name) ?? [])];
 }
 
 function namesOf(tool: AnyTool): readonly string[] {
@@ -159,13 +157,13 @@ function problemOf(
   registries: readonly Pick<Registry, 'taken' | 'builtin'>[],
 ): string | undefined {
   const { origin } = tool;
-  if (origin?.key.toLowerCase() === 'ide' && !IDE_TOOLS.has(tool.name)) {
+  if (origin !== undefined && /^ide$/i.test(origin.key) && !IDE_TOOLS.has(tool.name)) {
     return `${tool.name} is not offered: of the server "${origin.server}" only ${[...IDE_TOOLS].join(' and ')} are`;
   }
   for (const { taken, builtin } of registries) {
     for (const name of names) {
       // fail-closed: who means the built-in tool must not get a server's.
-      if (origin !== undefined && builtin.has(name.toLowerCase())) {
+      if (origin !== undefined && !isServed(name) && builtin.has(name.toLowerCase())) {
         return `${tool.name} of the server "${origin.server}" is not offered: a built-in tool is called so`;
       }
       const other = taken.get(name);
@@ -175,6 +173,11 @@ function problemOf(
     }
   }
   return undefined;
+}
+
+/** No built-in tool is called so in any case, and servers have thousands of tools. */
+function isServed(name: string): boolean {
+  return name.startsWith('mcp__');
 }
 
 function described({ name, origin }: AnyTool): string {

@@ -3,7 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createServerAuth } from '../../src/mcp/oauth.js';
-import type { ServerAuth, ServerAuthDeps, SignInAgent } from '../../src/mcp/oauth-types.js';
+import { failureInside } from '../../src/mcp/oauth-failure.js';
+import type {
+  AuthFailure,
+  ServerAuth,
+  ServerAuthDeps,
+  SignInAgent,
+} from '../../src/mcp/oauth-types.js';
 import type { OAuthEntry } from '../../src/mcp/server.js';
 import { err, ok } from '../../src/util/result.js';
 import { OAuthTestServer } from './oauth-server.js';
@@ -16,7 +22,14 @@ export interface OAuthRig {
   auth(options?: AuthOptions): ServerAuth;
   /** A request as a transport makes it: with the token, again once after a 401, with a step up on 403. */
   ask(auth: ServerAuth, method?: string): Promise<number>;
-  /** The text of all files in the state directory. */
+  /** Asks, and tells what was thrown. */
+  failure(
+    auth: ServerAuth,
+    method?: string,
+  ): Promise<{ thrown: unknown; failure: AuthFailure | undefined }>;
+  /** Somebody has signed in, and a while has passed. */
+  signedIn(options?: AuthOptions): Promise<ServerAuth>;
+  /** The text of the token file. */
   tokens(): string;
   stop(): Promise<void>;
 }
@@ -31,10 +44,27 @@ export async function startRig(): Promise<OAuthRig> {
   const server = await new OAuthTestServer().start();
   const directory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-oauth-'));
   const clock = { at: 1_800_000_000_000, now: (): number => clock.at };
-  return {
+  const rig: OAuthRig = {
     server,
     directory,
     clock,
+    async failure(auth, method) {
+      const thrown = await rig.ask(auth, method).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      return { thrown, failure: failureInside(thrown) };
+    },
+    async signedIn(options = {}) {
+      const auth = rig.auth(options);
+      const done = await auth.signIn(willing(), AbortSignal.timeout(20_000));
+      if (!done.ok) throw new Error(done.error.message);
+      clock.at += 60_000;
+      // Without the one by which the server was asked what it wants.
+      const { requests } = server;
+      requests.splice(0, requests.length, ...requests.filter((one) => one.path !== '/mcp'));
+      return auth;
+    },
     auth({ name = 'guarded', url = server.url, oauth, ...deps } = {}) {
       const entry = { type: 'http', url, headers: {}, ...(oauth && { oauth }) } as const;
       const base = { fs: nodeFileSystem, stateDirectory: directory, clock };
@@ -47,6 +77,7 @@ export async function startRig(): Promise<OAuthRig> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+  return rig;
 }
 
 async function askServer(

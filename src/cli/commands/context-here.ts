@@ -37,6 +37,7 @@ export async function contextHere(wishes: ContextWishes): Promise<ContextHere> {
     start: { kind: 'new', id: undefined },
     fork: false,
     persist: false,
+    startServers: false,
     emit: (news) => {
       if (news.type === 'notice' && news.level === 'warning') wishes.warn(news.text);
     },
@@ -77,6 +78,9 @@ function silentModel(config: SessionConfig, ground: Ground): ModelLayer {
         throw new PortcullisError('usage', 'no model is asked here');
       },
       elapsedMs: () => 0,
+    },
+    clientFor() {
+      return this.client;
     },
     ledger: new UsageLedger(),
     choices: createModelChoices({ ...config, name, env, provider, maxBudgetUsd: undefined }),

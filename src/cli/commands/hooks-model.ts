@@ -49,6 +49,9 @@ export function lazyModel(config: SessionConfig, ground: Ground): LazyModel {
           yield* client.stream({ ...request, model }, signal);
         },
       },
+      clientFor() {
+        return this.client;
+      },
       ledger: new UsageLedger(),
       choices: {
         small: () => SMALL,
@@ -60,6 +63,7 @@ export function lazyModel(config: SessionConfig, ground: Ground): LazyModel {
         set: unknown,
         forTurn: unknown,
         endTurn: unknown,
+        other: unknown,
       },
     },
     judge: (parts) => {

@@ -8,6 +8,13 @@ export interface Command {
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
+    'agents',
+    {
+      help: 'The kinds of agents here: list, show <name>, validate [paths]',
+      load: () => import('./agents.js'),
+    },
+  ],
+  [
     'demo',
     {
       help: 'A whole session of the scripted model in a throw-away project; needs no key and no network',

@@ -1,10 +1,10 @@
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { dimensionsOf, fileTypeOf } from '../../util/file-type.js';
 import { isRecord } from '../../util/own.js';
 import { head } from '../../util/truncate.js';
 import { failure } from '../output.js';
 import type { ToolOutput } from '../tool.js';
-import { dimensionsOf, fileTypeOf } from './file-type.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
 import { LARGE_FACTOR, SHOWN_CHARS } from './read-text.js';
 

@@ -1,13 +1,13 @@
 import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname } from '../../env/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { unhashedVersion, versionOf } from '../read-state.js';
 import { decodeText } from '../text-file.js';
 import type { FileVersion, Tool, ToolContext, ToolOutput } from '../tool.js';
-import { fileTypeOf } from './file-type.js';
 import description from './read.md';
 import { readImage } from './read-image.js';
 import { readNotebook } from './read-notebook.js';

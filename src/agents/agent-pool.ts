@@ -1,0 +1,49 @@
+import type { ToolPool } from '../tools/pool.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { AgentDefinition } from './definition.js';
+import { bareName } from './definition-tools.js';
+
+/** What no agent gets that works for another one: questions to people, and what ends or plans a session. */
+const MAIN_ONLY: readonly string[] = [
+  'AskUserQuestion',
+  'EndConversation',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'ScheduleWakeup',
+  'StructuredOutput',
+  'TaskOutput',
+  'WaitForMcpServers',
+  'Workflow',
+];
+
+/** The tools of an agent: those of the session that its definition leaves it. */
+export function agentPool(
+  session: ToolPool,
+  { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
+  { maySpawn }: { readonly maySpawn: boolean },
+): Result<ToolPool, string> {
+  const pool = session.view({
+    ...(tools === undefined ? {} : { allow: tools.map(bareName) }),
+    // With something in parentheses it is a rule, and the tool stays.
+    deny: [
+      ...MAIN_ONLY,
+      ...disallowedTools.filter((entry) => bareName(entry) === entry),
+      ...(maySpawn ? [] : ['Agent']),
+    ],
+  });
+  if (tools !== undefined && tools.length > 0 && pool.tools.length === 0) {
+    return err(`none of its tools is there: ${tools.join(', ')}`);
+  }
+  return ok(pool);
+}
+
+/** The same for the session that runs as an agent. */
+export function mainPool(
+  session: ToolPool,
+  { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
+): ToolPool {
+  return session.view({
+    ...(tools === undefined ? {} : { allow: [...tools.map(bareName), 'StructuredOutput'] }),
+    deny: disallowedTools.filter((entry) => bareName(entry) === entry),
+  });
+}

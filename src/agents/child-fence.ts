@@ -1,0 +1,138 @@
+import { nearestAbove } from '../permissions/agent-modes.js';
+import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import { NO_RULES, parseRule, type Rule, type RuleKind, type RuleSet } from '../permissions/rules.js';
+import type { CallView } from '../permissions/view.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { isCovered } from '../skills/grant-fence.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { SettingSource } from '../util/sourced.js';
+import type { AgentDefinition, DefinitionSource } from './definition.js';
+import { bareName } from './definition-tools.js';
+
+/**
+ * What definitions say in parentheses: `Bash(git *)` among the tools leaves of Bash only that,
+ * among the disallowed ones it takes that away. Holds for the agent and for all that it starts.
+ */
+export interface AgentFences {
+  readonly guard: Guard;
+  rules(agent: AgentRef): RuleSet;
+  /** An error: a restriction cannot be read. Returns what takes the fence away. */
+  raise(
+    ref: AgentRef,
+    definition: Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'source' | 'file'>,
+  ): Result<() => void, string>;
+}
+
+interface Fences {
+  readonly all: readonly Fence[];
+  readonly rules: RuleSet;
+}
+
+interface Fence {
+  readonly name: string;
+  /** Of each tool that is named here only what is named. */
+  readonly only: readonly Rule[];
+  readonly deny: readonly Rule[];
+}
+
+export function createAgentFences(parts: {
+  readonly cwd: string;
+  readonly home: string;
+}): AgentFences {
+  /** With those of the agents above it, which may end before it does. */
+  const fences = new Map<string, Fences>();
+  const of = (agent: AgentRef): Fences | undefined =>
+    fences.size === 0 ? undefined : nearestAbove(fences, agent.path);
+  return {
+    guard: {
+      name: 'agent fence',
+      onFailure: 'deny',
+      decide: (view) => held(of(view.call.agent)?.all ?? [], view),
+    },
+    rules: (agent) => of(agent)?.rules ?? NO_RULES,
+    raise(ref, definition) {
+      const made = fenceOf(definition, parts);
+      if (!made.ok) return made;
+      const all = [...(of(ref)?.all ?? []), ...(made.value === undefined ? [] : [made.value])];
+      if (all.length === 0) return ok(() => undefined);
+      const deny = all.flatMap((fence) => fence.deny);
+      fences.set(ref.path, { all, rules: { ...NO_RULES, deny } });
+      return ok(() => void fences.delete(ref.path));
+    },
+  };
+}
+
+async function held(fences: readonly Fence[], view: CallView): Promise<Finding> {
+  for (const { name, only } of fences) {
+    const about = only.filter((rule) => rule.matchesTool(view.names));
+    if (about.length === 0 || (await isCovered(about, view))) continue;
+    const inside = about.map(({ text }) => text).join(', ');
+    return {
+      decision: 'deny',
+      reason: `the agent ${name} may use ${view.call.tool.name} only as ${inside}`,
+      source: `tools of the agent ${name}`,
+      refusal: 'rule',
+    };
+  }
+  return NOTHING;
+}
+
+type FenceText = Parameters<AgentFences['raise']>[1];
+
+function fenceOf(
+  definition: FenceText,
+  place: { readonly cwd: string; readonly home: string },
+): Result<Fence | undefined, string> {
+  const { name, tools = [], disallowedTools } = definition;
+  const bare = new Set(tools.filter((entry) => bareName(entry) === entry));
+  // Who gets the whole of a tool gets its parts.
+  const scoped = tools.filter((entry) => bareName(entry) !== entry && !bare.has(bareName(entry)));
+  const only = readAll('allow', scoped.flatMap(eachOf), { definition, place });
+  const scopedBans = disallowedTools.filter((entry) => bareName(entry) !== entry);
+  const deny = readAll('deny', scopedBans.flatMap(eachOf), { definition, place });
+  // fail-closed: a fence with a part that nobody understands is not put up with a hole.
+  const [problem] = [...deny.problems, ...only.problems];
+  if (problem !== undefined) return err(problem);
+  if (only.rules.length === 0 && deny.rules.length === 0) return ok(undefined);
+  return ok({ name, only: only.rules, deny: deny.rules });
+}
+
+function readAll(
+  kind: RuleKind,
+  texts: readonly string[],
+  {
+    definition,
+    place,
+  }: { definition: FenceText; place: { readonly cwd: string; readonly home: string } },
+): { readonly rules: readonly Rule[]; readonly problems: readonly string[] } {
+  const rules: Rule[] = [];
+  const problems: string[] = [];
+  for (const text of texts) {
+    const origin = {
+      value: { text, root: place.cwd },
+      source: SOURCES[definition.source],
+      trusted: true,
+      ...(definition.file === undefined ? {} : { file: definition.file }),
+    };
+    const parsed = parseRule(kind, origin, place);
+    if ('rule' in parsed) rules.push(parsed.rule);
+    else problems.push(`"${text}" of the agent ${definition.name} cannot be kept: ${parsed.why}`);
+  }
+  return { rules, problems };
+}
+
+const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
+  managed: 'managed',
+  flag: 'cli',
+  project: 'project',
+  user: 'user',
+  plugin: 'plugin',
+  builtin: 'user',
+};
+
+/** `Agent(a, b)` names two types. */
+function eachOf(entry: string): readonly string[] {
+  if (bareName(entry) !== 'Agent') return [entry];
+  const inside = entry.slice(entry.indexOf('(') + 1, entry.lastIndexOf(')'));
+  return inside.split(',').map((type) => `Agent(${type.trim()})`);
+}

@@ -1,0 +1,74 @@
+import { boundText } from '../tools/output.js';
+import { escapeReport } from './child-escape.js';
+import { endWords, statusOf } from './end-of.js';
+import type { AgentReport } from './report.js';
+
+/** Characters of a report that the model is shown. */
+export const REPORT_CAP = 32_000;
+const MOST_CAP = 160_000;
+
+/** The cap that the environment asks for; what is no positive number is passed over. */
+export function reportCap(env: Readonly<Record<string, string | undefined>>): number {
+  const wanted = Number(env.TASK_MAX_OUTPUT_LENGTH);
+  return Number.isSafeInteger(wanted) && wanted > 0 ? Math.min(wanted, MOST_CAP) : REPORT_CAP;
+}
+
+export interface ReportWords {
+  readonly cap: number;
+  /** Keeps a text that is too long, and says where. */
+  spill(name: string, text: string): Promise<string>;
+  /** Whether there is a tool that goes on with ended agents. */
+  canResume(): boolean;
+}
+
+/** What the model that started an agent reads about it. */
+export async function reportText(report: AgentReport, words: ReportWords): Promise<string> {
+  const { agent, text } = report;
+  const shown = await boundText(escapeReport(text), {
+    cap: words.cap,
+    spill: (long) => words.spill(`${agent.id}.report`, long),
+  });
+  return [shown, ...notesOf(report, words)].filter((part) => part.trim() !== '').join('\n\n');
+}
+
+function notesOf(report: AgentReport, words: ReportWords): readonly string[] {
+  const { agent, worktree, strays = [], resume, account } = report;
+  const how = endWords(report);
+  const seconds = Math.round(account.seconds * 10) / 10;
+  const goOn =
+    resume !== undefined && words.canResume() ? ` To go on with it: SendMessage to ${resume}.` : '';
+  return [
+    ...(how === undefined ? [] : [`[${how}]`]),
+    ...(worktree === undefined ? [] : [worktreeNote(worktree)]),
+    ...(strays.length === 0
+      ? []
+      : [`[It wrote outside of its workspace: ${strays.join(', ')}]`]),
+    `[agentId: ${agent.id} (${agent.type}, ${account.turns} turns, ${account.toolUses} calls, ${seconds} s).${goOn}]`,
+  ];
+}
+
+function worktreeNote(tree: NonNullable<AgentReport['worktree']>): string {
+  if (!tree.kept) return '[Its worktree had no changes and was removed.]';
+  const files = tree.changed.length === 0 ? '' : ` Changed: ${tree.changed.slice(0, 50).join(', ')}.`;
+  return `[Its changes are in the worktree ${tree.path}, branch ${tree.branch}.${files}]`;
+}
+
+/** The message by which a report of an agent arrives that nobody waited for. */
+export async function taskNotification(
+  report: AgentReport,
+  words: ReportWords & { readonly outputFile: string },
+): Promise<string> {
+  const { agent, description, end } = report;
+  const status = statusOf(end);
+  return [
+    '<task-notification>',
+    `<task-id>${agent.id}</task-id>`,
+    `<status>${status}</status>`,
+    `<summary>Agent "${escapeReport(description)}" (${agent.type}) ${status}</summary>`,
+    `<output-file>${words.outputFile}</output-file>`,
+    '<result>',
+    await reportText(report, words),
+    '</result>',
+    '</task-notification>',
+  ].join('\n');
+}

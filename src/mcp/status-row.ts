@@ -1,0 +1,100 @@
+import type { McpServerStatusRow, McpToolRow } from '../protocol/mcp-status.js';
+import { isRecord } from '../util/own.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+import type { ServerStatus } from './server.js';
+import type { ServerListing } from './tool-listing.js';
+
+const DESCRIPTION_CHARS = 2_000;
+const HIDDEN = '[hidden]';
+
+/** A server for hosts and people. `written` is its entry before variables were put in. */
+export function statusRow(
+  status: ServerStatus,
+  listing: ServerListing | undefined,
+  written: unknown,
+): McpServerStatusRow {
+  const { name, state, serverInfo, error, transport, scope, protocolVersion } = status;
+  const config = shownEntry(written);
+  return {
+    name,
+    status: state,
+    ...(serverInfo === undefined ? {} : { serverInfo }),
+    ...(error === undefined ? {} : { error }),
+    ...(config === undefined ? {} : { config }),
+    transport,
+    scope,
+    source: transport === 'sdk' ? 'sdk' : scope,
+    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    ...(listing === undefined || state === 'disabled' ? {} : { tools: toolRows(listing) }),
+  };
+}
+
+function toolRows({ tools }: ServerListing): readonly McpToolRow[] {
+  return tools.map((tool) => {
+    const { name, description, annotations } = tool.raw();
+    const hints = isRecord(annotations) ? hintsOf(annotations) : {};
+    return {
+      name: visible(name),
+      ...(typeof description === 'string'
+        ? { description: visible(sliceWhole(description, 0, DESCRIPTION_CHARS)) }
+        : {}),
+      ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
+    };
+  });
+}
+
+const HINTS = [
+  ['readOnlyHint', 'readOnly'],
+  ['destructiveHint', 'destructive'],
+  ['openWorldHint', 'openWorld'],
+] as const;
+
+function hintsOf(annotations: Readonly<Record<string, unknown>>): McpToolRow['annotations'] & {} {
+  const known = HINTS.filter(([hint]) => typeof annotations[hint] === 'boolean');
+  return Object.fromEntries(known.map(([hint, name]) => [name, annotations[hint]]));
+}
+
+/** Names are shown, values are not. fail-closed: a field that is not known here is left out. */
+export function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { type, command, args, env, url, headers, timeout, alwaysLoad } = raw;
+  // A server of the host has nothing to show.
+  if (type === 'sdk') return undefined;
+  return {
+    ...(typeof type === 'string' ? { type } : typeof command === 'string' ? { type: 'stdio' } : {}),
+    ...(typeof command === 'string' ? { command } : {}),
+    ...(Array.isArray(args) ? { args: shownArguments(args) } : {}),
+    ...(isRecord(env) ? { env: namesOf(env) } : {}),
+    ...(typeof url === 'string' ? { url: withoutValues(url) } : {}),
+    ...(isRecord(headers) ? { headers: namesOf(headers) } : {}),
+    ...(typeof timeout === 'number' ? { timeout } : {}),
+    ...(typeof alwaysLoad === 'boolean' ? { alwaysLoad } : {}),
+  };
+}
+
+function namesOf(table: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(table).map((name) => [name, HIDDEN]));
+}
+
+const SECRET_OPTION = /(?:key|token|secret|password|passwd|credential|authorization)/i;
+
+/** What stands behind an option that is named like a secret is one. */
+function shownArguments(args: readonly unknown[]): readonly unknown[] {
+  return args.map((arg, at) => {
+    if (typeof arg !== 'string') return HIDDEN;
+    const [option = '', ...value] = arg.split('=');
+    if (arg.startsWith('-') && value.length > 0 && SECRET_OPTION.test(option)) {
+      return `${option}=${HIDDEN}`;
+    }
+    const before = args[at - 1];
+    const isValue =
+      typeof before === 'string' && /^-[^=]*$/.test(before) && SECRET_OPTION.test(before);
+    return isValue && !arg.startsWith('-') ? HIDDEN : arg;
+  });
+}
+
+/** A query may carry a key; references to variables say no more than their names. */
+function withoutValues(url: string): string {
+  return url.replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, `$1${HIDDEN}`);
+}

@@ -1,0 +1,134 @@
+import type { LoopEvent, SessionNews } from '../harness.js';
+import type { FrameOptions } from './frames.js';
+import type { Frame } from './wire.js';
+
+type ChildEvent = Extract<LoopEvent, { type: 'child' }>;
+type TaskNews = Extract<
+  SessionNews,
+  { type: 'task_started' | 'task_progress' | 'task_updated' | 'task_finished' | 'background_tasks' }
+>;
+
+/** What an agent says and does, under the call that started it. Its words are its starter's business. */
+export function childFrames({ agent, event }: ChildEvent, options: FrameOptions): readonly Frame[] {
+  const common = {
+    parent_tool_use_id: agent.spawnedBy ?? null,
+    agent_id: agent.id,
+    subagent_type: agent.type,
+    session_id: options.sessionId(),
+  };
+  switch (event.type) {
+    case 'answer': {
+      const { answer } = event;
+      return answer.message.content.flatMap((block, index) => {
+        // Hosts would take the words of an agent that is waited for as the answer to their prompt.
+        if (block.type !== 'tool_use' && !agent.background) return [];
+        const message = {
+          id: answer.id,
+          type: 'message',
+          role: 'assistant',
+          model: answer.model,
+          content: [block],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: answer.usage,
+        };
+        const uuid = answer.blockIds[index] ?? options.uuid();
+        return [{ type: 'assistant', message, ...common, uuid }];
+      });
+    }
+    case 'tool_result': {
+      const { block, structured, uuid } = event.result;
+      const message = { role: 'user', content: [block] };
+      const result = structured === undefined ? {} : { tool_use_result: structured };
+      return [{ type: 'user', message, ...common, ...result, uuid }];
+    }
+    case 'input': {
+      if (event.message.meta === true) return [];
+      const { content, uuid } = event.message;
+      return [{ type: 'user', message: { role: 'user', content }, ...common, uuid }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Subtype and fields of what happens to background work and agents. */
+export function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
+  switch (event.type) {
+    case 'task_started':
+      return ['task_started', startedFields(event)];
+    case 'task_progress':
+      return [
+        'task_progress',
+        {
+          task_id: event.agent.id,
+          ...toolUse(event.agent.spawnedBy),
+          description: event.description,
+          subagent_type: event.agent.type,
+          usage: usageOf(event.usage),
+          last_tool_name: event.lastTool,
+        },
+      ];
+    case 'task_updated': {
+      const { taskId, status, endTime, error } = event;
+      const patch = { status, end_time: endTime, ...(error === undefined ? {} : { error }) };
+      return ['task_updated', { task_id: taskId, patch }];
+    }
+    case 'task_finished':
+      return [
+        'task_notification',
+        {
+          task_id: event.taskId,
+          ...toolUse(event.toolUseId),
+          status: event.status,
+          output_file: event.outputFile,
+          summary: event.summary,
+          ...(event.usage === undefined ? {} : { usage: usageOf(event.usage) }),
+        },
+      ];
+    case 'background_tasks':
+      return [
+        'background_tasks_changed',
+        {
+          tasks: event.tasks.map(({ taskId, taskType, description, agentType }) => ({
+            task_id: taskId,
+            task_type: taskType,
+            description,
+            ...(agentType === undefined ? {} : { subagent_type: agentType }),
+          })),
+        },
+      ];
+  }
+}
+
+function startedFields(event: Extract<TaskNews, { type: 'task_started' }>) {
+  const { agent, prompt } = event;
+  const common = {
+    task_id: event.taskId,
+    ...toolUse(event.toolUseId),
+    description: event.description,
+  };
+  if (agent === undefined) return { ...common, task_type: 'local_bash', is_backgrounded: true };
+  return {
+    ...common,
+    task_type: 'local_agent',
+    is_backgrounded: agent.background,
+    subagent_type: agent.type,
+    spawn_depth: agent.depth,
+    ...(agent.depth > 1 && agent.parentId !== undefined ? { parent_task_id: agent.parentId } : {}),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+}
+
+/** A call that nobody made has no id. */
+function toolUse(id: string | undefined): Record<string, unknown> {
+  return id === undefined || id === '' ? {} : { tool_use_id: id };
+}
+
+function usageOf(usage: Extract<TaskNews, { type: 'task_progress' }>['usage']) {
+  return {
+    total_tokens: usage.totalTokens,
+    tool_uses: usage.toolUses,
+    duration_ms: usage.durationMs,
+  };
+}
