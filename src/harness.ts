@@ -9,7 +9,7 @@ import type { SessionConfig } from './agents/session-config.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
 import { type Ground, openGround, openLog } from './harness/ground.js';
-import { openHands } from './harness/hands.js';
+import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { openInstructions } from './harness/instructions.js';
 import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
@@ -27,6 +27,7 @@ export type { ContextReport } from './context/context-report.js';
 export type { AskIncludes, PendingInclude } from './context/include-approvals.js';
 export type { CallbackEntry, CallbackRequest, HostCallbacks } from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
+export type { SdkBridge } from './mcp/connection-deps.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
 export { describeRule } from './permissions/rule-words.js';
 export { suggestedUpdates } from './permissions/suggested-updates.js';
@@ -78,7 +79,16 @@ export async function openParts(
     sessionId,
     choices: model.choices,
   });
-  const hands = await openHands(config, ground, {
+  const promptTool =
+    config.promptTool === undefined
+      ? undefined
+      : (await import('./harness/prompt-tool.js')).openPromptTool(config.promptTool, {
+          connections: () => mcp?.connections() ?? [],
+          listing: (server) => mcp?.listing(server),
+          isBanned: (names) => hands.permissions.isBanned(names),
+        });
+  const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
+  const hands: Hands = await openHands(asking, ground, {
     model,
     log,
     processes,
@@ -87,6 +97,7 @@ export async function openParts(
     skills,
     mcp,
   });
+  promptTool?.require();
   hooks.lend({
     callServer: mcp?.callForHook,
     mode: hands.permissions.mode,

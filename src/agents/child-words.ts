@@ -28,10 +28,13 @@ export async function reportText(report: AgentReport, words: ReportWords): Promi
     cap: words.cap,
     spill: (long) => words.spill(`${agent.id}.report`, long),
   });
-  return [shown, ...notesOf(report, words)].filter((part) => part.trim() !== '').join('\n\n');
+  return [shown, ...reportNotes(report, words)].filter((part) => part.trim() !== '').join('\n\n');
 }
 
-function notesOf(report: AgentReport, words: ReportWords): readonly string[] {
+export function reportNotes(
+  report: AgentReport,
+  words: Pick<ReportWords, 'canResume'>,
+): readonly string[] {
   const { agent, worktree, strays = [], resume, account } = report;
   const how = endWords(report);
   const seconds = Math.round(account.seconds * 10) / 10;

@@ -57,8 +57,8 @@ export function openDefinitionReader(deps: {
         const stamp = stampFrom(stat);
         const before = known.get(file);
         if (before?.stamp === stamp) return before;
-        const { bytes, isWhole } = await headOf(fs, file, stat.size);
-        const read = await readDefinition(utf8.decode(bytes), deps);
+        const { bytes, isWhole, text } = await headOf(fs, file, stat.size);
+        const read = await readDefinition(text, deps);
         const found: ReadDefinition = {
           ...read,
           stamp,
@@ -103,27 +103,34 @@ function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
 }
 
 const OPENING = /^\uFEFF?(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
-const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/;
+const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
+
+interface HeadText {
+  readonly bytes: Uint8Array;
+  /** The bytes are all of the file. */
+  readonly isWhole: boolean;
+  /** Of a file with a head the head alone: the rest is read when it is asked for. */
+  readonly text: string;
+}
 
 /** As much of a file as its head needs. */
-async function headOf(
-  fs: Files,
-  file: string,
-  size: number,
-): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
-  let bytes = new Uint8Array();
+async function headOf(fs: Files, file: string, size: number): Promise<HeadText> {
+  let found: HeadText | undefined;
   for (const step of STEPS) {
     // No more than there is: room for more costs time, and most files are short.
     const length = Math.min(step, size);
-    bytes = new Uint8Array(await fs.readHead(file, length));
+    const bytes = await fs.readHead(file, length);
     const isWhole = length === size || bytes.length < length;
     const text = utf8.decode(bytes);
     const open = OPENING.exec(text)?.[0];
-    const isEnough =
-      open === undefined ? text.trim() !== '' : CLOSING.test(text.slice(open.length - 1));
-    if (isWhole || isEnough) return { bytes, isWhole };
+    CLOSING.lastIndex = (open ?? '').length - 1;
+    if (open !== undefined && CLOSING.test(text)) {
+      return { bytes, isWhole, text: text.slice(0, CLOSING.lastIndex) };
+    }
+    found = { bytes, isWhole, text };
+    if (isWhole || (open === undefined && text.trim() !== '')) return found;
   }
-  return { bytes, isWhole: false };
+  return found ?? { bytes: new Uint8Array(), isWhole: true, text: '' };
 }
 
 export type HeadFindings = Pick<
@@ -142,28 +149,43 @@ export async function readDefinition(
   }
   const { parseYaml, knownTools } = deps;
   const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
-  const lines = writtenKeys(text, head);
-  const says = (field: string): boolean =>
-    [...lines.keys(), ...Object.keys(head.fields)].some((name) => knownField(name) === field);
-  if (!says('name')) return { ...nothing, isDocument: true, findings: [] };
-  const isYaml: readonly AgentFinding[] = yamlFinding(head);
+  // Most heads are whole, and then nobody asks for lines.
+  let known: ReadonlyMap<string, number> | undefined;
+  const lines = (): ReadonlyMap<string, number> => {
+    known ??= writtenKeys(text, head);
+    return known;
+  };
+  const isName = (written: string): boolean => knownField(written) === 'name';
+  const isClear = head.problem === undefined;
+  const written =
+    Object.keys(head.fields).find(isName) ??
+    (isClear ? undefined : [...lines().keys()].find(isName));
+  if (written === undefined) return { ...nothing, isDocument: true, findings: [] };
+  const isYaml = yamlFinding(head);
   if (head.how === 'none') return { ...nothing, findings: isYaml };
   const read = readFields(
     {
       fields: head.fields,
       isExact: head.how === 'yaml',
-      unclear: head.problem === undefined ? [] : unclearIn(head, lines),
-      lineOf: (written, inner) => lineIn(text, lines.get(written), inner),
+      unclear: isClear ? [] : [...lines().keys()].filter((one) => !Object.hasOwn(head.fields, one)),
+      lineOf: (field, inner) => lineIn(text, lines().get(field), inner),
     },
     { isFile: true, knownTools },
   );
-  const line = [...lines].find(([name]) => knownField(name) === 'name')?.[1];
+  const line = isClear ? lineOfKey(text, written) : lines().get(written);
   return {
     isDocument: false,
     ...named(read),
     ...(line === undefined ? {} : { line }),
     findings: [...isYaml, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
+}
+
+/** Where a field begins, without looking at all the others. */
+function lineOfKey(text: string, written: string): number | undefined {
+  const at = text.startsWith(`${written}:`) ? 0 : text.indexOf(`\n${written}:`);
+  if (at === -1) return undefined;
+  return text.slice(0, at + 1).split('\n').length;
 }
 
 function named(read: ReadFields): Pick<ReadFields, 'name' | 'fields'> {
@@ -178,11 +200,6 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
   const reason = message.replace(/ at line \d+, column \d+:?$/, '');
   const text = `its head cannot be read as YAML: ${reason}; quote texts that hold a colon`;
   return [{ severity, line, message: text }];
-}
-
-/** Keys that stand in the file and did not come out of the reader. */
-function unclearIn(head: Frontmatter, lines: ReadonlyMap<string, number>): readonly string[] {
-  return [...lines.keys()].filter((name) => !Object.hasOwn(head.fields, name));
 }
 
 /** The line of a field, or of a name that stands below it. */

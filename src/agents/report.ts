@@ -28,6 +28,8 @@ export interface AgentAccount {
   readonly costUsd: number | undefined;
   readonly models: readonly string[];
   readonly seconds: number;
+  /** All tokens of its last request and answer. */
+  readonly lastTokens?: number;
 }
 
 /** The tree that an agent left behind, when it had one of its own. */

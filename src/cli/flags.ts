@@ -167,7 +167,7 @@ export const FLAGS: readonly FlagSpec[] = [
     name: 'permission-prompt-tool',
     kind: 'value',
     value: 'tool',
-    help: 'Who answers asks; stdio: the program that drives us',
+    help: 'Who answers asks; stdio: the program that drives us, else an MCP tool: mcp__server__tool',
   },
   {
     name: 'dangerously-skip-permissions',

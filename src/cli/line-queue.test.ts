@@ -32,6 +32,15 @@ describe('LineQueue', () => {
     expect(await lines.fresh(controller.signal)).toBeUndefined();
   });
 
+  it('gives the next line to the question that was asked last', async () => {
+    const lines = new LineQueue();
+    const prompt = lines.next();
+    const answer = lines.fresh();
+    lines.push('y');
+    lines.push('go on');
+    expect([await answer, await prompt]).toEqual(['y', 'go on']);
+  });
+
   it('ends for everybody who waits and everybody who comes', async () => {
     const lines = new LineQueue();
     const waiting = lines.next();

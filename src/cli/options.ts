@@ -59,10 +59,12 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       `a prompt follows -p or --: portcullis -p ${JSON.stringify(words.join(' '))}`,
     );
     const promptTool = one('permission-prompt-tool');
+    const asksTool = promptTool !== undefined && promptTool !== 'stdio';
     refuse(
-      promptTool !== undefined && promptTool !== 'stdio',
-      `--permission-prompt-tool ${promptTool}: only stdio is available so far`,
+      asksTool && !/^mcp__.+__.+$/.test(promptTool),
+      `--permission-prompt-tool ${promptTool}: neither stdio nor the name of an MCP tool (mcp__server__tool)`,
     );
+    refuse(asksTool && !print, '--permission-prompt-tool needs -p: here you are asked yourself');
     return ok({
       print,
       outputFormat,
@@ -77,7 +79,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       debugFile: one('debug-file'),
       prompt: words.length === 0 ? undefined : words.join(' '),
       asksOverStdio: promptTool === 'stdio',
-      session: sessionFields(args),
+      session: { ...sessionFields(args), ...(asksTool ? { promptTool } : {}) },
     });
   } catch (thrown) {
     return err(messageOf(thrown));

@@ -7,6 +7,7 @@ import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
 import { createPersonAsker } from './ask-person.js';
 import { withDebug } from './debug.js';
+import { createPersonElicit } from './elicit-person.js';
 import { EXIT } from './exit-code.js';
 import { askAboutIncludes } from './include-question.js';
 import { LineQueue } from './line-queue.js';
@@ -14,6 +15,7 @@ import { askAboutServers } from './mcp-start.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
 import { settleTrust } from './trust-question.js';
+import { createTurns } from './turns.js';
 
 const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn, Ctrl+D leaves.
   /model [name]   show or change the model
@@ -21,6 +23,7 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
   /add-dir <path> let the agent work in one more directory
   /compact [what] summarise the conversation, keeping what you name
   /context        what the model is shown, by file, and how full its window is
+  /mcp            the MCP servers and how they stand (/mcp reconnect|enable|disable <name>)
   /hooks          the hooks in force and how long each took
   /cost           tokens and cost so far
   /help           this text
@@ -42,7 +45,9 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const asker = createPersonAsker({ lines, out: output.out, freshOnly: terminal });
+  const person = { lines, out: output.out, freshOnly: terminal };
+  const turns = createTurns();
+  const ask = createPersonAsker(person);
   // readline takes Ctrl+C for itself on a terminal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const nextLine = (): Promise<string | undefined> => lines.next();
@@ -59,7 +64,9 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     ...deps.config,
     projectTrust,
     emit: withDebug(output, emit),
-    asker,
+    asker: (request) => turns(() => ask(request)),
+    elicit: createPersonElicit(person, turns),
+    serversMayComeLater: terminal,
     // fail-closed: where no person sees the question, nothing is approved.
     askIncludes: terminal ? askAboutIncludes({ out: output.out, nextLine }) : undefined,
   });
@@ -144,6 +151,10 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'hooks': {
       const { hooksText } = await import('./repl-hooks.js');
       return output.out(`${await hooksText(session.hooks(), session.info().cwd)}\n`);
+    }
+    case 'mcp': {
+      const { mcpCommand } = await import('./repl-mcp.js');
+      return output.out(`${await mcpCommand(session, rest)}\n`);
     }
     case 'cost':
       return output.out(`${printable(costText(session))}\n`);

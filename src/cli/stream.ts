@@ -29,7 +29,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     write,
     frames: framer,
     uuid: deps.uuid,
-    async open(initialize, { asker, callbacks, emit }) {
+    async open(initialize, { asker, callbacks, elicit, mcpBridge, mcpEntries, emit }) {
       const session = await openSession({
         ...config,
         ...promptFields(initialize),
@@ -37,6 +37,9 @@ export async function runStream(deps: PrintDeps): Promise<number> {
         ...agentFields(config.agents, initialize.agents),
         emit: withDebug(output, emit),
         callbacks,
+        elicit,
+        mcpBridge,
+        mcpConfig: [...(config.mcpConfig ?? []), ...hostTable(mcpEntries())],
         mayDefer: true,
         ...(options.asksOverStdio ? { asker } : {}),
       });
@@ -71,6 +74,13 @@ function agentFields(flag: HostAgents, given: unknown): { readonly agents?: Host
 }
 
 type HostAgents = SessionFields['agents'];
+
+/** A table of servers, where the host has any. */
+function hostTable(
+  entries: Readonly<Record<string, unknown>>,
+): readonly Readonly<Record<string, unknown>>[] {
+  return Object.keys(entries).length === 0 ? [] : [entries];
+}
 
 /** The host's system prompt wins over the flags. */
 function promptFields(initialize: Readonly<Record<string, unknown>>): {

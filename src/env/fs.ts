@@ -7,6 +7,8 @@ export interface FileStat {
   /** Last change of content, owner or name, which programs cannot set back. */
   readonly ctimeMs?: number;
   readonly inode?: number;
+  /** Of the file system that it is in; an inode means nothing without. */
+  readonly device?: number;
   /** Somebody besides the administrator and this user owns it or may write it. Absent where that cannot be told. */
   readonly foreign?: boolean;
 }

@@ -48,7 +48,7 @@ export const nodeFileSystem: FileSystem = {
     readdirSync(path, { withFileTypes: true })
       .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
-  realPath: async (path) => realPath(resolve(path), 0),
+  realPath: async (path) => realPathSync(path),
 };
 
 const SMALL_FILE_BYTES = 256 * 1024;
@@ -154,22 +154,30 @@ function statOrUndefined(read: () => Stats | undefined): FileStat | undefined {
   try {
     const stat = read();
     if (stat === undefined) return undefined;
-    const { size, mtimeMs, mode, ctimeMs, ino: inode } = stat;
-    return { kind: kindOf(stat), size, mtimeMs, mode, ctimeMs, inode, ...foreignness(stat) };
+    const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
+    const kind = kindOf(stat);
+    const foreign = isForeign(stat);
+    // Spelled out: this is called for every file of a project, and spreading costs.
+    return foreign === undefined
+      ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
+      : { kind, size, mtimeMs, mode, ctimeMs, inode, device, foreign };
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
   }
 }
 
-function foreignness({ uid, gid, mode }: Stats): Pick<FileStat, 'foreign'> {
-  const { getuid, getgid } = process;
-  if (getuid === undefined || getgid === undefined) return {};
-  const isOurs = uid === 0 || uid === getuid();
-  const groupIsOurs = gid === 0 || gid === getgid();
+function isForeign({ uid, gid, mode }: Stats): boolean | undefined {
+  us ??= { user: process.getuid?.(), group: process.getgid?.() };
+  if (us.user === undefined || us.group === undefined) return undefined;
+  const isOurs = uid === 0 || uid === us.user;
+  const groupIsOurs = gid === 0 || gid === us.group;
   const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !groupIsOurs);
-  return { foreign: !isOurs || isShared };
+  return !isOurs || isShared;
 }
+
+/** Asked once: this program does not change who it is. */
+let us: { readonly user: number | undefined; readonly group: number | undefined } | undefined;
 
 function kindOf(entry: {
   isFile(): boolean;
@@ -179,6 +187,11 @@ function kindOf(entry: {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+/** As `FileSystem.realPath`. */
+export function realPathSync(path: string): string {
+  return realPath(resolve(path), 0);
 }
 
 function realPath(path: string, depth: number): string {

@@ -97,7 +97,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     workspace,
     configDir: ground.configDir,
     sessionId,
-    hasPerson: config.asker !== undefined,
+    hasPerson: config.asker !== undefined && config.promptTool === undefined,
     offered: config.tools,
     allowed: permissions.allowedNames,
     banned: permissions.bannedNames,

@@ -35,20 +35,24 @@ export async function serverTools(
   const none = { tools: [], search: [], options: { isBanned } };
   if (mcp === undefined) return { ...none, late: (tools) => pool().add(tools) };
   mcp.lend({ isBanned });
+  // fail-closed: the model must not call what answers for the person.
+  const isHidden = (names: readonly string[]): boolean =>
+    isBanned(names) || (config.promptTool !== undefined && names.includes(config.promptTool));
   const tools = await mcp.started;
   const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
   const { search, defer, problem } = deferral({
     env: ground.env,
     definitionsTokens: mcp.definitionsTokens(),
     windowTokens: model.choices.limits().contextWindow,
-    searchDenied: isLeftOut || isBanned(SEARCH),
+    // Servers that a host adds later show their tools whole.
+    searchDenied: isLeftOut || isBanned(SEARCH) || mcp.statuses().length === 0,
   });
   if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
   const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
   return {
     tools,
     search: search ? [await searchTool(mcp, pool)] : [],
-    options: { isBanned, ...(defer ? { defer: mayWait } : {}) },
+    options: { isBanned: isHidden, ...(defer ? { defer: mayWait } : {}) },
     // What the model has been sent stays as it is: later tools are told by name where they can be.
     late: (later) => pool().add(later, search ? { defer: mayWait } : {}),
   };

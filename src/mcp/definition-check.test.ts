@@ -53,7 +53,7 @@ describe('definitions', () => {
   it('are cut, and say so', () => {
     const { description } = checked(tool({ description: 'word '.repeat(1_000) }));
     expect(description.length).toBeLessThan(DESCRIPTION_CAP + 60);
-    expect(description).toContain('2952 more characters were cut off');
+    expect(description).toContain('904 more characters were cut off');
     expect(shownInstructions('y'.repeat(5_000))).toContain('904 more characters');
     expect(shownInstructions(' \n')).toBeUndefined();
   });

@@ -5,8 +5,10 @@ import { flattenSchema } from './schema-flatten.js';
 import type { RawTool } from './server.js';
 import { hasHidden, quoteMarks, shownText } from './tool-text.js';
 
-/** Characters of a tool's description, and of each description inside its schema. */
-export const DESCRIPTION_CAP = 2_048;
+/** Characters of a tool's description. */
+export const DESCRIPTION_CAP = 4_096;
+/** Of each description inside its schema. */
+const PARAMETER_CAP = 2_048;
 export const INSTRUCTIONS_CAP = 4_096;
 const TITLE_CAP = 120;
 const SCHEMA_DEPTH = 32;
@@ -90,7 +92,7 @@ function shownSchema(
   let problem: string | undefined;
   const shown = (value: unknown, isProse: boolean): unknown => {
     if (typeof value === 'string') {
-      return shownText(value, isProse ? DESCRIPTION_CAP : SCHEMA_CHARS);
+      return shownText(value, isProse ? PARAMETER_CAP : SCHEMA_CHARS);
     }
     if (Array.isArray(value)) return value.map((one) => shown(one, isProse));
     if (!isRecord(value)) return value;

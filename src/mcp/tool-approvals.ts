@@ -1,5 +1,6 @@
 import { sha256 } from '../env/hash.js';
 import { join } from '../env/paths.js';
+import { readNow } from '../env/read-now.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
@@ -7,6 +8,7 @@ import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';
 import {
+  MAX_STORED_BYTES,
   openPrivateFiles,
   type Read,
   type StoredServer,
@@ -37,7 +39,9 @@ export interface ToolApprovals {
 }
 
 /** One file for all servers: it is read at the start of every session, and opening files costs most. */
-const APPROVALS = 'approvals-1.txt';
+const APPROVALS = 'approvals-1.json';
+/** What was approved, word for word; read when something has changed. */
+const DEFINITIONS = 'definitions-1.json';
 
 export function openToolApprovals(place: {
   readonly fs: StoreFiles;
@@ -47,7 +51,8 @@ export function openToolApprovals(place: {
   const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
   let known: Promise<Content> | undefined;
-  const content = async (): Promise<Content> => contentOf(await files.read(APPROVALS));
+  const content = async (): Promise<Content> =>
+    contentOf(await files.read(APPROVALS), join(directory, DEFINITIONS));
 
   const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
@@ -65,8 +70,9 @@ export function openToolApprovals(place: {
     try {
       // fail-closed: what was lost stays lost, or the next session would take every tool for new.
       const body = JSON.stringify(bodies);
-      const head = JSON.stringify({ servers: heads, lost: before.lost, sum: sha256(body) });
-      await files.write(APPROVALS, `${head}\n${body}\n`);
+      const head = { servers: heads, lost: before.lost, sum: sha256(body) };
+      await files.write(DEFINITIONS, body);
+      await files.write(APPROVALS, JSON.stringify(head));
     } catch (thrown) {
       throw new PortcullisError('io', `the approval could not be stored: ${messageOf(thrown)}`, {
         remedy: `make ${place.stateDirectory} writable`,
@@ -130,16 +136,14 @@ interface Content {
   readonly lost: boolean;
 }
 
-function contentOf(read: Read): Content {
+function contentOf(read: Read, definitionsFile: string): Content {
   // fail-closed: half a list would make the missing tools new ones.
   const damaged: Content = { servers: new Map(), lost: true };
   if (read.kind === 'absent') return { servers: new Map(), lost: false };
   if (read.kind === 'damaged') return damaged;
-  const end = read.bytes.indexOf(LINE_END);
-  const parsed = parseJson(textOf(read.bytes.subarray(0, Math.max(0, end))));
+  const parsed = parseJson(textOf(read.bytes));
   const head = parsed.ok ? parsed.value : undefined;
   if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
-  const body = (): unknown => bodyOf(read.bytes.subarray(end + 1, -1), head.sum);
   let bodies: ReadonlyMap<string, unknown> | undefined;
   const servers = new Map<string, Approved>();
   for (const row of head.servers) {
@@ -147,7 +151,7 @@ function contentOf(read: Read): Content {
     const made = printsOf(names, prints);
     if (typeof id !== 'string' || made === undefined) return damaged;
     const definitions = (): ReadonlyMap<string, unknown> => {
-      bodies ??= new Map(pairs(body()));
+      bodies ??= new Map(pairs(definitionsIn(definitionsFile, head.sum)));
       return new Map(pairs(bodies.get(id)));
     };
     servers.set(id, { prints: made, definitions, isWhole: isWhole === true });
@@ -155,11 +159,10 @@ function contentOf(read: Read): Content {
   return { servers, lost: head.lost === true };
 }
 
-const LINE_END = 0x0a;
-
-/** Undefined when it is not what was written. */
-function bodyOf(bytes: Uint8Array, sum: unknown): unknown {
-  if (sha256(bytes) !== sum) return undefined;
+/** Undefined when it is not what was written with the approvals. */
+function definitionsIn(file: string, sum: unknown): unknown {
+  const bytes = readNow(file, MAX_STORED_BYTES);
+  if (bytes === undefined || sha256(bytes) !== sum) return undefined;
   const value = parseJson(textOf(bytes));
   return value.ok ? value.value : undefined;
 }

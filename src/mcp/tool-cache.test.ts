@@ -115,13 +115,13 @@ describe('approvals of definitions', () => {
     expect(read.fingerprint('one')).toBe(one.fingerprint);
     expect(read.fingerprint('two')).toBeDefined();
     expect(read.definition('one')).toMatchObject({ description: 'old' });
-    expect(statSync(fileIn('mcp-approvals')).mode & 0o777).toBe(0o600);
+    expect(statSync(fileIn('mcp-approvals', '.json')).mode & 0o777).toBe(0o600);
   });
 
   it('that are damaged are not the same as none, and stay so until they are forgotten', async () => {
     const approvals = openToolApprovals({ fs, stateDirectory });
     await approvals.record(server, [listed(raw('one')), listed(raw('two'))]);
-    writeFileSync(fileIn('mcp-approvals'), '{}');
+    writeFileSync(fileIn('mcp-approvals', '.json'), '{}');
     expect((await approvals.read(server)).damaged).toBe(true);
     await approvals.record(server, [listed(raw('one'))]);
     const read = await approvals.read(server);

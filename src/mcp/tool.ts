@@ -66,7 +66,7 @@ class McpTool implements Tool<Input> {
     this.origin = {
       server,
       key,
-      source: scope,
+      source: entry?.type === 'sdk' ? 'sdk' : scope,
       tool: listed.name,
       alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
     };

@@ -42,6 +42,9 @@ function questionOf(ask: AskRequest): Readonly<Record<string, unknown>> {
     ...(ask.blockedPath === undefined ? {} : { blocked_path: ask.blockedPath }),
     ...(rule === undefined ? {} : { matched_ask_rule: matchedRule(rule) }),
     ...(call.agent.depth === 0 ? {} : { agent_id: call.agent.id }),
+    ...(call.tool.origin === undefined
+      ? {}
+      : { mcp_server: { name: call.tool.origin.server, source: call.tool.origin.source } }),
     ...(call.tool.needsPerson === true ? { requires_user_interaction: true } : {}),
     permission_suggestions: suggestedUpdates(ask),
   };

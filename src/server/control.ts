@@ -1,13 +1,16 @@
 import { messageOf } from '../errors.js';
 import type { AgentSession, AskAnswer, AskRequest } from '../harness.js';
+import type { AskElicitation } from '../protocol/elicitation.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
 import { askHost } from './can-use-tool.js';
+import { elicitHost } from './elicitation.js';
 import { CONTRACT_VERSION } from './frames.js';
 import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.js';
 import { createHostChannel, type HostChannel } from './host-channel.js';
 import { initializeAnswer } from './initialize.js';
+import { createSdkServers, type SdkServers } from './sdk-servers.js';
 import type { Frame } from './wire.js';
 
 export interface ControlDeps {
@@ -25,7 +28,11 @@ export interface HostControl {
   receive(message: Readonly<Record<string, unknown>>): void;
   /** Puts an ask to the host's callback. */
   ask(request: AskRequest): Promise<AskAnswer>;
+  /** Puts a server's question to the host's callback. Undefined: the host cannot answer. */
+  readonly elicit: AskElicitation;
   readonly callbacks: RegisteredCallbacks;
+  /** The way to servers in the host's process. */
+  readonly sdkServers: SdkServers;
   /** The host says nothing any more: what waits for it is answered no. */
   close(): void;
 }
@@ -40,6 +47,7 @@ interface Reply {
 interface Handling extends ControlDeps {
   readonly channel: HostChannel;
   readonly callbacks: RegisteredCallbacks;
+  readonly sdkServers: SdkServers;
 }
 
 /**
@@ -49,9 +57,11 @@ interface Handling extends ControlDeps {
 export function createControl(deps: ControlDeps): HostControl {
   const channel = createHostChannel(deps.write);
   const callbacks = createHostCallbacks(channel);
-  const handling: Handling = { ...deps, channel, callbacks };
+  const sdkServers = createSdkServers(channel);
+  const handling: Handling = { ...deps, channel, callbacks, sdkServers };
   return {
     callbacks,
+    sdkServers,
     close: () => channel.close(),
     receive(message) {
       if (message.type === 'control_request' && isRecord(message.request)) {
@@ -70,10 +80,10 @@ export function createControl(deps: ControlDeps): HostControl {
         session?.news({ type: 'state', state: 'running' });
       }
     },
+    // Not told as a state of the session: a server may ask while the session is still opening.
+    elicit: (question, signal) => elicitHost(channel, question, signal),
   };
 }
-
-const _HUNG_UP = 'the host closed its side before it answered';
 
 class ControlError extends Error {
   readonly code: string;
@@ -111,9 +121,10 @@ async function handle(
     case 'initialize': {
       // Before anything is awaited: the first prompt may stand on the very next line.
       handling.callbacks.register(request.hooks);
+      const manifests = handling.sdkServers.register(request);
       const session = await handling.open(request);
       return {
-        response: initializeAnswer(session.info()),
+        response: { ...initializeAnswer(session.info()), ...manifests },
         beside: { pending_permission_requests: handling.channel.open('can_use_tool') },
       };
     }
@@ -130,7 +141,12 @@ async function handle(
       return { response: { model: await (await handling.open({})).setModel(name, 'sdk') } };
     }
     case 'mcp_status':
-      return { response: { mcpServers: [] } };
+      return { response: { mcpServers: (await handling.session())?.mcp.status() ?? [] } };
+    case 'mcp_set_servers':
+    case 'mcp_reconnect':
+    case 'mcp_toggle':
+    case 'mcp_message':
+      return { response: await serverRequest(handling, request) };
     case 'get_binary_version':
       return { response: { version: CONTRACT_VERSION, portcullis_version: VERSION } };
     case 'get_settings':
@@ -143,6 +159,34 @@ async function handle(
         `Unsupported control request subtype: ${String(request.subtype)}`,
       );
   }
+}
+
+async function serverRequest(
+  { open, sdkServers }: Handling,
+  request: Readonly<Record<string, unknown>>,
+): Promise<Reply['response']> {
+  const { subtype, serverName, enabled, servers, server_name: from, message } = request;
+  if (subtype === 'mcp_message') {
+    // Handed on at once: the session that listens may still be opening.
+    if (sdkServers.receive(String(from), message)) return {};
+    throw new ControlError('invalid_request', `Server not found: ${String(from)}`);
+  }
+  if (subtype === 'mcp_set_servers') {
+    if (!isRecord(servers)) throw new ControlError('invalid_request', 'servers is no object');
+    return { ...(await (await open({})).mcp.set(servers)) };
+  }
+  if (typeof serverName !== 'string') {
+    throw new ControlError('invalid_request', 'serverName is missing');
+  }
+  const { mcp } = await open({});
+  if (subtype === 'mcp_reconnect') await mcp.reconnect(serverName);
+  else {
+    if (typeof enabled !== 'boolean') {
+      throw new ControlError('invalid_request', 'enabled is neither true nor false');
+    }
+    await mcp.toggle(serverName, enabled);
+  }
+  return {};
 }
 
 async function setMode(handling: Handling, wanted: unknown): Promise<Reply> {

@@ -262,7 +262,11 @@ export function initFrame(info: SessionInfo, uuid: string): Frame {
 }
 
 /** What this runtime does beyond the plain contract. */
-export const CAPABILITIES: readonly string[] = ['interrupt_receipt_v1'];
+export const CAPABILITIES: readonly string[] = [
+  'interrupt_receipt_v1',
+  'sdk_mcp_manifests',
+  'sdk_mcp_tools_list_changed',
+];
 
 /** The contract version whose frames we speak. */
 export const CONTRACT_VERSION = '2.1.325';

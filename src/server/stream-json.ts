@@ -6,8 +6,10 @@ import type {
   InputMessage,
   LoopEvent,
   RunResult,
+  SdkBridge,
   SessionNews,
 } from '../harness.js';
+import type { AskElicitation } from '../protocol/elicitation.js';
 import { LineSplitter, parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { createControl, type HostControl } from './control.js';
@@ -30,6 +32,11 @@ export interface StreamServerDeps {
 export interface Host {
   readonly asker: Asker;
   readonly callbacks: HostCallbacks;
+  readonly elicit: AskElicitation;
+  /** The way to servers in the host's process. */
+  mcpBridge(server: string): SdkBridge;
+  /** Those of them that it named when it initialised, as entries. */
+  mcpEntries(): Readonly<Record<string, unknown>>;
   emit(event: LoopEvent | SessionNews): void;
 }
 
@@ -62,7 +69,14 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   });
   const open = (initialize: Readonly<Record<string, unknown>>): Promise<AgentSession> => {
     if (session === undefined) {
-      session = deps.open(initialize, { asker: host.ask, callbacks: host.callbacks, emit });
+      session = deps.open(initialize, {
+        asker: host.ask,
+        callbacks: host.callbacks,
+        elicit: host.elicit,
+        mcpBridge: host.sdkServers.bridge,
+        mcpEntries: host.sdkServers.entries,
+        emit,
+      });
       // A refused start ends the program at once, also while the host keeps its side open.
       session.catch(() => wake());
     }

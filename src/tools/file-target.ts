@@ -1,4 +1,5 @@
 import type { FileStat, FileSystem } from '../env/fs.js';
+import { sha1 } from '../env/hash.js';
 import {
   basename,
   dirname,
@@ -11,7 +12,8 @@ import {
 } from '../env/paths.js';
 import { nearest } from '../util/nearest.js';
 import { isSameVersion } from './read-state.js';
-import type { PathAccess, ReadState, ToolSubject, Workspace } from './tool.js';
+import type { PathAccess, ToolSubject, Workspace } from './tool.js';
+import { type Writer, whoChanged } from './write-ledger.js';
 
 /** The absolute, normalised path that a tool's input means. Models send relative ones too. */
 export function targetPath(path: string, workspace: Pick<Workspace, 'cwd'>): string {
@@ -52,7 +54,7 @@ export type Existing =
 
 /** What must hold before an existing file is changed. */
 export interface ChangeRules {
-  readonly readState: ReadState;
+  readonly writer: Writer;
   /** `whole`: everything in it was shown; `any`: a part is enough. */
   readonly needs: 'whole' | 'any';
   readonly maxBytes: number;
@@ -79,9 +81,11 @@ export async function loadForChange(
     );
   }
   const key = await fs.realPath(path);
-  const seen = rules.readState.get(key);
+  const { writer } = rules;
+  const seen = writer.readState.get(key);
   // fail-closed: what was not seen, or not all of it, is not overwritten.
-  if (seen === undefined) return refused(`${path} was not read yet. Read it first.`);
+  if (seen === undefined)
+    return refused(`${path} was not read yet${writtenBy(writer, key)}. Read it first.`);
   if (rules.needs === 'whole' && !seen.whole) {
     return refused(
       `Only a part of ${path} was read. Read all of it before you replace it, or use Edit.`,
@@ -89,9 +93,20 @@ export async function loadForChange(
   }
   const bytes = await fs.readBytes(path, { maxBytes: rules.maxBytes });
   if (!isSameVersion(seen, { stat, bytes })) {
-    return refused(`${path} has changed since it was read. Read it again, then repeat the change.`);
+    const who = whoChanged(writer, { path: key, hash: sha1(bytes), mtimeMs: stat.mtimeMs });
+    return refused(
+      `${path} has changed since it was read: ${who}. Read it again, then repeat the change.`,
+    );
   }
   return { ok: true, stat, bytes, key };
+}
+
+/** A file that another agent made counts as seen by nobody else. */
+function writtenBy({ ledger, agent }: Writer, key: string): string {
+  const last = ledger?.lastWrite(key);
+  return last === undefined || last.agent === agent.path
+    ? ''
+    : `, and the agent ${last.agent} wrote it (call ${last.toolUseId})`;
 }
 
 function refused(reason: string): Existing {

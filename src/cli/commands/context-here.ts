@@ -64,7 +64,7 @@ const nobody: NonNullable<SessionConfig['asker']> = () =>
   Promise.reject(new PortcullisError('usage', 'nobody is asked here'));
 
 /** The name and the limits of the model that would be asked. Asking it is a mistake. */
-function silentModel(config: SessionConfig, ground: Ground): ModelLayer {
+export function silentModel(config: SessionConfig, ground: Ground): ModelLayer {
   const { env } = ground;
   const choice = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
   const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;

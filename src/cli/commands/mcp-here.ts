@@ -13,6 +13,7 @@ import { PortcullisError } from '../../errors.js';
 import type { ProjectTrust } from '../../harness.js';
 import { type McpApprovals, openMcpApprovals } from '../../mcp/approvals.js';
 import { loadMcpConfiguration, type McpConfiguration } from '../../mcp/config.js';
+import type { DynamicServers } from '../../mcp/config-types.js';
 import type { ServerDeclaration } from '../../mcp/server.js';
 import { type McpStores, mcpStores } from '../../mcp/stores.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
@@ -23,7 +24,7 @@ import { visible } from '../../util/visible.js';
 export interface McpHereOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly dynamic?: readonly string[];
+  readonly dynamic?: readonly DynamicServers[];
   readonly strict?: boolean;
   /** As `--settings` takes it. */
   readonly settings?: string | undefined;

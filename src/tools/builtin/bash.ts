@@ -7,6 +7,7 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { shellProgram } from '../shell-program.js';
 import { type BackgroundShells, MAX_BACKGROUND_TIMEOUT_MS } from '../shells.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
+import type { WriteLedger } from '../write-ledger.js';
 import description from './bash.md';
 import { followCwd, leaveDeletedCwd } from './bash-cwd.js';
 import { bashResult, presentBash, type SavedOutput } from './bash-result.js';
@@ -27,6 +28,8 @@ export interface BashDeps {
   readonly limits?: BashLimits;
   /** Whether a command can only look. Absent: none is known to. */
   readonly isReadOnly?: (command: string) => boolean;
+  /** Where it is written down whose command ran when. */
+  readonly ledger?: WriteLedger;
 }
 
 type BashInput = ToolInputs['Bash'];
@@ -81,7 +84,8 @@ class BashRunner {
     if (input.run_in_background) return this.#startInBackground(input, context);
     const { workspace } = context;
     const timeoutMs = this.#timeoutFor(input);
-    const result = await this.#execute(input.command, timeoutMs, context);
+    const ended = this.#noteRun(context);
+    const result = await this.#execute(input.command, timeoutMs, context).finally(ended);
     if (result.startError !== undefined) return this.#notStarted(result.startError, context);
     const notes: string[] = [];
     if (this.#shell === 'sh') notes.push('(run by sh: there is no bash here)');
@@ -98,6 +102,11 @@ class BashRunner {
       notes,
       save: (text) => this.#save(text, result, context),
     });
+  }
+
+  #noteRun({ agent, toolUseId }: ToolContext): () => void {
+    const run = { agent: agent.path, toolUseId };
+    return this.#deps.ledger?.commandStarted(run) ?? (() => undefined);
   }
 
   async #execute(command: string, timeoutMs: number, context: ToolContext): Promise<ProcessResult> {
@@ -129,6 +138,8 @@ class BashRunner {
 
   async #startInBackground(input: BashInput, context: ToolContext): Promise<ToolOutput> {
     const { cwd } = context.workspace;
+    // Never noted as ended: what it changes later is its doing too.
+    this.#noteRun(context);
     const started = await this.#deps.shells.start({
       command: input.command,
       ...(input.description !== undefined && { description: input.description }),

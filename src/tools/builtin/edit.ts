@@ -5,7 +5,8 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { decodeText, encodeText } from '../text-file.js';
-import type { ReadState, Tool, ToolOutput } from '../tool.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import { exclusively, type WriteLedger, type Writer } from '../write-ledger.js';
 import description from './edit.md';
 import { explainNoMatch } from './edit-hint.js';
 import { findMatches, lineAt, replaceMatches, snippetAround } from './edit-match.js';
@@ -13,7 +14,7 @@ import { writeAndNote } from './write-whole.js';
 
 type EditInput = ToolInputs['Edit'];
 
-export function editTool(deps: { fs: FileSystem }): Tool<EditInput> {
+export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<EditInput> {
   return {
     name: 'Edit',
     kind: 'edit',
@@ -24,7 +25,10 @@ export function editTool(deps: { fs: FileSystem }): Tool<EditInput> {
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
-        return await edit(deps.fs, { path, input }, context.readState);
+        const writer = { ...context, ledger: deps.ledger };
+        return await exclusively(await deps.fs.realPath(path), () =>
+          edit(deps.fs, { path, input }, writer),
+        );
       } catch (thrown) {
         return failureFrom(thrown);
       }
@@ -38,15 +42,15 @@ const LINES_NAMED = 10;
 async function edit(
   fs: FileSystem,
   call: { path: string; input: EditInput },
-  readState: ReadState,
+  writer: Writer,
 ): Promise<ToolOutput> {
   const { path, input } = call;
   if (input.old_string === input.new_string) {
     return failure('old_string and new_string are the same; there is nothing to change.');
   }
-  if (input.old_string === '') return create(fs, call, readState);
+  if (input.old_string === '') return create(fs, call, writer);
   const existing = await loadForChange(fs, path, {
-    readState,
+    writer,
     needs: 'any',
     maxBytes: EDITED_BYTES,
   });
@@ -73,7 +77,7 @@ async function edit(
     );
   }
   const after = replaceMatches(before.text, matches, input.new_string);
-  await writeAndNote(fs, path, { data: encodeText(after, before), readState });
+  await writeAndNote(fs, path, { data: encodeText(after, before), writer });
   const times = matches.length === 1 ? '' : ` in ${matches.length} places`;
   const snippet = snippetAround(after, first.start, input.new_string);
   return {
@@ -85,7 +89,7 @@ async function edit(
 async function create(
   fs: FileSystem,
   call: { path: string; input: EditInput },
-  readState: ReadState,
+  writer: Writer,
 ): Promise<ToolOutput> {
   const { path, input } = call;
   if ((await fs.stat(path)) !== undefined) {
@@ -93,7 +97,7 @@ async function create(
       `${path} exists; an empty old_string only creates files. Give the text to replace, or use Write.`,
     );
   }
-  await writeAndNote(fs, path, { data: input.new_string, readState });
+  await writeAndNote(fs, path, { data: input.new_string, writer });
   return {
     content: `Created ${path}`,
     structured: result(input, { path, before: '', after: input.new_string }),

@@ -9,14 +9,19 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { decodeText, encodeText, type TextFile } from '../text-file.js';
-import type { ReadState, Tool, ToolOutput } from '../tool.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import { exclusively, type WriteLedger, type Writer } from '../write-ledger.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
 import description from './notebook-edit.md';
 import { writeAndNote } from './write-whole.js';
 
 type NotebookInput = ToolInputs['NotebookEdit'];
 
-export function notebookEditTool(deps: { fs: FileSystem; clock?: Clock }): Tool<NotebookInput> {
+export function notebookEditTool(deps: {
+  fs: FileSystem;
+  clock?: Clock;
+  ledger?: WriteLedger;
+}): Tool<NotebookInput> {
   const newId = (): string => (deps.clock ?? systemClock).uuid().slice(0, 8);
   return {
     name: 'NotebookEdit',
@@ -28,7 +33,10 @@ export function notebookEditTool(deps: { fs: FileSystem; clock?: Clock }): Tool<
     run: async (input, context) => {
       const path = targetPath(input.notebook_path, context.workspace);
       try {
-        return await editNotebook(deps.fs, { path, input, newId, readState: context.readState });
+        const writer = { ...context, ledger: deps.ledger };
+        return await exclusively(await deps.fs.realPath(path), () =>
+          editNotebook(deps.fs, { path, input, newId, writer }),
+        );
       } catch (thrown) {
         return failureFrom(thrown);
       }
@@ -40,14 +48,14 @@ const NOTEBOOK_BYTES = 100 * 1024 * 1024;
 
 async function editNotebook(
   fs: FileSystem,
-  call: { path: string; input: NotebookInput; newId: () => string; readState: ReadState },
+  call: { path: string; input: NotebookInput; newId: () => string; writer: Writer },
 ): Promise<ToolOutput> {
-  const { path, input, readState } = call;
+  const { path, input, writer } = call;
   if (extname(path).toLowerCase() !== '.ipynb') {
     return failure(`${path} is not a notebook (.ipynb). Use Edit.`);
   }
   const existing = await loadForChange(fs, path, {
-    readState,
+    writer,
     needs: 'any',
     maxBytes: NOTEBOOK_BYTES,
   });
@@ -62,7 +70,7 @@ async function editNotebook(
   const change = apply(parsed.value, input, call.newId);
   if (!change.ok) return failure(`${path}: ${change.error}`);
   const after = printed(parsed.value.root, before.text);
-  await writeAndNote(fs, path, { data: encodeText(after, before), readState });
+  await writeAndNote(fs, path, { data: encodeText(after, before), writer });
   const { done, ...about } = change.value;
   return {
     content: `${done} cell ${about.cell_id} in ${path}`,

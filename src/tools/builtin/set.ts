@@ -14,6 +14,7 @@ import { type BackgroundShell, type BackgroundShells, createBackgroundShells } f
 import { createTaskStore } from '../task-store.js';
 import { createTodoStore } from '../todos.js';
 import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
+import { createWriteLedger, type WriteLedger } from '../write-ledger.js';
 import { askUserQuestionTool } from './ask-user-question.js';
 import { bashLimits, bashTool } from './bash.js';
 import { bashOutputTool } from './bash-output.js';
@@ -62,6 +63,8 @@ export interface BuiltinParts {
 export interface Builtins {
   readonly pool: ToolPool;
   readonly shells: BackgroundShells;
+  /** Who wrote which file, for all agents of the session. */
+  readonly ledger: WriteLedger;
   /** Told of a broken call; keeps what can be saved of it and says so. */
   invalidInput(invalid: InvalidInput): string | undefined;
   /** Told of a call that ran. */
@@ -76,15 +79,17 @@ export interface Builtins {
 export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   const shells = createBackgroundShells(parts);
   const drafts = createDrafts();
+  const ledger = createWriteLedger(parts.clock.now);
   const streak = createFailureStreak();
   const all = [
-    ...allTools(parts, shells, drafts),
+    ...allTools(parts, { shells, drafts, ledger }),
     ...(parts.more ?? []),
     ...(await structuredOutput(parts)),
   ];
   return {
     pool: createPool([...chosen(parts, all), ...(parts.ofServers ?? [])], parts.poolOptions),
     shells,
+    ledger,
     invalidInput(invalid) {
       streak.failed(invalid);
       return keepDraft(invalid, drafts, parts.workspace);
@@ -98,7 +103,11 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   };
 }
 
-function allTools(parts: BuiltinParts, shells: BackgroundShells, drafts: Drafts): AnyTool[] {
+function allTools(
+  parts: BuiltinParts,
+  state: { shells: BackgroundShells; drafts: Drafts; ledger: WriteLedger },
+): AnyTool[] {
+  const { shells, drafts, ledger } = state;
   const { fs, clock, processes, env } = parts;
   return [
     bashTool({
@@ -106,15 +115,16 @@ function allTools(parts: BuiltinParts, shells: BackgroundShells, drafts: Drafts)
       shells,
       fs,
       limits: bashLimits(env),
+      ledger,
       environment: () => shellEnvironment(env, { extra: parts.variables?.() ?? {} }),
     }),
     bashOutputTool({ shells }),
     taskStopTool({ shells }),
     readTool({ fs }),
-    writeTool({ fs }),
-    editTool({ fs }),
-    writeDraftTool({ fs, drafts }),
-    notebookEditTool({ fs, clock }),
+    writeTool({ fs, ledger }),
+    editTool({ fs, ledger }),
+    writeDraftTool({ fs, drafts, ledger }),
+    notebookEditTool({ fs, clock, ledger }),
     globTool({ fs, clock }),
     grepTool({ fs, processes, env: minimalEnvironment(env) }),
     webFetchTool({

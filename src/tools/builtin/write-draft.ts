@@ -6,12 +6,14 @@ import type { Drafts } from '../drafts.js';
 import { targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool } from '../tool.js';
+import type { WriteLedger } from '../write-ledger.js';
 import description from './write-draft.md';
 import { writeWhole } from './write-whole.js';
 
 export function writeDraftTool(deps: {
   fs: FileSystem;
   drafts: Pick<Drafts, 'get' | 'drop'>;
+  ledger?: WriteLedger;
 }): Tool<ToolInputs['WriteDraft']> {
   return {
     name: 'WriteDraft',
@@ -37,7 +39,8 @@ export function writeDraftTool(deps: {
       const path = targetPath(draft.path, context.workspace);
       const content = draft.content + (input.append ?? '');
       try {
-        const output = await writeWhole(deps.fs, { path, content }, context.readState);
+        const writer = { ...context, ledger: deps.ledger };
+        const output = await writeWhole(deps.fs, { path, content }, writer);
         // A draft that could not be written stays, so that the call can be repeated after a Read.
         if (output.isError !== true) deps.drafts.drop(input.draft_id);
         return output;

@@ -4,7 +4,8 @@ import { loadForChange } from '../file-target.js';
 import { failure } from '../output.js';
 import { versionOf } from '../read-state.js';
 import { decodeText, encodeText, lineEndOf, toCrlf } from '../text-file.js';
-import type { ReadState, ToolOutput } from '../tool.js';
+import type { ToolOutput } from '../tool.js';
+import { exclusively, type Writer } from '../write-ledger.js';
 
 /** Larger files are not worth a comparison, and were never shown whole. */
 const REPLACED_BYTES = 64 * 1024 * 1024;
@@ -13,39 +14,50 @@ const REPLACED_BYTES = 64 * 1024 * 1024;
 export async function writeWhole(
   fs: FileSystem,
   file: { path: string; content: string },
-  readState: ReadState,
+  writer: Writer,
 ): Promise<ToolOutput> {
-  const { path, content } = file;
+  return exclusively(await fs.realPath(file.path), () => writeInTurn(fs, file, writer));
+}
+
+async function writeInTurn(
+  fs: FileSystem,
+  { path, content }: { path: string; content: string },
+  writer: Writer,
+): Promise<ToolOutput> {
   // A link to nothing counts as nothing: the file is made where the link points.
   if ((await fs.stat(path)) === undefined) {
-    await writeAndNote(fs, path, { data: content, readState });
+    await writeAndNote(fs, path, { data: content, writer });
     return written({ type: 'create', path, content, patch: [], original: null });
   }
-  const rules = { readState, needs: 'whole', maxBytes: REPLACED_BYTES } as const;
+  const rules = { writer, needs: 'whole', maxBytes: REPLACED_BYTES } as const;
   const existing = await loadForChange(fs, path, rules);
   if (!existing.ok) return failure(existing.reason);
   const before = decodeText(existing.bytes);
   if (before === undefined) {
-    await writeAndNote(fs, path, { data: content, readState });
+    await writeAndNote(fs, path, { data: content, writer });
     return written({ type: 'update', path, content, patch: [], original: null });
   }
   const text = inStyleOf(before.text, content);
-  await writeAndNote(fs, path, { data: encodeText(text, before), readState });
+  await writeAndNote(fs, path, { data: encodeText(text, before), writer });
   const patch = structuredPatch(before.text, text);
   return written({ type: 'update', path, content: text, patch, original: before.text });
 }
 
-/** Writes and remembers the result as seen: the model wrote it. */
+/** Writes and remembers the result as seen: the model wrote it. Only inside of `exclusively`. */
 export async function writeAndNote(
   fs: FileSystem,
   path: string,
-  what: { data: string | Uint8Array; readState: ReadState },
+  what: { data: string | Uint8Array; writer: Writer },
 ): Promise<void> {
   await fs.writeAtomic(path, what.data);
   const stat = await fs.stat(path);
   if (stat === undefined) return;
   const bytes = typeof what.data === 'string' ? new TextEncoder().encode(what.data) : what.data;
-  what.readState.note(await fs.realPath(path), versionOf(stat, bytes));
+  const { readState, ledger, agent, toolUseId } = what.writer;
+  const version = versionOf(stat, bytes);
+  const key = await fs.realPath(path);
+  readState.note(key, version);
+  ledger?.wrote(key, { agent: agent.path, toolUseId, hash: version.hash });
 }
 
 /** Models write `\n`; a file that had `\r\n` keeps it. A byte order mark is added by the encoding. */

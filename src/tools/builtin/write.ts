@@ -4,10 +4,14 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, targetPath } from '../file-target.js';
 import { failureFrom } from '../output.js';
 import type { Tool } from '../tool.js';
+import type { WriteLedger } from '../write-ledger.js';
 import description from './write.md';
 import { writeWhole } from './write-whole.js';
 
-export function writeTool(deps: { fs: FileSystem }): Tool<ToolInputs['Write']> {
+export function writeTool(deps: {
+  fs: FileSystem;
+  ledger?: WriteLedger;
+}): Tool<ToolInputs['Write']> {
   return {
     name: 'Write',
     kind: 'edit',
@@ -18,7 +22,8 @@ export function writeTool(deps: { fs: FileSystem }): Tool<ToolInputs['Write']> {
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
-        return await writeWhole(deps.fs, { path, content: input.content }, context.readState);
+        const writer = { ...context, ledger: deps.ledger };
+        return await writeWhole(deps.fs, { path, content: input.content }, writer);
       } catch (thrown) {
         return failureFrom(thrown);
       }

@@ -1,0 +1,139 @@
+import type { Clock } from '../env/clock.js';
+import type { Scene } from '../hooks/scene.js';
+import type { StopHooks } from '../hooks/stop-hooks.js';
+import type { InputMessage, LoopDeps, LoopEvent, StopReason } from '../loop/types.js';
+import type { ModelClient, SystemBlock } from '../model/client.js';
+import type { Permissions } from '../permissions/open.js';
+import type { GateVerdict } from '../permissions/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import type { Recorder } from '../session/recorder.js';
+import type { Invoke } from '../tools/invocation.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { CloneableReadState } from '../tools/read-state.js';
+import type { AnyTool, Workspace } from '../tools/tool.js';
+import type { Result } from '../util/result.js';
+import type { AgentFences } from './child-fence.js';
+import type { CompactionHooks } from './compaction.js';
+import type { AgentDefinition } from './definition.js';
+import type { HookNotes } from './hook-notes.js';
+import type { ModelChoices } from './model-choice.js';
+import type { AgentReport } from './report.js';
+import type { SpawnRequest } from './task.js';
+
+/** Where an agent works. */
+export interface ChildPlace {
+  readonly workspace: Workspace;
+  /** What it has seen of the files there; absent: what its parent has. */
+  readonly readState?: CloneableReadState;
+  readonly isolation?: 'worktree' | 'scratch';
+  /** What the agent is told about the place. */
+  readonly notes?: readonly string[];
+  /** The agent has ended: what it left there. */
+  finish(): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
+}
+
+/** What an agent may use up. */
+export interface ChildBudget {
+  /** The same client, with every call reserved beforehand. */
+  client(client: ModelClient): ModelClient;
+  shouldStop(turnsTaken: number): StopReason | undefined;
+  /** Said to the agent with its results, once, when little is left. */
+  windDown?(): InputMessage | undefined;
+  close(): void;
+}
+
+/** The servers that an agent brings. */
+export interface ChildServers {
+  readonly tools: readonly AnyTool[];
+  /** For people: what could not be connected. */
+  readonly notes: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Whose calls they are, and how they are to be made. */
+export interface ChildHands {
+  readonly ref: AgentRef;
+  readonly pool: ToolPool;
+  readonly workspace: Workspace;
+  readonly readState: CloneableReadState;
+  /** Nobody is asked about its calls. */
+  readonly unattended: boolean;
+  onVerdict(verdict: GateVerdict): void;
+}
+
+/** What an agent writes while it runs, for whoever looks. */
+export interface ChildOutput {
+  readonly path: string;
+  append(text: string): void;
+  close(): void;
+}
+
+/** All that a session lends to the agents that work in it. */
+export interface ChildWorld {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly provider: string;
+  readonly choices: Pick<ModelChoices, 'other' | 'current'>;
+  client(ref: AgentRef): ModelClient;
+  /** What it has cost by itself; undefined where a price is not known. */
+  costOf(ref: AgentRef): number | undefined;
+  pool(): ToolPool;
+  invoke(hands: ChildHands): Invoke;
+  record(ref: AgentRef, place: RecordPlace): Recorder;
+  output(id: string): ChildOutput;
+  readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
+  readonly fences: AgentFences;
+  /** The main agent's place. */
+  readonly workspace: Workspace;
+  readonly readState: CloneableReadState;
+  /** What ends everybody: the budget of the session. */
+  sessionEnds(): StopReason | undefined;
+  system(child: ChildFacts): Promise<readonly SystemBlock[]>;
+  /** What stands before the task. */
+  opening(child: ChildFacts): Promise<readonly InputMessage[]>;
+  readonly hooks: ChildHooks;
+  emit(event: LoopEvent | SessionNews): void;
+  tell(text: string): void;
+  /** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
+  release(ref: AgentRef): Promise<void>;
+  /** Absent: it works where its parent does. */
+  workspaceFor?(
+    request: SpawnRequest,
+    ref: AgentRef,
+    parent: Workspace,
+  ): Promise<Result<ChildPlace, string> | undefined>;
+  budgetFor?(ref: AgentRef, definition: AgentDefinition): Result<ChildBudget, string>;
+  serversFor?(ref: AgentRef, definition: AgentDefinition): Promise<ChildServers | undefined>;
+}
+
+export interface RecordPlace {
+  readonly cwd: () => string;
+  /** Of a conversation that is gone on with. */
+  readonly parentUuid?: string | null;
+  readonly usedUuids?: Iterable<string>;
+}
+
+/** A new agent, before its first word. */
+export interface ChildFacts {
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly pool: ToolPool;
+  readonly place: ChildPlace;
+  readonly model: string;
+  readonly contextWindow: number;
+  readonly signal: AbortSignal;
+}
+
+/** What hooks see and do around an agent. */
+export interface ChildHooks {
+  start(scene: Scene): Promise<{ readonly contexts: readonly string[] }>;
+  /** The stop hooks of one agent. */
+  stop(): StopHooks;
+  /** Puts the hooks of a definition in force. Returns what ends it. */
+  scoped(ref: AgentRef, definition: AgentDefinition): () => void;
+  afterBatch(scene: (signal: AbortSignal) => Scene): NonNullable<LoopDeps['afterBatch']>;
+  compaction(scene: (signal: AbortSignal) => Scene, child: ChildFacts): CompactionHooks;
+  readonly notes: HookNotes;
+  transcriptOf(ref: AgentRef): string;
+}

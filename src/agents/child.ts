@@ -1,0 +1,305 @@
+import { messageOf } from '../errors.js';
+import type { Scene } from '../hooks/scene.js';
+import type { InputMessage, LoopOutcome } from '../loop/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { Message } from '../protocol/content.js';
+import { textOf } from '../protocol/content.js';
+import type { Recorder } from '../session/recorder.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { CloneableReadState } from '../tools/read-state.js';
+import { createAgent, type ModelChoice } from './agent.js';
+import { createChildLog } from './child-log.js';
+import type {
+  ChildBudget,
+  ChildFacts,
+  ChildOutput,
+  ChildPlace,
+  ChildServers,
+  ChildWorld,
+} from './child-world.js';
+import { createCompaction } from './compaction.js';
+import type { AgentDefinition } from './definition.js';
+import { type Cancelled, endOf } from './end-of.js';
+import type { ModelLimits } from './model-choice.js';
+import type { AgentReport } from './report.js';
+
+/** All that is decided about an agent before it starts. */
+export interface ChildOrder {
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly description: string;
+  readonly prompt: string;
+  readonly contexts: readonly string[];
+  readonly place: ChildPlace;
+  readonly readState: CloneableReadState;
+  readonly pool: ToolPool;
+  readonly choice: ModelChoice;
+  readonly limits: ModelLimits;
+  readonly budget: ChildBudget | undefined;
+  readonly output: ChildOutput;
+  /** Set when an ended agent is gone on with. */
+  readonly earlier?: EarlierTalk;
+}
+
+export interface EarlierTalk {
+  readonly messages: readonly Message[];
+  readonly parentUuid: string | null;
+  readonly usedUuids: Iterable<string>;
+}
+
+/** What others do to a running agent. */
+export interface ChildLine {
+  readonly signal: AbortSignal;
+  cancelled(): Cancelled | undefined;
+  /** What was said to it since it last listened. */
+  take(): readonly InputMessage[];
+  /** It has decided to leave: whatever is said from now on is said too late. */
+  close(): void;
+}
+
+/** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
+const UNANSWERED_LIMIT = 2;
+
+/** Runs an agent from its first to its last word. Never throws; whatever happens, it is cleaned up. */
+export async function runChild(
+  world: ChildWorld,
+  order: ChildOrder,
+  line: ChildLine,
+): Promise<AgentReport> {
+  const { ref, description, definition } = order;
+  const log = createChildLog(world, order);
+  const cleanup = createCleanup(world, ref);
+  const want = createWants();
+  let ended: Pick<LoopOutcome, 'reason' | 'text'>;
+  let left: Pick<AgentReport, 'worktree' | 'strays'> = {};
+  try {
+    ended = await work(world, { order, line, log, want, cleanup });
+  } catch (thrown) {
+    const failure = { kind: 'bad_response', message: messageOf(thrown), retryable: false } as const;
+    ended = { reason: { kind: 'model_failure', failure }, text: '' };
+  } finally {
+    line.close();
+    await cleanup.run();
+    left = await finishPlace(world, order);
+  }
+  const facts = { cancelled: line.cancelled(), missing: want.missing(), refused: want.isOver() };
+  const end = endOf(ended, facts);
+  const canGoOn = definition.oneShot !== true;
+  return {
+    agent: ref,
+    description,
+    end,
+    text: ended.text === '' ? log.lastText() : ended.text,
+    account: log.account(world.costOf(ref)),
+    ...left,
+    ...(canGoOn ? { resume: ref.id } : {}),
+  };
+}
+
+interface Work {
+  readonly order: ChildOrder;
+  readonly line: ChildLine;
+  readonly log: ReturnType<typeof createChildLog>;
+  readonly want: ReturnType<typeof createWants>;
+  readonly cleanup: ReturnType<typeof createCleanup>;
+}
+
+async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
+  const { order, line, log, cleanup } = work;
+  const { ref, definition, pool, place, earlier, contexts } = order;
+  const { workspace } = place;
+  const { signal } = line;
+  const facts: ChildFacts = {
+    ref,
+    definition,
+    pool,
+    place,
+    model: order.choice.model,
+    contextWindow: order.limits.contextWindow,
+    signal,
+  };
+  const scene = (now: AbortSignal): Scene => ({
+    agent: ref,
+    cwd: workspace.cwd,
+    mode: world.permissions.mode(ref),
+    signal: now,
+  });
+  cleanup.add(world.hooks.scoped(ref, definition));
+  const servers = await ownServers(world, order);
+  if (servers !== undefined) cleanup.add(() => servers.close());
+  const recorder = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  if (earlier === undefined) recorder.attachment(log.head());
+  const started = await world.hooks.start(scene(signal));
+  const note = await world.hooks.notes.note([...contexts, ...started.contexts]);
+  const task: InputMessage = {
+    uuid: world.clock.uuid(),
+    content: [{ type: 'text', text: order.prompt }],
+  };
+  const system = await world.system(facts);
+  const opening = earlier === undefined ? await world.opening(facts) : [];
+  const agent = createAgent({
+    ...childSetup(world, work, { facts, scene, recorder }),
+    system,
+    history: earlier?.messages ?? [],
+  });
+  cleanup.add(() => agent.conversation.replace([]));
+  const prompts = [...opening, ...(note === undefined ? [] : [note]), task];
+  return await agent.run({ prompts }, signal);
+}
+
+type Setup = Parameters<typeof createAgent>[0];
+
+function childSetup(
+  world: ChildWorld,
+  { order, line, log, want }: Work,
+  {
+    facts,
+    scene,
+    recorder,
+  }: { facts: ChildFacts; scene: (signal: AbortSignal) => Scene; recorder: Recorder },
+): Omit<Setup, 'system' | 'history'> {
+  const { ref, definition, pool, place, readState, choice, limits, budget } = order;
+  const plain = world.client(ref);
+  const client = budget?.client(plain) ?? plain;
+  const compaction = createCompaction({
+    client,
+    clock: world.clock,
+    env: world.env,
+    window: () => limits,
+    recordBoundary: (compacted) => recorder.compactBoundary(compacted),
+    hooks: world.hooks.compaction(scene, facts),
+    emit: () => undefined,
+  });
+  const stop = world.hooks.stop();
+  const wound = (): readonly InputMessage[] => {
+    const message = budget?.windDown?.();
+    return message === undefined ? [] : [message];
+  };
+  return {
+    ref,
+    client,
+    choice: () => choice,
+    pool,
+    invoke: world.invoke({
+      ref,
+      pool,
+      workspace: place.workspace,
+      readState,
+      unattended: definition.asks === 'deny',
+      onVerdict: want.verdict,
+    }),
+    record: recorder,
+    compaction,
+    shouldStop(turns) {
+      const stuck =
+        want.words() ?? world.permissions.stuck(ref.path) ?? compaction.exhausted;
+      if (stuck !== undefined) return { kind: 'stuck', message: stuck };
+      const { maxTurns } = definition;
+      if (maxTurns !== undefined && turns >= maxTurns) return { kind: 'max_turns', limit: maxTurns };
+      return budget?.shouldStop(turns) ?? world.sessionEnds();
+    },
+    takeInput: () => [...line.take(), ...wound()],
+    afterBatch: world.hooks.afterBatch(scene),
+    async onIdle(answer, signal) {
+      const said = joined(line.take());
+      if (said !== undefined) return said;
+      const move = await stop.beforeLeaving({
+        ...scene(signal),
+        event: 'SubagentStop',
+        lastMessage: textOf(answer.message.content),
+        backgroundTasks: [],
+        crons: [],
+        agentTranscriptPath: world.hooks.transcriptOf(ref),
+      });
+      if (move.kind === 'go-on') return await world.hooks.notes.note([move.message]);
+      if (move.kind === 'leave' && move.notice !== undefined) world.tell(move.notice);
+      const late = joined(line.take());
+      if (late !== undefined) return late;
+      line.close();
+      return move.kind === 'end'
+        ? { leave: { kind: 'stop_prevented', message: move.stop } }
+        : undefined;
+    },
+    onAnswer(answer) {
+      world.permissions.nextAnswer(ref.path);
+      want.answered();
+      log.answer(answer);
+    },
+    emit: (event) => log.event(event),
+    uuid: world.clock.uuid,
+  };
+}
+
+/** Several messages as one. */
+function joined(messages: readonly InputMessage[]): InputMessage | undefined {
+  const [first] = messages;
+  if (first === undefined) return undefined;
+  return { ...first, content: messages.flatMap(({ content }) => content) };
+}
+
+async function ownServers(
+  world: ChildWorld,
+  { ref, definition, pool }: ChildOrder,
+): Promise<ChildServers | undefined> {
+  if (definition.mcpServers.length === 0) return undefined;
+  const servers = await world.serversFor?.(ref, definition);
+  if (servers === undefined) return undefined;
+  const { problems } = pool.add(servers.tools);
+  for (const text of [...servers.notes, ...problems]) world.tell(`agent ${ref.type}: ${text}`);
+  return servers;
+}
+
+async function finishPlace(
+  world: ChildWorld,
+  { ref, place }: ChildOrder,
+): Promise<Pick<AgentReport, 'worktree' | 'strays'>> {
+  try {
+    return await place.finish();
+  } catch (thrown) {
+    world.tell(`the workspace of ${ref.path} could not be looked at: ${messageOf(thrown)}`);
+    return {};
+  }
+}
+
+/** What an agent asked for and nobody was there to allow. */
+function createWants() {
+  const missing = new Set<string>();
+  let answers = 0;
+  let hasRefusal = false;
+  return {
+    verdict(verdict: Parameters<Parameters<ChildWorld['invoke']>[0]['onVerdict']>[0]): void {
+      if (verdict.kind !== 'refused' || verdict.unanswered !== true) return;
+      // Calls of one answer count once: their results had not been seen yet.
+      if (!hasRefusal) answers++;
+      hasRefusal = true;
+      missing.add(verdict.suggestion ?? `${verdict.receipt.tool} (${verdict.receipt.reason})`);
+    },
+    answered(): void {
+      hasRefusal = false;
+    },
+    missing: (): readonly string[] => [...missing],
+    isOver: () => answers >= UNANSWERED_LIMIT,
+    words(): string | undefined {
+      return answers < UNANSWERED_LIMIT
+        ? undefined
+        : 'it needs permissions, and nobody is there to give them';
+    },
+  };
+}
+
+/** Undoes, last first, what was done for an agent. One failure does not keep the rest from it. */
+function createCleanup(world: ChildWorld, ref: AgentRef) {
+  const steps: (() => void | Promise<void>)[] = [() => world.release(ref)];
+  return {
+    add: (step: () => void | Promise<void>) => void steps.push(step),
+    async run(): Promise<void> {
+      for (const step of steps.splice(0).reverse()) {
+        try {
+          await step();
+        } catch (thrown) {
+          world.tell(`cleaning up after ${ref.path}: ${messageOf(thrown)}`);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { isRecord } from '../util/own.js';
+import { VERSION } from '../version.js';
+import type { FileStat } from './fs.js';
+import { realPathSync } from './node-fs.js';
+import { dirname, isInside, join, projectSlug } from './paths.js';
+import { randomBytes } from './random.js';
+
+/**
+ * What files of a project were found to say, kept from start to start, so that a file that has not
+ * changed is not read again. It answers for one version of a file: same device, inode, size and times,
+ * among them the time of the last change, which no program can set back. It decides nothing: whoever
+ * asks does with the answer what he would have done with the file.
+ */
+export interface FileMemory {
+  /**
+   * What was noted under this name about the file as `stat` has it; undefined: look for yourself. The
+   * same object each time, and what it is made of comes from a file: check its shape, do not change it.
+   */
+  recall(what: string, path: string, stat: FileStat): unknown;
+  /** `stat` is from before the file was read. `said` is JSON. */
+  note(what: string, path: string, stat: FileStat, said: unknown): void;
+  /** Writes it down for the next start, when there is something new. Failing that is no loss. */
+  keep(): void;
+}
+
+export interface FileMemoryPlace {
+  /** Where the program keeps state of its own. */
+  readonly stateDirectory: string;
+  /** The project's. */
+  readonly root: string;
+}
+
+/** Remembers nothing. */
+export const NO_MEMORY: FileMemory = {
+  recall: () => undefined,
+  note: () => undefined,
+  keep: () => undefined,
+};
+
+/** Counts up when what is noted gets another meaning. */
+const FORMAT = 1;
+/** A change this soon after another may leave the same times, where the clock of files is coarse. */
+const SETTLED_MS = 2_000;
+const MOST_FILES = 20_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_OPEN = 8;
+
+const memories = new Map<string, FileMemory>();
+
+/** The one of a project, read when it is first asked for; all parts of a process share it. */
+export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
+  const key = `${place.stateDirectory}\0${place.root}`;
+  const known = memories.get(key);
+  if (known !== undefined) return known;
+  const made = openFileMemory(place);
+  const [oldest] = memories.keys();
+  if (memories.size >= MOST_OPEN && oldest !== undefined) memories.delete(oldest);
+  memories.set(key, made);
+  return made;
+}
+
+export function openFileMemory(place: FileMemoryPlace): FileMemory {
+  try {
+    const root = realPathSync(place.root);
+    // fail-closed: a repository that holds the state could bring its own memories along.
+    if (isInside(realPathSync(place.stateDirectory), root)) return NO_MEMORY;
+    // fail-closed: elsewhere the times of a file may be what somebody says they are.
+    if (!hasHonestTimes(root)) return NO_MEMORY;
+    const file = join(place.stateDirectory, 'files', `${projectSlug(root)}.json`);
+    return new KeptMemory({ file, root, device: statSync(root).dev });
+  } catch {
+    // fail-closed: without a place that can be looked at everything is read.
+    return NO_MEMORY;
+  }
+}
+
+/** Inode, size, last write, last change, and what was noted by its name. */
+type Entry = [number, number, number, number, Record<string, unknown>];
+
+interface Kept {
+  readonly file: string;
+  readonly root: string;
+  readonly device: number;
+}
+
+class KeptMemory implements FileMemory {
+  readonly #at: Kept;
+  readonly #entries: Record<string, unknown>;
+  readonly #used = new Set<string>();
+  #isNew = false;
+
+  constructor(at: Kept) {
+    this.#at = at;
+    this.#entries = readEntries(at) ?? Object.create(null);
+  }
+
+  recall(what: string, path: string, stat: FileStat): unknown {
+    const entry = this.#entryOf(path, stat);
+    if (entry === undefined) return undefined;
+    this.#used.add(path);
+    return Object.hasOwn(entry[4], what) ? entry[4][what] : undefined;
+  }
+
+  note(what: string, path: string, stat: FileStat, said: unknown): void {
+    if (stat.device !== this.#at.device || !isSettled(stat)) return;
+    const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
+    const known = this.#entryOf(path, stat);
+    if (known === undefined) {
+      this.#entries[path] = [inode, size, mtimeMs, ctimeMs, { [what]: said }] satisfies Entry;
+    } else known[4][what] = said;
+    this.#used.add(path);
+    this.#isNew = true;
+  }
+
+  keep(): void {
+    if (!this.#isNew) return;
+    this.#isNew = false;
+    const all = Object.keys(this.#entries);
+    // What nobody asked about any more is mostly gone.
+    const kept = all.length > 2 * this.#used.size ? [...this.#used] : all;
+    const files = Object.fromEntries(
+      kept.slice(0, MOST_FILES).map((path) => [path, this.#entries[path]]),
+    );
+    const { root, device, file } = this.#at;
+    const text = JSON.stringify({ version: VERSION, format: FORMAT, root, device, files });
+    if (text.length <= MOST_BYTES) writeOwn(file, text);
+  }
+
+  /** fail-closed: a file of which anything is different is another one. */
+  #entryOf(path: string, stat: FileStat): Entry | undefined {
+    if (stat.device !== this.#at.device || !Object.hasOwn(this.#entries, path)) return undefined;
+    const entry = this.#entries[path];
+    const isSame =
+      isEntry(entry) &&
+      entry[3] === stat.ctimeMs &&
+      entry[2] === stat.mtimeMs &&
+      entry[1] === stat.size &&
+      entry[0] === stat.inode;
+    return isSame ? entry : undefined;
+  }
+}
+
+/** fail-closed: times of the last moments, and of the future, prove nothing. */
+function isSettled({ mtimeMs, ctimeMs }: FileStat): boolean {
+  return ctimeMs !== undefined && Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
+}
+
+function isEntry(value: unknown): value is Entry {
+  return Array.isArray(value) && value.length === 5 && isRecord(value[4]);
+}
+
+/** Undefined when there are none, or none that can be believed. */
+function readEntries({ file, root, device }: Kept): Record<string, unknown> | undefined {
+  const parsed = parsedOrNothing(readOwn(file));
+  if (!isRecord(parsed)) return undefined;
+  const { version, format, files, ...at } = parsed;
+  // fail-closed: another version of the program may have read the files in another way.
+  if (version !== VERSION || format !== FORMAT) return undefined;
+  return at.root === root && at.device === device && isRecord(files) ? files : undefined;
+}
+
+/** Our own text, so that the checks of foreign JSON would only cost time. */
+function parsedOrNothing(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    // fail-closed: half a memory is none.
+    return undefined;
+  }
+}
+
+/** The text of a file that nobody else can have written. */
+function readOwn(file: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const stat = fstatSync(fd);
+    // fail-closed: what others own or may touch is not our own word.
+    const isOwn = stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0 && stat.nlink === 1;
+    if (!stat.isFile() || !isOwn || stat.size > MOST_BYTES) return undefined;
+    return readFileSync(fd, 'utf8');
+  } catch {
+    // Not there yet, or not to be read: then everything is looked at.
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Whole or not at all, for the owner alone. */
+function writeOwn(file: string, text: string): void {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, file);
+  } catch {
+    // The next start reads the files again, as this one did.
+    try {
+      unlinkSync(temporary);
+    } catch {
+      // It was not made, or is already in its place.
+    }
+  }
+}
+
+/** Linux file systems in which a change of a file always shows in its change time. */
+const HONEST: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x58465342, // XFS
+  0x9123683e, // Btrfs
+  0x2fc12fc1, // ZFS
+  0xf2f52010, // F2FS
+  0xca451a4e, // bcachefs
+  0x01021994, // tmpfs
+  0x794c7630, // overlayfs
+]);
+
+function hasHonestTimes(directory: string): boolean {
+  return process.platform === 'linux' && HONEST.has(statfsSync(directory).type);
+}

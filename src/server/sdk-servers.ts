@@ -1,0 +1,123 @@
+import type { SdkBridge } from '../harness.js';
+import { isRecord, own } from '../util/own.js';
+import type { HostChannel } from './host-channel.js';
+import { type Manifest, readManifests } from './sdk-manifests.js';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Servers that live in the host's process, spoken to over the control channel. */
+export interface SdkServers {
+  /** Takes what `initialize` says of them; what the answer says in return. */
+  register(initialize: Message): Message;
+  /** The servers that `initialize` named, as entries. */
+  entries(): Readonly<Record<string, unknown>>;
+  /** A line to one of them, a new one for each connection. */
+  bridge(server: string): SdkBridge;
+  /** What a server sends by itself. False: nobody listens to a server of that name. */
+  receive(server: string, message: unknown): boolean;
+}
+
+export function createSdkServers(channel: Pick<HostChannel, 'request'>): SdkServers {
+  const bridges = new Map<string, SdkBridge>();
+  let entries: Readonly<Record<string, unknown>> = {};
+  let manifests: ReadonlyMap<string, Manifest> = new Map();
+  return {
+    register(initialize) {
+      entries = readEntries(initialize);
+      const read = readManifests(initialize.sdkMcpServerManifests, Object.keys(entries));
+      manifests = read.manifests;
+      return Object.keys(read.report).length === 0
+        ? {}
+        : { sdk_mcp_manifests_parked: read.report };
+    },
+    entries: () => entries,
+    bridge(server) {
+      const bridge = createBridge(channel, server, manifests.get(server));
+      bridges.set(server, bridge);
+      return bridge;
+    },
+    receive(server, message) {
+      const bridge = bridges.get(server);
+      bridge?.onmessage?.(message);
+      return bridge !== undefined;
+    },
+  };
+}
+
+function readEntries(initialize: Message): Readonly<Record<string, unknown>> {
+  const { sdkMcpServers: names, sdkMcpServerConfigs: configs } = initialize;
+  if (!Array.isArray(names)) return {};
+  const known = names.filter((name) => typeof name === 'string');
+  return Object.fromEntries(
+    known.map((name) => {
+      const config = isRecord(configs) ? own(configs, name) : undefined;
+      return [name, { ...(isRecord(config) ? config : {}), type: 'sdk', name }];
+    }),
+  );
+}
+
+/** Carries messages to the host and back. Each request is answered, withdrawn, or fails with the channel. */
+function createBridge(
+  channel: Pick<HostChannel, 'request'>,
+  server: string,
+  manifest: Manifest | undefined,
+): SdkBridge {
+  const open = new Map<unknown, AbortController>();
+  const carry = (message: Message, signal: AbortSignal): Promise<unknown> =>
+    channel.request({ subtype: 'mcp_message', server_name: server, message }, signal);
+  const known = manifest === undefined ? undefined : createKnownAnswers(manifest);
+  return {
+    async send(message) {
+      const told = known?.(message);
+      if (told !== undefined) return told.answer;
+      const { id, method } = message;
+      if (id === undefined || method === undefined) {
+        // What needs no answer waits for none: not every host gives one.
+        carry(message, NEVER).catch(() => undefined);
+        if (method === 'notifications/cancelled') open.get(cancelledId(message))?.abort();
+        return undefined;
+      }
+      const withdrawn = new AbortController();
+      open.set(id, withdrawn);
+      try {
+        const answer = await carry(message, withdrawn.signal);
+        return isRecord(answer) ? answer.mcp_response : undefined;
+      } finally {
+        open.delete(id);
+      }
+    },
+  };
+}
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+function cancelledId({ params }: Message): unknown {
+  return isRecord(params) ? params.requestId : undefined;
+}
+
+interface Known {
+  readonly answer: unknown;
+}
+
+/** Answers the first questions from what the host has said already. Undefined: the host has to be asked. */
+function createKnownAnswers({ greeting, tools }: Manifest): (message: Message) => Known | undefined {
+  let greeted = false;
+  let listed = tools;
+  const reply = ({ id }: Message, result: Message): Known => ({
+    answer: { jsonrpc: '2.0', id, result },
+  });
+  return (message) => {
+    const { method, params } = message;
+    if (method === 'initialize') {
+      greeted = isRecord(params) && params.protocolVersion === greeting.protocolVersion;
+      return greeted ? reply(message, greeting) : undefined;
+    }
+    if (!greeted) return undefined;
+    if (method === 'notifications/initialized') return { answer: undefined };
+    if (method !== 'tools/list' || listed === undefined) return undefined;
+    const result = listed;
+    // Whoever asks again wants to know how it is now.
+    listed = undefined;
+    return isRecord(params) && params.cursor !== undefined ? undefined : reply(message, result);
+  };
+}
