@@ -30,6 +30,7 @@ async function bundle() {
     stdin: {
       contents: `
         export { sha256 } from './src/env/hash.ts';
+        export { sortedNames } from './src/util/sorted-names.ts';
         export { nodeFileSystem } from './src/env/node-fs.ts';
         export { createPool } from './src/tools/pool.ts';
         export { deferral, deferredToolsReminder } from './src/tools/deferral.ts';
@@ -93,29 +94,33 @@ async function start(lib, connections) {
   const found = await Promise.all(
     connections.map(async (connection) => {
       const listing = await cache.read(connection.declaration);
-      const { tools } = await book.offer(connection, listing, { live: false });
-      return { listing, tools, name: connection.declaration.name };
+      const make = await book.remember(connection, listing);
+      return { listing, make, name: connection.declaration.name };
     }),
   );
-  const definitionsTokens = lib.definitionTokens(found.flatMap(({ listing }) => listing.tools));
+  const definitionsTokens = lib.definitionTokens(found.map(({ listing }) => listing));
   const { defer } = lib.deferral({
     env: {},
     definitionsTokens,
     windowTokens: 200_000,
     searchDenied: false,
   });
-  const pool = lib.createPool(
-    found.flatMap(({ tools }) => tools),
-    { defer: (tool) => defer && tool.origin?.alwaysLoad !== true },
-  );
-  const servers = found.map(({ name, tools, listing }) => ({
+  const unmade = {
+    names: lib.sortedNames(found.flatMap(({ listing }) => listing.brief.names)),
+    make: () => found.flatMap(({ make }) => make()),
+  };
+  const pool = lib.createPool([], {
+    defer: (tool) => defer && tool.origin?.alwaysLoad !== true,
+    unmade,
+  });
+  const servers = found.map(({ name, listing }) => ({
     name,
-    tools: tools.map((tool) => tool.name),
+    tools: listing.brief.names,
     instructions: listing.instructions,
   }));
   const text = lib.deferredToolsReminder({ servers, occasion: 'start' });
   return {
-    tools: pool.tools.length,
+    tools: pool.names.length,
     sent: pool.definitions.length,
     chars: text?.length,
     definitionsTokens,

@@ -1,11 +1,13 @@
 // The model of the bench: answers at once, in a process of its own, so that all time that passes is the
 // runtime's. Which turn it is follows from the tool results that the request already carries.
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 
 const now = () => Number(process.hrtime.bigint());
 let plan = { op: 'read', turns: 0, cwd: '/' };
 let records = [];
 let serial = 0;
+let client;
 
 const event = (data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
@@ -13,9 +15,10 @@ function answer(turn) {
   const id = `msg_${++serial}`;
   const last = turn >= plan.turns;
   const call =
-    plan.op === 'read'
+    plan.calls?.[turn] ??
+    (plan.op === 'read'
       ? { name: 'Read', input: { file_path: `${plan.cwd}/f${turn % 500}.txt` } }
-      : { name: 'Bash', input: { command: `true ${turn}`, description: 'no-op' } };
+      : { name: 'Bash', input: { command: `true ${turn}`, description: 'no-op' } });
   const usage = {
     input_tokens: 10,
     cache_creation_input_tokens: 0,
@@ -56,6 +59,15 @@ function answer(turn) {
     .join('');
 }
 
+/** Milliseconds for which the main thread of the client has had a processor, where the system tells. */
+function workOf(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a provider hashes for its prompt cache, in its order, without the marks. */
 function hashedParts(body) {
   const out = [];
@@ -77,6 +89,7 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
     const end = now();
+    const work = client === undefined ? undefined : workOf(client);
     const raw = Buffer.concat(chunks);
     const body = JSON.parse(raw.toString('utf8'));
     const turn = (body.messages ?? []).reduce(
@@ -90,6 +103,7 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
     const text = answer(turn);
     const record = {
       end,
+      work,
       bytes: raw.length,
       hashed: plan.prefix ? hashedParts(body) : undefined,
       last: 0,
@@ -108,7 +122,10 @@ process.on('message', (message) => {
   if (message.plan !== undefined) {
     plan = message.plan;
     records = [];
+    client = undefined;
     process.send({ ready: true });
+  } else if (message.client !== undefined) {
+    client = message.client;
   } else {
     process.send({ records });
   }

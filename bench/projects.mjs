@@ -13,7 +13,7 @@ const option = (name, fallback) =>
 const rounds = Number(option('rounds', '25'));
 const only = option('only', '');
 /** Bounds that must hold: times of an empty project, and milliseconds above a light one. */
-const BARS = { ratio: 1.3, heavyMs: 15 };
+const BARS = { ratio: 1.3, heavyMs: 15, agentsMs: 10 };
 const SENTENCE = 'Do the steps in order and report what was found. ';
 
 const work = mkdtempSync(path.join(os.tmpdir(), 'portcullis-projects-'));
@@ -85,6 +85,11 @@ const PROJECTS = {
     return at;
   },
   light(at) {
+    settings(at, 0);
+    return at;
+  },
+  'many-agents': (at) => {
+    agents(at, 100);
     settings(at, 0);
     return at;
   },
@@ -167,6 +172,16 @@ const rows = [];
 for (const name of ['full', 'deep', 'unconditional'].filter((one) => chosen.includes(one))) {
   const ratio = against(name, 'empty', (ours, empty) => ours / empty);
   rows.push({ name, beside: 'empty', value: ratio, bound: BARS.ratio, unit: '×' });
+}
+if (chosen.includes('many-agents')) {
+  const added = against('many-agents', 'light', (ours, light) => ours - light);
+  rows.push({
+    name: 'many-agents',
+    beside: 'light',
+    value: added,
+    bound: BARS.agentsMs,
+    unit: 'ms more',
+  });
 }
 if (chosen.includes('heavy')) {
   const added = against('heavy', 'light', (ours, light) => ours - light);

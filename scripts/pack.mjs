@@ -22,18 +22,25 @@ export async function writeProgram(result) {
   for (const file of result.outputFiles)
     files.set(path.basename(file.path), await toCommonJs(file.text));
   const packed = neededAtStart(result.metafile);
-  const loaders = [...packed].map(
-    (name) => `"./${name}":(module,exports,require)=>{${files.get(name)}\n}`,
-  );
+  const second = neededForServers(result.metafile, packed);
+  const loaders = (names) =>
+    [...names]
+      .map((name) => `"./${name}":(module,exports,require)=>{${files.get(name)}\n}`)
+      .join(',\n');
   writeFileSync(
     path.join(DIRECTORY, 'main.js'),
-    PACK.replace('/*LOADERS*/', () => loaders.join(',\n')),
+    PACK.replace('/*SECOND*/', () => [...second].map((name) => `"./${name}"`).join()).replace(
+      '/*LOADERS*/',
+      () => loaders(packed),
+    ),
   );
+  writeFileSync(path.join(DIRECTORY, 'servers.js'), `({${loaders(second)}})`);
   for (const [name, code] of files) {
     if (name === 'main.js') continue;
+    const isPacked = packed.has(name) || second.has(name);
     writeFileSync(
       path.join(DIRECTORY, name),
-      packed.has(name) ? `module.exports=require("./main.js").load("./${name}");\n` : code,
+      isPacked ? `module.exports=require("./main.js").load("./${name}");\n` : code,
     );
   }
   writeFileSync(
@@ -46,12 +53,27 @@ export async function writeProgram(result) {
   rmSync(`${FINAL}.old`, { recursive: true, force: true });
 }
 
-/** A file that is packed is evaluated once, by whoever asks first; other files are left to Node. */
+/**
+ * A file that is packed is evaluated once, by whoever asks first; other files are left to Node. A second
+ * pack, with compiled code of its own, holds what only sessions with servers need: it is read when the
+ * first of its files is asked for.
+ */
 const PACK = `"use strict";
-const outside=require,loaded=new Map(),loaders={/*LOADERS*/};
+const outside=require,loaded=new Map(),loaders={/*LOADERS*/},second=new Set([/*SECOND*/]);
+const readSecond=()=>{
+const fs=outside("node:fs"),vm=outside("node:vm"),file=__dirname+"/servers.js";
+const kept=__dirname+"/servers."+process.version+"-"+process.arch+".cache";
+let cachedData;
+try{cachedData=fs.readFileSync(kept)}catch{}
+const script=new vm.Script(fs.readFileSync(file,"utf8"),cachedData===undefined?{filename:file}:{filename:file,cachedData});
+if(process.env.PORTCULLIS_WRITE_CODE_CACHE==="1"&&cachedData===undefined)process.on("exit",()=>fs.writeFileSync(kept,script.createCachedData()));
+Object.assign(loaders,script.runInThisContext());
+second.clear();
+};
 const load=(name)=>{
 const known=loaded.get(name);
 if(known!==undefined)return known.exports;
+if(second.has(name))readSecond();
 const loader=Object.hasOwn(loaders,name)?loaders[name]:undefined;
 if(loader===undefined)return outside(name);
 const module={exports:{}};
@@ -92,17 +114,43 @@ const USUAL = [
   'rule-taking',
 ];
 
-/** The chunks that the entry reaches without a dynamic import, and the usual ones. */
-function neededAtStart(metafile) {
-  const seen = new Set();
+/** Loaded on demand, by every session that has an MCP server. */
+const OF_SERVERS = [
+  'src/mcp/config.ts',
+  'src/mcp/approvals.ts',
+  'src/harness/mcp-servers.ts',
+  'src/tools/builtin/tool-search.ts',
+];
+
+/** Adds a chunk and all that it reaches without a dynamic import. */
+function visitor(metafile, seen, isElsewhere = () => false) {
   const visit = (output) => {
     const name = path.basename(output);
-    if (seen.has(name)) return;
+    if (seen.has(name) || isElsewhere(name)) return;
     seen.add(name);
     for (const item of metafile.outputs[output].imports) {
       if (item.kind === 'import-statement' && !item.external) visit(item.path);
     }
   };
+  return visit;
+}
+
+/** The chunks that sessions with servers need besides those that are packed already. */
+function neededForServers(metafile, packed) {
+  const seen = new Set();
+  const visit = visitor(metafile, seen, (name) => packed.has(name));
+  for (const wanted of OF_SERVERS) {
+    const found = Object.entries(metafile.outputs).find(([, out]) => out.entryPoint === wanted);
+    if (found === undefined) throw new Error(`there is no chunk of ${wanted}`);
+    visit(found[0]);
+  }
+  return seen;
+}
+
+/** The chunks that the entry reaches without a dynamic import, and the usual ones. */
+function neededAtStart(metafile) {
+  const seen = new Set();
+  const visit = visitor(metafile, seen);
   const outputs = Object.keys(metafile.outputs);
   visit(outputs.find((name) => path.basename(name) === 'main.js'));
   for (const wanted of USUAL) {
@@ -151,21 +199,57 @@ export async function writeCodeCache() {
     { tool: 'Bash', input: { command: 'true' } },
     { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'text', new_string: 'words' } },
   ];
-  const server = await startFakeModelServer({ script: [...calls, ...calls.slice(0, 2), 'done'] });
+  // A server of this kind answers once; what it offers is then read from the cache, as at most starts.
+  const mcpServer = path.join(home, 'server.cjs');
+  writeFileSync(mcpServer, MCP_SERVER);
+  const one = { command: process.execPath, args: [mcpServer] };
+  writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers: { one } }));
+  const script = [...calls, ...calls.slice(0, 2), 'done'];
+  try {
+    await session({ home, project, script: ['done'], startFakeModelServer });
+    await session({ home, project, script, startFakeModelServer, keep: true });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const MCP_SERVER = `
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} },
+    serverInfo: { name: 'one', version: '1' }, instructions: 'Of no use.' }),
+  'tools/list': () => ({ tools: [{ name: 'none', inputSchema: { type: 'object' } }] }),
+};
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answer = answers[method];
+  const body = answer ? { result: answer(params) } : { error: { code: -32601, message: 'no' } };
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...body }) + '\\n');
+});
+`;
+
+async function session({ home, project, script, startFakeModelServer, keep = false }) {
+  const server = await startFakeModelServer({ script });
   const flags = ['-p', 'go', '--trust', '--allowedTools', 'Bash,Read,Edit'];
   try {
-    await promisify(execFile)(process.execPath, [path.join(ROOT, 'bin/portcullis'), ...flags], {
-      cwd: project,
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        TMPDIR: home,
-        ANTHROPIC_BASE_URL: server.url,
-        PORTCULLIS_WRITE_CODE_CACHE: '1',
+    const running = promisify(execFile)(
+      process.execPath,
+      [path.join(ROOT, 'bin/portcullis'), ...flags],
+      {
+        cwd: project,
+        env: {
+          PATH: process.env.PATH,
+          HOME: home,
+          TMPDIR: home,
+          ENABLE_TOOL_SEARCH: 'true',
+          ANTHROPIC_BASE_URL: server.url,
+          ...(keep ? { PORTCULLIS_WRITE_CODE_CACHE: '1' } : {}),
+        },
       },
-    });
+    );
+    running.child.stdin.end();
+    await running;
   } finally {
     await server.close();
-    rmSync(home, { recursive: true, force: true });
   }
 }

@@ -8,11 +8,14 @@ import type { AgentSession } from './agents/session.js';
 import type { SessionConfig } from './agents/session-config.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
+import { openAgents } from './harness/agents.js';
+import { budgetOf } from './harness/budget-settings.js';
 import { type Ground, openGround, openLog } from './harness/ground.js';
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { openInstructions } from './harness/instructions.js';
 import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
+import { asMainAgent } from './harness/main-agent.js';
 import { openMcp } from './harness/mcp.js';
 import { openSkills } from './harness/skills.js';
 import { resolveModel } from './model/aliases.js';
@@ -38,13 +41,15 @@ export { openProjectTrust, type ProjectTrust } from './settings/trust.js';
 export type { TrustCheck } from './settings/trust-types.js';
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
-export async function openSession(config: SessionConfig): Promise<AgentSession> {
-  const ground = await openGround(config);
+export async function openSession(asked: SessionConfig): Promise<AgentSession> {
+  const ground = await openGround(asked);
+  const config = await asMainAgent(asked, ground);
   const model = await openModelLayer(config, {
     env: ground.env,
     clock: ground.clock,
     version: VERSION,
     fromSettings: ground.settings.model?.value,
+    budget: budgetOf(ground.settings.values),
     readText: (file) => ground.fs.readText(file),
   });
   return await joinSession(config, ground, await openParts(config, ground, model));
@@ -88,6 +93,7 @@ export async function openParts(
           isBanned: (names) => hands.permissions.isBanned(names),
         });
   const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
+  const agents = openAgents(config, ground, { log, hooks });
   const hands: Hands = await openHands(asking, ground, {
     model,
     log,
@@ -96,7 +102,9 @@ export async function openParts(
     instructions,
     skills,
     mcp,
+    agents,
   });
+  agents.lend({ model, hands, instructions, skills, mcp });
   promptTool?.require();
   hooks.lend({
     callServer: mcp?.callForHook,
@@ -116,5 +124,5 @@ export async function openParts(
       depthLimit: 8,
     }),
   });
-  return { model, log, hooks, hands, instructions, skills, mcp, processes, current };
+  return { model, log, hooks, hands, instructions, skills, mcp, agents, processes, current };
 }

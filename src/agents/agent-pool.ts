@@ -34,16 +34,7 @@ export function agentPool(
   if (tools !== undefined && tools.length > 0 && pool.tools.length === 0) {
     return err(`none of its tools is there: ${tools.join(', ')}`);
   }
+  // Without the search nobody could ask for what is told by name alone.
+  if (pool.resolve('ToolSearch') === undefined) pool.load(pool.deferred.map(({ name }) => name));
   return ok(pool);
-}
-
-/** The same for the session that runs as an agent. */
-export function mainPool(
-  session: ToolPool,
-  { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
-): ToolPool {
-  return session.view({
-    ...(tools === undefined ? {} : { allow: [...tools.map(bareName), 'StructuredOutput'] }),
-    deny: disallowedTools.filter((entry) => bareName(entry) === entry),
-  });
 }

@@ -15,12 +15,18 @@ export interface BackgroundInput {
   wait(): Promise<boolean>;
 }
 
-export function createBackgroundInput(running: () => number): BackgroundInput {
+export function createBackgroundInput(
+  running: () => number,
+  patienceMs: () => number = () => BACKGROUND_WAIT_MS,
+): BackgroundInput {
   let waiting: InputMessage[] = [];
   let listeners: (() => void)[] = [];
+  /** Nobody waits twice for the same work. */
+  let gaveUp = false;
   return {
     add(message) {
       waiting.push(message);
+      gaveUp = false;
       const told = listeners;
       listeners = [];
       for (const listener of told) listener();
@@ -42,9 +48,12 @@ export function createBackgroundInput(running: () => number): BackgroundInput {
     },
     wait() {
       if (waiting.length > 0) return Promise.resolve(true);
-      if (running() === 0) return Promise.resolve(false);
+      if (running() === 0 || gaveUp) return Promise.resolve(false);
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(false), BACKGROUND_WAIT_MS);
+        const timer = setTimeout(() => {
+          gaveUp = true;
+          resolve(false);
+        }, patienceMs());
         listeners.push(() => {
           clearTimeout(timer);
           resolve(true);

@@ -7,6 +7,8 @@ import type { AnyTool } from '../tools/tool.js';
 export interface CallLedger {
   beginRun(): void;
   verdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): PermissionDenial | undefined;
+  /** A call of an agent that works for this one was refused. What becomes of it is that one's business. */
+  deniedBelow(denial: PermissionDenial): void;
   ran(tool: AnyTool): void;
   /** The run ended with this call put off: it was not refused. */
   deferred(toolUseId: string): void;
@@ -42,6 +44,7 @@ export function createCallLedger(): CallLedger {
       open.push(tool.name);
       return denial;
     },
+    deniedBelow: (denial) => void denials.push(denial),
     count: () => count,
     deferred(toolUseId) {
       const [put] = denials.filter((denial) => denial.tool_use_id === toolUseId);

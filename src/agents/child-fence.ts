@@ -1,6 +1,12 @@
 import { nearestAbove } from '../permissions/agent-modes.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
-import { NO_RULES, parseRule, type Rule, type RuleKind, type RuleSet } from '../permissions/rules.js';
+import {
+  NO_RULES,
+  parseRule,
+  type Rule,
+  type RuleKind,
+  type RuleSet,
+} from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { isCovered } from '../skills/grant-fence.js';

@@ -47,7 +47,13 @@ export function createChildLog(
             toolUses++;
             output.append(`→ ${block.name} ${sliceWhole(JSON.stringify(block.input), 0, 500)}`);
             const lastTool = block.name;
-            world.emit({ type: 'task_progress', agent: ref, description, usage: taskUsage(), lastTool });
+            world.emit({
+              type: 'task_progress',
+              agent: ref,
+              description,
+              usage: taskUsage(),
+              lastTool,
+            });
           }
           break;
         case 'tool_result': {

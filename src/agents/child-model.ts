@@ -20,7 +20,11 @@ export interface ChosenModel {
 
 /** The environment, then the call, then the definition, then what the parent runs on. */
 export function childModel(
-  { choices, env, provider }: {
+  {
+    choices,
+    env,
+    provider,
+  }: {
     readonly choices: Pick<ModelChoices, 'other'>;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly provider: string;

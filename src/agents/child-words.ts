@@ -1,6 +1,6 @@
 import { boundText } from '../tools/output.js';
 import { escapeReport } from './child-escape.js';
-import { endWords, statusOf } from './end-of.js';
+import { endWords } from './end-of.js';
 import type { AgentReport } from './report.js';
 
 /** Characters of a report that the model is shown. */
@@ -43,35 +43,14 @@ export function reportNotes(
   return [
     ...(how === undefined ? [] : [`[${how}]`]),
     ...(worktree === undefined ? [] : [worktreeNote(worktree)]),
-    ...(strays.length === 0
-      ? []
-      : [`[It wrote outside of its workspace: ${strays.join(', ')}]`]),
+    ...(strays.length === 0 ? [] : [`[It wrote outside of its workspace: ${strays.join(', ')}]`]),
     `[agentId: ${agent.id} (${agent.type}, ${account.turns} turns, ${account.toolUses} calls, ${seconds} s).${goOn}]`,
   ];
 }
 
 function worktreeNote(tree: NonNullable<AgentReport['worktree']>): string {
   if (!tree.kept) return '[Its worktree had no changes and was removed.]';
-  const files = tree.changed.length === 0 ? '' : ` Changed: ${tree.changed.slice(0, 50).join(', ')}.`;
+  const files =
+    tree.changed.length === 0 ? '' : ` Changed: ${tree.changed.slice(0, 50).join(', ')}.`;
   return `[Its changes are in the worktree ${tree.path}, branch ${tree.branch}.${files}]`;
-}
-
-/** The message by which a report of an agent arrives that nobody waited for. */
-export async function taskNotification(
-  report: AgentReport,
-  words: ReportWords & { readonly outputFile: string },
-): Promise<string> {
-  const { agent, description, end } = report;
-  const status = statusOf(end);
-  return [
-    '<task-notification>',
-    `<task-id>${agent.id}</task-id>`,
-    `<status>${status}</status>`,
-    `<summary>Agent "${escapeReport(description)}" (${agent.type}) ${status}</summary>`,
-    `<output-file>${words.outputFile}</output-file>`,
-    '<result>',
-    await reportText(report, words),
-    '</result>',
-    '</task-notification>',
-  ].join('\n');
 }

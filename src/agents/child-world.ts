@@ -1,7 +1,7 @@
 import type { Clock } from '../env/clock.js';
 import type { Scene } from '../hooks/scene.js';
 import type { StopHooks } from '../hooks/stop-hooks.js';
-import type { InputMessage, LoopDeps, LoopEvent, StopReason } from '../loop/types.js';
+import type { InputMessage, LoopDeps, LoopEvent, LoopOutcome, StopReason } from '../loop/types.js';
 import type { ModelClient, SystemBlock } from '../model/client.js';
 import type { Permissions } from '../permissions/open.js';
 import type { GateVerdict } from '../permissions/types.js';
@@ -40,6 +40,12 @@ export interface ChildBudget {
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Said to the agent with its results, once, when little is left. */
   windDown?(): InputMessage | undefined;
+  /** For summaries and the like: reserved too, but refused rather than made the last turn. */
+  side?(client: ModelClient): ModelClient;
+  /** Aborts with the given one, and when the agent's time is up. */
+  until?(signal: AbortSignal): AbortSignal;
+  /** Runs the agent; an end that its budget caused is called so. */
+  hold?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 

@@ -108,7 +108,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   const { order, line, log, cleanup } = work;
   const { ref, definition, pool, place, earlier, contexts } = order;
   const { workspace } = place;
-  const { signal } = line;
+  const signal = order.budget?.until?.(line.signal) ?? line.signal;
   const facts: ChildFacts = {
     ref,
     definition,
@@ -144,7 +144,8 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   });
   cleanup.add(() => agent.conversation.replace([]));
   const prompts = [...opening, ...(note === undefined ? [] : [note]), task];
-  return await agent.run({ prompts }, signal);
+  const run = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
+  return await (order.budget?.hold?.(run) ?? run());
 }
 
 type Setup = Parameters<typeof createAgent>[0];
@@ -162,7 +163,7 @@ function childSetup(
   const plain = world.client(ref);
   const client = budget?.client(plain) ?? plain;
   const compaction = createCompaction({
-    client,
+    client: budget?.side?.(plain) ?? plain,
     clock: world.clock,
     env: world.env,
     window: () => limits,
@@ -191,11 +192,11 @@ function childSetup(
     record: recorder,
     compaction,
     shouldStop(turns) {
-      const stuck =
-        want.words() ?? world.permissions.stuck(ref.path) ?? compaction.exhausted;
+      const stuck = want.words() ?? world.permissions.stuck(ref.path) ?? compaction.exhausted;
       if (stuck !== undefined) return { kind: 'stuck', message: stuck };
       const { maxTurns } = definition;
-      if (maxTurns !== undefined && turns >= maxTurns) return { kind: 'max_turns', limit: maxTurns };
+      if (maxTurns !== undefined && turns >= maxTurns)
+        return { kind: 'max_turns', limit: maxTurns };
       return budget?.shouldStop(turns) ?? world.sessionEnds();
     },
     takeInput: () => [...line.take(), ...wound()],

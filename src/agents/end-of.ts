@@ -32,8 +32,8 @@ export function endOf(
     case 'budget':
       return {
         kind: 'cut-off',
-        by: 'budget',
-        reason: `the budget of $${reason.limitUsd} is used up`,
+        by: reason.by ?? 'budget',
+        reason: reason.words ?? `the budget of $${reason.limitUsd} is used up`,
       };
     case 'aborted':
       return { kind: 'cancelled', by: 'person', reason: 'it was interrupted' };
@@ -46,11 +46,15 @@ export function endOf(
     case 'hook_stopped':
     case 'stop_prevented':
     case 'prompt_blocked':
-      return { kind: 'failed', reason: `a hook ended it: ${reason.message}` };
+      // Why, the hook tells people; they may tell the model.
+      return { kind: 'cut-off', by: 'process', reason: 'a hook ended it' };
     case 'tool_deferred':
       return { kind: 'failed', reason: `${reason.call.name} was put off by a hook` };
     case 'structured_output_missing':
-      return { kind: 'failed', reason: text === '' ? 'it gave no answer' : 'its answer is not whole' };
+      return {
+        kind: 'failed',
+        reason: text === '' ? 'it gave no answer' : 'its answer is not whole',
+      };
   }
 }
 

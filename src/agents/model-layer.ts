@@ -1,8 +1,13 @@
+import { createSessionBudget, type SessionBudget } from '../budget/session-budget.js';
+import type { BudgetLimits } from '../budget/units.js';
+import { reminder } from '../context/reminders.js';
+import { estimateFixed, estimateMessages } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
 import type { ModelClient } from '../model/client.js';
 import { type Meter, metered } from '../model/metered.js';
 import { modelName } from '../model/model-name.js';
 import { openModel } from '../model/open.js';
+import { costOf } from '../model/pricing.js';
 import { chooseProvider } from '../model/provider.js';
 import { maxRetriesFrom } from '../model/retry.js';
 import { UsageLedger } from '../model/usage.js';
@@ -12,11 +17,16 @@ import type { SessionConfig } from './session-config.js';
 
 /** The provider's client, which model it is asked for, and what it has cost. */
 export interface ModelLayer {
+  /** For side jobs. Every call is held to the budget of the session. */
   readonly client: ModelClient & Meter;
+  /** For the turns of the main agent: the call that its budget no longer allows becomes its last. */
+  readonly turns?: ModelClient;
   /** The same client, for an agent whose calls are booked under its own path. */
   clientFor(agent: AgentRef): ModelClient & Meter;
   readonly ledger: UsageLedger;
   readonly choices: ModelChoices;
+  /** Absent: nothing is limited. */
+  readonly budget?: SessionBudget;
 }
 
 export interface ModelLayerParts {
@@ -25,6 +35,8 @@ export interface ModelLayerParts {
   readonly version: string;
   /** The model that the settings name. */
   readonly fromSettings: string | undefined;
+  /** What the settings let the session use up. */
+  readonly budget?: BudgetLimits;
   readText(file: string): Promise<string>;
 }
 
@@ -39,6 +51,7 @@ export async function openModelLayer(
   const ledger = new UsageLedger();
   const choices = createModelChoices({
     ...config,
+    maxBudgetUsd: config.maxBudgetUsd ?? parts.budget?.usd,
     name: await modelName(provider, env),
     env,
     provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
@@ -57,5 +70,27 @@ export async function openModelLayer(
       book: (model, usage) =>
         ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
     });
-  return { client: clientFor(MAIN_AGENT), clientFor, ledger, choices };
+  const budget = createSessionBudget({
+    limits: parts.budget ?? {},
+    // The main agent is held to this between its turns; others must not outrun it.
+    below: { usd: config.maxBudgetUsd },
+    clock: parts.clock,
+    ledger,
+    tokens: { fixed: estimateFixed, messages: estimateMessages },
+    price: (model, usage) => costOf({ model, provider: opened.provider, usage }),
+    message: (text) => ({
+      uuid: parts.clock.uuid(),
+      content: [{ type: 'text', text: reminder(text) }],
+      meta: true,
+    }),
+  });
+  const main = clientFor(MAIN_AGENT);
+  return {
+    client: { ...budget.main.side(main), elapsedMs: main.elapsedMs },
+    turns: budget.main.client(main),
+    clientFor,
+    ledger,
+    choices,
+    budget,
+  };
 }

@@ -9,6 +9,7 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
 import type { ProjectTrust } from '../settings/trust.js';
+import type { AgentDefinition } from './definition.js';
 import type { HostAgents } from './definition-host.js';
 
 /** Everything that shapes a session. Absent means: the default. */
@@ -64,6 +65,8 @@ export interface SessionConfig {
   readonly agents?: HostAgents | undefined;
   /** The agent that the main conversation runs as; goes before the setting of that name. */
   readonly agent?: string | undefined;
+  /** The same, once it has been found. */
+  readonly runsAs?: AgentDefinition | undefined;
   readonly start: SessionStart;
   readonly fork: boolean;
   readonly title?: string | undefined;

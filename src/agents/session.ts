@@ -31,6 +31,8 @@ export interface RunResult {
   /** By model, since the session was opened. */
   readonly modelUsage: Readonly<Record<string, unknown>>;
   readonly cost: { readonly knownUsd: number; readonly unknownModels: readonly string[] };
+  /** What each agent used by itself, where there were others than the main one; adds up to the total. */
+  readonly agents?: readonly Readonly<Record<string, unknown>>[];
   readonly denials: readonly PermissionDenial[];
   /** Refused calls that no later call of the same tool made up for. */
   readonly unrecoveredDenials: number;
@@ -70,7 +72,7 @@ export interface AgentSession {
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
   /** Tokens and cost since the session was opened. */
-  accounts(): Pick<RunResult, 'modelUsage' | 'cost'>;
+  accounts(): Pick<RunResult, 'modelUsage' | 'cost' | 'agents'>;
   /** Tells the host something on the session's own channel. */
   news(event: SessionNews): void;
   /** Finished background work that the agent has not been told of yet. */
@@ -118,7 +120,7 @@ export interface SessionParts {
   /** What stands before the first prompt; empty when the session goes on where it was. */
   openingMessages(): Promise<readonly InputMessage[]> | readonly InputMessage[];
   recordInput(message: InputMessage): void;
-  accounts(): Pick<RunResult, 'modelUsage' | 'cost'>;
+  accounts(): Pick<RunResult, 'modelUsage' | 'cost' | 'agents'>;
   /** Milliseconds spent in model calls since the session was opened. */
   apiMs(): number;
   /** Set when an answer in a schema is owed: how often it may be asked for. */

@@ -1,8 +1,8 @@
 import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import { createWorkspace } from '../tools/workspace.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
+import { createWorkspace } from '../tools/workspace.js';
 import { err, ok, type Result } from '../util/result.js';
 import { agentPool } from './agent-pool.js';
 import { type ChildOrder, type EarlierTalk, runChild } from './child.js';
@@ -218,6 +218,12 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     budget?.value.close();
     return fence;
   }
+  const refusal = request.admit?.(ref);
+  if (refusal !== undefined) {
+    fence.value();
+    budget?.value.close();
+    return err(refusal);
+  }
   const leave = world.permissions.admit(ref, definition.permissionMode);
   const order: ChildOrder = {
     ref,
@@ -240,6 +246,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   });
   state.seats.set(ref.id, { task, workspace: place.workspace, readState: begin.readState });
   state.roster.add(task, request.name);
+  state.parts.deliveries.started(task);
   announce(state, task, request);
   void run(state, { order, task, undo: [fence.value, leave, () => budget?.value.close()] });
   return ok(task);
@@ -252,10 +259,14 @@ async function run(
   const { world, deliveries } = state.parts;
   const report = await runChild(world, order, task.line);
   for (const step of undo) step();
-  order.output.append(report.end.kind === 'done' ? '' : `[${report.end.kind}: ${report.end.reason}]`);
+  order.output.append(
+    report.end.kind === 'done' ? '' : `[${report.end.kind}: ${report.end.reason}]`,
+  );
   order.output.close();
   state.seats.delete(task.id);
   state.roster.ended(task);
+  // Safe from a crash before anybody hears of it.
+  deliveries.ended(report, task);
   conclude(state, task, report);
   for (const listener of state.listeners) listener(report, task);
   // fail-safe order: it is settled before anybody is told, so that nobody waits for it any more.

@@ -20,6 +20,8 @@ export interface SpawnRequest {
   readonly isolation?: 'worktree';
   /** Texts of hooks for the new agent. */
   readonly contexts?: readonly string[];
+  /** Told of the new agent before it starts; a text: why it must not. */
+  admit?(child: AgentRef): string | undefined;
   /** Inline agents end with it; background ones have a signal of their own. */
   readonly signal: AbortSignal;
 }

@@ -29,7 +29,7 @@ async function askPerson(
   const keys = ['y', ...choices.map(({ key }) => key), 'n'];
   out(
     [
-      `\n? ${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}`,
+      `\n? ${whoAsks(call)}${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}`,
       `  ${printable(reason)}`,
       '  y  yes, this once',
       ...choices.map(({ key, words }) => `  ${key}  yes, and ${printable(words)}`),
@@ -39,6 +39,11 @@ async function askPerson(
   );
   const line = await (freshOnly ? lines.fresh(call.signal) : lines.next(call.signal));
   return answerFrom((line ?? 'n').trim(), choices);
+}
+
+/** Of an agent that works for another one: its address. */
+function whoAsks({ agent }: AskRequest['call']): string {
+  return agent.depth === 0 ? '' : `${printable(agent.path)} · `;
 }
 
 interface Choice {

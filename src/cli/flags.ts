@@ -245,8 +245,8 @@ export const FLAGS: readonly FlagSpec[] = [
     help: 'Only the servers of --mcp-config and of an administrator',
     restricts: true,
   },
-  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions', notYet: 'loud' },
-  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent', notYet: 'refused' },
+  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions' },
+  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent' },
   {
     name: 'script',
     kind: 'value',

@@ -65,10 +65,15 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     if (options.initOnly) return EXIT.done;
     for (const prompts of before)
       send(resultFrame(await session.run(prompts), session.id, deps.uuid()));
-    const run = await session.run([
-      { uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] },
-    ]);
-    const result = resultFrame(run, session.id, deps.uuid());
+    let run = await session.run([{ uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] }]);
+    let result = resultFrame(run, session.id, deps.uuid());
+    // Agents may still be at work: their reports are turns of their own.
+    while (run.outcome.reason.kind === 'completed' && (await session.waitForBackground())) {
+      send(result);
+      send(initFrame(session.info(), deps.uuid()));
+      run = await session.run(session.takeBackgroundInput());
+      result = resultFrame(run, session.id, deps.uuid());
+    }
     if (options.outputFormat === 'text')
       output.answer(`${ending(run.outcome.display ?? run.outcome.text, run)}\n`);
     else if (options.outputFormat === 'json')

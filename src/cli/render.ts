@@ -85,6 +85,12 @@ export function createRenderer(
         );
         return calls.length === 0 ? undefined : calls.join('\n');
       }
+      case 'inbox':
+        return dim(
+          event.state === 'asked'
+            ? `  ${line(event.question.agent.path)} waits for an answer (${event.question.id}): ${line(event.question.tool)} ${line(event.question.summary)}`
+            : `  ${event.question.id} ${event.state}`,
+        );
       case 'config_changed':
         return dim(`settings changed: ${event.files.join(', ')}`);
       case 'mode':

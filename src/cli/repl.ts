@@ -164,10 +164,14 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
 }
 
 function costText(session: AgentSession): string {
-  const { cost, modelUsage } = session.accounts();
+  const { cost, modelUsage, agents = [] } = session.accounts();
   const unknown =
     cost.unknownModels.length === 0
       ? ''
       : `, plus an unknown amount for ${cost.unknownModels.join(', ')} (no price known)`;
-  return `$${cost.knownUsd.toFixed(4)}${unknown}\n${JSON.stringify(modelUsage, null, 2)}`;
+  const rows = agents.map(({ agent, requests, cost_usd }) => {
+    const price = typeof cost_usd === 'number' ? `$${cost_usd.toFixed(4)}` : 'price not known';
+    return `\n  ${agent}: ${requests} calls, ${price}`;
+  });
+  return `$${cost.knownUsd.toFixed(4)}${unknown}${rows.join('')}\n${JSON.stringify(modelUsage, null, 2)}`;
 }

@@ -1,3 +1,4 @@
+import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
@@ -53,6 +54,8 @@ export interface InstructionBookParts {
   isHidden?(path: string): Promise<boolean>;
   /** For heads that are more than a simple list of fields. */
   readonly parseYaml?: ParseYaml;
+  /** What earlier starts found in the same files. Absent: all of them are read. */
+  readonly memory?: FileMemory;
   /** For the patterns of rules; absent: as of .gitignore. */
   readonly matcher?: PathMatcher;
   /** Reads the JSON of enforced rules. */

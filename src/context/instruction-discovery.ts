@@ -1,3 +1,4 @@
+import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { isInside, join } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
@@ -35,6 +36,7 @@ export interface DiscoveryParts {
   readonly loader: InstructionLoader;
   readonly matcher?: PathMatcher;
   readonly parseYaml?: ParseYaml;
+  readonly memory?: FileMemory;
 }
 
 export interface Discovery {

@@ -33,6 +33,8 @@ export interface Located {
   /** Changes whenever the content does. */
   readonly stamp: string;
   readonly bytes: number;
+  /** As it was looked at; absent for what is no file. */
+  readonly stat?: FileStat;
   /** It is not shown, and why; what it enforces holds all the same. */
   readonly hidden?: SkippedInstruction;
 }
@@ -48,6 +50,8 @@ export interface InstructionText {
 export interface InstructionReader {
   /** Looks, but does not read. */
   locate(wanted: Wanted): Promise<Sought>;
+  /** The same at once, where nothing has to be resolved or asked; undefined: `locate` it. */
+  locateNow(wanted: Wanted): Located | 'absent' | undefined;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
   /** The first part, as far as it is text. */
   readHead(located: Located, bytes: number): Promise<string>;
@@ -102,12 +106,30 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (stat.size > MAX_INSTRUCTION_BYTES) {
       return skip(wanted, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
     }
-    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size };
+    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size, stat };
     if (scope === 'managed' || !(await isHidden(wanted, { real, isLink }))) return located;
     return {
       ...located,
       hidden: skip(wanted, 'hidden', 'a permission rule keeps it from being read'),
     };
+  }
+
+  /**
+   * A regular file in a directory that is known, inside of where it may lie. fail-closed: what is a
+   * link, foreign, excluded, large or elsewhere is looked at closely.
+   */
+  function judgePlain(wanted: Wanted, stat: FileStat): Located | undefined {
+    const { path, scope, realDirectory, within } = wanted;
+    if (stat.kind !== 'file' || realDirectory === undefined) return undefined;
+    if (wanted.parent !== undefined || wanted.nested === true || stat.foreign === true) {
+      return undefined;
+    }
+    const real = join(realDirectory, basename(path));
+    const isIn = within === undefined || within.some((directory) => isInside(real, directory));
+    if (!isIn || stat.size > MAX_INSTRUCTION_BYTES || isExcluded([path, real], scope)) {
+      return undefined;
+    }
+    return { wanted, real, stamp: stampOf(stat), bytes: stat.size, stat };
   }
 
   /** What the repository chose to show must not be what its user chose to hide. */
@@ -142,6 +164,16 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   }
 
   return {
+    locateNow(wanted) {
+      try {
+        if (fs.lstatNow === undefined) return undefined;
+        const stat = fs.lstatNow(wanted.path);
+        return stat === undefined ? 'absent' : judgePlain(wanted, stat);
+      } catch {
+        // `locate` says why it cannot be looked at.
+        return undefined;
+      }
+    },
     async locate(wanted) {
       try {
         // Only what is a link has to be looked at twice.
@@ -189,7 +221,7 @@ export function isLocated(sought: Sought): sought is Located {
 }
 
 function stampOf({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return [mtimeMs, size, ctimeMs, inode].join(' ');
+  return `${mtimeMs} ${size} ${ctimeMs} ${inode}`;
 }
 
 const exact = new TextDecoder('utf-8', { fatal: true });

@@ -30,7 +30,7 @@ export function reminder(text: string): string {
 }
 
 /** One line each: the name of a folder is no place to give orders from. */
-function environmentText(facts: EnvironmentFacts): string {
+export function environmentText(facts: EnvironmentFacts): string {
   const lines = [
     `Primary working directory: ${visible(facts.cwd)}`,
     ...facts.additionalDirectories.map((one) => `Additional directory: ${visible(one)}`),

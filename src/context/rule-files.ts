@@ -48,6 +48,7 @@ async function entriesOf(
     if (seen.has(real)) return { real, found: [] };
     seen.add(real);
     const entries = await fs.list(directory);
+    if (entries.every(({ kind }) => kind !== 'symlink')) return { real, found: entries };
     const found = await Promise.all(
       entries.map(async ({ name, kind }) =>
         kind === 'symlink'

@@ -32,6 +32,10 @@ export interface FileMemory {
   recall(what: string, path: string, stat: FileStat): unknown;
   /** `stat` is from before the file was read. `said` is JSON. */
   note(what: string, path: string, stat: FileStat, said: unknown): void;
+  /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
+  look(path: string, stat: FileStat): void;
+  /** What that look has shown, once, and only moments later; undefined: look for yourself. */
+  lookedAt(path: string): FileStat | undefined;
   /** Writes it down for the next start, when there is something new. Failing that is no loss. */
   keep(): void;
 }
@@ -43,10 +47,14 @@ export interface FileMemoryPlace {
   readonly root: string;
 }
 
+type Notes = Pick<FileMemory, 'recall' | 'note' | 'keep'>;
+
 /** Remembers nothing. */
 export const NO_MEMORY: FileMemory = {
   recall: () => undefined,
   note: () => undefined,
+  look: () => undefined,
+  lookedAt: () => undefined,
   keep: () => undefined,
 };
 
@@ -57,6 +65,8 @@ const SETTLED_MS = 2_000;
 const MOST_FILES = 20_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_OPEN = 8;
+/** The parts of one start come one after the other in far less. */
+const LOOK_HOLDS_MS = 500;
 
 const memories = new Map<string, FileMemory>();
 
@@ -72,7 +82,37 @@ export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
   return made;
 }
 
+/** Most projects have nothing to remember, and a start need not look for it. */
+function whenAsked(open: () => Notes): FileMemory {
+  let opened: Notes | undefined;
+  const looks = new Map<string, { readonly stat: FileStat; readonly at: number }>();
+  const notes = (): Notes => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    recall: (what, path, stat) => notes().recall(what, path, stat),
+    note: (what, path, stat, said) => notes().note(what, path, stat, said),
+    look: (path, stat) => void looks.set(path, { stat, at: performance.now() }),
+    lookedAt(path) {
+      const look = looks.get(path);
+      looks.delete(path);
+      // fail-closed: a file may have been changed since.
+      const isFresh = look !== undefined && performance.now() - look.at < LOOK_HOLDS_MS;
+      return isFresh ? look.stat : undefined;
+    },
+    keep() {
+      looks.clear();
+      opened?.keep();
+    },
+  };
+}
+
 export function openFileMemory(place: FileMemoryPlace): FileMemory {
+  return whenAsked(() => openNotes(place));
+}
+
+function openNotes(place: FileMemoryPlace): Notes {
   try {
     const root = realPathSync(place.root);
     // fail-closed: a repository that holds the state could bring its own memories along.
@@ -96,7 +136,7 @@ interface Kept {
   readonly device: number;
 }
 
-class KeptMemory implements FileMemory {
+class KeptMemory implements Notes {
   readonly #at: Kept;
   readonly #entries: Record<string, unknown>;
   readonly #used = new Set<string>();

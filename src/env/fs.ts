@@ -21,6 +21,12 @@ export interface FileSystem {
   /** Follows symbolic links. Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   lstat(path: string): Promise<FileStat | undefined>;
+  /**
+   * As `stat` and `lstat`, at once: for hundreds of files the promises cost more than the disk. Absent
+   * where a file system has to wait for its answer.
+   */
+  statNow?(path: string): FileStat | undefined;
+  lstatNow?(path: string): FileStat | undefined;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
   readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;

@@ -26,8 +26,10 @@ import { writeAtomic } from './write-atomic.js';
  * the thread pool costs ten times the read itself, and these are the hot path.
  */
 export const nodeFileSystem: FileSystem = {
-  stat: async (path) => statOrUndefined(() => statSync(path, { throwIfNoEntry: false })),
-  lstat: async (path) => statOrUndefined(() => lstatSync(path, { throwIfNoEntry: false })),
+  stat: async (path) => statNow(path),
+  lstat: async (path) => lstatNow(path),
+  statNow,
+  lstatNow,
   readBytes,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
   readHead: async (path, length) => {
@@ -150,21 +152,35 @@ function decodeUtf8(bytes: Uint8Array): string {
   return utf8.decode(bytes);
 }
 
-function statOrUndefined(read: () => Stats | undefined): FileStat | undefined {
+const QUIETLY = { throwIfNoEntry: false } as const;
+
+function statNow(path: string): FileStat | undefined {
   try {
-    const stat = read();
-    if (stat === undefined) return undefined;
-    const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
-    const kind = kindOf(stat);
-    const foreign = isForeign(stat);
-    // Spelled out: this is called for every file of a project, and spreading costs.
-    return foreign === undefined
-      ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
-      : { kind, size, mtimeMs, mode, ctimeMs, inode, device, foreign };
+    return factsOf(statSync(path, QUIETLY));
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
   }
+}
+
+function lstatNow(path: string): FileStat | undefined {
+  try {
+    return factsOf(lstatSync(path, QUIETLY));
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** Spelled out: this is done for every file of a project, and spreading costs. */
+function factsOf(stat: Stats | undefined): FileStat | undefined {
+  if (stat === undefined) return undefined;
+  const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
+  const kind = kindOf(stat);
+  const foreign = isForeign(stat);
+  return foreign === undefined
+    ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
+    : { kind, size, mtimeMs, mode, ctimeMs, inode, device, foreign };
 }
 
 function isForeign({ uid, gid, mode }: Stats): boolean | undefined {
@@ -209,8 +225,8 @@ function realPath(path: string, depth: number): string {
   const parent = dirname(path);
   if (parent === path) return path;
   // A link to nothing still decides where a write would land.
-  const isLink = statOrUndefined(() => lstatSync(path, { throwIfNoEntry: false }))?.kind;
-  if (isLink === 'symlink') return realPath(resolve(parent, readlinkSync(path)), depth + 1);
+  if (lstatNow(path)?.kind === 'symlink')
+    return realPath(resolve(parent, readlinkSync(path)), depth + 1);
   return join(realPath(parent, depth), basename(path));
 }
 

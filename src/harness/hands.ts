@@ -5,6 +5,7 @@ import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { stateDirectory } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
+import { PortcullisError } from '../errors.js';
 import { openSessionJournal } from '../journal/open.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
@@ -19,9 +20,11 @@ import { boundOutput } from '../tools/output.js';
 import type { ToolPool } from '../tools/pool.js';
 import { createReadState } from '../tools/read-state.js';
 import type { ToolContext, Workspace } from '../tools/tool.js';
+import type { OpenAgents } from './agents.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import { poolOptionsFor } from './main-agent.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { serverTools } from './server-tools.js';
 import { skillShell } from './skill-shell.js';
@@ -36,12 +39,14 @@ export interface HandParts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
+  /** Absent: there are none. */
+  readonly agents?: OpenAgents;
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */
 export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
   const { fs, clock, env, workspace } = ground;
-  const { model, log, processes, hooks, instructions, skills, mcp } = parts;
+  const { model, log, processes, hooks, instructions, skills, mcp, agents } = parts;
   const { sessionId } = log.history;
   const events = openToolEvents(config, ground, { hooks, instructions, skills });
   const permissions = openPermissions({
@@ -56,12 +61,13 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     disallowedTools: config.disallowedTools ?? [],
     mode: config.permissionMode,
     bypassArmed: config.bypassArmed === true,
-    asker: events.asker,
+    asker: agents === undefined ? events.asker : agents.arrival.asker(events.asker),
     precheck: hooks.precheck,
     around: hooks.around,
     extension: together([
       instructions.extension,
       skills.extension,
+      ...(agents === undefined ? [] : [agents.extension]),
       ...(mcp === undefined ? [] : [mcp.extension]),
     ]),
     answers: {
@@ -86,7 +92,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     model,
     permissions,
     mcp,
-    pool: () => builtins.pool,
+    pool: (agent) => agents?.poolOf(agent) ?? builtins.pool,
   });
   const builtins = await openBuiltins({
     fs,
@@ -103,9 +109,10 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     banned: permissions.bannedNames,
     jsonSchema: config.jsonSchema,
     taskWatch: events.tasks,
-    more: [skills.tool, ...ofServers.search],
+    agents: agents?.stops,
+    more: [skills.tool, ...(agents?.tools ?? []), ...ofServers.search],
     ofServers: ofServers.tools,
-    poolOptions: ofServers.options,
+    poolOptions: poolOptionsFor(ofServers.options, config.runsAs),
     summarise: (prompt, text, signal) =>
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
@@ -120,22 +127,25 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       signal,
       workspace: place,
       readState: seen,
-      mode: permissions.mode(),
-      setMode: permissions.setMode,
+      mode: permissions.mode(agent),
+      setMode: agent.depth === 0 ? permissions.setMode : refuseMode,
       isHidden: permissions.hidden(agent, place),
       spillDirectory: () => log.store.spillDirectory(sessionId),
       progress: (text) =>
         config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
     });
-  const gateCall = ({ call, tool, input }: CheckedCall, signal: AbortSignal): GateCall => ({
-    toolUseId: call.id,
-    tool,
-    input,
-    subject: tool.subject(input, workspace),
-    agent: MAIN_AGENT,
-    workspace,
-    signal,
-  });
+  const gateCallOf =
+    (agent: AgentRef, place: Workspace) =>
+    ({ call, tool, input }: CheckedCall, signal: AbortSignal): GateCall => ({
+      toolUseId: call.id,
+      tool,
+      input,
+      subject: tool.subject(input, place),
+      agent,
+      workspace: place,
+      signal,
+    });
+  const gateCall = gateCallOf(MAIN_AGENT, workspace);
   /**
    * The guards of calls that may look at the same world are asked at once; each call still waits for
    * its own. fail-closed: behind a call that may change something, guards wait for its end.
@@ -161,16 +171,16 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       for (const end of ends) end();
     };
   };
-  const around: Pick<InvokeDeps, 'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'> =
-    {
-      gate: permissions.gate,
-      review: events.review,
-      onRefused: async (checked, verdict, signal) =>
-        (await hooks.denied(gateCall(checked, signal), verdict)).hint,
-      bound: (output, context) => boundOutput(output, { fs, context }),
-      monotonic: clock.monotonic,
-      uuid: clock.uuid,
-    };
+  const aroundOf = (agent: AgentRef, place: Workspace): CallsAround => ({
+    gate: permissions.gate,
+    review: events.review,
+    onRefused: async (checked, verdict, signal) =>
+      (await hooks.denied(gateCallOf(agent, place)(checked, signal), verdict)).hint,
+    bound: (output, context) => boundOutput(output, { fs, context }),
+    monotonic: clock.monotonic,
+    uuid: clock.uuid,
+  });
+  const around = aroundOf(MAIN_AGENT, workspace);
   const invoke = createInvoke({
     ...around,
     pool: builtins.pool,
@@ -191,7 +201,10 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     async onInvalidInput(invalid, signal) {
       const kept = builtins.invalidInput(invalid);
       const tool = builtins.pool.resolve(invalid.tool);
-      const said = tool === undefined ? [] : await events.invalid({ invalid, tool, signal });
+      const said =
+        tool === undefined
+          ? []
+          : await events.invalid({ invalid, tool, scene: hooks.scene(signal) });
       const notes = [kept, ...said].filter((note) => note !== undefined);
       return notes.length === 0 ? undefined : notes.join('\n');
     },
@@ -221,11 +234,24 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     invoke,
     journal,
     around,
+    aroundOf,
     contextOf,
+    readState,
     events,
     prepareCalls,
     lateTools: ofServers.late,
   };
+}
+
+/** What stands around the calls of an agent. */
+export type CallsAround = Pick<
+  InvokeDeps,
+  'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'
+>;
+
+/** fail-closed: the mode is the session's, and nobody's who only works in it. */
+function refuseMode(): never {
+  throw new PortcullisError('usage', 'an agent cannot change the mode of the session');
 }
 
 /** Several extensions of the gate as one. */

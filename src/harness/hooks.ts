@@ -83,6 +83,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     facts: () => ({
       sessionId,
       transcriptPath: log.store.transcriptPath(sessionId),
+      agentTranscriptPath: ({ id }) => log.store.transcriptPath(sessionId, id),
       promptId: parts.current.run?.promptId,
       effort: config.effort,
     }),

@@ -7,7 +7,8 @@ import type { LoadedFiles, LoadedInstruction } from '../context/instruction-type
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { instructionWarnings } from '../context/opening.js';
 import { filesShownBy } from '../context/touched-files.js';
-import { homeDirectory, resolve, stateDirectory } from '../env/paths.js';
+import { fileMemoryOf } from '../env/file-memory.js';
+import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
 import type { GateExtension } from '../permissions/open.js';
 import type { CallView } from '../permissions/view.js';
 import { managedSettingsDirectory } from '../settings/load.js';
@@ -39,6 +40,10 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     isHidden: hiding.isHidden,
     parseYaml: async (text) => (await import('yaml')).parse(text, { maxAliasCount: 0 }),
     locateJson: parseLocatedJson,
+    memory: fileMemoryOf({
+      stateDirectory: ground.stateDirectory,
+      root: findRepositoryRoot(config.cwd) ?? config.cwd,
+    }),
   });
   const compile = enforcedCompiler(config.cwd, home);
   await settleIncludes(config, { book, approvals, fs, home });

@@ -1,22 +1,28 @@
 import { type Agent, type AgentSetup, createAgent } from '../agents/agent.js';
 import { backgroundShells } from '../agents/background-shells.js';
 import { opensProcess } from '../agents/call-facts.js';
+import { heldTo } from '../agents/child-budget.js';
 import { type Compaction, createCompaction } from '../agents/compaction.js';
+import type { AgentDefinition } from '../agents/definition.js';
 import { createInspection } from '../agents/inspection.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import { type AgentSession, createSession, type SessionRun } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
 import { createLimits } from '../budget/limits.js';
+import { agentRows } from '../budget/rows.js';
 import { openOpening } from '../context/opening.js';
+import { reminder } from '../context/reminders.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
+import type { InputMessage } from '../loop/types.js';
 import { modelAccounts } from '../model/accounts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { Message } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { ToolPool } from '../tools/pool.js';
+import type { OpenAgents } from './agents.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
@@ -40,6 +46,7 @@ export interface Parts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
+  readonly agents: OpenAgents;
   readonly processes: ProcessSupervisor;
   readonly current: CurrentRun;
 }
@@ -51,7 +58,7 @@ export async function joinSession(
   parts: Parts,
 ): Promise<AgentSession> {
   const { clock, workspace } = ground;
-  const { model, log, hands, hooks, instructions, skills, mcp, current, processes } = parts;
+  const { model, log, hands, hooks, instructions, skills, mcp, agents, current, processes } = parts;
   const { client, choices, ledger } = model;
   const { history, recorder, store } = log;
   const { permissions, builtins } = hands;
@@ -64,6 +71,7 @@ export async function joinSession(
     instructions,
     skills,
     mcp,
+    agents,
     contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
   });
   const compaction = createCompaction({
@@ -88,7 +96,12 @@ export async function joinSession(
       return problems;
     },
   });
-  const background = backgroundShells(builtins.shells, { emit: config.emit, uuid: clock.uuid });
+  const background = backgroundShells(builtins.shells, {
+    emit: config.emit,
+    uuid: clock.uuid,
+    agents: agents.background,
+  });
+  agents.onArrival(background.add);
   hooks.onBackground(({ context, rewake }) => {
     if (context !== undefined) void events.say([context]);
     if (rewake !== undefined) {
@@ -118,11 +131,18 @@ export async function joinSession(
       })
     : undefined;
   const announced = history.resumed ? undefined : mcp?.announcement(builtins.pool);
+  const kinds = history.resumed ? undefined : await agents.listing(builtins.pool);
+  const { runsAs } = config;
+  const first = runsAs === undefined ? [] : await mainOpening(runsAs, parts, history.resumed);
   const openingMessages = () => [
     ...opening.messages,
-    ...hooks.notes.followUp([announced, listing].filter((text) => text !== undefined)),
+    ...hooks.notes.followUp([announced, listing, kinds].filter((text) => text !== undefined)),
+    ...first,
   ];
-  if (history.resumed) loadAgain(builtins.pool, history.messages);
+  if (history.resumed) {
+    loadAgain(builtins.pool, history.messages);
+    await agents.arrival.resumed();
+  }
   mcp?.onTools((tools) => {
     const { added, problems } = hands.lateTools(tools);
     for (const problem of problems) hooks.tell(problem);
@@ -133,7 +153,7 @@ export async function joinSession(
   return createSession(
     {
       id: history.sessionId,
-      agent,
+      agent: heldTo(model.budget, agent),
       clock,
       calls: hands.calls,
       beginTurn() {
@@ -175,7 +195,7 @@ export async function joinSession(
       mcp: mcp?.control ?? NO_SERVERS,
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
-      pendingNotes: events.pendingNotes,
+      pendingNotes: () => [...agents.arrival.takeOwed(), ...events.pendingNotes()],
       openingMessages,
       async context() {
         const { asMessages, contextView } = await import('./context-view.js');
@@ -187,7 +207,10 @@ export async function joinSession(
         });
       },
       recordInput: (message) => recorder.input(message),
-      accounts: () => modelAccounts(ledger, choices.limits()),
+      accounts: () => ({
+        ...modelAccounts(ledger, choices.limits()),
+        ...agentRows(model.budget),
+      }),
       apiMs: client.elapsedMs,
       structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
       onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
@@ -197,6 +220,11 @@ export async function joinSession(
           const text = `background command ${shell.id} was still running and was ended: ${shell.command}`;
           config.emit({ type: 'notice', level: 'warning', text });
         }
+        for (const { id, description } of agents.backgroundTasks()) {
+          const text = `agent ${id} was still running and was ended: ${description}`;
+          config.emit({ type: 'notice', level: 'warning', text });
+        }
+        await agents.close();
         await builtins.shells.killAll();
         await mcp?.close();
         await hooks.close();
@@ -210,6 +238,23 @@ export async function joinSession(
     },
     current,
   );
+}
+
+/** What the agent that a session runs as brings to it besides its words and tools. */
+async function mainOpening(
+  definition: AgentDefinition,
+  { hooks, skills, agents }: Parts,
+  resumed: boolean,
+): Promise<readonly InputMessage[]> {
+  agents.runsAs(definition);
+  if (resumed) return [];
+  const { signal } = new AbortController();
+  const texts = await skills.preload(definition.skills, MAIN_AGENT, signal);
+  const { initialPrompt } = definition;
+  return [
+    ...hooks.notes.followUp(texts.map(reminder)),
+    ...(initialPrompt === undefined ? [] : [hooks.notes.prompt(initialPrompt)]),
+  ];
 }
 
 /** Tools that were loaded before the session was left are whole again from its first request on. */
@@ -237,9 +282,16 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
   const { client, choices, ledger } = model;
   const { uuid } = ground.clock;
   const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(uuid);
+  const limits = createLimits({
+    maxTurns: config.maxTurns,
+    maxBudgetUsd: config.maxBudgetUsd,
+    spentUsd: () => ledger.total().costUsd,
+    unpricedCalls: () => ledger.total().unpricedRequests,
+    stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
+  });
   return {
     ref: MAIN_AGENT,
-    client,
+    client: model.turns ?? client,
     choice: choices.current,
     system: systemOf(config),
     pool: builtins.pool,
@@ -247,30 +299,28 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     record: log.recorder,
     history: log.history.messages,
     compaction,
-    shouldStop: createLimits({
-      maxTurns: config.maxTurns,
-      maxBudgetUsd: config.maxBudgetUsd,
-      spentUsd: () => ledger.total().costUsd,
-      unpricedCalls: () => ledger.total().unpricedRequests,
-      stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
-    }),
+    shouldStop: (turns) => limits(turns) ?? model.budget?.main.shouldStop(turns),
     async betweenTurns() {
       await live.refresh();
       await parts.instructions.refresh();
     },
-    takeInput: () => current.run?.takeInput() ?? [],
+    async takeInput() {
+      const last = model.budget?.main.windDown();
+      return [...((await current.run?.takeInput()) ?? []), ...(last === undefined ? [] : [last])];
+    },
     mayDefer: config.mayDefer === true,
     display: events.display,
     prepareCalls: hands.prepareCalls,
     async afterBatch(batch, signal) {
       await events.moved(signal);
-      return await hands.events.afterBatch(batch, signal);
+      return await hands.events.afterBatch(batch, parts.hooks.scene(signal));
     },
     async onIdle(answer, signal) {
       const next = nudge?.() ?? background.next();
       if (next !== undefined) return next;
-      const waits = config.waitForBackground === true && (await background.wait());
-      if (waits) return background.next();
+      // Agents may take long: the turn ends, hooks hear of it, and whoever runs us waits.
+      const mayWait = config.waitForBackground === true && parts.agents.background.running() === 0;
+      if (mayWait && (await background.wait())) return background.next();
       return await events.runs.beforeLeaving(answer, signal);
     },
     onAnswer(answer) {
@@ -286,6 +336,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       if (event.type === 'retry' && event.event.type === 'fallback') {
         void events.models.fellBack(event.event.from, event.event.to);
       }
+      parts.agents.arrival.heard(event);
       config.emit(event);
     },
     uuid,

@@ -78,7 +78,8 @@ export function createServerControl(parts: ServerControlParts): SessionServers {
         const connection = usable(name);
         await parts.bringUp([connection]);
         const { state, error } = connection.status();
-        if (state !== 'connected') await book.leave(name, error ?? `"${visible(name)}" is ${state}`);
+        if (state !== 'connected')
+          await book.leave(name, error ?? `"${visible(name)}" is ${state}`);
         return;
       }
       await book.leave(name, `the MCP server "${visible(name)}" is turned off in this session`);
@@ -98,10 +99,7 @@ function clashErrors(names: readonly string[]): Readonly<Record<string, string>>
   );
 }
 
-function errorsOf(
-  servers: McpServers,
-  names: readonly string[],
-): Readonly<Record<string, string>> {
+function errorsOf(servers: McpServers, names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     servers
       .statuses()

@@ -2,36 +2,28 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
 import { join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { createWebFetch } from '../env/web-fetch.js';
 import { messageOf } from '../errors.js';
-import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
-import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
 import type { InputMessage } from '../loop/types.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
-import { type ClientConnection, createConnection } from '../mcp/connection.js';
-import { createElicit } from '../mcp/elicitation.js';
-import { createHeadersHelper } from '../mcp/headers-helper.js';
+import type { ClientConnection } from '../mcp/connection.js';
 import { findMentions, resolveMentions } from '../mcp/mentions.js';
-import { createServerAuth } from '../mcp/oauth.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { offersResources, resourceTools } from '../mcp/resources.js';
-import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
 import { openToolApprovals } from '../mcp/tool-approvals.js';
 import { createToolBook, type Offered } from '../mcp/tool-book.js';
 import { openToolCache } from '../mcp/tool-cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tool-listing.js';
-import { toolNames } from '../mcp/tool-names.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { textOf, type UserBlock } from '../protocol/content.js';
 import { type AnnouncedServer, deferredToolsReminder } from '../tools/deferral.js';
-import type { ToolPool } from '../tools/pool.js';
+import type { ToolPool, UnmadeTools } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import { err, ok } from '../util/result.js';
+import { sortedNames } from '../util/sorted-names.js';
 import { visible } from '../util/visible.js';
-import { VERSION } from '../version.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import { connectionMaker, hookCall } from './mcp-connections.js';
 import { createServerControl } from './mcp-control.js';
 
 export interface McpParts {
@@ -52,6 +44,13 @@ export interface ServerParts extends McpParts {
 const PATIENCE_MS = 2_000;
 const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
 
+/** What servers offer before the first request. */
+export interface StartTools {
+  readonly tools: readonly AnyTool[];
+  /** Set where all of it is remembered by name, which is enough as long as nobody wants more. */
+  readonly unmade?: UnmadeTools;
+}
+
 /** The servers of a session with their tools. Loaded only where there are any. */
 export function openServersOfSession(config: SessionConfig, ground: Ground, parts: ServerParts) {
   const { fs, stateDirectory } = ground;
@@ -67,8 +66,10 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     for (const listener of waiting) listener(tools);
   };
   const cache = openToolCache({ fs, stateDirectory });
-  const took = (connection: ClientConnection, listing: ServerListing, offered: Offered): void => {
+  const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
+    const hasResources = listings.get(declaration.name)?.hasResources === true;
+    const listing = hasResources ? { ...found, hasResources } : found;
     listings.set(declaration.name, listing);
     changed.set(declaration.name, offered.changed);
     for (const problem of offered.problems) tell(problem);
@@ -95,6 +96,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     open: connectionMaker(config, ground, parts),
     onChange(connection, change) {
       if (change === 'tools') void ask(connection).then(arrived);
+      if (change === 'resources') void askForResources(connection).then(arrived);
     },
   });
 
@@ -110,9 +112,17 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const tools = listed.value;
     const builtinNames = BUILTIN_NAMES;
     const listing = listingOf({ declaration, tools, instructions, serverInfo, builtinNames });
+    const before = listings.get(declaration.name)?.hasResources;
+    const hasResources = before ?? (await offersResources([connection]));
     const offered = await book.offer(connection, listing, { live: true });
-    took(connection, listing, offered);
+    took(connection, { ...listing, hasResources }, offered);
     return offered.tools;
+  };
+  const askForResources = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
+    const listing = listings.get(connection.declaration.name);
+    if (listing === undefined || !(await offersResources([connection]))) return [];
+    listings.set(connection.declaration.name, { ...listing, hasResources: true });
+    return resources([connection]);
   };
   const firstTime = async (connections: readonly ClientConnection[]) => {
     const found = await Promise.all(
@@ -124,35 +134,38 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     );
     return found.flat();
   };
-  const remembered = async (
-    connection: ClientConnection,
-  ): Promise<readonly AnyTool[] | undefined> => {
+  const remembered = async (connection: ClientConnection): Promise<Remembered | undefined> => {
     const { declaration } = connection;
     if (declaration.entry?.type === 'sdk') return undefined;
     const listing = await cache.read(declaration);
     if (listing === undefined) return undefined;
-    const offered = await book.offer(connection, listing, { live: false });
+    const make = await book.remember(connection, listing);
     listings.set(declaration.name, listing);
-    return offered.tools;
+    return { make, names: declaration.entry?.alwaysLoad ? undefined : listing.brief?.names };
   };
   /** All tools that are known before the first request. */
-  const start = async (): Promise<readonly AnyTool[]> => {
+  const start = async (): Promise<StartTools> => {
     const connections = servers.connections();
-    const known = await Promise.all(connections.map(remembered));
-    const fresh = connections.filter((_, index) => known[index] === undefined);
-    const tools = known.flatMap((one) => one ?? []);
-    if (fresh.length === 0 || config.startServers === false) return tools;
+    const found = await Promise.all(connections.map(remembered));
+    const known = found.filter((one) => one !== undefined);
+    const fresh = connections.filter((_, index) => found[index] === undefined);
+    const pair = resources(connections);
+    if (fresh.length === 0 && known.every(({ names }) => names !== undefined)) {
+      return { tools: pair, unmade: unmadeOf(known) };
+    }
+    const tools = [...pair, ...known.flatMap(({ make }) => make())];
+    if (fresh.length === 0 || config.startServers === false) return { tools };
     const first = firstTime(fresh);
     if (config.serversMayComeLater === true) {
-      void first.then(async (late) => arrived([...late, ...(await resources(fresh))]));
-      return tools;
+      void first.then((late) => arrived([...late, ...resources(fresh)]));
+      return { tools };
     }
     const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
     const patience = setTimeout(() => {
       tell(`waiting for the first answer of ${names}; later starts do not wait`);
     }, PATIENCE_MS);
     try {
-      return [...tools, ...(await first), ...(await resources(fresh))];
+      return { tools: [...tools, ...(await first), ...resources(fresh)] };
     } finally {
       clearTimeout(patience);
     }
@@ -165,11 +178,11 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       );
   const resourcePair = resourceTools({ connections: usable, fs });
   let offersPair = false;
-  const resources = async (
-    connections: readonly ClientConnection[],
-  ): Promise<readonly AnyTool[]> => {
-    const connected = connections.filter((one) => one.status().state === 'connected');
-    if (offersPair || !(await offersResources(connected)) || offersPair) return [];
+  const resources = (connections: readonly ClientConnection[]): readonly AnyTool[] => {
+    const some = connections.some(
+      ({ declaration }) => listings.get(declaration.name)?.hasResources === true,
+    );
+    if (offersPair || !some) return [];
     offersPair = true;
     return [resourcePair.list, resourcePair.read];
   };
@@ -183,7 +196,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     connections: usable,
     prompts: createMcpPrompts({ connections: usable }),
     /** Characters of all definitions that may be deferred, in tokens. */
-    definitionsTokens: () => definitionTokens([...listings.values()].flatMap(({ tools }) => tools)),
+    definitionsTokens: () => definitionTokens(listings.values()),
     /** What exists only once the gate does. */
     lend(lent: { isBanned(names: readonly string[]): boolean }): void {
       isBanned = lent.isBanned;
@@ -197,7 +210,11 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     },
     /** The text that names deferred tools and quotes what servers say of themselves. */
     announcement(pool: ToolPool): string | undefined {
-      const text = deferredToolsReminder({ occasion: 'start', servers: announced(pool, listings) });
+      const text = deferredToolsReminder({
+        occasion: 'start',
+        servers: announced(pool, listings),
+        names: pool.unmade.length > 0 ? pool.unmade : undefined,
+      });
       return text === undefined ? undefined : reminder(text);
     },
     announceLater(tools: readonly AnyTool[]): string | undefined {
@@ -263,12 +280,25 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       configuration: parts.configuration,
       reload: (table) =>
         parts.reload([table, ...(config.mcpConfig ?? []).filter((one) => typeof one === 'string')]),
-      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...(await resources(fresh))]),
+      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources(fresh)]),
     }),
     async close(): Promise<void> {
       await book.close();
       await servers.close();
     },
+  };
+}
+
+interface Remembered {
+  make(): readonly AnyTool[];
+  /** Undefined: they must be made before anything is said of them. */
+  readonly names: readonly string[] | undefined;
+}
+
+function unmadeOf(known: readonly Remembered[]): UnmadeTools {
+  return {
+    names: sortedNames(known.flatMap(({ names }) => names ?? [])),
+    make: () => known.flatMap(({ make }) => make()),
   };
 }
 
@@ -278,6 +308,14 @@ function announced(
   pool: ToolPool,
   listings: ReadonlyMap<string, ServerListing>,
 ): readonly AnnouncedServer[] {
+  if (pool.unmade.length > 0) {
+    return [...listings].map(([name, { brief, instructions }]) => ({
+      name,
+      tools: brief?.names ?? [],
+      // Who offers nothing has nothing to say here.
+      instructions: brief?.names.length === 0 ? undefined : instructions,
+    }));
+  }
   const deferred = new Map<string, string[]>();
   for (const { name, origin } of pool.deferred) {
     const names = deferred.get(origin?.server ?? '') ?? [];
@@ -291,89 +329,4 @@ function announced(
     tools: deferred.get(name) ?? [],
     instructions: listings.get(name)?.instructions,
   }));
-}
-
-/** Calls that hooks have made by tools of servers. Settings chose the tool; a deny still holds. */
-function hookCall(
-  find: (server: string) => ClientConnection | undefined,
-  isBanned: (names: readonly string[]) => boolean,
-): NonNullable<McpRunnerDeps['call']> {
-  return async (server, tool, input, signal) => {
-    const connection = find(server);
-    if (connection === undefined) return err(`no MCP server "${visible(server)}" is connected`);
-    const { name } = toolNames(connection.declaration.key, tool);
-    // fail-closed: a tool that nobody may use is not used by a hook either.
-    if (isBanned([name])) return err(`${name} is denied`);
-    const called = await connection.call({ tool, arguments: input }, signal);
-    if (!called.ok) return err(called.error.message);
-    const { content, structuredContent, isError } = called.value;
-    const texts = content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : []));
-    return ok({
-      text: texts.join('\n'),
-      isError: isError === true,
-      ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-    });
-  };
-}
-
-/** Makes connections with all that each kind of server needs. */
-function connectionMaker(
-  config: SessionConfig,
-  ground: Ground,
-  parts: ServerParts,
-): (declaration: ServerDeclaration) => ClientConnection {
-  const { env, workspace, fs, clock, stateDirectory } = ground;
-  const { hooks } = parts;
-  const tell = hooks.tell;
-  const ask = config.elicit;
-  const elicit = createElicit({
-    hooks: createElicitationHooks({ dispatch: hooks.dispatch, tell }),
-    scene: hooks.scene,
-    onNote: tell,
-    clock,
-    ...(ask === undefined ? {} : { ask }),
-  });
-  return (declaration) => {
-    const { entry, name } = declaration;
-    const isRemote = entry !== undefined && 'url' in entry;
-    const auth =
-      isRemote && entry.type !== 'ws'
-        ? createServerAuth(
-            { name, entry },
-            { fs, stateDirectory, clock, fetch: createWebFetch({ environment: env }) },
-          )
-        : undefined;
-    const headers = isRemote
-      ? createHeadersHelper(
-          { name, scope: declaration.scope, entry },
-          {
-            processes: parts.processes,
-            env,
-            cwd: config.cwd,
-            trusted: ground.trust.now,
-            platform: ground.host.os,
-          },
-        )
-      : undefined;
-    const bridge = entry?.type === 'sdk' ? config.mcpBridge?.(name) : undefined;
-    return createConnection(declaration, {
-      processes: parts.processes,
-      env,
-      cwd: config.cwd,
-      clock,
-      roots: () => workspace.roots,
-      elicit,
-      log: join(stateDirectory, 'mcp-logs', `${declaration.key}.log`),
-      clientInfo: { name: 'portcullis', version: VERSION },
-      ...(auth === undefined
-        ? {}
-        : {
-            authProvider: auth.provider,
-            stepUp: auth.stepUp,
-            refreshAuth: auth.refresh,
-          }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(bridge === undefined ? {} : { sdkTransport: bridge }),
-    });
-  };
 }

@@ -1,6 +1,7 @@
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { Permissions } from '../permissions/open.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';
 import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -9,9 +10,9 @@ import type { OpenServersOfSession } from './mcp-servers.js';
 
 interface Needs {
   readonly model: ModelLayer;
-  readonly permissions: Pick<Permissions, 'isBanned'>;
+  readonly permissions: Pick<Permissions, 'isBanned' | 'bannedNames'>;
   readonly mcp: OpenServersOfSession | undefined;
-  pool(): ToolPool;
+  pool(agent?: AgentRef): ToolPool;
 }
 
 /** What servers bring to the pool of a session, and how much of it the model is shown. */
@@ -38,7 +39,7 @@ export async function serverTools(
   // fail-closed: the model must not call what answers for the person.
   const isHidden = (names: readonly string[]): boolean =>
     isBanned(names) || (config.promptTool !== undefined && names.includes(config.promptTool));
-  const tools = await mcp.started;
+  const { tools, unmade } = await mcp.started;
   const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
   const { search, defer, problem } = deferral({
     env: ground.env,
@@ -49,16 +50,27 @@ export async function serverTools(
   });
   if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
   const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
+  // A rule that reaches tools of servers is held against each of them.
+  const isFree = defer && config.promptTool === undefined && !permissions.bannedNames.some(isWide);
   return {
-    tools,
+    tools: isFree || unmade === undefined ? tools : [...tools, ...unmade.make()],
     search: search ? [await searchTool(mcp, pool)] : [],
-    options: { isBanned: isHidden, ...(defer ? { defer: mayWait } : {}) },
+    options: {
+      isBanned: isHidden,
+      ...(defer ? { defer: mayWait } : {}),
+      ...(isFree && unmade !== undefined ? { unmade } : {}),
+    },
     // What the model has been sent stays as it is: later tools are told by name where they can be.
     late: (later) => pool().add(later, search ? { defer: mayWait } : {}),
   };
 }
 
-async function searchTool(mcp: OpenServersOfSession, pool: () => ToolPool): Promise<AnyTool> {
+/** Whether a rule for this name may be one for a tool of a server. */
+function isWide(name: string): boolean {
+  return !/^[A-Za-z]+$/.test(name);
+}
+
+async function searchTool(mcp: OpenServersOfSession, pool: Needs['pool']): Promise<AnyTool> {
   const { toolSearchTool } = await import('../tools/builtin/tool-search.js');
   return toolSearchTool({ poolOf: pool, settle: mcp.settle, notes: mcp.notes });
 }

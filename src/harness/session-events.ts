@@ -20,6 +20,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { LookedAt } from '../settings/types.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { ReadySkill } from '../skills/invoke.js';
+import type { OpenAgents } from './agents.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
@@ -35,6 +36,7 @@ export interface SessionEventParts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
+  readonly agents?: Pick<OpenAgents, 'backgroundTasks'>;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
 }
@@ -113,8 +115,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       watch.watch(paths, workspace.cwd);
     },
     reloadSkills,
-    backgroundTasks: () =>
-      hands.builtins.shells
+    backgroundTasks: () => [
+      ...hands.builtins.shells
         .list()
         .filter(({ status }) => status === 'running')
         .map(({ id, status, command, description }) => ({
@@ -124,6 +126,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
           description: description ?? command,
           command,
         })),
+      ...(parts.agents?.backgroundTasks() ?? []),
+    ],
     onReplaced: (said) =>
       recorder.attachment({ type: 'replaced_prompt', uuid: said.uuid, content: said.content }),
     emit: config.emit,

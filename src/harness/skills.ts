@@ -1,6 +1,7 @@
 import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
+import { type FileMemory, fileMemoryOf } from '../env/file-memory.js';
 import { homeDirectory, stateDirectory } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
@@ -17,10 +18,11 @@ import { projectLevels } from '../skills/find-roots.js';
 import { gitIgnored } from '../skills/git-ignored.js';
 import { createSkillGrants } from '../skills/grant.js';
 import { createSkillApprovals } from '../skills/grant-approval.js';
-import { createSkillInvoker, type ReadySkill } from '../skills/invoke.js';
+import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
 import { listingMessage, skillListing } from '../skills/listing.js';
 import { overrideFrom } from '../skills/overrides.js';
 import { parseYaml } from '../skills/parse-yaml.js';
+import { preloadSkills } from '../skills/preload.js';
 import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
@@ -46,6 +48,9 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const override = (name: string) => overrideFrom(values, name);
   const levels = projectLevels(config.cwd);
   const guard = skillGuard(parts.hooks);
+  let keeping: Keeping | undefined;
+  const root = levels.at(-1) ?? config.cwd;
+  const memory = fileMemoryOf({ stateDirectory: ground.stateDirectory, root });
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
@@ -54,6 +59,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     sources: ground.sources,
     additionalDirectories: () => ground.workspace.roots.slice(1),
     parseYaml,
+    memory,
     override,
     trusts: async (directory) =>
       levels.includes(directory)
@@ -82,6 +88,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     managedOnly: () => (managedOnly ? 'only managed rules may allow anything here' : undefined),
   });
   const approvals = createSkillApprovals(book);
+  let runFork: RunFork = async () => ({ kind: 'refused', reason: 'there are no agents here' });
   let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
   const invoker = createSkillInvoker({
     book,
@@ -91,6 +98,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     sessionId: () => parts.sessionId,
     effort: () => parts.choices?.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
+    fork: (task) => runFork(task),
   });
   /** What of a skill goes beyond its text and its rules. */
   const onReady = ({ hooks, notes, skill, effort }: ReadySkill, agent: AgentRef): void => {
@@ -127,13 +135,20 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     beginTurn() {
       grants.beginTurn();
       parts.choices?.endTurn();
+      keeping ??= keepLater(memory);
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
-    async listing(windowTokens: number): Promise<string | undefined> {
+    async listing(
+      windowTokens: number,
+      { quiet = false }: { readonly quiet?: boolean } = {},
+    ): Promise<string | undefined> {
       const listing = listed(await book.offered(), windowTokens);
-      if (listing.note !== undefined) parts.hooks.tell(listing.note);
+      if (listing.note !== undefined && !quiet) parts.hooks.tell(listing.note);
       return listing.text === '' ? undefined : reminder(listingMessage(listing));
     },
+    /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
+    preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
+      preloadSkills({ book, invoker, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
       const { text } = listed(await book.touched(paths), Number.MAX_SAFE_INTEGER);
@@ -161,14 +176,44 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     lend(run: RunShell): void {
       runShell = run;
     },
+    /** The way to run a skill as an agent. */
+    lendFork(run: RunFork): void {
+      runFork = run;
+    },
+    /** An agent has ended: what skills said, granted and forbade there is over. */
+    release({ path }: AgentRef): void {
+      invoker.forget(path);
+      grants.beginTurn(path);
+    },
     close() {
       guard.close();
       files.remove();
+      // Whoever only looked leaves nothing behind.
+      keeping?.now();
     },
   };
 }
 
 export type OpenSkills = ReturnType<typeof openSkills>;
+
+interface Keeping {
+  now(): void;
+}
+
+/** Long enough after the start that nobody waits for it. */
+const KEEP_AFTER_MS = 1_000;
+
+/** What this start has found out is written down for the next, when the model is at work. */
+function keepLater(memory: FileMemory): Keeping {
+  const timer = setTimeout(() => memory.keep(), KEEP_AFTER_MS);
+  timer.unref();
+  return {
+    now() {
+      clearTimeout(timer);
+      memory.keep();
+    },
+  };
+}
 
 /** ConfigChange hooks may hold back changes of skills. */
 function skillGuard({ dispatch, scene, tell }: OpenHooks) {

@@ -7,8 +7,9 @@ import {
   createAttention,
   createNotificationHooks,
 } from '../hooks/notification-hooks.js';
+import type { Scene } from '../hooks/scene.js';
 import { createTaskHooks } from '../hooks/task-hooks.js';
-import type { FinishedBatch, LoopDeps } from '../loop/types.js';
+import type { BatchEnd, FinishedBatch } from '../loop/types.js';
 import type { Asker, GateCall } from '../permissions/types.js';
 import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
@@ -113,9 +114,9 @@ export function openToolEvents(
     const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
     return { ...reviewed, output: { ...reviewed.output, followUp } };
   };
-  const afterBatch: LoopDeps['afterBatch'] = async (batch, signal) => {
+  const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
     const own = batch.flatMap(({ result }) => result.contexts ?? []);
-    const after = await post.batch({ ...hooks.scene(signal), calls: batchCalls(batch) });
+    const after = await post.batch({ ...scene, calls: batchCalls(batch) });
     const note = await hooks.notes.note([...own, ...after.contexts]);
     const texts = batch.flatMap(({ result }) => result.followUp ?? []);
     return {
@@ -129,10 +130,10 @@ export function openToolEvents(
     attention,
     review,
     afterBatch,
-    invalid: (seen: { invalid: InvalidInput; tool: AnyTool; signal: AbortSignal }) => {
+    invalid: (seen: { invalid: InvalidInput; tool: AnyTool; scene: Scene }) => {
       const { call, malformed, problems } = seen.invalid;
       return post.invalid({
-        ...hooks.scene(seen.signal),
+        ...seen.scene,
         toolUseId: call.id,
         tool: seen.tool,
         input: call.input,

@@ -40,7 +40,15 @@ export type StopReason =
   | { readonly kind: 'completed'; readonly stopReason: ModelStopReason | null }
   | { readonly kind: 'finished'; readonly structuredOutput: unknown }
   | { readonly kind: 'max_turns'; readonly limit: number }
-  | { readonly kind: 'budget'; readonly limitUsd: number; readonly spentUsd: number }
+  | {
+      readonly kind: 'budget';
+      /** 0 for a budget that is not of dollars. */
+      readonly limitUsd: number;
+      readonly spentUsd: number;
+      /** Which budget it is, where it is not that of dollars for the session. */
+      readonly words?: string;
+      readonly by?: 'time';
+    }
   | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
   | { readonly kind: 'hook_stopped'; readonly message: string }
   /** A Stop hook said that the turn ends here, whatever others say. */

@@ -49,6 +49,8 @@ const DRAWN_ALIKE =
 
 /** Accents are letters of their own after composition, so a mark that is left over hides something. */
 function looksLikeLatin(name: string): boolean {
+  // Most names; the tests below cost more than all else that is done about a server at a start.
+  if (/^[\x20-\x7e]*$/.test(name)) return false;
   if (DRAWN_ALIKE.test(name)) return true;
   const latin = /\p{Script=Latin}/u.test(name);
   return latin && /(?!\p{Script=Latin})\p{L}/u.test(name);

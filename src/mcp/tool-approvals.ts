@@ -50,13 +50,20 @@ export function openToolApprovals(place: {
   const directory = join(place.stateDirectory, 'mcp-approvals');
   const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
-  let known: Promise<Content> | undefined;
-  const content = async (): Promise<Content> =>
-    contentOf(await files.read(APPROVALS), join(directory, DEFINITIONS));
+  let known: Promise<() => Content> | undefined;
+  /** Looked at when somebody wants to know: most sessions begin without a question about it. */
+  const contents = async (): Promise<() => Content> => {
+    const read = await files.read(APPROVALS);
+    let content: Content | undefined;
+    return () => {
+      content ??= contentOf(read, join(directory, DEFINITIONS));
+      return content;
+    };
+  };
 
   const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
-    const before = await content();
+    const before = (await contents())();
     const servers = new Map(before.servers);
     edit(servers);
     const heads = [...servers].map(([id, { prints, isWhole }]) => [
@@ -89,14 +96,17 @@ export function openToolApprovals(place: {
 
   return {
     async read(server) {
-      known ??= content();
-      const { servers, lost } = await known;
-      const { prints, definitions, isWhole } = servers.get(storedId(server)) ?? NONE;
+      known ??= contents();
+      const content = await known;
+      const id = storedId(server);
+      const approved = (): Approved => content().servers.get(id) ?? NONE;
       return {
-        damaged: lost && !isWhole,
-        fingerprint: (tool) => prints.get(tool),
+        get damaged() {
+          return content().lost && !approved().isWhole;
+        },
+        fingerprint: (tool) => approved().prints.get(tool),
         definition(tool) {
-          const found = definitions().get(tool);
+          const found = approved().definitions().get(tool);
           return isRecord(found) && isRecord(own(found, 'inputSchema'))
             ? (found as unknown as RawTool)
             : undefined;

@@ -41,6 +41,8 @@ export interface ToolBook {
     listing: ServerListing,
     options: { readonly live: boolean },
   ): Promise<Offered>;
+  /** What a cache remembers. Its tools are made when they are first wanted. */
+  remember(connection: McpConnection, listing: ServerListing): Promise<() => readonly AnyTool[]>;
   /** The server is not to be called any more, and why; until it is offered anew. */
   leave(server: string, why: string): Promise<void>;
   /** Must be part of the gate: a call that it has not seen is not made. */
@@ -56,6 +58,8 @@ interface Page {
   readonly parts: McpToolParts;
   approved: ApprovedTools;
   readonly entries: Map<string, Entry>;
+  /** Makes the tools that a cache remembers, which come before all others. */
+  make: (() => unknown) | undefined;
   /** Whether the server itself has said what it offers since it was last connected. */
   live: boolean;
   /** Why it must not be called: it was turned off, or taken away. */
@@ -129,6 +133,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
 
   /** Puts down what a server offers now. */
   const entered = (page: Page, listing: ServerListing, { live }: { live: boolean }): Offered => {
+    page.make?.();
     const made: AnyTool[] = [];
     const listed = new Set<string>();
     for (const current of listing.tools) {
@@ -156,6 +161,17 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
   return {
     async offer(connection, listing, options) {
       return entered(await pageOf(connection), listing, options);
+    },
+    async remember(connection, listing) {
+      const page = await pageOf(connection);
+      let tools: readonly AnyTool[] | undefined;
+      const make = (): readonly AnyTool[] => {
+        page.make = undefined;
+        tools ??= entered(page, listing, { live: false }).tools;
+        return tools;
+      };
+      page.make = make;
+      return make;
     },
     async leave(server, why) {
       const page = await pages.get(server);
@@ -187,6 +203,7 @@ async function openPage(
     connection,
     approved,
     entries: new Map(),
+    make: undefined,
     live: false,
     away: undefined,
     changes: 0,
@@ -229,6 +246,7 @@ function watch(page: Page, connection: McpConnection): void {
 async function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Promise<Page> {
   if (page.connection !== connection) {
     const approved = await deps.approvals.read(connection.declaration);
+    page.make?.();
     page.connection = connection;
     page.approved = approved;
     page.live = false;

@@ -3,8 +3,10 @@ import { join } from '../env/paths.js';
 import { readNow } from '../env/read-now.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import type { RawTool } from './server.js';
-import type { ListedTool, ServerListing } from './tool-listing.js';
+import { sortedNames } from '../util/sorted-names.js';
+import type { RawTool, ServerDeclaration } from './server.js';
+import { type ListedTool, type ServerListing, sizeOf } from './tool-listing.js';
+import { toolNames } from './tool-names.js';
 import {
   MAX_STORED_BYTES,
   openPrivateFiles,
@@ -16,9 +18,12 @@ import {
 
 /** What servers offered when they were last asked, so that a session can begin without asking. */
 export interface ToolCache {
-  /** Undefined: nothing is known, or what is there cannot be used. Parses no definition. */
+  /** Undefined: nothing is known, or what is there cannot be used. Looks at no tool yet. */
   read(server: StoredServer): Promise<ServerListing | undefined>;
-  write(server: StoredServer, listing: ServerListing): Promise<void>;
+  write(
+    server: StoredServer & Pick<ServerDeclaration, 'key'>,
+    listing: ServerListing,
+  ): Promise<void>;
   forget(server: StoredServer): Promise<void>;
 }
 
@@ -66,29 +71,16 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
     async read(server) {
       known ??= index();
       const id = storedId(server);
-      const head = parseJson((await known).get(id) ?? '');
-      if (!head.ok || !isRecord(head.value)) return undefined;
-      return listingFrom(head.value, () => bodyOf(join(directory, `${id}.json`), head.value));
+      const line = (await known).get(id);
+      return line === undefined ? undefined : listingFrom(line, join(directory, `${id}.json`));
     },
-    async write(server, { tools, instructions, serverInfo, problems }) {
+    async write(server, listing) {
       const id = storedId(server);
-      const body = JSON.stringify(tools.map((tool) => tool.raw()));
-      // Columns: read a thousand at a time, they cost less than rows.
-      const head = {
-        server: server.name,
-        names: tools.map(({ name }) => name),
-        prints: tools.map(({ fingerprint }) => fingerprint),
-        sizes: tools.map(({ size }) => size),
-        always: tools.flatMap(({ alwaysLoad }, at) => (alwaysLoad ? [at] : [])),
-        instructions,
-        serverInfo,
-        problems,
-        sum: sha256(body),
-      };
+      const body = JSON.stringify(listing.tools.map((tool) => tool.raw()));
       await files.write(`${id}.json`, body);
       await queued((lines) => {
         lines.delete(id);
-        lines.set(id, JSON.stringify(head));
+        lines.set(id, lineOf(server, listing, sha256(body)));
       });
     },
     async forget(server) {
@@ -99,7 +91,7 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
   };
 }
 
-const INDEX = 'index-1.txt';
+const INDEX = 'index-2.txt';
 
 /** By id. A line that is not whole is found out when it is parsed. */
 function linesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
@@ -111,23 +103,85 @@ function linesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
   return lines;
 }
 
+/**
+ * Three parts: what is wanted at every start, the full names where names are enough to begin with, and
+ * what is wanted with the first tool. JSON holds no tab, so tabs part them.
+ */
+function lineOf(
+  server: Pick<ServerDeclaration, 'name' | 'key'>,
+  { tools, instructions, serverInfo, problems, hasResources }: ServerListing,
+  sum: string,
+): string {
+  const full = tools.map(({ name }) => toolNames(server.key, name));
+  // What is sent whole, and what has two names, must be looked at one by one.
+  const isBrief =
+    !tools.some(({ alwaysLoad }) => alwaysLoad) && full.every(({ long }) => long === undefined);
+  const head = {
+    server: server.name,
+    ...(isBrief ? { size: sizeOf(tools) } : {}),
+    instructions,
+    serverInfo,
+    problems,
+    hasResources,
+    sum,
+  };
+  // Columns: read a thousand at a time, they cost less than rows.
+  const columns = {
+    names: tools.map(({ name }) => name),
+    prints: tools.map(({ fingerprint }) => fingerprint),
+    sizes: tools.map(({ size }) => size),
+    always: tools.flatMap(({ alwaysLoad }, at) => (alwaysLoad ? [at] : [])),
+  };
+  const names = isBrief ? sortedNames(full.map(({ name }) => name)).join(' ') : '';
+  return [JSON.stringify(head), names, JSON.stringify(columns)].join('\t');
+}
+
 /** Undefined when it is not what was written with the index. */
-function bodyOf(path: string, head: unknown): unknown {
+function bodyOf(path: string, sum: unknown): unknown {
   const bytes = readNow(path, MAX_STORED_BYTES);
-  if (bytes === undefined || !isRecord(head) || sha256(bytes) !== head.sum) return undefined;
+  if (bytes === undefined || sha256(bytes) !== sum) return undefined;
   const value = parseJson(textOf(bytes));
   return value.ok ? value.value : undefined;
 }
 
 /** What was written had been checked; its sum says that it is the same. */
-function listingFrom(
-  head: Readonly<Record<string, unknown>>,
-  body: () => unknown,
-): ServerListing | undefined {
-  const { names, prints, sizes, always, instructions, serverInfo, problems } = head;
+function listingFrom(line: string, bodyFile: string): ServerListing | undefined {
+  const [start = '', names = '', columns] = line.split('\t');
+  const parsed = parseJson(start);
+  if (!parsed.ok || !isRecord(parsed.value) || columns === undefined) return undefined;
+  // A line that was cut off ends otherwise.
+  if (!columns.endsWith('}')) return undefined;
+  const { size, instructions, serverInfo, problems, sum, hasResources } = parsed.value;
+  const info = isRecord(serverInfo)
+    ? { name: String(serverInfo.name), version: String(serverInfo.version) }
+    : undefined;
+  const raws = new CachedTools(() => bodyOf(bodyFile, sum));
+  let tools: readonly ListedTool[] | undefined;
+  if (typeof size !== 'number') {
+    tools = toolsFrom(columns, raws);
+    if (tools === undefined) return undefined;
+  }
+  return {
+    get tools() {
+      tools ??= toolsFrom(columns, raws) ?? [];
+      return tools;
+    },
+    problems: Array.isArray(problems) ? problems.map(String) : [],
+    ...(typeof size === 'number'
+      ? { brief: { names: names === '' ? [] : names.split(' '), size } }
+      : {}),
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+    ...(info === undefined ? {} : { serverInfo: info }),
+    ...(hasResources === true ? { hasResources } : {}),
+  };
+}
+
+/** Undefined when the columns are not as they were written. */
+function toolsFrom(text: string, raws: CachedTools): readonly ListedTool[] | undefined {
+  const parsed = parseJson(text);
+  const { names, prints, sizes, always } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
   if (!Array.isArray(names) || !Array.isArray(prints) || !Array.isArray(sizes)) return undefined;
   const isAlways = new Set(Array.isArray(always) ? always : []);
-  const raws = new CachedTools(body);
   const tools: ListedTool[] = [];
   for (let index = 0; index < names.length; index++) {
     const name: unknown = names[index];
@@ -137,15 +191,7 @@ function listingFrom(
       new CachedTool(name, print, Number(sizes[index]), isAlways.has(index), { raws, index }),
     );
   }
-  const info = isRecord(serverInfo)
-    ? { name: String(serverInfo.name), version: String(serverInfo.version) }
-    : undefined;
-  return {
-    tools,
-    problems: Array.isArray(problems) ? problems.map(String) : [],
-    ...(typeof instructions === 'string' ? { instructions } : {}),
-    ...(info === undefined ? {} : { serverInfo: info }),
-  };
+  return tools;
 }
 
 /** The definitions of one server, parsed when the first is wanted. */

@@ -47,6 +47,6 @@ describe('what a server offers', () => {
   it('knows what is always loaded, and what definitions cost', () => {
     const { tools } = list([raw('a', { _meta: { 'anthropic/alwaysLoad': true } }), raw('b')]);
     expect(tools.map(({ alwaysLoad }) => alwaysLoad)).toEqual([true, false]);
-    expect(definitionTokens(tools)).toBeGreaterThan(10);
+    expect(definitionTokens([{ tools }])).toBeGreaterThan(10);
   });
 });

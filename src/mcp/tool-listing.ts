@@ -24,6 +24,18 @@ export interface ServerListing {
   readonly serverInfo?: { readonly name: string; readonly version: string };
   /** Tools that are left out, and why. */
   readonly problems: readonly string[];
+  /** Whether it has something for the tools that read resources. */
+  readonly hasResources?: boolean;
+  /** Set where the tools can be told of without a look at any of them. */
+  readonly brief?: BriefListing;
+}
+
+/** What is said of tools of which nobody has wanted one yet. */
+export interface BriefListing {
+  /** Full names, as `sortedNames` orders them. */
+  readonly names: readonly string[];
+  /** Characters of all definitions. */
+  readonly size: number;
 }
 
 export interface ListingSource {
@@ -74,10 +86,17 @@ export function listingOf(source: ListingSource): ServerListing {
 }
 
 /** What the definitions of these tools would cost in every request. */
-export function definitionTokens(tools: Iterable<Pick<ListedTool, 'size'>>): number {
+export function definitionTokens(
+  listings: Iterable<Pick<ServerListing, 'tools' | 'brief'>>,
+): number {
   let size = 0;
-  for (const tool of tools) size += tool.size;
+  // One after the other: to ask for the tools of a cache is to make them.
+  for (const listing of listings) size += listing.brief?.size ?? sizeOf(listing.tools);
   return Math.ceil(size / CHARS_PER_TOKEN);
+}
+
+export function sizeOf(tools: readonly Pick<ListedTool, 'size'>[]): number {
+  return tools.reduce((sum, { size }) => sum + size, 0);
 }
 
 export function listed(raw: RawTool): ListedTool {

@@ -54,8 +54,9 @@ export class UsageLedger {
     return cost;
   }
 
+  /** The sum of the rows of all agents, in their order: added up so, it is the same to the last digit. */
   total(): UsageTotals {
-    return sum([...this.#rows.values()].flatMap((models) => [...models.values()]));
+    return sum([...this.byAgent().values()]);
   }
 
   byModel(): ReadonlyMap<string, UsageTotals> {
@@ -70,6 +71,16 @@ export class UsageLedger {
 
   byAgent(): ReadonlyMap<string, UsageTotals> {
     return new Map([...this.#rows].map(([agent, models]) => [agent, sum([...models.values()])]));
+  }
+
+  /** The models that an agent used. */
+  modelsOf(agent: string): readonly string[] {
+    return [...(this.#rows.get(agent)?.keys() ?? [])];
+  }
+
+  /** One agent, without those below it. */
+  of(agent: string): UsageTotals {
+    return sum([...(this.#rows.get(agent)?.values() ?? [])]);
   }
 
   /** An agent with all agents below it. */
@@ -98,7 +109,7 @@ function sum(totals: readonly UsageTotals[]): UsageTotals {
   return totals.reduce(plus, ZERO_TOTALS);
 }
 
-function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
+export function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,

@@ -1,6 +1,6 @@
 import { type CommandIndex, createCommandIndex } from './command-index.js';
 import { createPathIndex, type PathIndex } from './path-index.js';
-import type { Rule } from './rule.js';
+import { type Rule, specKindOf } from './rule.js';
 
 /** The rules of one list that concern one tool. */
 export interface ToolRules {
@@ -29,22 +29,37 @@ export function indexOf(rules: readonly Rule[]): RuleIndex {
 
 const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 
+/** Each part is made when the first call is compared with it: most parts never are. */
 function makeIndex(rules: readonly Rule[]): RuleIndex {
   const byTool = new Map<string, ToolRules>();
+  const pathRules = later(() => createPathIndex(rules));
   return {
-    paths: createPathIndex(rules),
+    get paths() {
+      return pathRules();
+    },
     forTool(names) {
       const key = names.join(' ');
       const known = byTool.get(key);
       if (known !== undefined) return known;
-      const mine = rules.filter((rule) => rule.spec.kind !== 'path' && rule.matchesTool(names));
+      const mine = rules.filter((rule) => specKindOf(rule) !== 'path' && rule.matchesTool(names));
+      const commands = later(() => createCommandIndex(mine));
       const made: ToolRules = {
-        any: mine.find((rule) => rule.spec.kind === 'any'),
-        commands: createCommandIndex(mine),
-        others: mine.filter(({ spec }) => spec.kind === 'domain' || spec.kind === 'field'),
+        any: mine.find((rule) => specKindOf(rule) === 'any'),
+        others: mine.filter((rule) => ['domain', 'field'].includes(specKindOf(rule))),
+        get commands() {
+          return commands();
+        },
       };
       byTool.set(key, made);
       return made;
     },
+  };
+}
+
+function later<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

@@ -21,6 +21,22 @@ export interface NameContext {
 }
 
 export function resolveRuleName(name: string, context: NameContext): RuleName | Malformed {
+  if (context.knownTools.length > 0) return resolveName(name, context);
+  // Hundreds of rules name the same few tools.
+  const key = `${context.kind} ${context.scoped} ${name}`;
+  const before = resolved.get(key);
+  if (before !== undefined) return before;
+  const found = resolveName(name, context);
+  if (resolved.size >= MOST_RESOLVED) resolved.clear();
+  resolved.set(key, found);
+  return found;
+}
+
+/** What the names of the table mean never changes. */
+const resolved = new Map<string, RuleName | Malformed>();
+const MOST_RESOLVED = 500;
+
+function resolveName(name: string, context: NameContext): RuleName | Malformed {
   if (/^mcp__/i.test(name)) return mcpName(name, context);
   if (name.includes('*')) return namePattern(name, context);
   const { kind, knownTools } = context;

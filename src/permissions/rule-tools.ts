@@ -77,6 +77,7 @@ export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
   TodoRead: none,
   TodoWrite: none,
   ToolSearch: none,
+  WaitForAgents: none,
   WebSearch: none,
 };
 

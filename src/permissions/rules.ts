@@ -1,7 +1,15 @@
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
 import { originOf } from '../util/sourced.js';
-import type { Malformed, ParseRulesOptions, Rule, RuleKind, RuleSet } from './rule.js';
+import {
+  type Malformed,
+  type ParseRulesOptions,
+  type Rule,
+  type RuleKind,
+  type RuleSet,
+  specKindOf,
+} from './rule.js';
 import { resolveRuleName } from './rule-names.js';
+import { plainRule } from './rule-plain.js';
 import { parseSpec } from './rule-specs.js';
 
 export type {
@@ -26,12 +34,23 @@ export function parseRules(
 ): { readonly rules: RuleSet; readonly problems: readonly ConfigProblem[] } {
   const problems: ConfigProblem[] = [];
   const compile = (kind: RuleKind): readonly Rule[] => {
-    const parsed = texts[kind].map((origin) => ({ origin, ...parseRule(kind, origin, options) }));
-    const rules = parsed.flatMap((one) => ('rule' in one ? [one.rule] : []));
-    const hasPaths = rules.some(({ spec }) => spec.kind === 'path');
-    for (const one of parsed) {
-      if ('why' in one) problems.push(problemOf(kind, one.origin, { ...one, hasPaths }));
-      else if (one.note !== undefined) problems.push(noteOf(kind, one.origin, one.note));
+    const rules: Rule[] = [];
+    const told: { readonly origin: SourcedRule; readonly what: Malformed | string }[] = [];
+    for (const origin of texts[kind]) {
+      const parsed = parseRule(kind, origin, options);
+      if ('why' in parsed) told.push({ origin, what: parsed });
+      else {
+        rules.push(parsed.rule);
+        if (parsed.note !== undefined) told.push({ origin, what: parsed.note });
+      }
+    }
+    const hasPaths = told.length > 0 && rules.some((rule) => specKindOf(rule) === 'path');
+    for (const { origin, what } of told) {
+      const problem =
+        typeof what === 'string'
+          ? noteOf(kind, origin, what)
+          : problemOf(kind, origin, { ...what, hasPaths });
+      problems.push(problem);
     }
     return rules;
   };
@@ -48,6 +67,8 @@ export function parseRule(
   origin: SourcedRule,
   options: ParseRulesOptions,
 ): ParsedRule {
+  const plain = plainRule(kind, origin, options);
+  if (plain !== undefined) return { rule: plain };
   const split = splitRule(origin.value.text);
   if ('why' in split) return split;
   const { name, spec } = split;

@@ -85,6 +85,14 @@ export type SessionNews =
       readonly endTime: number;
       readonly error?: string;
     }
+  /** A question of a background agent came into the inbox, or is settled. */
+  | {
+      readonly type: 'inbox';
+      readonly state: 'asked' | 'answered' | 'expired' | 'withdrawn';
+      readonly question: PendingQuestion;
+      /** Who answered, where it was not the host. */
+      readonly by?: string;
+    }
   /** All background work there is now. */
   | { readonly type: 'background_tasks'; readonly tasks: readonly BackgroundTask[] }
   | {
@@ -102,6 +110,19 @@ export interface TaskUsage {
   readonly totalTokens: number;
   readonly toolUses: number;
   readonly durationMs: number;
+}
+
+/** What a background agent waits for. */
+export interface PendingQuestion {
+  /** For `portcullis inbox answer`. */
+  readonly id: string;
+  readonly agent: Pick<AgentRef, 'id' | 'path' | 'type' | 'name'>;
+  readonly toolUseId: string;
+  readonly tool: string;
+  readonly summary: string;
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 export interface BackgroundTask {

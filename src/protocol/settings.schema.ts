@@ -301,6 +301,41 @@ const portcullis = z.strictObject({
     'Limits on agents. Not from the files of a project.',
     { restricts: true, scope: 'user' },
   ),
+  budget: key(
+    z.strictObject({
+      turns: key(count(1), 'Model round-trips of all agents.', { restricts: true }),
+      tokens: key(count(1), 'Tokens of all agents, those read from a cache included.', {
+        restricts: true,
+      }),
+      usd: key(
+        z.number().positive(),
+        'Dollars of all agents. A model without a known price is then refused.',
+        { restricts: true },
+      ),
+      seconds: key(z.number().positive(), 'Seconds in which somebody was at work.', {
+        restricts: true,
+      }),
+      fanOut: key(count(0), 'Agents that may be started in all.', { restricts: true }),
+    }),
+    'What a session may use up, with all its agents. Of several files the lowest holds.',
+    { restricts: true },
+  ),
+  inbox: key(
+    z.strictObject({
+      expiryMinutes: key(
+        count(1, 1440),
+        'How long a question of a background agent waits for an answer. Default 30.',
+        { restricts: true },
+      ),
+      unattended: key(
+        flag(),
+        'true: somebody reads the inbox, so that background agents wait for answers although no host is there to ask.',
+        { restricts: false },
+      ),
+    }),
+    'Questions of background agents. Not from the files of a project.',
+    { restricts: true, scope: 'user' },
+  ),
   agents: key(
     z.record(z.string(), ruleLists),
     'Rules for some agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer) and its rules.',
@@ -485,7 +520,7 @@ export const SETTING_GROUPS = {
     allowedMarketplaces: key(anything(), 'The same.', MANAGED_FENCE),
     blockedMarketplaces: key(anything(), 'Marketplaces that are refused.', MANAGED_FENCE),
     disableCommandPluginSources: key(flag(), 'No plugins from commands.', MANAGED_FENCE),
-    agent: key(text(), 'The agent that the main conversation runs as.', LATER),
+    agent: key(text(), 'The agent that the main conversation runs as.', { needsTrust: true }),
     syncClaudeAiSkills: key(flag(), 'Skills of an account.', ELSEWHERE),
     syncClaudeAiPlugins: key(flag(), 'Plugins of an account.', ELSEWHERE),
     pluginSuggestionMarketplaces: key(anything(), 'Suggestions.', ELSEWHERE),

@@ -92,6 +92,23 @@ export const Agent = z.strictObject({
   team_name: z.string().optional(),
 });
 
+export const SendMessage = z.strictObject({
+  to: z.string().describe('Id or name of the agent, or "main"'),
+  message: z.string(),
+  summary: z.string().optional().describe('The message in 5-10 words, for people'),
+});
+
+export const ListAgents = z.strictObject({
+  q: z.string().optional().describe('Only those whose id, name, type or task has this text'),
+  channel: z.string().optional(),
+});
+
+export const WaitForAgents = z.strictObject({
+  ids: z.array(z.string()).optional().describe('Ids or names; default: all that you started'),
+  until: z.enum(['any', 'all']).optional().describe('Default: all'),
+  timeout_seconds: z.number().min(0).optional().describe('Default 300, at most 3600'),
+});
+
 export const Skill = z.strictObject({
   skill: z.string().describe('Name, as listed'),
   args: z.string().optional().describe('Arguments, as one text'),
@@ -188,10 +205,12 @@ export const TOOL_INPUTS = {
   ExitPlanMode,
   Glob,
   Grep,
+  ListAgents,
   ListMcpResourcesTool,
   NotebookEdit,
   Read,
   ReadMcpResourceTool,
+  SendMessage,
   Skill,
   TaskCreate,
   TaskGet,
@@ -199,6 +218,7 @@ export const TOOL_INPUTS = {
   TaskStop,
   TaskUpdate,
   TodoWrite,
+  WaitForAgents,
   WebFetch,
   Write,
   WriteDraft,

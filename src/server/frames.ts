@@ -1,6 +1,6 @@
 import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
-import { childFrames, taskFrame } from './task-frames.js';
+import { childFrames, inboxFields, taskFrame } from './task-frames.js';
 import type { Frame } from './wire.js';
 
 export interface FrameOptions {
@@ -225,6 +225,8 @@ function newsFrames(
       return [system('session_writes_lost', { error_code: event.code, lost: event.lost })];
     case 'progress':
       return [];
+    case 'inbox':
+      return [system('inbox', inboxFields(event))];
     case 'task_started':
     case 'task_progress':
     case 'task_updated':

@@ -118,6 +118,7 @@ export function describeEnd(reason: StopReason): string {
     case 'max_turns':
       return `Reached maximum number of turns (${reason.limit})`;
     case 'budget':
+      if (reason.words !== undefined) return `Stopped: ${reason.words}`;
       return `Reached the budget of $${reason.limitUsd} (spent $${reason.spentUsd.toFixed(4)})`;
     case 'aborted':
       return reason.during === 'tools' ? 'Interrupted while tools were running' : 'Interrupted';
@@ -171,6 +172,7 @@ function accounting(run: RunResult): Record<string, unknown> {
     ...(run.cost.unknownModels.length === 0 ? {} : { cost_unknown_models: run.cost.unknownModels }),
     usage: run.usage,
     modelUsage: run.modelUsage,
+    ...(run.agents === undefined ? {} : { agents: run.agents }),
     permission_denials: run.denials,
   };
 }

@@ -26,9 +26,7 @@ export function createSdkServers(channel: Pick<HostChannel, 'request'>): SdkServ
       entries = readEntries(initialize);
       const read = readManifests(initialize.sdkMcpServerManifests, Object.keys(entries));
       manifests = read.manifests;
-      return Object.keys(read.report).length === 0
-        ? {}
-        : { sdk_mcp_manifests_parked: read.report };
+      return Object.keys(read.report).length === 0 ? {} : { sdk_mcp_manifests_parked: read.report };
     },
     entries: () => entries,
     bridge(server) {
@@ -81,12 +79,31 @@ function createBridge(
       open.set(id, withdrawn);
       try {
         const answer = await carry(message, withdrawn.signal);
-        return isRecord(answer) ? answer.mcp_response : undefined;
+        return isRecord(answer) ? answerTo(id, answer.mcp_response) : undefined;
       } finally {
         open.delete(id);
       }
     },
   };
+}
+
+/**
+ * Undefined for what is no answer, which is then a failed request: nobody would ever match it with the
+ * question. Its id need not be trusted, as the host answers each request of ours by itself.
+ */
+function answerTo(id: unknown, response: unknown): Message | undefined {
+  if (!isRecord(response)) return undefined;
+  const { result, error } = response;
+  if (isRecord(error)) {
+    const { code, message, data } = error;
+    if (!Number.isInteger(code) || typeof message !== 'string') return undefined;
+    return {
+      jsonrpc: '2.0',
+      id,
+      error: { code, message, ...(data === undefined ? {} : { data }) },
+    };
+  }
+  return isRecord(result) ? { jsonrpc: '2.0', id, result } : undefined;
 }
 
 const NEVER: AbortSignal = new AbortController().signal;
@@ -100,7 +117,10 @@ interface Known {
 }
 
 /** Answers the first questions from what the host has said already. Undefined: the host has to be asked. */
-function createKnownAnswers({ greeting, tools }: Manifest): (message: Message) => Known | undefined {
+function createKnownAnswers({
+  greeting,
+  tools,
+}: Manifest): (message: Message) => Known | undefined {
   let greeted = false;
   let listed = tools;
   const reply = ({ id }: Message, result: Message): Known => ({

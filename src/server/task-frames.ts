@@ -101,6 +101,26 @@ export function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
   }
 }
 
+/** A question of a background agent, or what became of it. */
+export function inboxFields(
+  event: Extract<SessionNews, { type: 'inbox' }>,
+): Record<string, unknown> {
+  const { question, state, by } = event;
+  return {
+    state,
+    question_id: question.id,
+    agent_id: question.agent.id,
+    agent_path: question.agent.path,
+    subagent_type: question.agent.type,
+    tool_use_id: question.toolUseId,
+    tool_name: question.tool,
+    summary: question.summary,
+    reason: question.reason,
+    expires_at: new Date(question.expiresAt).toISOString(),
+    ...(by === undefined ? {} : { answered_by: by }),
+  };
+}
+
 function startedFields(event: Extract<TaskNews, { type: 'task_started' }>) {
   const { agent, prompt } = event;
   const common = {

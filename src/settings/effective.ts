@@ -257,6 +257,7 @@ function isSet(merged: Merged, key: string, wanted: unknown): Sourced<true> | un
 
 function bare<T>(from: Contribution, value: T): Sourced<T> {
   const { source, trusted, file, line } = from;
+  if (file !== undefined && line !== undefined) return { value, source, trusted, file, line };
   return {
     value,
     source,

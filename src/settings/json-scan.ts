@@ -1,38 +1,58 @@
 type Way = readonly (string | number)[];
 
+/** Where a value begins, and what is in it; of a text in a list the bare offset. */
+interface Place {
+  offset: number;
+  members?: Map<string, Place>;
+  items?: (Place | number)[];
+}
+
 /**
  * Walks JSON text once and notes where each value begins, which keys stand twice, and the first
  * place that is not JSON, in the words of the mistakes that people make.
  */
 export class JsonScan {
-  /** Offset of each value by its way, as JSON text. */
-  readonly places = new Map<string, number>();
   readonly duplicates: { readonly way: Way; readonly offset: number }[] = [];
   failure: { readonly offset: number; readonly message: string } | undefined;
   readonly #text: string;
+  readonly #root: Place = { offset: 0 };
+  /** Of the value that is read now. */
+  readonly #way: (string | number)[] = [];
   #at = 0;
 
   constructor(text: string) {
     this.#text = text;
-    if (this.#value([]) && this.#peek() !== '') {
+    if (this.#value(this.#root) && this.#peek() !== '') {
       this.#fail('there is something after the end of the value');
     }
   }
 
-  #value(way: Way): boolean {
+  /** Where a value begins; undefined when there is none. */
+  offsetOf(way: Way): number | undefined {
+    let place: Place | number | undefined = this.#root;
+    for (const step of way) {
+      if (typeof place !== 'object') return undefined;
+      place = typeof step === 'number' ? place.items?.[step] : place.members?.get(step);
+    }
+    return typeof place === 'object' ? place.offset : place;
+  }
+
+  /** Of a list or an object the places inside are noted too. */
+  #value(place: Place, isSecond = false): boolean {
     const first = this.#peek();
-    const name = JSON.stringify(way);
-    if (this.places.has(name)) this.duplicates.push({ way, offset: this.#at });
-    this.places.set(name, this.#at);
-    if (way.length > DEEPEST) return this.#fail('it is nested too deeply');
-    if (first === '{') return this.#members(way);
-    if (first === '[') return this.#elements(way);
+    place.offset = this.#at;
+    if (isSecond) this.duplicates.push({ way: [...this.#way], offset: this.#at });
+    if (this.#way.length > DEEPEST) return this.#fail('it is nested too deeply');
+    if (first === '{') return this.#members(place);
+    if (first === '[') return this.#elements(place);
     if (first === '"') return this.#string();
     return this.#scalar();
   }
 
-  #members(way: Way): boolean {
+  #members(place: Place): boolean {
     const opened = this.#at++;
+    place.members ??= new Map();
+    const { members } = place;
     if (this.#peek() === '}') return this.#step();
     for (;;) {
       if (this.#peek() !== '"')
@@ -43,7 +63,13 @@ export class JsonScan {
       if (key === '__proto__') return this.#fail('the key "__proto__" is not accepted');
       if (this.#peek() !== ':') return this.#fail(`a colon is missing after "${key}"`);
       this.#at++;
-      if (!this.#value([...way, key])) return false;
+      // What stands in both of two of one name stands twice itself.
+      const first = members.get(key);
+      const member: Place = first ?? { offset: 0 };
+      members.set(key, member);
+      this.#way.push(key);
+      if (!this.#value(member, first !== undefined)) return false;
+      this.#way.pop();
       const next = this.#peek();
       if (next === '}') return this.#step();
       if (next !== ',') return this.#fail('a comma or } is missing', opened);
@@ -51,11 +77,13 @@ export class JsonScan {
     }
   }
 
-  #elements(way: Way): boolean {
+  #elements(place: Place): boolean {
     const opened = this.#at++;
+    place.items ??= [];
+    const { items } = place;
     if (this.#peek() === ']') return this.#step();
     for (let index = 0; ; index++) {
-      if (!this.#value([...way, index])) return false;
+      if (!this.#element(items, index)) return false;
       const next = this.#peek();
       if (next === ']') return this.#step();
       if (next !== ',') return this.#fail('a comma or ] is missing', opened);
@@ -63,11 +91,28 @@ export class JsonScan {
     }
   }
 
+  #element(items: (Place | number)[], index: number): boolean {
+    const first = items[index];
+    this.#way.push(index);
+    if (first === undefined && this.#peek() === '"' && this.#way.length <= DEEPEST) {
+      // Lists of texts are the long ones.
+      items.push(this.#at);
+      this.#way.pop();
+      return this.#string();
+    }
+    const item: Place = typeof first === 'object' ? first : { offset: 0 };
+    items[index] = item;
+    if (!this.#value(item, first !== undefined)) return false;
+    this.#way.pop();
+    return true;
+  }
+
   #peek(): string {
-    BLANK.lastIndex = this.#at;
-    BLANK.exec(this.#text);
-    this.#at = BLANK.lastIndex;
-    return this.#text.charAt(this.#at);
+    const text = this.#text;
+    let at = this.#at;
+    for (let code = text.charCodeAt(at); isBlank(code); code = text.charCodeAt(at)) at++;
+    this.#at = at;
+    return text.charAt(at);
   }
 
   #scalar(): boolean {
@@ -129,8 +174,11 @@ export class JsonScan {
 }
 
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
-const BLANK = /[ \t\r\n]*/y;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const BLANK_CODE = 32;
 const DEEPEST = 200;
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}

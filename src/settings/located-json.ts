@@ -13,6 +13,16 @@ export type LocatedJson =
 
 /** Parses JSON and can say on which line each value stands, or where the text stops being JSON. */
 export function parseLocatedJson(text: string): LocatedJson {
+  if (last?.text === text) return last.json;
+  const json = located(text);
+  last = { text, json };
+  return json;
+}
+
+/** Trust and the settings look at the same file, one after the other. Nobody changes what he is given. */
+let last: { readonly text: string; readonly json: LocatedJson } | undefined;
+
+function located(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const parsed = parseJson(source);
   const scan = new JsonScan(source);
@@ -32,7 +42,7 @@ export function parseLocatedJson(text: string): LocatedJson {
     value: parsed.value,
     duplicates: scan.duplicates.map(({ way, offset }) => ({ way, line: line(offset) })),
     lineOf(way) {
-      const offset = scan.places.get(JSON.stringify(way));
+      const offset = scan.offsetOf(way);
       return offset === undefined ? undefined : line(offset);
     },
   };

@@ -127,13 +127,14 @@ function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
 }
 
 function contribution({ file, facts, governed }: Walk, way: Way, value: unknown): Contribution {
-  return {
-    ...sourcedFrom(file, way, value),
-    standing: standingOf(facts, file, value),
-    owner: file,
-    way,
-    governed,
-  };
+  const standing = standingOf(facts, file, value);
+  const line = file.lineOf(way);
+  if (file.file === undefined || line === undefined) {
+    return { ...sourcedFrom(file, way, value), standing, owner: file, way, governed };
+  }
+  // Spelled out: lists of rules are long, and spreading costs.
+  const { source, trusted, file: path } = file;
+  return { value, trusted, source, file: path, line, standing, owner: file, way, governed };
 }
 
 function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {

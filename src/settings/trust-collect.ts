@@ -1,11 +1,13 @@
-import type { FileSystem } from '../env/fs.js';
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
-import { basename, dirname, isInside, join, relative, toPosix } from '../env/paths.js';
+import { basename, dirname, isInside, join, relative, separator, toPosix } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
+import { type Digests, draftsFrom, openDigests } from './trust-memory.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { settingsDrafts } from './trust-settings.js';
@@ -13,12 +15,17 @@ import { filesBelow } from './trust-tree.js';
 import type { Declaration, Draft } from './trust-types.js';
 
 export interface CollectPlaces {
-  readonly fs: Pick<FileSystem, 'stat' | 'list' | 'readText' | 'readBytes' | 'realPath'>;
+  readonly fs: Pick<
+    FileSystem,
+    'stat' | 'statNow' | 'list' | 'readText' | 'readBytes' | 'realPath'
+  >;
   /** The directories whose `.claude` counts, the project's root last. */
   readonly levels: readonly string[];
   /** The user's own configuration, which is nobody's project. */
   readonly configDir: string;
   readonly sources: readonly string[];
+  /** What earlier starts found in the same files. Absent: all of them are read. */
+  readonly memory?: FileMemory | undefined;
 }
 
 /**
@@ -55,17 +62,21 @@ async function configurationOf(
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
+const SKILL_FILE = `${separator}skill.md`;
 
 class LevelCollector {
   readonly #places: CollectPlaces;
+  readonly #memory: FileMemory;
   readonly #root: string;
   readonly #level: string;
   readonly #found: Declaration[] = [];
   readonly #ways = new Map<string, string>();
+  #links: ReadonlySet<string> = new Set();
   #hooks: Promise<Pins> | undefined;
 
   constructor(places: CollectPlaces, at: { root: string; level: string }) {
     this.#places = places;
+    this.#memory = places.memory ?? NO_MEMORY;
     this.#root = at.root;
     this.#level = at.level;
   }
@@ -86,23 +97,38 @@ class LevelCollector {
   }
 
   async #json(file: string, drafts: (value: unknown) => readonly Draft[]): Promise<void> {
-    const text = await this.#text(file);
+    const before = await this.#stat(file);
+    const text = before === undefined ? undefined : await this.#read(file);
     if (text === undefined) return;
     const json = parseLocatedJson(text);
     // What is not JSON grants nothing; the loader of the file says what is wrong with it.
     if (!json.ok) return;
-    for (const draft of drafts(json.value)) {
+    const all = drafts(json.value);
+    const digests = openDigests(this.#memory, {
+      file,
+      before,
+      after: await this.#stat(file),
+      count: all.length,
+    });
+    for (const [index, draft] of all.entries()) {
       const line = json.lineOf(draft.way);
-      await this.#add(file, line === undefined ? draft : { ...draft, line });
+      const placed = line === undefined ? draft : { ...draft, line };
+      if (isBare(draft)) this.#push(file, placed, { digests, index });
+      else await this.#add(file, placed);
     }
+    digests.note();
   }
 
   async #skills(directory: string): Promise<void> {
-    const { files, cut } = await filesBelow(this.#places.fs, directory);
-    if (cut) await this.#add(directory, tooMany('skills'));
+    const tree = await filesBelow(this.#places.fs, directory, { memory: this.#memory });
+    const { files } = tree;
+    this.#links = tree.links;
+    if (tree.cut) await this.#add(directory, tooMany('skills'));
     for (const file of files) {
-      if (basename(file).toLowerCase() === 'skill.md')
-        await this.#document(file, basename(dirname(file)), skillDrafts);
+      if (file.slice(-SKILL_FILE.length).toLowerCase() === SKILL_FILE) {
+        if (!this.#hasNothing(file, skillDrafts))
+          await this.#document(file, basename(dirname(file)), skillDrafts);
+      }
       const manifest = toPosix(file).endsWith('/.claude-plugin/plugin.json');
       if (manifest) await this.#plugin(file, dirname(dirname(file)), files);
     }
@@ -130,10 +156,12 @@ class LevelCollector {
     directory: string,
     drafts: (text: string, label: string) => readonly Draft[],
   ): Promise<void> {
-    const { files, cut } = await filesBelow(this.#places.fs, directory);
-    if (cut) await this.#add(directory, tooMany(basename(directory)));
+    const tree = await filesBelow(this.#places.fs, directory, { memory: this.#memory });
+    const { files } = tree;
+    this.#links = tree.links;
+    if (tree.cut) await this.#add(directory, tooMany(basename(directory)));
     for (const file of files) {
-      if (!file.toLowerCase().endsWith('.md')) continue;
+      if (!file.toLowerCase().endsWith('.md') || this.#hasNothing(file, drafts)) continue;
       const label = toPosix(relative(directory, file)).slice(0, -'.md'.length);
       await this.#document(file, label, drafts);
     }
@@ -144,14 +172,37 @@ class LevelCollector {
     label: string,
     drafts: (text: string, label: string) => readonly Draft[],
   ): Promise<void> {
-    const text = await this.#read(file);
+    const stat = await this.#stat(file);
+    const what = whatOf(drafts);
+    const said = stat === undefined ? undefined : this.#memory.recall(what, file, stat);
+    const known = draftsFrom(said);
+    const text = known === undefined ? await this.#read(file) : '';
     if (text === undefined) return;
-    for (const draft of drafts(text, label)) await this.#add(file, draft);
+    const found = known ?? drafts(text, label);
+    if (known === undefined && stat !== undefined) this.#memory.note(what, file, stat, found);
+    for (const draft of found) await this.#add(file, draft);
   }
 
-  async #text(file: string): Promise<string | undefined> {
-    const stat = await this.#places.fs.stat(file).catch(() => undefined);
-    return stat === undefined ? undefined : await this.#read(file);
+  /** Whether a file is known to declare nothing: mostly so, and found out without a promise. */
+  #hasNothing(file: string, drafts: typeof skillDrafts): boolean {
+    try {
+      const stat = this.#places.fs.statNow?.(file);
+      if (stat === undefined) return false;
+      const said = this.#memory.recall(whatOf(drafts), file, stat);
+      const isNothing = Array.isArray(said) && said.length === 0;
+      // The skills of the session are looked for next.
+      if (isNothing && drafts === skillDrafts && !this.#links.has(file)) {
+        this.#memory.look(file, stat);
+      }
+      return isNothing;
+    } catch {
+      // fail-closed: then it is read, and what cannot be read counts.
+      return false;
+    }
+  }
+
+  async #stat(file: string): Promise<FileStat | undefined> {
+    return await this.#places.fs.stat(file).catch(() => undefined);
   }
 
   /** Of a file that is there. */
@@ -186,15 +237,32 @@ class LevelCollector {
   }
 
   async #add(file: string, draft: Draft): Promise<void> {
+    if (isBare(draft)) return this.#push(file, draft);
     const { fs } = this.#places;
     const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
-    const named = draft.runs === undefined ? NO_PINS : await scriptsOf(draft.runs, place);
+    const named = await scriptsOf(draft.runs ?? [], place);
     const runs = draft.kind === 'hook' && (draft.runs ?? []).length > 0;
     const hooks = runs ? await this.#hookScripts() : undefined;
     const scripts = { ...hooks?.scripts, ...named.scripts };
     const complete = named.complete && hooks?.complete !== false;
-    const way = draft.way.filter((step) => typeof step === 'string');
-    const where = this.#way(file);
+    this.#push(file, draft, { scripts, complete });
+  }
+
+  #push(
+    file: string,
+    draft: Draft,
+    {
+      scripts = {},
+      complete = true,
+      digests,
+      index = 0,
+    }: Partial<Pins> & { digests?: Digests; index?: number } = {},
+  ): void {
+    const digest = (): string => {
+      const way = draft.way.filter((step) => typeof step === 'string');
+      const where = this.#way(file);
+      return sha256(canonicalJson([1, draft.kind, where, way, draft.value, scripts]));
+    };
     this.#found.push({
       kind: draft.kind,
       name: draft.name,
@@ -202,13 +270,21 @@ class LevelCollector {
       file,
       ...(draft.line === undefined ? {} : { line: draft.line }),
       level: this.#way(this.#level),
-      digest: sha256(canonicalJson([1, draft.kind, where, way, draft.value, scripts])),
+      digest: digests === undefined ? digest() : digests.of(index, digest),
       pinned: complete && draft.pinned !== false,
     });
   }
 }
 
-const NO_PINS: Pins = { scripts: {}, complete: true };
+/** By which name it is remembered what a reader has found. */
+function whatOf(drafts: typeof skillDrafts): string {
+  return drafts === agentDrafts ? 'agent declarations' : 'skill declarations';
+}
+
+/** Whether nothing but its own text decides what happens. */
+function isBare({ runs, kind }: Draft): boolean {
+  return runs === undefined && kind !== 'hook';
+}
 
 function settingsOf(value: unknown): readonly Draft[] {
   return isRecord(value) ? settingsDrafts(value) : [];

@@ -1,3 +1,4 @@
+import { fileMemoryOf } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { join, relative, toPosix } from '../env/paths.js';
 import { directoriesUpToRepository } from './read-files.js';
@@ -58,7 +59,8 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     if (!(await hasConfiguration(places, levels))) return nothing(root);
     const { collectDeclarations } = await import('./trust-collect.js');
     const sources = places.sources ?? ['project', 'local'];
-    const declarations = await collectDeclarations({ ...places, levels, sources });
+    const memory = fileMemoryOf({ ...places, root: levels.at(-1) ?? places.cwd });
+    const declarations = await collectDeclarations({ ...places, levels, sources, memory });
     if (declarations.length === 0) return nothing(root);
     const record = await (await storeOf(places)).read(root);
     return judge({ root, declarations, record, accepted });

@@ -9,6 +9,8 @@ export interface Admissions {
    * is none. Nobody is asked twice about one version.
    */
   admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
+  /** The same at once: whether it may be used as it was read, and nobody has to be asked or told. */
+  admitNow(file: string, read: ReadFile): boolean;
   /** The first look is over: what comes from now on is a change. */
   settle(): void;
 }
@@ -45,6 +47,14 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
         await keep(file, read);
       }
       return ok(read);
+    },
+    admitNow(file, read) {
+      const known = answers.get(file);
+      const isFree = known?.stamp === read.stamp ? known.reason === undefined : !isSettled;
+      // Somebody may want the text later, and reading it takes a promise.
+      if (!isFree || deps.isGuarded?.() === true) return false;
+      answers.set(file, { stamp: read.stamp, reason: undefined });
+      return true;
     },
     settle() {
       isSettled = true;

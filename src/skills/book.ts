@@ -1,4 +1,5 @@
 import { gitignoreMatcher } from '../context/path-matcher.js';
+import type { FileMemory } from '../env/file-memory.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { type Admissions, openAdmissions } from './admissions.js';
@@ -36,6 +37,8 @@ export interface SkillBookDeps extends SkillPlaces {
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
   readonly parseYaml?: ParseYaml | undefined;
+  /** Heads that earlier starts have read. Absent: every file is read. */
+  readonly memory?: FileMemory | undefined;
 }
 
 /** The skills of a session, and which of them wait for a file. */
@@ -76,12 +79,15 @@ class Book {
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: Promise<readonly Skill[]> | undefined;
   #shelf: Promise<Shelf> | undefined;
+  /** For the first look only: it belongs to the start, in which others have just looked. */
+  #looks: FileMemory | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
     this.#nested = openNestedFinder(deps);
     this.#reader = openSkillReader(deps);
+    this.#looks = deps.memory;
     this.#admissions = openAdmissions(deps);
   }
 
@@ -173,11 +179,15 @@ class Book {
   async #scan(): Promise<Shelf> {
     const { bundled } = this.#deps;
     this.#bundled ??= bundled === undefined ? Promise.resolve([]) : bundledSkills(bundled);
+    const looks = this.#looks;
+    this.#looks = undefined;
     const found = await scanSkills({
       ...this.#deps,
+      looks,
       nestedRoots: this.#nestedRoots,
       reader: this.#reader,
       admit: this.#admissions.admit,
+      admitNow: this.#admissions.admitNow,
       bundledSkills: await this.#bundled,
     });
     this.#admissions.settle();

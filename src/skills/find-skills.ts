@@ -1,4 +1,4 @@
-import { join } from '../env/paths.js';
+import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { mapBounded } from './bounded.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
@@ -26,9 +26,14 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
   if (!list.ok) return list.found;
   const real = await deps.fs.realPath(root.directory);
   const place = { root, real, isHome: await isHome(root, real, deps), deps };
-  const found = await mapBounded(list.entries.slice(0, MOST_ENTRIES), AT_ONCE, (entry) =>
-    fromEntry(entry, place),
+  const entries = list.entries.slice(0, MOST_ENTRIES);
+  const found: Found[] = entries.map((entry) => plainly(entry, place) ?? PENDING);
+  const odd = entries.flatMap((entry, index) =>
+    found[index] === PENDING ? [{ entry, index }] : [],
   );
+  await mapBounded(odd, AT_ONCE, async ({ entry, index }) => {
+    found[index] = await fromEntry(entry, place);
+  });
   if (list.entries.length <= MOST_ENTRIES) return joined(found);
   const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
   return joined([...found, passedOver(ALL, root.directory, reason)]);
@@ -61,9 +66,37 @@ async function isHome(root: SkillRoot, real: string, { homes }: FindDeps): Promi
   return stray === undefined;
 }
 
+/** A name out of a list is one step, so that nothing has to be normalised. */
+function below(directory: string, name: string): string {
+  return `${directory}${separator}${name}`;
+}
+
+/** Stands for what has not been looked at yet. */
+const PENDING: Found = { candidates: [], skipped: [] };
+
+/** The usual case, at once: a directory with a SKILL.md in it and no link. Undefined for every other. */
+function plainly({ name, kind }: Entry, place: Place): Found | undefined {
+  const { root, deps } = place;
+  if (kind !== 'directory' || !place.isHome || name.startsWith('.') || name === RESERVED) {
+    return undefined;
+  }
+  if (nameProblem(name) !== undefined || name.normalize('NFC') !== name) return undefined;
+  const directory = below(root.directory, name);
+  const file = below(directory, SKILL_FILE);
+  try {
+    const stat = deps.looks?.lookedAt(file) ?? deps.fs.lstatNow?.(file);
+    if (stat?.kind !== 'file') return undefined;
+    const real = below(below(place.real, name), SKILL_FILE);
+    return { candidates: [{ name, root, file, directory, real, stat }], skipped: [] };
+  } catch {
+    // Whoever looks closer says why it cannot be looked at.
+    return undefined;
+  }
+}
+
 async function fromEntry(entry: Entry, place: Place): Promise<Found> {
   const { root, deps } = place;
-  const directory = join(root.directory, entry.name);
+  const directory = below(root.directory, entry.name);
   if (entry.name.startsWith('.')) return NOTHING;
   try {
     const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
@@ -93,8 +126,8 @@ async function fromDirectory(
   place: Place & { readonly name: string; readonly isLink: boolean },
 ): Promise<Found> {
   const { root, deps, isLink } = place;
-  const directory = join(root.directory, place.name);
-  const file = join(directory, SKILL_FILE);
+  const directory = below(root.directory, place.name);
+  const file = below(directory, SKILL_FILE);
   const stat = await deps.fs.lstat(file);
   if (stat === undefined) {
     return passedOver(place.name, directory, await whyNot(directory, deps.fs));
@@ -102,9 +135,9 @@ async function fromDirectory(
   const name = place.name.normalize('NFC');
   const problem = nameProblem(name);
   if (problem !== undefined) return passedOver(place.name, file, problem);
-  const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
+  const realDirectory = isLink ? await deps.fs.realPath(directory) : below(place.real, place.name);
   const real =
-    stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
+    stat.kind === 'symlink' ? await deps.fs.realPath(file) : below(realDirectory, SKILL_FILE);
   const isPlain = !isLink && stat.kind !== 'symlink';
   if (!isPlain || !place.isHome) {
     const stray = await deps.homes.stray(root, { file, real });

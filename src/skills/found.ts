@@ -1,3 +1,4 @@
+import type { FileMemory } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
@@ -27,6 +28,7 @@ export interface Found {
 export interface FindDeps {
   readonly fs: SkillFiles;
   readonly homes: Homes;
+  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
 }
 
 export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];

@@ -59,14 +59,20 @@ const LEAST_BYTES = 24;
 export function skillListing(skills: readonly Skill[], options: ListingOptions = {}): SkillListing {
   const entries = entriesOf(skills, options);
   const budget = listingBudget(options);
-  const whole = entries.reduce((sum, entry) => sum + costOf(entry, entry.words), 0);
-  const lines = whole <= budget ? entries.map((entry) => lineOf(entry)) : fitted(entries, budget);
-  const summary = whole <= budget ? undefined : summaryLine(entries, lines, budget);
-  const shown = entries.flatMap((entry, index): ListedSkill[] =>
-    lines[index] === undefined ? [] : [{ name: entry.name, form: formOf(entry, lines[index]) }],
-  );
-  const cut = entries.flatMap((entry, index) => cutOf(entry, lines[index]));
-  const text = [...lines.filter((line) => line !== undefined), ...(summary ?? [])].join('\n');
+  const isWhole = entries.reduce((sum, entry) => sum + entry.wholeBytes, 0) <= budget;
+  const given = isWhole ? entries.map(({ words }) => words) : fitted(entries, budget);
+  const shown: ListedSkill[] = [];
+  const cut: CutSkill[] = [];
+  const lines: string[] = [];
+  entries.forEach((entry, index) => {
+    const words = given[index];
+    const how = cutOf(entry, words);
+    if (how !== undefined) cut.push({ name: entry.name, how });
+    if (words === undefined) return;
+    shown.push({ name: entry.name, form: formOf(entry, words) });
+    lines.push(lineOf(entry.label, words));
+  });
+  const text = [...lines, ...(isWhole ? [] : summaryLine(lines, cut, budget))].join('\n');
   return { text, shown, cut, ...(cut.length === 0 ? {} : { note: noteOf(cut) }) };
 }
 
@@ -95,6 +101,9 @@ interface Entry {
   readonly capped: boolean;
   readonly isBundled: boolean;
   readonly uses: number;
+  /** What it costs in full, and with its name alone, each with the line break. */
+  readonly wholeBytes: number;
+  readonly bareBytes: number;
 }
 
 function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly Entry[] {
@@ -118,6 +127,8 @@ function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly 
         capped: words !== full,
         isBundled,
         uses: options.used?.get(skill.name) ?? 0,
+        wholeBytes: bytesOf(lineOf(label, words)) + 1,
+        bareBytes: bytesOf(lineOf(label, '')) + 1,
       },
     ];
   });
@@ -157,24 +168,21 @@ function sourceOf({ name, origin, source }: Skill): string {
   return origin === 'command' ? source : origin;
 }
 
-/** The line of each entry, undefined for one whose name does not fit either. */
+/** What each entry says, undefined for one whose name does not fit either. */
 function fitted(entries: readonly Entry[], budget: number): readonly (string | undefined)[] {
   const bundled = entries.filter((entry) => entry.isBundled);
   const others = entries.filter((entry) => !entry.isBundled);
-  const taken = bundled.reduce((sum, entry) => sum + costOf(entry, entry.words), 0);
+  const taken = bundled.reduce((sum, entry) => sum + entry.wholeBytes, 0);
   const room = budget - taken - SUMMARY_BYTES;
   const named = keptNames(others, room);
-  const left = room - named.reduce((sum, entry) => sum + costOf(entry, ''), 0);
+  const left = room - named.reduce((sum, entry) => sum + entry.bareBytes, 0);
   const words = sharedWords(named, left);
-  return entries.map((entry) => {
-    if (entry.isBundled) return lineOf(entry);
-    const given = words.get(entry);
-    return given === undefined ? undefined : lineOf(entry, given);
-  });
+  return entries.map((entry) => (entry.isBundled ? entry.words : words.get(entry)));
 }
 
 /** All of them where there is room; else each source in turn gets one more name in. */
 function keptNames(entries: readonly Entry[], room: number): readonly Entry[] {
+  if (entries.reduce((sum, { bareBytes }) => sum + bareBytes, 0) <= room) return entries;
   const queues = [...bySource(entries).values()].map((queue) => [...queue]);
   const kept = new Set<Entry>();
   let left = room;
@@ -182,9 +190,8 @@ function keptNames(entries: readonly Entry[], room: number): readonly Entry[] {
     open = open.filter((queue) => {
       const next = queue.shift();
       if (next === undefined) return false;
-      const cost = costOf(next, '');
-      if (cost <= left) {
-        left -= cost;
+      if (next.bareBytes <= left) {
+        left -= next.bareBytes;
         kept.add(next);
       }
       return true;
@@ -230,18 +237,13 @@ function bySource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry
   return sources;
 }
 
-function lineOf(entry: Entry, words = entry.words): string {
-  return words === '' ? `- ${entry.label}` : `- ${entry.label}: ${words}`;
-}
-
-/** With the line break. */
-function costOf(entry: Entry, words: string): number {
-  return bytesOf(lineOf(entry, words)) + 1;
+function lineOf(label: string, words: string): string {
+  return words === '' ? `- ${label}` : `- ${label}: ${words}`;
 }
 
 /** What the words cost beyond the bare name. */
-function needOf(entry: Entry): number {
-  return costOf(entry, entry.words) - costOf(entry, '');
+function needOf({ wholeBytes, bareBytes }: Entry): number {
+  return wholeBytes - bareBytes;
 }
 
 /** `bytes` include the colon before the words. */
@@ -272,18 +274,15 @@ function bytesOf(text: string): number {
   return encoder.encode(text).length;
 }
 
-function formOf(entry: Entry, line: string): ListedSkill['form'] {
-  if (line === lineOf(entry)) return entry.words === '' ? 'name' : 'whole';
-  return line === lineOf(entry, '') ? 'name' : 'shortened';
+function formOf(entry: Entry, words: string): ListedSkill['form'] {
+  if (words === '') return 'name';
+  return words === entry.words ? 'whole' : 'shortened';
 }
 
-function cutOf(entry: Entry, line: string | undefined): readonly CutSkill[] {
-  const { name } = entry;
-  if (line === undefined) return [{ name, how: 'left out' }];
-  if (line !== lineOf(entry)) {
-    return [{ name, how: line === lineOf(entry, '') ? 'name only' : 'shortened' }];
-  }
-  return entry.capped ? [{ name, how: entry.words === '' ? 'name only' : 'shortened' }] : [];
+function cutOf(entry: Entry, words: string | undefined): CutSkill['how'] | undefined {
+  if (words === undefined) return 'left out';
+  if (words === entry.words && !entry.capped) return undefined;
+  return words === '' ? 'name only' : 'shortened';
 }
 
 /** Room for the line below, with numbers of four digits. */
@@ -291,14 +290,13 @@ const SUMMARY_BYTES = 80;
 
 /** For the model, so that a short list is not taken for all there is. */
 function summaryLine(
-  entries: readonly Entry[],
-  lines: readonly (string | undefined)[],
+  lines: readonly string[],
+  cuts: readonly CutSkill[],
   budget: number,
 ): readonly string[] {
-  const cuts = entries.flatMap((entry, index) => cutOf(entry, lines[index]));
   const hidden = cuts.filter(({ how }) => how === 'left out').length;
   const text = `(No room for all: ${cuts.length - hidden} shortened, ${hidden} skills not shown.)`;
-  const used = lines.reduce((sum, line) => sum + (line === undefined ? 0 : bytesOf(line) + 1), 0);
+  const used = lines.reduce((sum, line) => sum + bytesOf(line) + 1, 0);
   return used + bytesOf(text) + 1 <= budget ? [text] : [];
 }
 

@@ -5,11 +5,15 @@ const LONGEST_NAME = 256;
 /** Names of MCP prompts; a file that took one would speak in a server's place. */
 const FOREIGN_PREFIX = /^mcp__/i;
 
+/** Nearly all names, at a glance. */
+const PLAIN_NAME = /^(?!mcp__)[\w-]{1,64}$/i;
+
 /**
  * Why a directory or file name cannot be what a skill is called by; undefined when it can. Stands
  * in prompts, in rules (`Skill(name *)`) and on a terminal, and must mean the same thing in each.
  */
 export function nameProblem(name: string): string | undefined {
+  if (PLAIN_NAME.test(name)) return undefined;
   if (name === '') return 'its name is empty';
   if (name.length > LONGEST_NAME) return `its name is longer than ${LONGEST_NAME} characters`;
   if (/[<>]/.test(name)) return 'its name holds < or >';
@@ -31,8 +35,12 @@ export function asName(text: string): string {
 
 /** Text of a skill in one line, without what a model reads and a person does not see. */
 export function oneLine(text: string): string {
+  if (ONE_LINE.test(text)) return text;
   return text.replace(/\s+/g, ' ').replace(UNSEEN, '').trim();
 }
+
+/** Visible ASCII with single blanks: nothing to do. */
+const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Controls, format characters, tags, private use, half pairs, and the selectors that can carry data. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;

@@ -1,6 +1,8 @@
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { type ParseYaml, readFrontmatter } from '../util/frontmatter.js';
+import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
@@ -18,6 +20,8 @@ export interface ReadFile {
 export interface SkillFileReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
   read(candidate: Candidate): Promise<Result<ReadFile, string>>;
+  /** The same at once, of a file that was just looked at and is known; undefined: read it. */
+  known(candidate: Candidate): ReadFile | undefined;
   /** Of the file as it is now; undefined when there is none. */
   stampOf(file: string): Promise<string | undefined>;
 }
@@ -33,22 +37,36 @@ const ENOUGH_BLANKS = 256 * 1024;
 export function openSkillReader(deps: {
   readonly fs: SkillFiles;
   readonly parseYaml?: ParseYaml | undefined;
+  /** Heads that earlier starts have read. */
+  readonly memory?: FileMemory | undefined;
 }): SkillFileReader {
-  const { fs, parseYaml } = deps;
+  const { fs, parseYaml, memory = NO_MEMORY } = deps;
   const known = new Map<string, Result<ReadFile, string> & { readonly stamp: string }>();
+
+  const bodyOf = (file: string, stamp: string) => async (): Promise<string> =>
+    await wholeBody(fs, { file, stamp });
+
+  function recalled({ file, root }: Candidate, stat: FileStat): ReadFile | undefined {
+    const skill = memory.recall(whatOf(root), file, stat);
+    if (!isHead(skill)) return undefined;
+    const stamp = stampFrom(stat);
+    return { skill, stamp, body: bodyOf(file, stamp) };
+  }
 
   async function readNew(
     { file, root }: Candidate,
-    { stamp, size }: { readonly stamp: string; readonly size: number },
+    stat: FileStat,
+    stamp: string,
   ): Promise<Result<ReadFile, string>> {
-    const text = await headText(fs, file, size);
+    const text = await headText(fs, file, stat.size);
     if (text.includes('\0')) return err('it is no text');
     // fail-closed: the head that may come later would not have been seen.
     if (text.length >= ENOUGH_BLANKS && MAYBE.test(text)) return err('it begins with blanks only');
     const isCommand = root.kind === 'commands';
     const { body: _, ...skill } = await readSkill(text, { parseYaml, isCommand });
-    const body = async (): Promise<string> => await wholeBody(fs, { file, stamp });
-    return ok({ skill, stamp, body });
+    // Hooks are as YAML has them, which need not be JSON.
+    if (skill.head.hooks === undefined) memory.note(whatOf(root), file, stat, skill);
+    return ok({ skill, stamp, body: bodyOf(file, stamp) });
   }
 
   return {
@@ -61,13 +79,20 @@ export function openSkillReader(deps: {
         const key = `${candidate.root.kind} ${candidate.file}`;
         const before = known.get(key);
         if (before?.stamp === stamp) return before;
-        const read = await readNew(candidate, { stamp, size: stat.size });
+        const remembered = recalled(candidate, stat);
+        if (remembered !== undefined) return ok(remembered);
+        const read = await readNew(candidate, stat, stamp);
         known.set(key, { ...read, stamp });
         return read;
       } catch (thrown) {
         // fail-closed: what cannot be read is not used.
         return err(`it cannot be read: ${messageOf(thrown)}`);
       }
+    },
+    known(candidate) {
+      const { stat } = candidate;
+      if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
+      return recalled(candidate, stat);
     },
     async stampOf(file) {
       try {
@@ -81,8 +106,24 @@ export function openSkillReader(deps: {
   };
 }
 
+/** By which name a head is remembered: of a command `paths` mean nothing. */
+function whatOf({ kind }: Candidate['root']): string {
+  return kind === 'commands' ? 'command' : 'skill';
+}
+
+/** fail-closed: what is not whole is read from the file again. */
+function isHead(value: unknown): value is Omit<ReadSkill, 'body'> {
+  return (
+    isRecord(value) &&
+    isRecord(value.head) &&
+    Array.isArray(value.head.keys) &&
+    Array.isArray(value.problems) &&
+    typeof value.bodyLine === 'number'
+  );
+}
+
 function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return [mtimeMs, size, ctimeMs ?? '', inode ?? ''].join(' ');
+  return `${mtimeMs} ${size} ${ctimeMs ?? ''} ${inode ?? ''}`;
 }
 
 const utf8 = new TextDecoder('utf-8');

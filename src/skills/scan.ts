@@ -1,3 +1,4 @@
+import type { FileMemory } from '../env/file-memory.js';
 import { messageOf } from '../errors.js';
 import type { Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
@@ -19,7 +20,11 @@ export interface ScanDeps extends SkillPlaces {
   readonly reader: SkillFileReader;
   /** The version of a file that may be used, or why there is none. */
   admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
+  /** Whether a version may be used without a question. */
+  admitNow(file: string, read: ReadFile): boolean;
   readonly bundledSkills: readonly Skill[];
+  /** Who has just looked at the same files. */
+  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
 }
 
 export interface ShelfEntry {
@@ -43,7 +48,7 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
   const homes = await openHomes({ ...deps, trusts });
   const find = async (root: SkillRoot): Promise<Found> => {
     try {
-      return await findIn(root, { fs: deps.fs, homes });
+      return await findIn(root, { fs: deps.fs, homes, looks: deps.looks });
     } catch (thrown) {
       return passedOver('*', root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
     }
@@ -52,11 +57,21 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
   const found = joined(await mapBounded(roots, AT_ONCE, find));
   const names = new NameBook(deps);
   for (const candidate of found.candidates) names.claim(candidate);
-  const read = await mapBounded([...names.claims], AT_ONCE, ([name, candidate]) =>
-    load(name, candidate, { ...deps, trusts }),
+  const claims = [...names.claims];
+  const read = claims.map(([name, candidate]) => loadNow(name, candidate, deps));
+  const unread = claims.flatMap(([name, candidate], index) =>
+    read[index] === undefined ? [{ name, candidate, index }] : [],
   );
-  const entries = read.flatMap((one) => ('skill' in one ? [one] : []));
-  const skipped = read.flatMap((one) => ('skill' in one ? [] : [one]));
+  await mapBounded(unread, AT_ONCE, async ({ name, candidate, index }) => {
+    read[index] = await load(name, candidate, deps);
+  });
+  const entries: ShelfEntry[] = [];
+  const skipped: SkippedSkill[] = [];
+  for (const one of read) {
+    if (one === undefined) continue;
+    if ('skill' in one) entries.push(one);
+    else skipped.push(one);
+  }
   for (const skill of deps.bundledSkills) {
     const reason = names.refuseBundled(skill.name);
     if (reason === undefined) entries.push({ skill: withOverride(skill, deps) });
@@ -135,14 +150,35 @@ async function load(
   candidate: Candidate,
   deps: ScanDeps,
 ): Promise<ShelfEntry | SkippedSkill> {
-  const { root, file, directory } = candidate;
+  const { root, file } = candidate;
   const read = await deps.reader.read(candidate);
   if (!read.ok) return { name, file, reason: read.error };
   // What an administrator changed is nobody's to refuse.
   const isManaged = root.source === 'managed';
   const admitted = isManaged ? read : await deps.admit(file, read.value);
   if (!admitted.ok) return { name, file, reason: admitted.error };
-  const { skill: found, body } = admitted.value;
+  return entryOf(name, candidate, { deps, read: admitted.value, stamp: read.value.stamp });
+}
+
+/** What is remembered needs no promise; undefined for what has to be read, or asked about. */
+function loadNow(
+  name: string,
+  candidate: Candidate,
+  deps: ScanDeps,
+): ShelfEntry | SkippedSkill | undefined {
+  const read = deps.reader.known(candidate);
+  if (read === undefined) return undefined;
+  const isFree = candidate.root.source === 'managed' || deps.admitNow(candidate.file, read);
+  return isFree ? entryOf(name, candidate, { deps, read, stamp: read.stamp }) : undefined;
+}
+
+function entryOf(
+  name: string,
+  candidate: Candidate,
+  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly stamp: string },
+): ShelfEntry | SkippedSkill {
+  const { root, file, directory } = candidate;
+  const { skill: found, body } = from.read;
   const { refusal } = found;
   if (refusal !== undefined) {
     const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
@@ -162,8 +198,9 @@ async function load(
     problems: found.problems,
     body,
   };
-  const place = level === undefined ? {} : { level };
-  return { skill: withOverride(skill, deps), stamp: read.value.stamp, ...place };
+  const { stamp } = from;
+  const shown = withOverride(skill, from.deps);
+  return level === undefined ? { skill: shown, stamp } : { skill: shown, stamp, level };
 }
 
 /** The head of a plugin's skill may say its name, not its plugin. */

@@ -55,6 +55,8 @@ export interface AnnouncedServer {
 
 export interface Announcement {
   readonly servers: readonly AnnouncedServer[];
+  /** The names of all deferred tools, where somebody has put them in order already. */
+  readonly names?: readonly string[] | undefined;
   /** `later`: the tools appeared after the session had begun. */
   readonly occasion: 'start' | 'later';
 }
@@ -68,9 +70,11 @@ const NAMES_CAP = 16_000;
  * The one text that names deferred tools and quotes what servers say of themselves. It is never
  * changed: tools that appear later have a text of their own. Undefined when there is nothing to say.
  */
-export function deferredToolsReminder({ servers, occasion }: Announcement): string | undefined {
+export function deferredToolsReminder(about: Announcement): string | undefined {
+  const { servers, occasion } = about;
   const sorted = [...servers].sort((a, b) => compare(a.name, b.name));
-  const names = namesText(sorted, occasion);
+  const all = about.names ?? sortedNames(sorted.flatMap(({ tools }) => tools));
+  const names = namesText(all, occasion);
   const room = ANNOUNCEMENT_CAP - (names?.length ?? 0);
   const instructions = instructionsText(sorted, room);
   const parts = [names, instructions].filter((part) => part !== undefined);
@@ -84,15 +88,11 @@ const HEADERS: Readonly<Record<Announcement['occasion'], string>> = {
     'More tools of MCP servers have become available. Load what you need with ToolSearch before you call it:',
 };
 
-function namesText(
-  servers: readonly AnnouncedServer[],
-  occasion: Announcement['occasion'],
-): string | undefined {
-  const all = servers.flatMap(({ tools }) => tools);
+function namesText(all: readonly string[], occasion: Announcement['occasion']): string | undefined {
   if (all.length === 0) return undefined;
   const shown: string[] = [];
   let room = NAMES_CAP;
-  for (const given of sortedNames(all)) {
+  for (const given of all) {
     const name = visible(given);
     room -= name.length + 1;
     if (room < 0) break;

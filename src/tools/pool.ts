@@ -11,6 +11,10 @@ import type { AnyTool } from './tool.js';
 export interface ToolPool {
   /** All that can be called, deferred ones too. */
   readonly tools: readonly AnyTool[];
+  /** Their names; no tool is made for them. */
+  readonly names: readonly string[];
+  /** Names of those that are not made yet. */
+  readonly unmade: readonly string[];
   /** What the next request tells the model of. A frozen list, another one after a change. */
   readonly definitions: readonly ToolDefinition[];
   /** Tools of which the model is told the name alone. */
@@ -59,6 +63,14 @@ export interface PoolOptions {
   /** Tools that are taken away for good, now and whenever they come. */
   readonly isBanned?: ToolMatcher;
   readonly defer?: Defer;
+  readonly unmade?: UnmadeTools;
+}
+
+/** Tools of servers, all of them deferred: they are made when the first of them is wanted. */
+export interface UnmadeTools {
+  /** As `sortedNames` orders them. None is banned, none is called like another tool. */
+  readonly names: readonly string[];
+  make(): readonly AnyTool[];
 }
 
 /** The tools that the program of an editor lends; its others are for the editor itself. */
@@ -71,6 +83,7 @@ const IDE_TOOLS: ReadonlySet<string> = new Set([
 export function createPool(tools: readonly AnyTool[], options: PoolOptions = {}): ToolPool {
   const registry = createRegistry(options.isBanned, []);
   registry.add(tools, options.defer);
+  if (options.unmade !== undefined) registry.expect(options.unmade, options.defer);
   return poolOver([registry], { isIn: () => true, isBanned: options.isBanned, from: NOTHING_SENT });
 }
 
@@ -88,6 +101,11 @@ interface Registry {
   /** Names that lead to built-in tools, in lower case. */
   readonly builtin: ReadonlySet<string>;
   add(tools: readonly AnyTool[], defer: Defer | undefined): Added;
+  /** Their place is here, before all that is added later. */
+  expect(tools: UnmadeTools, defer: Defer | undefined): void;
+  readonly unmade: readonly string[];
+  /** Makes what is not made yet. */
+  settle(): void;
 }
 
 function createRegistry(isBanned: ToolMatcher | undefined, before: readonly Registry[]): Registry {
@@ -96,12 +114,26 @@ function createRegistry(isBanned: ToolMatcher | undefined, before: readonly Regi
   const taken = new Map<string, AnyTool>();
   const builtin = new Set<string>();
   const all = [...before, { taken, builtin }];
-  return {
+  let unmade: { readonly tools: UnmadeTools; readonly defer: Defer | undefined } | undefined;
+  const registry: Registry = {
     entries,
     problems,
     taken,
     builtin,
+    get unmade() {
+      return unmade?.tools.names ?? [];
+    },
+    expect(tools, defer) {
+      unmade = { tools, defer };
+    },
+    settle() {
+      const now = unmade;
+      unmade = undefined;
+      if (now !== undefined) registry.add(now.tools.make(), now.defer);
+    },
     add(tools, defer) {
+      for (const one of before) one.settle();
+      registry.settle();
       const found: string[] = [];
       const added: AnyTool[] = [];
       for (const tool of inOrder(tools)) {
@@ -123,6 +155,7 @@ function createRegistry(isBanned: ToolMatcher | undefined, before: readonly Regi
       return { added, problems: found };
     },
   };
+  return registry;
 }
 
 /** Built-in ones first: whatever a server calls its tools, it never takes the place of ours. */
@@ -210,6 +243,15 @@ function poolOver(registries: readonly Registry[], { isIn, isBanned, from }: Poo
     get tools() {
       return known.tools();
     },
+    get names() {
+      // Which of them a view has, only the tools themselves tell.
+      const unmade = registries.length === 1 ? (registries[0]?.unmade ?? []) : [];
+      const made = unmade.length === 0 ? known.tools() : known.made();
+      return [...made.map(({ name }) => name), ...unmade];
+    },
+    get unmade() {
+      return registries.flatMap(({ unmade }) => unmade);
+    },
     get definitions() {
       return sent.definitions();
     },
@@ -220,13 +262,14 @@ function poolOver(registries: readonly Registry[], { isIn, isBanned, from }: Poo
       return [...sent.loaded];
     },
     get problems() {
+      for (const registry of registries) registry.settle();
       return registries.flatMap(({ problems }) => problems);
     },
-    resolve: (name) => known.names().resolve(name),
+    resolve: known.resolve,
     nearestName: (name) => known.names().nearest(name),
     add: (more, { defer } = {}) =>
       registries.at(-1)?.add(more, defer) ?? { added: [], problems: [] },
-    load: (wanted) => loadInto(sent, wanted, known.names().resolve),
+    load: (wanted) => loadInto(sent, wanted, known.resolve),
     view({ allow, deny }) {
       const allowed = allow === undefined ? undefined : createToolMatcher(allow);
       const denied = deny === undefined ? undefined : createToolMatcher(deny);
@@ -248,7 +291,7 @@ function poolOver(registries: readonly Registry[], { isIn, isBanned, from }: Poo
 function createKnown(registries: readonly Registry[], isIn: (tool: AnyTool) => boolean) {
   let known: { readonly size: number; readonly tools: readonly AnyTool[] } | undefined;
   let names: { readonly of: readonly AnyTool[]; readonly index: Names<AnyTool> } | undefined;
-  const tools = (): readonly AnyTool[] => {
+  const made = (): readonly AnyTool[] => {
     const size = registries.reduce((sum, { entries }) => sum + entries.length, 0);
     if (known?.size !== size) {
       const all = registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
@@ -256,16 +299,24 @@ function createKnown(registries: readonly Registry[], isIn: (tool: AnyTool) => b
     }
     return known.tools;
   };
+  const tools = (): readonly AnyTool[] => {
+    for (const registry of registries) registry.settle();
+    return made();
+  };
+  const indexOf = (of: readonly AnyTool[]): Names<AnyTool> => {
+    if (names?.of !== of) {
+      const entries = of.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool }));
+      names = { of, index: createNames(entries) };
+    }
+    return names.index;
+  };
   return {
+    made,
     tools,
-    names(): Names<AnyTool> {
-      const of = tools();
-      if (names?.of !== of) {
-        const entries = of.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool }));
-        names = { of, index: createNames(entries) };
-      }
-      return names.index;
-    },
+    names: () => indexOf(tools()),
+    /** Tools of servers are called like no built-in one, so what is found among those is right. */
+    resolve: (name: string): AnyTool | undefined =>
+      indexOf(made()).resolve(name) ?? indexOf(tools()).resolve(name),
   };
 }
 

@@ -56,6 +56,8 @@ export interface BackgroundShells {
   /** Ends it with everything it started. Undefined for an unknown id; one that has ended stays as it is. */
   kill(id: string): Promise<BackgroundShell | undefined>;
   killAll(): Promise<void>;
+  /** Ends and forgets all that an agent has started. */
+  endOf(agentId: string): Promise<void>;
   /** Called once for each shell that ends, by itself or not. Returns the way to unsubscribe. */
   onFinished(listener: (shell: BackgroundShell) => void): () => void;
 }
@@ -99,6 +101,12 @@ export function createBackgroundShells(deps: BackgroundShellDeps): BackgroundShe
     async killAll() {
       const running = [...shells.values()].filter((entry) => entry.shell.status === 'running');
       await Promise.all(running.map((entry) => entry.kill()));
+    },
+    async endOf(agentId) {
+      const own = [...shells.values()].filter(({ shell }) => shell.agentId === agentId);
+      const running = own.filter(({ shell }) => shell.status === 'running');
+      await Promise.all(running.map((entry) => entry.kill()));
+      for (const { shell } of own) shells.delete(shell.id);
     },
     onFinished(listener) {
       listeners.add(listener);

@@ -7,6 +7,7 @@ export interface TodoStore {
   get(agentId: string): readonly Todo[];
   /** Replaces the list and returns the one before. */
   replace(agentId: string, todos: readonly Todo[]): readonly Todo[];
+  forget(agentId: string): void;
 }
 
 export function createTodoStore(): TodoStore {
@@ -19,5 +20,6 @@ export function createTodoStore(): TodoStore {
       lists.set(agentId, [...todos]);
       return before;
     },
+    forget: (agentId) => void lists.delete(agentId),
   };
 }

@@ -67,6 +67,7 @@ const REPLIES = [
   { blocks: [bash('exit 3'), bash('cd ..')] },
   { tool: 'TaskCreate', input: { subject: 'A task', description: 'To be done' } },
   { tool: 'TaskUpdate', input: { taskId: '1', status: 'completed' } },
+  { tool: 'Agent', input: { description: 'A small part', prompt: 'THE SMALL PART' } },
   bash('touch asked'),
   'The first answer.',
   bash('echo second'),
@@ -75,6 +76,13 @@ const REPLIES = [
   'The skill was read.',
   { error: { status: 400, type: 'invalid_request_error', message: 'not today' } },
 ];
+
+/** The agent that the main one starts. */
+const CHILD: Actor = {
+  name: 'child',
+  match: { firstUser: 'THE SMALL PART' },
+  replies: ['The small part is done.'],
+};
 
 async function mainSession(
   world: ScenarioWorld,
@@ -89,7 +97,7 @@ async function mainSession(
         ...['--init', '--permission-prompt-tool', 'stdio', '--include-hook-events'],
         ...['--allowedTools', 'Bash(cd *)', 'Bash(exit *)', 'TaskCreate', 'TaskUpdate'],
       ],
-      actors: [...(options.actors ?? []), { name: 'main', replies: REPLIES }],
+      actors: [...(options.actors ?? []), CHILD, { name: 'main', replies: REPLIES }],
       timeoutMs: 60_000,
     },
     async (host) => {

@@ -39,8 +39,29 @@ describe('what every hook is told', () => {
     }
   });
 
+  it('names an agent that works for another one', () => {
+    for (const event of ['SubagentStart', 'SubagentStop'] as const) {
+      expect(of(event)[0]).toMatchObject({
+        agent: {
+          id: expect.stringMatching(/^a[0-9a-f]{16}$/),
+          type: 'general-purpose',
+          path: 'main/general-purpose#1',
+          parent_id: 'main',
+          depth: 1,
+          spawned_by_tool_use_id: expect.any(String),
+          background: false,
+        },
+        agent_id: expect.stringMatching(/^a/),
+        agent_type: 'general-purpose',
+        transcript_path: expect.stringMatching(/[0-9a-f-]{36}\.jsonl$/),
+        agent_transcript_path: expect.stringMatching(/subagents\/agent-a[0-9a-f]{16}\.jsonl$/),
+      });
+    }
+  });
+
   it('names the agent, the session, its transcript and the directory', () => {
-    for (const input of inputs) {
+    const main = inputs.filter(({ agent }) => (agent as Fields).depth === 0);
+    for (const input of main) {
       expect(input, String(input.hook_event_name)).toMatchObject({
         agent: { id: 'main', type: expect.any(String), path: 'main', depth: 0, background: false },
         session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),

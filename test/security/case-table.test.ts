@@ -21,6 +21,7 @@ const LAYERS = new Set([
   'memory',
   'skills',
   'context',
+  'mcp',
 ]);
 
 const table = JSON.parse(readFileSync(path.join(HERE, 'case-table.json'), 'utf8')) as CaseTable;

@@ -50,9 +50,16 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'inbox',
+    {
+      help: 'Questions of background agents: list, answer <id> allow|deny',
+      load: () => import('./inbox.js'),
+    },
+  ],
+  [
     'mcp',
     {
-      help: 'MCP servers: list, get, add, add-json, remove, approve (mcp alone lists all)',
+      help: 'MCP servers: list, status, get, add, add-json, remove, approve, auth, call, serve (mcp alone says more)',
       load: () => import('./mcp.js'),
     },
   ],

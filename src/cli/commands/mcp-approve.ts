@@ -8,17 +8,27 @@ import { readArguments } from './arguments.js';
 import { isAgentShell, type McpHere, mcpHere, serverNamed } from './mcp-here.js';
 import { serverText } from './mcp-text.js';
 
-const USAGE = 'portcullis mcp approve <name> [--yes] [--decline]';
+const USAGE = 'portcullis mcp approve <name> [--tools] [--yes] [--decline]';
 
 /** Shows a server of the project and keeps the answer, bound to the entry as it is now. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches } = readArguments(
     argv.map((word) => (word === '-y' ? '--yes' : word)),
-    { usage: USAGE, switches: ['yes', 'decline'] },
+    { usage: USAGE, switches: ['yes', 'decline', 'tools'] },
   );
   const [name] = words;
   if (name === undefined || words.length > 1)
     throw new PortcullisError('usage', 'mcp approve wants one name', { remedy: `usage: ${USAGE}` });
+  if (switches.has('tools')) {
+    refuseAgent();
+    const { approveTools } = await import('./mcp-approve-tools.js');
+    const confirm = async (): Promise<boolean> => {
+      if (switches.has('yes')) return true;
+      refusePipe(`portcullis mcp approve ${visible(name)} --tools --yes`);
+      return await confirmed(output, 'Accept these definitions?');
+    };
+    return await approveTools({ name, confirm }, output);
+  }
   const here = await mcpHere();
   const server = ofProject(here, name);
   const { project } = here.configuration;
@@ -29,11 +39,8 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   }
   output.out(serverText(here, server));
   refuseAgent();
-  if (!switches.has('yes') && process.stdin.isTTY !== true)
-    throw new PortcullisError('config', 'not approved: there is no terminal to ask on', {
-      remedy: `read the entry above, then: portcullis mcp approve ${visible(name)} --yes`,
-    });
-  if (!switches.has('yes') && !(await confirmed(output))) {
+  if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(name)} --yes`);
+  if (!switches.has('yes') && !(await confirmed(output, 'Use this server?'))) {
     output.out('Not approved.\n');
     return EXIT.error;
   }
@@ -47,6 +54,14 @@ function refuseAgent(): void {
   if (!isAgentShell()) return;
   throw new PortcullisError('denied', 'an agent cannot approve a server', {
     remedy: 'run the command in a terminal of your own',
+  });
+}
+
+/** fail-closed: a pipe is no person. */
+function refusePipe(command: string): void {
+  if (process.stdin.isTTY === true) return;
+  throw new PortcullisError('config', 'not approved: there is no terminal to ask on', {
+    remedy: `read what stands above, then: ${command}`,
   });
 }
 
@@ -69,9 +84,9 @@ function ofProject(here: McpHere, name: string): ServerDeclaration {
 }
 
 /** fail-closed: anything but a clear yes is a no, and so is the end of input. */
-async function confirmed(output: Output): Promise<boolean> {
+async function confirmed(output: Output, question: string): Promise<boolean> {
   const reader = createInterface({ input: process.stdin, output: process.stdout });
-  output.out('Use this server? [y/n] ');
+  output.out(`${question} [y/n] `);
   const answer = await new Promise<string>((resolveLine) => {
     reader.once('line', resolveLine);
     reader.once('close', () => resolveLine(''));

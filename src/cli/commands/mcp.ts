@@ -29,8 +29,23 @@ export const run = runSubcommands('mcp', [
   },
   {
     name: 'approve',
-    help: '<name>           let a server of .mcp.json be used, as it is now (--yes, --decline)',
+    help: '<name>           let a server of .mcp.json be used, as it is now (--yes, --decline); --tools: its changed tools',
     load: () => import('./mcp-approve.js'),
+  },
+  {
+    name: 'status',
+    help: '[name]            connect, and show how each stands, its tools and what has changed (--json)',
+    load: () => import('./mcp-status.js'),
+  },
+  {
+    name: 'call',
+    help: '<server> <tool> [json]  call a tool, through the gate (--allowedTools, --json)',
+    load: () => import('./mcp-call.js'),
+  },
+  {
+    name: 'serve',
+    help: '                   offer our own tools to an MCP client on standard input and output (--tools a,b)',
+    load: () => import('./mcp-serve.js'),
   },
   {
     name: 'auth',

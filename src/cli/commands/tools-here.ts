@@ -46,12 +46,13 @@ export async function openToolsHere(wishes: ToolsWishes): Promise<ToolsHere> {
   const ground = await openGround(config);
   const model = asksModel ? await modelHere(config, ground) : silentModel(config, ground);
   const parts = await openParts(config, ground, model);
-  const { mcp, hooks, skills, hands, processes, log } = parts;
+  const { agents, mcp, hooks, skills, hands, processes, log } = parts;
   mcp?.onTools((tools) => void hands.lateTools(tools));
   return {
     ground,
     parts,
     async close() {
+      await agents.close();
       await hands.builtins.shells.killAll();
       await mcp?.close();
       await hooks.close();
@@ -82,7 +83,7 @@ async function modelHere(config: SessionConfig, ground: Ground): Promise<ModelLa
       ...silent.client,
       async *stream() {
         const message = 'no model is configured';
-        yield { type: 'failure', failure: { kind: 'bad_request', message, retryable: false } };
+        yield { type: 'failure', failure: { kind: 'bad_response', message, retryable: false } };
       },
     },
   };

@@ -15,6 +15,7 @@ function tool(more: Partial<BashDeps> = {}) {
       read: unused,
       kill: unused,
       killAll: unused,
+      endOf: unused,
       onFinished: unused,
     },
     fs: { stat: unused, realPath: unused, writeAtomic: unused },

@@ -12,7 +12,7 @@ import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type PoolOptions, type ToolPool } from '../pool.js';
 import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
 import { createTaskStore } from '../task-store.js';
-import { createTodoStore } from '../todos.js';
+import { createTodoStore, type TodoStore } from '../todos.js';
 import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
 import { createWriteLedger, type WriteLedger } from '../write-ledger.js';
 import { askUserQuestionTool } from './ask-user-question.js';
@@ -25,7 +25,7 @@ import { notebookEditTool } from './notebook-edit.js';
 import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
 import { readTool } from './read.js';
 import { type TaskWatch, taskListTools } from './task-list.js';
-import { taskStopTool } from './task-stop.js';
+import { type StopsAgents, taskStopTool } from './task-stop.js';
 import { todoWriteTool } from './todo-write.js';
 import { webFetchTool } from './web-fetch.js';
 import { writeTool } from './write.js';
@@ -55,24 +55,35 @@ export interface BuiltinParts {
   /** Tools of servers, which `offered` does not speak of. */
   readonly ofServers?: readonly AnyTool[];
   readonly poolOptions?: PoolOptions;
+  /** Ends agents, for TaskStop. */
+  readonly agents?: StopsAgents | undefined;
   /** Looks at what happens to tasks and may object. */
   readonly taskWatch?: TaskWatch;
   summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-export interface Builtins {
-  readonly pool: ToolPool;
-  readonly shells: BackgroundShells;
-  /** Who wrote which file, for all agents of the session. */
-  readonly ledger: WriteLedger;
+/** What is known of the calls of one agent that could not be read. */
+export interface Attempts {
   /** Told of a broken call; keeps what can be saved of it and says so. */
   invalidInput(invalid: InvalidInput): string | undefined;
   /** Told of a call that ran. */
   validInput(): void;
-  /** The background command that a call has just started, if it did. */
-  startedShell(output: ToolOutput): BackgroundShell | undefined;
   /** Set once the model keeps sending the same broken call. */
   stuck(): string | undefined;
+}
+
+/** The main agent's attempts among it. */
+export interface Builtins extends Attempts {
+  readonly pool: ToolPool;
+  readonly shells: BackgroundShells;
+  /** Who wrote which file, for all agents of the session. */
+  readonly ledger: WriteLedger;
+  /** Those of another agent. */
+  attempts(workspace: Workspace): Attempts;
+  /** The background command that a call has just started, if it did. */
+  startedShell(output: ToolOutput): BackgroundShell | undefined;
+  /** An agent has ended: its commands and lists end with it. */
+  release(agentId: string): Promise<void>;
 }
 
 /** The built-in tools of one session, with the state that they share. */
@@ -80,9 +91,20 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   const shells = createBackgroundShells(parts);
   const drafts = createDrafts();
   const ledger = createWriteLedger(parts.clock.now);
-  const streak = createFailureStreak();
+  const todos = createTodoStore();
+  const attempts = (workspace: Workspace): Attempts => {
+    const streak = createFailureStreak();
+    return {
+      invalidInput(invalid) {
+        streak.failed(invalid);
+        return keepDraft(invalid, drafts, workspace);
+      },
+      validInput: streak.succeeded,
+      stuck: () => streak.stuck,
+    };
+  };
   const all = [
-    ...allTools(parts, { shells, drafts, ledger }),
+    ...allTools(parts, { shells, drafts, todos, ledger }),
     ...(parts.more ?? []),
     ...(await structuredOutput(parts)),
   ];
@@ -90,24 +112,24 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
     pool: createPool([...chosen(parts, all), ...(parts.ofServers ?? [])], parts.poolOptions),
     shells,
     ledger,
-    invalidInput(invalid) {
-      streak.failed(invalid);
-      return keepDraft(invalid, drafts, parts.workspace);
-    },
-    validInput: streak.succeeded,
+    ...attempts(parts.workspace),
+    attempts,
     startedShell({ structured }) {
       const id = isRecord(structured) ? structured.backgroundTaskId : undefined;
       return typeof id === 'string' ? shells.get(id) : undefined;
     },
-    stuck: () => streak.stuck,
+    async release(agentId) {
+      todos.forget(agentId);
+      await shells.endOf(agentId);
+    },
   };
 }
 
 function allTools(
   parts: BuiltinParts,
-  state: { shells: BackgroundShells; drafts: Drafts; ledger: WriteLedger },
+  state: { shells: BackgroundShells; drafts: Drafts; todos: TodoStore; ledger: WriteLedger },
 ): AnyTool[] {
-  const { shells, drafts, ledger } = state;
+  const { shells, drafts, todos, ledger } = state;
   const { fs, clock, processes, env } = parts;
   return [
     bashTool({
@@ -119,7 +141,7 @@ function allTools(
       environment: () => shellEnvironment(env, { extra: parts.variables?.() ?? {} }),
     }),
     bashOutputTool({ shells }),
-    taskStopTool({ shells }),
+    taskStopTool({ shells, agents: parts.agents }),
     readTool({ fs }),
     writeTool({ fs, ledger }),
     editTool({ fs, ledger }),
@@ -132,7 +154,7 @@ function allTools(
       fetch: async () => (await import('../../env/net.js')).guardedFetch,
       summarise: parts.summarise,
     }),
-    todoWriteTool({ todos: createTodoStore() }),
+    todoWriteTool({ todos }),
     ...taskListTools({
       tasks: createTaskStore({ fs, directory: join(parts.configDir, 'tasks') }),
       watch: parts.taskWatch,
@@ -194,8 +216,6 @@ function refuseUnknown(name: string, all: readonly AnyTool[]): void {
 
 /** Tools of the ecosystem that this runtime does not have yet; clients name them in their lists. */
 const OTHERS: ReadonlySet<string> = new Set([
-  'Agent',
-  'Task',
   'WebSearch',
   'SlashCommand',
   'MultiEdit',

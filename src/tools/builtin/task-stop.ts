@@ -1,11 +1,21 @@
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { BackgroundShells } from '../shells.js';
-import type { Tool, ToolOutput } from '../tool.js';
+import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './task-stop.md';
+
+/** The agents that a call may end. */
+export interface StopsAgents {
+  /** Undefined: no agent has this id or name, or it is none of the caller's business. */
+  stop(
+    id: string,
+    context: ToolContext,
+  ): { readonly id: string; readonly description: string; readonly had: boolean } | undefined;
+}
 
 export function taskStopTool(deps: {
   readonly shells: BackgroundShells;
+  readonly agents?: StopsAgents | undefined;
 }): Tool<ToolInputs['TaskStop']> {
   return {
     name: 'TaskStop',
@@ -14,7 +24,24 @@ export function taskStopTool(deps: {
     ...builtinDefinition('TaskStop', description),
     subject: (input) => ({ paths: [], summary: `stop ${idOf(input) ?? '(no id)'}` }),
     concurrencySafe: () => false,
-    run: (input) => stop(deps.shells, idOf(input)),
+    run: async (input, context) =>
+      stopAgent(deps.agents, idOf(input), context) ?? (await stop(deps.shells, idOf(input))),
+  };
+}
+
+function stopAgent(
+  agents: StopsAgents | undefined,
+  id: string | undefined,
+  context: ToolContext,
+): ToolOutput | undefined {
+  const stopped = id === undefined ? undefined : agents?.stop(id, context);
+  if (stopped === undefined) return undefined;
+  const message = stopped.had
+    ? `${stopped.id} had already ended.`
+    : `Stopped the agent ${stopped.id} (${stopped.description}).`;
+  return {
+    content: message,
+    structured: { message, task_id: stopped.id, task_type: 'local_agent' },
   };
 }
 

@@ -1,0 +1,161 @@
+import type { ToolInputs } from '../protocol/tools.schema.js';
+import { builtinDefinition } from '../tools/builtin-definition.js';
+import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
+import { sliceWhole } from '../util/truncate.js';
+import description from './agent-tool.md';
+import { DEFAULT_AGENT } from './builtin-agents.js';
+import { type ReportWords, reportText } from './child-words.js';
+import type { AgentDefinition } from './definition.js';
+import type { AgentBook } from './definition-types.js';
+import type { AgentReport } from './report.js';
+import type { AgentRuntime } from './spawn.js';
+import type { AgentTask } from './task.js';
+
+export const AGENT_TOOL = 'Agent';
+
+export interface AgentToolDeps {
+  readonly book: Pick<AgentBook, 'resolve'>;
+  runtime(): AgentRuntime;
+  readonly words: ReportWords;
+  /** Why nothing is left to run by itself; undefined: it may. */
+  backgroundIsOff(): string | undefined;
+}
+
+type Input = ToolInputs['Agent'];
+
+export function agentTool(deps: AgentToolDeps): Tool<Input> {
+  return {
+    name: AGENT_TOOL,
+    aliases: ['Task'],
+    // Nothing happens by it that is not a call of its own, and judged as such.
+    kind: 'control',
+    ...builtinDefinition('Agent', description),
+    /** Rules for a type hold for calls that leave it out. */
+    fromModel: (input) =>
+      typeof input.subagent_type === 'string' && input.subagent_type.trim() !== ''
+        ? input
+        : { ...input, subagent_type: DEFAULT_AGENT },
+    subject: (input) => ({
+      paths: [],
+      summary: sliceWhole(`agent ${input.subagent_type ?? ''}: ${input.description}`, 0, 120),
+    }),
+    concurrencySafe: () => true,
+    run: (input, context) => run(deps, input, context),
+  };
+}
+
+async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Promise<ToolOutput> {
+  const found = await deps.book.resolve(input.subagent_type ?? DEFAULT_AGENT);
+  if (!found.ok) return failed(sentence(found.error));
+  const definition = found.value;
+  if (input.isolation !== undefined && input.isolation !== 'worktree') {
+    return failed(`There is no isolation "${input.isolation}"; only "worktree" is known.`);
+  }
+  const { background, note } = howToRun(deps, input, definition);
+  const { agentContext } = context;
+  const started = await deps.runtime().spawn({
+    definition,
+    description: input.description,
+    prompt: input.prompt,
+    parent: context.agent,
+    toolUseId: context.toolUseId,
+    background,
+    signal: context.signal,
+    ...(input.name === undefined ? {} : { name: input.name }),
+    ...(input.model === undefined ? {} : { model: input.model }),
+    ...(input.effort === undefined ? {} : { effort: input.effort }),
+    ...(input.isolation === undefined ? {} : { isolation: 'worktree' as const }),
+    ...(agentContext === undefined ? {} : { contexts: [agentContext] }),
+  });
+  if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
+  const task = started.value;
+  if (background) return launched(task, input, note);
+  return await finished(deps, { task, input, note });
+}
+
+/** Waiting is the rule; a definition or the call may say otherwise. */
+function howToRun(
+  deps: AgentToolDeps,
+  { run_in_background }: Input,
+  { background, foregroundOnly, name }: AgentDefinition,
+): { readonly background: boolean; readonly note?: string } {
+  if (run_in_background !== true && !background) return { background: false };
+  const why = foregroundOnly
+    ? `agents of the type ${name} are always waited for`
+    : deps.backgroundIsOff();
+  if (why === undefined) return { background: true };
+  return { background: false, note: `[It did not run in the background: ${why}.]` };
+}
+
+function launched(task: AgentTask, { prompt }: Input, note: string | undefined): ToolOutput {
+  const { id, outputFile, description, model } = task;
+  const text = [
+    `The agent runs in the background. agentId: ${id}. output_file: ${outputFile}`,
+    'You will be told when it has ended, with its report. Do not poll, wait or guess what it will say: go on with something else, or end your turn.',
+    ...(note === undefined ? [] : [note]),
+  ].join('\n');
+  return {
+    content: text,
+    structured: {
+      status: 'async_launched',
+      isAsync: true,
+      agentId: id,
+      description,
+      prompt,
+      outputFile,
+      resolvedModel: model,
+    },
+  };
+}
+
+async function finished(
+  deps: AgentToolDeps,
+  { task, input, note }: { task: AgentTask; input: Input; note: string | undefined },
+): Promise<ToolOutput> {
+  const report = await task.ended;
+  const shown = await reportText(report, deps.words);
+  const text = note === undefined ? shown : `${shown}\n${note}`;
+  return {
+    content: text,
+    ...(isFailure(report) ? { isError: true } : {}),
+    structured: structuredOf(report, { task, prompt: input.prompt, text }),
+  };
+}
+
+/** Whether whoever asked has got nothing to work with. */
+function isFailure({ end, text }: AgentReport): boolean {
+  if (end.kind === 'done' || end.kind === 'cut-off') return false;
+  return end.kind !== 'failed' || text.trim() === '';
+}
+
+function structuredOf(
+  { account, worktree, end }: AgentReport,
+  { task, prompt, text }: { task: AgentTask; prompt: string; text: string },
+) {
+  return {
+    status: 'completed',
+    end: end.kind,
+    agentId: task.id,
+    agentType: task.ref.type,
+    content: [{ type: 'text', text }],
+    totalToolUseCount: account.toolUses,
+    totalDurationMs: Math.round(account.seconds * 1000),
+    totalTokens: account.lastTokens ?? 0,
+    usage: account.usage,
+    prompt,
+    resolvedModel: task.model,
+    modelsUsed: account.models,
+    ...(worktree?.kept === true
+      ? { worktreePath: worktree.path, worktreeBranch: worktree.branch }
+      : {}),
+  };
+}
+
+function sentence(text: string): string {
+  const full = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(full) ? full : `${full}.`;
+}
+
+function failed(content: string): ToolOutput {
+  return { content, isError: true, structured: `Error: ${content}` };
+}

@@ -1,0 +1,26 @@
+import type { SessionBudget } from '../budget/session-budget.js';
+import { ok } from '../util/result.js';
+import type { Agent } from './agent.js';
+import type { ChildWorld } from './child-world.js';
+
+/** The main agent, whose time counts while it runs. */
+export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
+  if (budget === undefined) return agent;
+  return {
+    ...agent,
+    run: (start, signal) => budget.main.hold(() => agent.run(start, signal)),
+  };
+}
+
+/** The budget of each agent, under those of everybody above it. */
+export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['budgetFor']> {
+  return (ref, definition) => {
+    const opened = budget.open(ref, definition.budget);
+    if (!opened.ok) return opened;
+    const spending = opened.value;
+    return ok({
+      ...spending,
+      until: (signal) => AbortSignal.any([signal, spending.signal]),
+    });
+  };
+}

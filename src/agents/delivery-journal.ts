@@ -1,0 +1,54 @@
+import type { DeliveryFiles, SyncedLog } from '../env/delivery-files.js';
+import { messageOf } from '../errors.js';
+import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './delivery-records.js';
+
+/** What has begun, ended and arrived in a session, on the disk. */
+export interface DeliveryJournal {
+  /** On the disk when it returns, unless the disk refuses: then it is tried again with the next. */
+  write(record: DeliveryRecord): void;
+  /** What earlier processes of the session wrote. */
+  read(): Promise<ReadonlyMap<string, RunState>>;
+  close(): void;
+}
+
+export function openDeliveryJournal(parts: {
+  readonly files: Pick<DeliveryFiles, 'openLog' | 'readLines'>;
+  /** Absent: nothing is kept. */
+  readonly path: string | undefined;
+  warn(text: string): void;
+}): DeliveryJournal {
+  const { files, path, warn } = parts;
+  let log: SyncedLog | undefined;
+  let unsaved: string[] = [];
+  let warned = false;
+  return {
+    write(record) {
+      if (path === undefined) return;
+      unsaved.push(JSON.stringify(record));
+      log ??= files.openLog(path);
+      try {
+        // Marks of what has arrived only save a look into transcripts.
+        log.append(unsaved, { sync: record.type !== 'delivered' });
+        unsaved = [];
+        warned = false;
+      } catch (thrown) {
+        // The result is told all the same: losing it for a full disk would help nobody.
+        if (!warned) {
+          warn(`what agents report is not safe from a crash just now: ${messageOf(thrown)}`);
+        }
+        warned = true;
+      }
+    },
+    async read() {
+      const records: DeliveryRecord[] = [];
+      if (path !== undefined) {
+        await files.readLines(path, (line) => {
+          const record = readRecord(line);
+          if (record !== undefined) records.push(record);
+        });
+      }
+      return foldRecords(records);
+    },
+    close: () => log?.close(),
+  };
+}

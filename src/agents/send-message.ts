@@ -1,0 +1,130 @@
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { ToolInputs } from '../protocol/tools.schema.js';
+import { builtinDefinition } from '../tools/builtin-definition.js';
+import { failure } from '../tools/output.js';
+import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
+import { sliceWhole } from '../util/truncate.js';
+import { escapeReport } from './child-escape.js';
+import type { OpenDeliveries } from './deliveries.js';
+import type { AgentEnd } from './report.js';
+import description from './send-message.md';
+import type { AgentRuntime } from './spawn.js';
+import type { AgentTask } from './task.js';
+
+export interface SendMessageDeps {
+  runtime(): Pick<AgentRuntime, 'roster' | 'resume' | 'tell'>;
+  readonly deliveries: Pick<OpenDeliveries, 'endOf'>;
+  uuid(): string;
+}
+
+type Input = ToolInputs['SendMessage'];
+
+export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
+  return {
+    name: 'SendMessage',
+    // Whatever the other agent does then is a call of its own, and judged as such.
+    kind: 'control',
+    ...builtinDefinition('SendMessage', description),
+    subject: ({ to, summary, message }) => ({
+      paths: [],
+      summary: sliceWhole(`message to ${to}: ${summary ?? message}`, 0, 120),
+    }),
+    concurrencySafe: () => false,
+    run: (input, context) => send(deps, input, context),
+  };
+}
+
+async function send(
+  deps: SendMessageDeps,
+  { to, message }: Input,
+  { agent }: Pick<ToolContext, 'agent'>,
+): Promise<ToolOutput> {
+  if (message.trim() === '') return failure('The message is empty: nothing was sent.');
+  if (to === agent.id || to === agent.path) return failure('That is you: nothing was sent.');
+  if (to === MAIN_AGENT.id) return toMain(deps, message, agent);
+  const { roster } = deps.runtime();
+  const namesakes = roster.list().filter(({ ref }) => ref.name === to);
+  const [first, ...others] = namesakes;
+  // fail-closed: whoever had the name when it was learnt may not be the one who has it now.
+  if (first !== undefined && others.length > 0 && roster.find(to)?.id !== to) {
+    return failure(ambiguous(to, namesakes, roster.find(to)));
+  }
+  const task = roster.find(to);
+  if (task?.report() === undefined && task?.say(message, agent) === true) {
+    return sent(task.id, `${label(task)} is told between two of its turns.`);
+  }
+  return await goOn(deps, { id: task?.id ?? to, message, agent });
+}
+
+async function goOn(
+  { runtime, deliveries }: SendMessageDeps,
+  { id, message, agent }: { id: string; message: string; agent: AgentRef },
+): Promise<ToolOutput> {
+  const known = runtime().roster.find(id);
+  // It has said its last word but is not quite gone: it can be gone on with as soon as it is.
+  await known?.ended;
+  const end = known?.report()?.end ?? deliveries.endOf(id);
+  const refusal = whyNot(id, end, known);
+  if (refusal !== undefined) return failure(refusal);
+  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
+  const resumed = await runtime().resume(id, text, agent);
+  if (!resumed.ok) return failure(`Nothing was sent: ${resumed.error}. ${WHO}`);
+  return sent(
+    resumed.value.id,
+    `${label(resumed.value)} had ended and goes on in the background with this message. You will be told when it has ended again.`,
+  );
+}
+
+const WHO = 'ListAgents shows who is there.';
+
+function whyNot(
+  id: string,
+  end: AgentEnd | undefined,
+  task: AgentTask | undefined,
+): string | undefined {
+  // fail-closed: what a person has stopped, no agent starts again.
+  if (end?.kind === 'cancelled' && end.by === 'person') {
+    return `${id} was stopped by a person. Only that person can go on with it: nothing was sent. Do not start the same work in another way; tell the user.`;
+  }
+  if (task?.definition.oneShot === true) {
+    return `${label(task)} cannot be gone on with: agents of the type ${task.definition.name} end for good. Start a new one with all that it needs to know.`;
+  }
+  return undefined;
+}
+
+function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOutput {
+  if (agent.id === MAIN_AGENT.id) return failure('That is you: nothing was sent.');
+  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
+  const content = [{ type: 'text' as const, text }];
+  const told = deps.runtime().tell(MAIN_AGENT.id, { uuid: deps.uuid(), content, meta: true });
+  return told
+    ? sent(MAIN_AGENT.id, 'The main agent is told between two of its turns.')
+    : failure('Nobody is there to be told.');
+}
+
+function ambiguous(
+  name: string,
+  namesakes: readonly AgentTask[],
+  newest: AgentTask | undefined,
+): string {
+  const all = namesakes.map((task) => `${task.id} (${label(task)}, ${stateOf(task)})`).join(', ');
+  const target = newest === undefined ? '' : ` The one that has it now is ${newest.id}.`;
+  return `Several agents have had the name "${name}": ${all}.${target} Nothing was sent: address the one that you mean by its id.`;
+}
+
+function sent(id: string, text: string): ToolOutput {
+  return { content: text, structured: { success: true, agentId: id, message: text } };
+}
+
+/** How people and models call an agent. */
+export function label({ ref, description }: Pick<AgentTask, 'ref' | 'description'>): string {
+  const name = ref.name === undefined ? ref.path : `${ref.name}, ${ref.path}`;
+  return `${name} ("${escapeReport(description)}")`;
+}
+
+/** `running`, or how it ended. */
+export function stateOf(task: Pick<AgentTask, 'report'>): string {
+  const end = task.report()?.end;
+  if (end === undefined) return 'running';
+  return end.kind === 'done' ? 'done' : `${end.kind}: ${end.reason}`;
+}

@@ -1,0 +1,143 @@
+import { err, ok, type Result } from '../util/result.js';
+import { type Draw, limitsFor, type Node, shortage } from './node.js';
+import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
+
+/** A wish for a model call, and what must be left for the last turn once it has been made. */
+export interface Ask {
+  readonly call: Amounts;
+  readonly keep: Amounts;
+  /** Set when the model has no known price. */
+  readonly unpriced?: string | undefined;
+}
+
+/** Promised to one call. Real usage takes its place. */
+export interface Reservation {
+  /** Which of the asks it was. */
+  readonly index: number;
+  /** What the call may use. */
+  readonly call: Amounts;
+  /** What was used after all; said again, it adds. `unpriced`: a model whose price is not known. */
+  book(used: Amounts, unpriced?: string): void;
+  /** The call is over: what it did not use is free again. `keep` is kept for the last turn. */
+  end(keep: Amounts): void;
+}
+
+/** What one agent draws on. */
+export interface BudgetAccount {
+  readonly path: string;
+  /** False: nothing on its way up has a limit. */
+  readonly isLimited: boolean;
+  /**
+   * The first of the asks that fits into every budget up to the root. Waits while it could fit once
+   * calls of others are over. An error: it cannot, or `signal` aborted (`undefined`).
+   */
+  reserve(
+    asks: readonly Ask[],
+    signal: AbortSignal,
+  ): Promise<Result<Reservation, Shortage | undefined>>;
+  /** Why this could not be had, whatever calls of others use. */
+  shortOf(ask: Ask): Shortage | undefined;
+  /** Of the budget of time that ends first. */
+  time(): { readonly limit: number; readonly left: number; readonly path: string } | undefined;
+  /** It begins to work: time is used, here and above. */
+  enter(): void;
+  leave(): void;
+  close(): void;
+}
+
+export interface AccountParts {
+  readonly own: Node;
+  readonly chain: readonly Node[];
+  readonly waiting: Set<() => void>;
+  wake(): void;
+}
+
+export function createAccount(parts: AccountParts): BudgetAccount {
+  const { own, chain, waiting, wake } = parts;
+  let kept: Amounts = NOTHING;
+  const keep = (amounts: Amounts): void => {
+    for (const node of chain) node.kept = plus(minus(node.kept, kept), amounts);
+    kept = amounts;
+  };
+  const short = (ask: Ask, when: 'now' | 'ever'): Shortage | undefined => {
+    const draw: Draw = { ...ask, own: kept };
+    for (const node of chain) {
+      const found = shortage(node, own, draw, when);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const grant = (ask: Ask, index: number): Reservation => {
+    // What the agent had kept is part of what it is given, and comes back when the call is over.
+    keep(NOTHING);
+    let held = plus(ask.call, ask.keep);
+    for (const node of chain) node.reserved = plus(node.reserved, held);
+    return {
+      index,
+      call: ask.call,
+      book(used, unpriced) {
+        // What is used is no longer promised.
+        const part = lesser(held, used);
+        held = minus(held, part);
+        for (const node of chain) {
+          node.reserved = minus(node.reserved, part);
+          node.spent = plus(node.spent, used);
+          node.unpriced ??= unpriced;
+        }
+      },
+      end(amounts) {
+        for (const node of chain) node.reserved = minus(node.reserved, held);
+        held = NOTHING;
+        keep(amounts);
+        wake();
+      },
+    };
+  };
+  return {
+    path: own.path,
+    isLimited: chain.length > 0,
+    async reserve(asks, signal) {
+      for (;;) {
+        if (signal.aborted) return err(undefined);
+        const index = asks.findIndex((ask) => short(ask, 'now') === undefined);
+        const fits = asks[index];
+        if (fits !== undefined) return ok(grant(fits, index));
+        const last = asks.at(-1);
+        const never = last === undefined ? undefined : short(last, 'ever');
+        if (never !== undefined || last === undefined) return err(never);
+        await nextChange(waiting, signal);
+      }
+    },
+    shortOf: (ask) => short(ask, 'ever'),
+    time() {
+      let first: { limit: number; left: number; path: string } | undefined;
+      for (const node of chain) {
+        const { seconds: limit } = limitsFor(node, own);
+        if (limit === undefined) continue;
+        const left = limit - node.seconds();
+        if (first === undefined || left < first.left) first = { limit, left, path: node.path };
+      }
+      return first;
+    },
+    enter() {
+      for (const node of chain) node.enter();
+    },
+    leave() {
+      for (const node of chain) node.leave();
+    },
+    close: () => keep(NOTHING),
+  };
+}
+
+/** Until somebody's call is over, or the waiting is. */
+function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      waiting.delete(done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    waiting.add(done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,72 @@
+import { plus, type UsageLedger, type UsageTotals, ZERO_TOTALS } from '../model/usage.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+
+/** What one agent used by itself, without those below it. */
+export interface AccountRow {
+  /** Its path; `unattributed` for calls that belong to no agent that is known. */
+  readonly agent: string;
+  /** Absent for rows that stand for no single agent. */
+  readonly id?: string;
+  readonly type?: string;
+  readonly models: readonly string[];
+  readonly totals: UsageTotals;
+}
+
+/** A row in the field names of the result message. A cost that is not known is null, never zero. */
+export function wireRow({ agent, id, type, models, totals }: AccountRow): Record<string, unknown> {
+  return {
+    agent,
+    ...(id === undefined ? {} : { agent_id: id }),
+    ...(type === undefined ? {} : { agent_type: type }),
+    models,
+    requests: totals.requests,
+    input_tokens: totals.inputTokens,
+    output_tokens: totals.outputTokens,
+    cache_creation_input_tokens: totals.cacheCreationInputTokens,
+    cache_read_input_tokens: totals.cacheReadInputTokens,
+    cost_usd: totals.unpricedRequests > 0 ? null : totals.costUsd,
+    // The part whose price is known: what adds up to `total_cost_usd`.
+    known_cost_usd: totals.costUsd,
+    ...(totals.unpricedRequests > 0 ? { unpriced_requests: totals.unpricedRequests } : {}),
+  };
+}
+
+export const UNATTRIBUTED = 'unattributed';
+
+/** More rows than this are not told one by one. */
+const MOST_ROWS = 200;
+
+/**
+ * Every call of the session, in rows by agent. Added up in their order, they are exactly the total
+ * of the ledger: what belongs to nobody has a row of its own and is not left out.
+ */
+export function accountRows(
+  ledger: Pick<UsageLedger, 'byAgent' | 'modelsOf'>,
+  knows: (path: string) => Pick<AgentRef, 'id' | 'type'> | undefined,
+): readonly AccountRow[] {
+  const rows = [...ledger.byAgent()].map(([agent, totals]): AccountRow => {
+    const ref = knows(agent);
+    const models = ledger.modelsOf(agent);
+    return ref === undefined
+      ? { agent: `${UNATTRIBUTED} (${agent})`, models, totals }
+      : { agent, id: ref.id, type: ref.type, models, totals };
+  });
+  if (rows.length <= MOST_ROWS) return rows;
+  const rest = rows.slice(MOST_ROWS - 1);
+  return [
+    ...rows.slice(0, MOST_ROWS - 1),
+    {
+      agent: `${rest.length} more agents`,
+      models: [...new Set(rest.flatMap(({ models }) => models))],
+      totals: rest.reduce((sum, { totals }) => plus(sum, totals), ZERO_TOTALS),
+    },
+  ];
+}
+
+/** For the result of a run: nothing while the main agent is the only one. */
+export function agentRows(budget: { rows(): readonly AccountRow[] } | undefined): {
+  readonly agents?: readonly Readonly<Record<string, unknown>>[];
+} {
+  const rows = budget?.rows() ?? [];
+  return rows.length > 1 ? { agents: rows.map(wireRow) } : {};
+}

@@ -1,0 +1,46 @@
+import type { InputMessage } from '../loop/types.js';
+import type { UsageLedger } from '../model/usage.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { err, ok, type Result } from '../util/result.js';
+import { type AccountRow, accountRows } from './rows.js';
+import { type AgentSpending, createSpending, type SpendingParts } from './spending.js';
+import { type BudgetTreeOptions, createBudgetTree } from './tree.js';
+import type { BudgetLimits } from './units.js';
+
+export interface SessionBudgetParts
+  extends BudgetTreeOptions,
+    Omit<SpendingParts, 'clock' | 'spentUsd' | 'note'> {
+  readonly ledger: UsageLedger;
+  /** A text of the program, as it is told to a model. */
+  readonly message: (text: string) => InputMessage;
+}
+
+/** The budgets of a session: of the main agent and of all that it starts. */
+export interface SessionBudget {
+  readonly main: AgentSpending;
+  /** For an agent that is about to start. An error says which budget does not allow it. */
+  open(ref: AgentRef, limits: BudgetLimits): Result<AgentSpending, string>;
+  /** What every agent used by itself. The rows add up to the total. */
+  rows(): readonly AccountRow[];
+}
+
+export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
+  const { ledger, message, ...rest } = parts;
+  const tree = createBudgetTree(rest);
+  const spending: SpendingParts = {
+    ...rest,
+    note: message,
+    spentUsd: () => ledger.total().costUsd,
+  };
+  const known = new Map<string, AgentRef>([[MAIN_AGENT.path, MAIN_AGENT]]);
+  return {
+    main: createSpending(tree.main, spending, { isChild: false }),
+    open(ref, limits) {
+      const account = tree.open(ref, limits);
+      if (!account.ok) return err(account.error);
+      known.set(ref.path, ref);
+      return ok(createSpending(account.value, spending, { isChild: true }));
+    },
+    rows: () => accountRows(ledger, (path) => known.get(path)),
+  };
+}

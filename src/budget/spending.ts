@@ -1,0 +1,275 @@
+import type { Clock } from '../env/clock.js';
+import type { InputMessage, LoopOutcome, StopReason } from '../loop/types.js';
+import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../model/client.js';
+import { ABORTED } from '../model/failures.js';
+import { metered } from '../model/metered.js';
+import type { Usage } from '../protocol/content.js';
+import { err, ok, type Result } from '../util/result.js';
+import type { BudgetAccount, Reservation } from './account.js';
+import {
+  type CallEstimate,
+  createCallEstimate,
+  type SizedAsk,
+  type TokenEstimate,
+} from './estimate.js';
+import { lastTurnText, stopFor, withLastWord } from './last-turn.js';
+import { NOTHING, nanosOf, type Shortage, shortageWords } from './units.js';
+
+export interface SpendingParts {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly tokens: TokenEstimate;
+  /** Dollars; undefined where no price is known. */
+  price(model: string, usage: Usage): number | undefined;
+  /** What the program says to a model. */
+  note(text: string): InputMessage;
+  /** Dollars of the whole session so far. */
+  spentUsd(): number;
+}
+
+/** How one agent uses its budget, and how it is brought to an end. */
+export interface AgentSpending {
+  /** For its turns: every call is reserved beforehand, and one that no longer fits becomes the last. */
+  client(client: ModelClient): ModelClient;
+  /** For side jobs such as summaries: reserved too, and refused where they do not fit. */
+  side(client: ModelClient): ModelClient;
+  shouldStop(turnsTaken: number): StopReason | undefined;
+  /** Said to the agent with its results, once, when little is left: the next turn is its last. */
+  windDown(): InputMessage | undefined;
+  /** Aborts when the time of the agent is up. */
+  readonly signal: AbortSignal;
+  /** Runs the agent. Time is used meanwhile; an end that its budget caused is called so. */
+  hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  close(): void;
+}
+
+/** From this share of a time on, an agent is told to come to an end. */
+const TIME_TO_END = 0.9;
+/** Longer ones are waited for in steps: timers cannot hold them. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface State {
+  readonly account: BudgetAccount;
+  readonly parts: SpendingParts;
+  readonly estimate: CallEstimate;
+  /** Why the agent is at its end, once it is. */
+  short: Shortage | undefined;
+  /** `told`: its next call is the last. `over`: it was made, or could not be. */
+  phase: 'running' | 'told' | 'over';
+}
+
+/** `isChild`: whoever asked for its work has to know that it was told to stop, even if it answered. */
+export function createSpending(
+  account: BudgetAccount,
+  parts: SpendingParts,
+  { isChild }: { readonly isChild: boolean },
+): AgentSpending {
+  const state: State = {
+    account,
+    parts,
+    estimate: createCallEstimate({ ...parts, now: parts.clock.monotonic }),
+    short: undefined,
+    phase: 'running',
+  };
+  const controller = new AbortController();
+  const { signal } = controller;
+  const disarm = isChild ? armTimer(state, controller) : () => undefined;
+  return {
+    client: (client) => reserving(client, state, { admit: turn, isTurn: true }),
+    side: (client) => reserving(client, state, { admit: side, isTurn: false }),
+    shouldStop() {
+      const time = account.time();
+      if (time !== undefined && time.left <= 0) finish(state, { unit: 'seconds', ...time });
+      return state.phase === 'over' ? reasonOf(state) : undefined;
+    },
+    windDown() {
+      if (!account.isLimited || state.phase !== 'running') return undefined;
+      const short = nearlyOver(state);
+      if (short === undefined) return undefined;
+      state.short = short;
+      state.phase = 'told';
+      return parts.note(lastTurnText(short));
+    },
+    signal,
+    async hold(work) {
+      // The time of a child is used from its start to its end.
+      if (!isChild) account.enter();
+      try {
+        const outcome = await work();
+        const isOver = state.phase === 'over' && isCut(outcome.reason, { isChild, signal });
+        const reason = isOver ? reasonOf(state) : undefined;
+        return reason === undefined ? outcome : { ...outcome, reason };
+      } finally {
+        if (!isChild) account.leave();
+      }
+    },
+    close() {
+      disarm();
+      account.close();
+    },
+  };
+}
+
+/** Whether a run that is over because of its budget ended because of it. */
+function isCut(
+  { kind }: StopReason,
+  { isChild, signal }: { readonly isChild: boolean; readonly signal: AbortSignal },
+): boolean {
+  switch (kind) {
+    case 'completed':
+    case 'finished':
+      return isChild;
+    case 'aborted':
+      return signal.aborted;
+    default:
+      // A call that was refused is a failure of the model to the loop.
+      return kind === 'model_failure';
+  }
+}
+
+function reasonOf({ short, parts }: State): StopReason | undefined {
+  return short === undefined ? undefined : stopFor(short, parts.spentUsd());
+}
+
+/** Ends the agent when the first budget of time on its way up is used up. */
+function armTimer(state: State, controller: AbortController): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const arm = (): void => {
+    const time = state.account.time();
+    if (time === undefined) return;
+    if (time.left > 0) {
+      // Rounded up, so that it is over when the timer fires.
+      timer = setTimeout(arm, Math.min(LONGEST_TIMER_MS, Math.ceil(time.left * 1000)));
+      return;
+    }
+    finish(state, { unit: 'seconds', ...time });
+    controller.abort(new Error(shortageWords({ unit: 'seconds', ...time })));
+  };
+  arm();
+  return () => clearTimeout(timer);
+}
+
+function finish(state: State, short: Shortage): void {
+  state.short = short;
+  state.phase = 'over';
+}
+
+/** Whether one more normal call would leave too little for the last one. */
+function nearlyOver({ account, estimate }: State): Shortage | undefined {
+  const time = account.time();
+  if (time !== undefined && time.left <= time.limit * (1 - TIME_TO_END)) {
+    return { unit: 'seconds', ...time };
+  }
+  const next = estimate.next();
+  return next === undefined ? undefined : account.shortOf(next);
+}
+
+interface Admitted {
+  readonly request: ModelRequest;
+  readonly reservation: Reservation;
+}
+
+type Admission = Promise<Result<Admitted, ModelFailure>>;
+
+/** A normal turn, or the last one: what does not fit any more is said to the model with the call. */
+async function turn(state: State, request: ModelRequest, signal: AbortSignal): Admission {
+  const { account, estimate, parts } = state;
+  if (state.phase === 'running') {
+    const asks = estimate.asks(request);
+    const granted = await account.reserve(asks, signal);
+    if (granted.ok) return ok(admitted(request, asks, granted.value));
+    if (granted.error === undefined) return err(ABORTED);
+    state.short = granted.error;
+  }
+  const wasTold = state.phase === 'told';
+  const { short } = state;
+  const asks = estimate.lastAsks(request);
+  const granted = await account.reserve(asks, signal);
+  if (!granted.ok) {
+    if (granted.error === undefined) return err(ABORTED);
+    finish(state, granted.error);
+    return err(refusal(granted.error));
+  }
+  state.phase = 'over';
+  const text = short === undefined || wasTold ? undefined : parts.note(lastTurnText(short));
+  return ok(
+    admitted(text === undefined ? request : withLastWord(request, text), asks, granted.value),
+  );
+}
+
+async function side(state: State, request: ModelRequest, signal: AbortSignal): Admission {
+  const granted = await state.account.reserve([state.estimate.sideAsk(request)], signal);
+  if (granted.ok) return ok({ request, reservation: granted.value });
+  return err(granted.error === undefined ? ABORTED : refusal(granted.error));
+}
+
+function admitted(
+  request: ModelRequest,
+  asks: readonly SizedAsk[],
+  reservation: Reservation,
+): Admitted {
+  const maxTokens = asks[reservation.index]?.maxTokens ?? request.maxTokens;
+  return {
+    request: maxTokens === request.maxTokens ? request : { ...request, maxTokens },
+    reservation,
+  };
+}
+
+interface Manner {
+  admit(state: State, request: ModelRequest, signal: AbortSignal): Admission;
+  readonly isTurn: boolean;
+}
+
+/** The same client, but nothing is asked that was not admitted, and what it took is booked. */
+function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner): ModelClient {
+  if (!state.account.isLimited) return client;
+  async function* stream(wanted: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const admission = await admit(state, wanted, signal);
+    if (!admission.ok) {
+      yield { type: 'failure', failure: admission.error };
+      return;
+    }
+    const { request, reservation } = admission.value;
+    const bill = createBill(state, reservation, isTurn ? request : undefined);
+    const counted = metered(client, { clock: state.parts.clock, book: bill.book });
+    try {
+      yield* counted.stream(request, signal);
+    } finally {
+      bill.settle();
+    }
+  }
+  return { provider: client.provider, stream };
+}
+
+/** What a call takes: one turn, and the tokens of all its attempts. */
+function createBill(state: State, reservation: Reservation, turnRequest: ModelRequest | undefined) {
+  const { estimate, parts } = state;
+  let turns = 1;
+  return {
+    book(model: string, usage: Usage): void {
+      const usd = parts.price(model, usage);
+      const tokens =
+        usage.input_tokens +
+        usage.output_tokens +
+        usage.cache_creation_input_tokens +
+        usage.cache_read_input_tokens;
+      // fail-closed: for a server that counts nothing, all that the call might have used is used.
+      const used = tokens === 0 ? reservation.call : { tokens, nanoUsd: nanosOf(usd ?? 0) };
+      reservation.book({ ...used, turns }, usd === undefined ? model : undefined);
+      turns = 0;
+      if (turnRequest !== undefined && tokens > 0) estimate.learn(turnRequest, model, usage);
+    },
+    settle(): void {
+      // After the last turn there is nothing to keep anything for.
+      reservation.end(state.phase === 'over' ? NOTHING : estimate.kept());
+    },
+  };
+}
+
+function refusal(short: Shortage): ModelFailure {
+  return {
+    kind: 'billing',
+    message: shortageWords(short),
+    remedy: 'Raise the budget, or start the work anew in smaller parts.',
+    retryable: false,
+  };
+}

@@ -1,0 +1,117 @@
+/** What an agent may use up; its own part and that of everybody below it. Absent: no bound. */
+export interface BudgetLimits {
+  /** Model round-trips. */
+  readonly turns?: number | undefined;
+  /** All tokens, those read from a cache included. */
+  readonly tokens?: number | undefined;
+  /** Dollars. Refused where a price is not known. */
+  readonly usd?: number | undefined;
+  readonly seconds?: number | undefined;
+  /** Agents that may be started in all. */
+  readonly fanOut?: number | undefined;
+}
+
+export type BudgetUnit = keyof BudgetLimits;
+
+/** What a model call uses up. */
+export const CALL_UNITS = ['turns', 'tokens', 'nanoUsd'] as const;
+export type CallUnit = (typeof CALL_UNITS)[number];
+
+/** Whole numbers, so that what is added and taken away again leaves nothing behind. */
+export type Amounts = Readonly<Record<CallUnit, number>>;
+
+export const NOTHING: Amounts = { turns: 0, tokens: 0, nanoUsd: 0 };
+
+const NANOS = 1_000_000_000;
+
+/** fail-closed: what is used is rounded up. */
+export function nanosOf(usd: number): number {
+  return Math.ceil(usd * NANOS - ROUNDING);
+}
+
+/** What a product of floating numbers may be off by, in billionths of a dollar. */
+const ROUNDING = 1e-6;
+
+/** The limits in the units of a call. fail-closed: what may be used is rounded down. */
+export function callLimits(limits: BudgetLimits): Partial<Amounts> {
+  return {
+    ...(limits.turns === undefined ? {} : { turns: Math.floor(limits.turns) }),
+    ...(limits.tokens === undefined ? {} : { tokens: Math.floor(limits.tokens) }),
+    ...(limits.usd === undefined ? {} : { nanoUsd: Math.floor(limits.usd * NANOS + ROUNDING) }),
+  };
+}
+
+export function plus(a: Amounts, b: Amounts): Amounts {
+  return {
+    turns: a.turns + b.turns,
+    tokens: a.tokens + b.tokens,
+    nanoUsd: a.nanoUsd + b.nanoUsd,
+  };
+}
+
+export function minus(a: Amounts, b: Amounts): Amounts {
+  return {
+    turns: a.turns - b.turns,
+    tokens: a.tokens - b.tokens,
+    nanoUsd: a.nanoUsd - b.nanoUsd,
+  };
+}
+
+export function lesser(a: Amounts, b: Amounts): Amounts {
+  return {
+    turns: Math.min(a.turns, b.turns),
+    tokens: Math.min(a.tokens, b.tokens),
+    nanoUsd: Math.min(a.nanoUsd, b.nanoUsd),
+  };
+}
+
+/** The stricter of two limits, unit by unit. */
+export function strictest(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
+  const limits: { -readonly [Unit in BudgetUnit]?: number } = {};
+  for (const unit of BUDGET_UNITS) {
+    const both = [a[unit], b[unit]].filter((limit) => limit !== undefined);
+    if (both.length > 0) limits[unit] = Math.min(...both);
+  }
+  return limits;
+}
+
+export const BUDGET_UNITS: readonly BudgetUnit[] = ['turns', 'tokens', 'usd', 'seconds', 'fanOut'];
+
+export function hasLimit(limits: BudgetLimits): boolean {
+  return BUDGET_UNITS.some((unit) => limits[unit] !== undefined);
+}
+
+/** Why something is not to be had. */
+export interface Shortage {
+  readonly unit: BudgetUnit;
+  readonly limit: number;
+  /** What nobody has used or been promised. */
+  readonly left: number;
+  /** Whose budget it is. */
+  readonly path: string;
+  /** Dollars cannot be counted: this model has no known price. */
+  readonly unpriced?: string;
+}
+
+/** `1,900 tokens`. */
+export function quantity(unit: BudgetUnit, value: number): string {
+  if (unit === 'usd') return `$${value.toFixed(6).replace(/0{1,4}$/, '')}`;
+  const number = (unit === 'seconds' ? Math.ceil(value) : value).toLocaleString('en-US');
+  if (unit === 'fanOut') return `${number} ${value === 1 ? 'agent' : 'agents'}`;
+  return `${number} ${value === 1 ? unit.slice(0, -1) : unit}`;
+}
+
+/** One clause: which budget it is and why it does not do. */
+export function shortageWords({ unit, limit, left, path, unpriced }: Shortage): string {
+  const whose = path === 'main' ? 'the session' : path;
+  const budget = `the budget of ${quantity(unit, limit)} of ${whose}`;
+  if (unpriced !== undefined)
+    return `${budget} cannot be kept: the price of ${unpriced} is not known`;
+  return left <= 0
+    ? `${budget} is used up`
+    : `${budget} does not go further: ${quantity(unit, left)} left`;
+}
+
+export function usdOf(nanos: number): number {
+  return nanos / NANOS;
+}

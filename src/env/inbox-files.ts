@@ -1,0 +1,140 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { messageOf, systemCodeOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
+import { makePrivateDirectory } from './append-log.js';
+import { dirname } from './paths.js';
+import { MARKER_VARIABLE } from './process-tree.js';
+
+/** What questions and answers on the disk ask of it. Synchronous: they are small and rare. */
+export interface InboxFiles {
+  /** Makes a file for its owner alone, on the disk when it returns. False: there is one already. Throws. */
+  putOnce(path: string, text: string): boolean;
+  /**
+   * A file that is ours and that nobody else may write. Undefined: there is none. An error: there is
+   * one that does not count, and why.
+   */
+  readOwn(path: string): Result<string, string> | undefined;
+  /** Names in a directory; none when it cannot be read. */
+  list(directory: string): readonly string[];
+  remove(path: string): void;
+}
+
+export const nodeInboxFiles: InboxFiles = {
+  putOnce,
+  readOwn,
+  list(directory) {
+    try {
+      return readdirSync(directory);
+    } catch {
+      // No question was ever put.
+      return [];
+    }
+  },
+  remove: (path) => rmSync(path, { force: true }),
+};
+
+const NEW_FILE =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const MOST_BYTES = 1 << 20;
+
+function putOnce(path: string, text: string): boolean {
+  makePrivateDirectory(dirname(path));
+  // The empty file keeps the place; the rename fills it at once, so that nobody reads half of it.
+  let fd: number;
+  try {
+    fd = openSync(path, NEW_FILE, 0o600);
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+  closeSync(fd);
+  const draft = `${path}.${process.pid}.tmp`;
+  const out = openSync(draft, NEW_FILE, 0o600);
+  try {
+    const bytes = Buffer.from(text, 'utf8');
+    for (let at = 0; at < bytes.length; ) at += writeSync(out, bytes, at);
+    fsyncSync(out);
+  } finally {
+    closeSync(out);
+  }
+  renameSync(draft, path);
+  return true;
+}
+
+function readOwn(path: string): Result<string, string> | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, READ);
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT' ? undefined : err(messageOf(thrown));
+  }
+  try {
+    const stat = fstatSync(fd);
+    // fail-closed: what others could have written says nothing.
+    if (!stat.isFile()) return err('it is not a regular file');
+    if (process.getuid !== undefined && stat.uid !== process.getuid()) {
+      return err('it belongs to another user');
+    }
+    if (process.platform !== 'win32' && (stat.mode & 0o022) !== 0) {
+      return err('others may write it');
+    }
+    if (stat.nlink !== 1) return err('it has other names');
+    if (stat.size > MOST_BYTES) return err('it is too long');
+    // Still being made: the next look finds it whole.
+    if (stat.size === 0) return undefined;
+    return ok(readFileSync(fd, 'utf8'));
+  } catch (thrown) {
+    return err(messageOf(thrown));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** By which commands know that an agent runs them. */
+const AGENT_MARKS: readonly string[] = ['PORTCULLIS', 'CLAUDECODE', MARKER_VARIABLE];
+const MOST_ANCESTORS = 64;
+
+/**
+ * Whether this process was started by an agent: by its own environment, or, where the system shows
+ * it, by that of a process above it, which `env -u` does not change.
+ */
+export function isRunByAgent(
+  env: Readonly<Record<string, string | undefined>>,
+  askers: readonly number[],
+): boolean {
+  if (AGENT_MARKS.some((name) => (env[name] ?? '') !== '')) return true;
+  let pid = process.ppid;
+  for (let steps = 0; pid > 1 && steps < MOST_ANCESTORS; steps++) {
+    if (askers.includes(pid)) return true;
+    const above = lookAt(pid);
+    if (above === undefined) return false;
+    if (above.marked) return true;
+    pid = above.parent;
+  }
+  return false;
+}
+
+function lookAt(pid: number): { readonly parent: number; readonly marked: boolean } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    const names = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const marked = names.some((one) => AGENT_MARKS.some((name) => one.startsWith(`${name}=`)));
+    return { parent, marked };
+  } catch {
+    // Gone, another user's, or a system without /proc: nothing more is to be seen from here.
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { ChildWorld } from '../agents/child-world.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { createChildPlaces } from '../agents/workspace-place.js';
+import { worktreeSettings } from '../agents/worktree-settings.js';
+import { findRepositoryRoot, join } from '../env/paths.js';
+import type { ProcessSupervisor } from '../env/process.js';
+import { createWorktreeHooks } from '../hooks/worktree-hooks.js';
+import type { Guard } from '../permissions/guard.js';
+import { workspaceFence } from '../permissions/workspace-fence.js';
+import type { WriteLedger } from '../tools/write-ledger.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+export interface WorkspaceParts {
+  readonly processes: ProcessSupervisor;
+  readonly hooks: Pick<OpenHooks, 'dispatch' | 'tell'>;
+}
+
+/** Workspaces of agents: how they come about, and what keeps agents in them. */
+export function openWorkspaces(
+  config: Pick<SessionConfig, 'cwd'>,
+  ground: Ground,
+  { processes, hooks }: WorkspaceParts,
+) {
+  const { fs, env } = ground;
+  const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
+  const settings = (): unknown => ground.settings.values.get('worktree')?.value;
+  const guard: Guard = workspaceFence({
+    fs,
+    projectDir,
+    shared: () =>
+      worktreeSettings(settings()).symlinkDirectories.map((name) => join(projectDir, name)),
+  });
+  return {
+    guard,
+    /** Once it is known who writes down what was written. */
+    placesFor: (ledger: WriteLedger): NonNullable<ChildWorld['workspaceFor']> =>
+      createChildPlaces({
+        fs,
+        processes,
+        env,
+        projectDir,
+        temporaryDirectory: ground.host.temporaryDirectory,
+        ledger,
+        settings,
+        hooks: createWorktreeHooks({ ...hooks, fs, projectDir }),
+        warn: hooks.tell,
+      }),
+  };
+}

@@ -1,0 +1,214 @@
+import { agentsReminder } from '../agents/agent-context.js';
+import { AGENT_TOOL, agentTool } from '../agents/agent-tool.js';
+import { createAgentFences } from '../agents/child-fence.js';
+import { reportCap } from '../agents/child-words.js';
+import type { AgentDefinition } from '../agents/definition.js';
+import { readHostAgents } from '../agents/definition-host.js';
+import type { AgentBook } from '../agents/definition-types.js';
+import { agentNotice, openAgentBook } from '../agents/definitions.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
+import { reminder } from '../context/reminders.js';
+import { homeDirectory, join } from '../env/paths.js';
+import { PortcullisError } from '../errors.js';
+import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
+import type { InputMessage } from '../loop/types.js';
+import type { GateExtension } from '../permissions/open.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { parseYaml } from '../skills/parse-yaml.js';
+import type { StopsAgents } from '../tools/builtin/task-stop.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { AnyTool } from '../tools/tool.js';
+import { openArrival } from './arrival.js';
+import { putHooks } from './child-hooks.js';
+import { type ChildWorldParts, openChildWorld } from './child-world.js';
+import { earlierAgent } from './earlier-agent.js';
+import { folderTrust } from './folder-trust.js';
+import { forkRunner } from './fork-skill.js';
+import type { Ground, Log } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+/** How long the end of a headless run waits for agents in the background. */
+const PATIENCE_MS = 30 * 60_000;
+
+export interface AgentParts {
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+}
+
+/** The kinds of agents that there are. Nothing is read yet. */
+export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
+  const host = readHostAgents(config.agents);
+  if (!host.ok) throw new PortcullisError('usage', host.error);
+  return openAgentBook({
+    fs: ground.fs,
+    cwd: config.cwd,
+    configDir: ground.configDir,
+    managedDir: managedSettingsDirectory(ground.host.os),
+    sources: ground.sources,
+    additionalDirectories: () => ground.workspace.roots.slice(1),
+    trusts: folderTrust(config, ground),
+    host: host.value,
+    parseYaml,
+  });
+}
+
+/** The agents of a session: which kinds there are, the tools around them, and those that run. */
+export function openAgents(config: SessionConfig, ground: Ground, parts: AgentParts) {
+  const { env, fs } = ground;
+  const { log, hooks } = parts;
+  const { sessionId } = log.history;
+  const book = openKinds(config, ground);
+  const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
+  const pools = new Map<string, ToolPool>();
+  let runtime: AgentRuntime | undefined;
+  let tellMain: (message: InputMessage) => void = () => undefined;
+  const running = (): AgentRuntime => {
+    if (runtime === undefined) throw new PortcullisError('internal', 'no agent can run yet');
+    return runtime;
+  };
+  const spill = async (name: string, text: string): Promise<string> => {
+    const file = join(log.store.spillDirectory(sessionId), `${name}.txt`);
+    await fs.writeAtomic(file, text, { mode: 0o600 });
+    return file;
+  };
+  let canResume = false;
+  const words = { cap: reportCap(env), spill, canResume: () => canResume };
+  const arrival = openArrival(config, ground, { log, words, runtime: running, tell: hooks.tell });
+  const { deliveries } = arrival;
+  const extension: GateExtension = {
+    guards: [fences.guard, ...arrival.guards(() => runtime)],
+    resolvers: [],
+    rules: fences.rules,
+  };
+  const tools: AnyTool[] = [
+    agentTool({
+      book,
+      runtime: running,
+      words,
+      backgroundIsOff: () =>
+        env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
+          ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
+          : undefined,
+    }),
+    ...arrival.tools,
+  ];
+  return {
+    book,
+    extension,
+    arrival,
+    tools,
+    fences,
+    runtime: running,
+    stops: stopsAgents(() => runtime),
+    /** The tools of an agent that runs; undefined: of the session. */
+    poolOf: (agent: AgentRef | undefined) =>
+      agent === undefined ? undefined : pools.get(agent.id),
+    /** The kinds that a model with these tools may start. */
+    async listing(pool: ToolPool): Promise<string | undefined> {
+      if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
+      const text = agentsReminder(await book.list());
+      return text === undefined ? undefined : reminder(text);
+    },
+    /** What exists only once the gate does. */
+    lend(
+      lent: Omit<ChildWorldParts, 'hooks' | 'log' | 'fences' | 'pools' | 'listing' | 'heard'>,
+    ): void {
+      const world = openChildWorld(config, ground, {
+        ...lent,
+        ...parts,
+        fences,
+        pools,
+        listing: (pool) => this.listing(pool),
+        heard: arrival.heard,
+      });
+      canResume = lent.hands.builtins.pool.resolve('SendMessage') !== undefined;
+      runtime = createAgentRuntime({
+        world,
+        limits: () => limitsOf(ground),
+        deliveries,
+        tellMain: (message) => tellMain(message),
+        find: (type) => book.find(type),
+        earlier: (id) => earlierAgent(log, id),
+      });
+      lent.skills.lendFork(forkRunner({ book, runtime: running, words }));
+    },
+    /** Where the main agent hears of agents that have ended. */
+    onArrival(tell: (message: InputMessage) => void): void {
+      tellMain = tell;
+    },
+    background: {
+      running: () => runtime?.roster.running().filter(({ ref }) => ref.background).length ?? 0,
+      patienceMs: () => positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS,
+      tell: (id: string, message: InputMessage) => runtime?.tell(id, message) ?? false,
+    },
+    /** Agents that nobody waits for, as hooks are shown them. */
+    backgroundTasks: (): readonly BackgroundTaskFacts[] =>
+      (runtime?.roster.running() ?? [])
+        .filter(({ ref }) => ref.background)
+        .map(({ id, description, ref }) => ({
+          id,
+          type: 'subagent',
+          status: 'running',
+          description,
+          agent_type: ref.type,
+        })),
+    /** The main agent is of this kind: its fence and its hooks hold for the session. */
+    runsAs(definition: AgentDefinition): void {
+      const fence = fences.raise(MAIN_AGENT, definition);
+      if (!fence.ok) throw new PortcullisError('usage', fence.error);
+      putHooks(hooks, MAIN_AGENT, definition);
+    },
+    /** Definitions that are not in force, for people. */
+    async notice(): Promise<string | undefined> {
+      return agentNotice(await book.problems());
+    },
+    async close(): Promise<void> {
+      await runtime?.close();
+      await deliveries.settled();
+      arrival.close();
+    },
+  };
+}
+
+export type OpenAgents = ReturnType<typeof openAgents>;
+
+/** An agent may end those that it started, the main one all of them. */
+function stopsAgents(runtime: () => AgentRuntime | undefined): StopsAgents {
+  return {
+    stop(id, { agent }) {
+      const agents = runtime();
+      const task = agents?.roster.find(id);
+      const isOwn = agent.depth === 0 || task?.ref.path.startsWith(`${agent.path}/`) === true;
+      if (agents === undefined || task === undefined || !isOwn) return undefined;
+      const had = task.report() !== undefined;
+      if (!had) agents.cancel(task, 'parent', `${agent.path} stopped it`);
+      return { id: task.id, description: task.description, had };
+    },
+  };
+}
+
+/** Of the environment and the settings the lower one holds. */
+function limitsOf({ env, settings }: Ground): AgentLimits {
+  const said = (name: string): number | undefined => {
+    const value = settings.values.get(`portcullis.limits.${name}`)?.value;
+    return typeof value === 'number' ? value : undefined;
+  };
+  const lower = (...values: readonly (number | undefined)[]): number | undefined => {
+    const given = values.filter((value) => value !== undefined);
+    return given.length === 0 ? undefined : Math.min(...given);
+  };
+  const depth = lower(said('agentDepth'), positive(env.CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH));
+  const most = lower(said('agentConcurrency'), positive(env.CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS));
+  return {
+    depth: depth ?? DEFAULT_LIMITS.depth,
+    concurrency: most ?? DEFAULT_LIMITS.concurrency,
+  };
+}
+
+function positive(text: string | undefined): number | undefined {
+  const value = Number(text);
+  return text !== undefined && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}

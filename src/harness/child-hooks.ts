@@ -1,0 +1,87 @@
+import type { ChildFacts, ChildHooks } from '../agents/child-world.js';
+import type { AgentDefinition, DefinitionSource } from '../agents/definition.js';
+import { instructionsReminder } from '../context/instructions-reminder.js';
+import { createAgentHooks } from '../hooks/agent-hooks.js';
+import { createCompactHooks } from '../hooks/compact-hooks.js';
+import type { Scene } from '../hooks/scene.js';
+import { createStopHooks, stopHookCap } from '../hooks/stop-hooks.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { SettingSource } from '../util/sourced.js';
+import type { ChildWorldParts } from './child-world.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+/** What hooks see and do around the agents of a session. */
+export function childHooks(
+  { env }: Ground,
+  { hooks, hands, log, instructions, skills }: ChildWorldParts,
+): ChildHooks {
+  const { dispatch, tell, notes } = hooks;
+  const start = createAgentHooks({ dispatch, tell }).subagentStart;
+  const compact = createCompactHooks(dispatch);
+  return {
+    start,
+    stop: () => createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    scoped: (ref, definition) => putHooks(hooks, ref, definition),
+    afterBatch: (scene) => (batch, signal) => hands.events.afterBatch(batch, scene(signal)),
+    compaction: (scene, child) => ({
+      before: ({ trigger, instructions: wanted }, signal) =>
+        compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),
+      async after({ trigger, summary }, signal) {
+        await compact.after({ ...modeless(scene(signal)), trigger, summary });
+        skills.invoker.forget(child.ref.path);
+        const again = await instructionsAgain(child, instructions);
+        return again === undefined ? [] : [again];
+      },
+    }),
+    notes,
+    transcriptOf: ({ id }) => log.store.transcriptPath(log.history.sessionId, id),
+  };
+}
+
+/** Puts the hooks of a definition in force for one agent. Returns what ends it. */
+export function putHooks(
+  { addScoped }: Pick<OpenHooks, 'addScoped'>,
+  ref: AgentRef,
+  definition: AgentDefinition,
+): () => void {
+  if (definition.hooks === undefined) return () => undefined;
+  return addScoped({
+    kind: 'agent',
+    agentId: ref.id,
+    name: definition.name,
+    hooks: definition.hooks,
+    source: SOURCES[definition.source],
+    trusted: isTrusted(definition),
+    ...(definition.file === undefined ? {} : { file: definition.file }),
+    ...(definition.line === undefined ? {} : { line: definition.line }),
+  });
+}
+
+/** fail-closed: whose trust was not looked into is not trusted to execute, unless no folder is in play. */
+function isTrusted({ trusted, source }: AgentDefinition): boolean {
+  return trusted ?? source !== 'project';
+}
+
+async function instructionsAgain(
+  { definition }: ChildFacts,
+  { book }: ChildWorldParts['instructions'],
+): Promise<string | undefined> {
+  if (definition.omitInstructions) return undefined;
+  const { files } = await book.open();
+  const shown = files.filter(({ scope }) => scope !== 'memory');
+  return instructionsReminder(shown, { occasion: 'compact' });
+}
+
+function modeless({ mode: _mode, ...scene }: Scene): Omit<Scene, 'mode'> {
+  return scene;
+}
+
+const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
+  managed: 'managed',
+  flag: 'cli',
+  project: 'project',
+  user: 'user',
+  plugin: 'plugin',
+  builtin: 'user',
+};

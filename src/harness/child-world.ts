@@ -1,0 +1,226 @@
+import { childSystem } from '../agents/agent-context.js';
+import { AGENT_TOOL } from '../agents/agent-tool.js';
+import { changesNothing } from '../agents/call-facts.js';
+import { createCallLedger } from '../agents/call-ledger.js';
+import { childBudgets } from '../agents/child-budget.js';
+import type { AgentFences } from '../agents/child-fence.js';
+import type { ChildFacts, ChildHands, ChildOutput, ChildWorld } from '../agents/child-world.js';
+import { bareName } from '../agents/definition-tools.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { createLimits } from '../budget/limits.js';
+import { instructionsReminder } from '../context/instructions-reminder.js';
+import { reminder } from '../context/reminders.js';
+import { createAppendLog } from '../env/append-log.js';
+import { join } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import type { InputMessage } from '../loop/types.js';
+import { createRecorder } from '../session/recorder.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import type { Invoke } from '../tools/invocation.js';
+import { createInvoke } from '../tools/invoke.js';
+import type { ToolPool } from '../tools/pool.js';
+import { VERSION } from '../version.js';
+import { childHooks } from './child-hooks.js';
+import { openingFacts } from './context-facts.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+import type { OpenSkills } from './skills.js';
+
+export interface ChildWorldParts {
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly model: ModelLayer;
+  readonly hands: Hands;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
+  readonly fences: AgentFences;
+  /** The tools of the agents that run, by their ids. */
+  readonly pools: Map<string, ToolPool>;
+  /** The kinds of agents that one with these tools may start. */
+  listing(pool: ToolPool): Promise<string | undefined>;
+  /** What an agent has recorded just now. */
+  heard(event: Parameters<ChildWorld['emit']>[0]): void;
+  /** Of other parts of the session: workspaces, budgets, servers. */
+  readonly more?: Pick<ChildWorld, 'workspaceFor' | 'budgetFor' | 'serversFor'>;
+}
+
+/** What a session lends to the agents that work in it. */
+export function openChildWorld(
+  config: SessionConfig,
+  ground: Ground,
+  parts: ChildWorldParts,
+): ChildWorld {
+  const { clock, env, workspace, gitBranch } = ground;
+  const { log, hooks, model, hands, skills, pools } = parts;
+  const { sessionId } = log.history;
+  const { permissions, builtins } = hands;
+  const { ledger } = model;
+  const spent = createLimits({
+    maxTurns: undefined,
+    maxBudgetUsd: config.maxBudgetUsd,
+    spentUsd: () => ledger.total().costUsd,
+    unpricedCalls: () => ledger.total().unpricedRequests,
+    stuck: () => undefined,
+  });
+  return {
+    clock,
+    env,
+    provider: model.client.provider,
+    choices: model.choices,
+    client: model.clientFor,
+    costOf({ path }) {
+      const own = ledger.of(path);
+      return own.unpricedRequests > 0 ? undefined : own.costUsd;
+    },
+    pool: () => builtins.pool,
+    invoke(hand) {
+      pools.set(hand.ref.id, hand.pool);
+      return childInvoke(config, parts, hand);
+    },
+    record: (ref, place) =>
+      createRecorder({
+        store: log.store,
+        sessionId,
+        clock,
+        version: VERSION,
+        entrypoint: config.entrypoint,
+        agentId: ref.id,
+        ...place,
+        ...(gitBranch === undefined ? {} : { gitBranch }),
+      }),
+    output: (id) => outputOf(join(log.store.spillDirectory(sessionId), `${id}.output`), hooks.tell),
+    permissions,
+    fences: parts.fences,
+    workspace,
+    readState: hands.readState,
+    sessionEnds: () => spent(0),
+    system: ({ definition, place, model: name }) =>
+      childSystem(definition, {
+        ...openingFacts(ground, name),
+        cwd: place.workspace.cwd,
+        additionalDirectories: place.isolation === undefined ? workspace.roots.slice(1) : [],
+      }),
+    opening: (child) => opening(parts, child, clock.uuid),
+    hooks: childHooks(ground, parts),
+    emit(event) {
+      parts.heard(event);
+      config.emit(event);
+    },
+    tell: hooks.tell,
+    async release(ref) {
+      pools.delete(ref.id);
+      skills.release(ref);
+      await builtins.release(ref.id);
+      log.store.release(sessionId, ref.id);
+    },
+    ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),
+    ...parts.more,
+  };
+}
+
+/** The calls of an agent, through the same gate as everybody's. */
+function childInvoke(
+  config: SessionConfig,
+  { hands, hooks }: ChildWorldParts,
+  { ref, pool, workspace, readState, unattended, onVerdict }: ChildHands,
+): Invoke {
+  const { builtins, calls, permissions, journal, events } = hands;
+  const attempts = builtins.attempts(workspace);
+  const own = createCallLedger();
+  return createInvoke({
+    ...hands.aroundOf(ref, workspace),
+    pool,
+    agent: ref,
+    workspace,
+    ...(unattended ? { unattended } : {}),
+    contextFor: hands.contextOf(ref, workspace, readState),
+    onVerdict(call, tool, verdict) {
+      attempts.validInput();
+      onVerdict(verdict);
+      const when = changesNothing(tool, verdict) ? 'soon' : 'now';
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
+      const denial = own.verdict(call, tool, verdict);
+      if (denial === undefined || verdict.kind !== 'refused') return;
+      calls.deniedBelow(denial);
+      config.emit({ type: 'denied', denial, message: verdict.message, agent: ref });
+    },
+    async onInvalidInput(invalid, signal) {
+      const kept = attempts.invalidInput(invalid);
+      const tool = pool.resolve(invalid.tool);
+      const mode = permissions.mode(ref);
+      const scene = { agent: ref, cwd: workspace.cwd, mode, signal };
+      const said = tool === undefined ? [] : await events.invalid({ invalid, tool, scene });
+      const notes = [kept, ...said].filter((note) => note !== undefined);
+      const stuck = attempts.stuck();
+      if (stuck !== undefined) hooks.tell(`${ref.path}: ${stuck}`);
+      return notes.length === 0 ? undefined : notes.join('\n');
+    },
+    onRan(call, _tool, output) {
+      const shell = builtins.startedShell(output);
+      if (shell === undefined) return;
+      const description = shell.description ?? shell.command;
+      config.emit({ type: 'task_started', taskId: shell.id, toolUseId: call.id, description });
+    },
+  });
+}
+
+/** What an agent is told before its task. */
+async function opening(
+  { instructions, skills, hooks, mcp, listing }: ChildWorldParts,
+  { definition, pool, ref, contextWindow, signal }: ChildFacts,
+  uuid: () => string,
+): Promise<readonly InputMessage[]> {
+  const loaded = definition.omitInstructions ? undefined : await instructions.book.open();
+  // Notes of the main agent for itself are not for others.
+  const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
+  const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;
+  const texts = [
+    instructionsReminder(files, { occasion: 'start' }),
+    hasSkills ? await listedSkills(skills, contextWindow, hooks.tell) : undefined,
+    // Who is told by name that it may start others is told whom.
+    definition.tools?.some((entry) => bareName(entry) === AGENT_TOOL) === true
+      ? await listing(pool)
+      : undefined,
+    mcp?.announcement(pool),
+    ...(await skills.preload(definition.skills, ref, signal)).map(reminder),
+  ].filter((text) => text !== undefined);
+  if (texts.length === 0) return [];
+  return [{ uuid: uuid(), content: texts.map((text) => ({ type: 'text', text })), meta: true }];
+}
+
+async function listedSkills(
+  skills: OpenSkills,
+  contextWindow: number,
+  tell: (text: string) => void,
+): Promise<string | undefined> {
+  try {
+    return await skills.listing(contextWindow, { quiet: true });
+  } catch (thrown) {
+    tell(`the skills could not be listed: ${messageOf(thrown)}`);
+    return undefined;
+  }
+}
+
+/** A file that grows with what an agent says. Losing it loses nothing that counts. */
+function outputOf(path: string, tell: (text: string) => void): ChildOutput {
+  const log = createAppendLog(path);
+  let isLost = false;
+  return {
+    path,
+    append(text) {
+      if (isLost || text === '') return;
+      try {
+        log.append(text.split('\n'));
+      } catch (thrown) {
+        isLost = true;
+        tell(messageOf(thrown));
+      }
+    },
+    close: () => log.close(),
+  };
+}

@@ -1,0 +1,80 @@
+import type { FileSystem } from '../env/fs.js';
+import { isInside, join, relative, resolve, toPosix } from '../env/paths.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { PathSpellings } from './paths.js';
+
+export type FenceFiles = Pick<FileSystem, 'stat' | 'lstat' | 'list'>;
+
+/** What holds for one agent. All directories with links followed. */
+export interface Fence {
+  /** As the agent knows it. */
+  readonly workspace: string;
+  readonly writable: readonly string[];
+  /** What belongs to the project, wherever the agent works. */
+  readonly project: readonly string[];
+  /** Neither read nor written, but for what is writable or shared. */
+  readonly hidden: readonly string[];
+  readonly shared: readonly string[];
+  readonly isolation: AgentRef['isolation'];
+}
+
+/** Of a tree that we made: the checkout that it lies in, and the tree's own root. */
+export function mainCheckout(workspace: string): { main: string; tree: string } | undefined {
+  const found = /^(.+?)\/\.claude\/worktrees\/[^/]+/.exec(toPosix(workspace));
+  return found === null ? undefined : { main: found[1] ?? '', tree: found[0] };
+}
+
+/** Programs write to these without writing a file. */
+const STREAMS = /^\/dev\/(null|stdout|stderr|tty|fd\/\d+)$/;
+
+/** Why a file may not be written; undefined when it may. */
+export function writeProblem(fence: Fence, path: PathSpellings): string | undefined {
+  if (STREAMS.test(path.literal)) return undefined;
+  if (isWithin(path.real, fence.writable)) return undefined;
+  const hidden = hiddenProblem(fence, path);
+  if (hidden !== undefined) return hidden;
+  const leads = path.real === path.literal ? '' : ` (it leads to ${path.real})`;
+  return `${path.literal}${leads} is outside of ${fence.workspace}, the only place that this agent writes to`;
+}
+
+/**
+ * Why a file may not be looked at; undefined when it may. `below`: so is what lies under it, so that a
+ * directory above the project is no way in.
+ */
+export function readProblem(
+  fence: Fence,
+  path: PathSpellings,
+  { below }: { readonly below: boolean },
+): string | undefined {
+  if (fence.hidden.length === 0 || isWithin(path.real, fence.writable)) return undefined;
+  if (isWithin(path.real, fence.shared)) return undefined;
+  const above = below && fence.hidden.some((hidden) => isInside(hidden, path.real));
+  if (above && !fence.hidden.includes(path.real)) {
+    return `${path.literal} holds the main checkout, which this agent works apart from; look in ${fence.workspace}`;
+  }
+  return hiddenProblem(fence, path);
+}
+
+/** Why a variable may not have a value: programs write where variables say. */
+export function valueProblem(fence: Fence, path: PathSpellings): string | undefined {
+  const named = isWithin(path.real, fence.project) && !isWithin(path.real, fence.shared);
+  return named ? writeProblem(fence, path) : undefined;
+}
+
+export function isWithin(real: string, directories: readonly string[]): boolean {
+  return directories.some((directory) => isInside(real, directory));
+}
+
+function hiddenProblem(fence: Fence, { literal, real }: PathSpellings): string | undefined {
+  const hidden = fence.hidden.find((one) => isInside(real, one));
+  if (hidden === undefined) return undefined;
+  const way = relative(hidden, real);
+  if (/^\.claude\/worktrees(\/|$)/.test(toPosix(way))) {
+    return `${literal} belongs to the tree of another agent; this one works in ${fence.workspace}`;
+  }
+  if (/^\.git(\/|$)/.test(toPosix(way))) {
+    return `${literal} is git's own data of the main checkout; use git commands in ${fence.workspace}`;
+  }
+  const tree = mainCheckout(fence.workspace)?.tree ?? fence.workspace;
+  return `${literal} is in the main checkout, and this agent works in a tree of its own: use ${resolve(join(tree, way))}`;
+}

@@ -1,0 +1,376 @@
+import { basename, expandHome, resolve } from '../env/paths.js';
+import type { PathSpellings } from './paths.js';
+import { cdTarget } from './shell/directories.js';
+import { simpleFileUse } from './shell/file-commands.js';
+import {
+  nameOf,
+  programOf,
+  type ShellReading,
+  type ShellWord,
+  type SimpleCommand,
+  UNKNOWN_WORD,
+} from './shell/model.js';
+import { disguisesOf, unwrapForGrant } from './shell/runners.js';
+import { isPlainScript } from './shell/sed.js';
+import type { CallView } from './view.js';
+import { judgeGit } from './workspace-fence-git.js';
+import { createLinkWatch, type LinkWatch } from './workspace-fence-links.js';
+import {
+  type Fence,
+  type FenceFiles,
+  isWithin,
+  readProblem,
+  valueProblem,
+  writeProblem,
+} from './workspace-fence-paths.js';
+import {
+  isInterpreter,
+  leaves,
+  looksOf,
+  neverNamed,
+  pathCandidates,
+  pathsInText,
+  steeringIn,
+  steers,
+} from './workspace-fence-words.js';
+
+export interface FencePlace {
+  readonly fence: Fence;
+  readonly view: Pick<CallView, 'judge' | 'home' | 'call'>;
+  readonly fs: FenceFiles;
+}
+
+type Words = readonly ShellWord[];
+
+/** Why shell code may not run; undefined when all of it surely stays inside, or only looks. */
+export async function shellProblem(
+  { reading, text }: { readonly reading: ShellReading; readonly text: string },
+  place: FencePlace,
+): Promise<string | undefined> {
+  // fail-closed: commands that were not found may write anywhere.
+  if (reading.opaque !== undefined) return unreadable(reading.opaque);
+  const mayWrite = reading.commands.some(canWrite);
+  if (mayWrite && reading.complex !== undefined) return unreadable(reading.complex);
+  const named = neverNamed(text);
+  if (named !== undefined) return `it speaks of ${named}, which decides where commands work`;
+  const judge = new Judge(place);
+  for (const command of reading.commands) {
+    const problem = await judge.command(command);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function unreadable(why: string): string {
+  return `it cannot be told that the command stays in the workspace: ${why}. Write it in simple commands with plain words`;
+}
+
+function canWrite(command: SimpleCommand): boolean {
+  return (
+    command.redirections.some(({ access }) => access === 'write') ||
+    viewsOf(command).some((view) => looksOf(view) === undefined)
+  );
+}
+
+/** What runs, behind wrappers that are fully understood; else whatever any word may stand for. */
+function viewsOf(command: SimpleCommand): readonly Words[] {
+  const { words, fed } = unwrapForGrant(command.words);
+  if (words === command.words) return command.views;
+  const isPart = (view: Words): boolean =>
+    view.every((word) => word === UNKNOWN_WORD || command.words.includes(word));
+  const inner = disguisesOf(words).views.map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+  return [...inner, ...command.views.filter((view) => !isPart(view))];
+}
+
+class Judge {
+  readonly #place: FencePlace;
+  readonly #links: LinkWatch;
+
+  constructor(place: FencePlace) {
+    this.#place = place;
+    this.#links = createLinkWatch(place.fs);
+  }
+
+  async command(command: SimpleCommand): Promise<string | undefined> {
+    for (const { name, value } of command.assignments) {
+      if (steers(name)) return `it sets ${name}, which decides where commands work`;
+      const problem = await this.#value(value.value, command);
+      if (problem !== undefined) return problem;
+    }
+    for (const { access, target } of command.redirections) {
+      const problem = await this.#redirection(command, access, target);
+      if (problem !== undefined) return problem;
+    }
+    for (const view of viewsOf(command)) {
+      const problem = await this.#view(view, command);
+      if (problem !== undefined) return problem;
+    }
+    await this.#links.after(command);
+    return undefined;
+  }
+
+  async #redirection(
+    command: SimpleCommand,
+    access: 'read' | 'write' | 'none',
+    target: ShellWord | undefined,
+  ): Promise<string | undefined> {
+    if (access === 'none' || target === undefined) return undefined;
+    if (access === 'read') {
+      return target.literal ? this.#reads([target.value], command, false) : undefined;
+    }
+    if (!target.literal || target.pattern !== undefined) {
+      return unreadable(`the redirection to ${target.raw} is decided at run time`);
+    }
+    return this.#writes([target.value], command);
+  }
+
+  async #view(view: Words, command: SimpleCommand): Promise<string | undefined> {
+    const steering = view.map(steeringIn).find((name) => name !== undefined);
+    if (steering !== undefined) return `it sets ${steering}, which decides where commands work`;
+    const name = nameOf(view);
+    if (name?.includes('/') === true) {
+      const problem = await this.#reads([name], command, false);
+      if (problem !== undefined) return problem;
+    }
+    for (const { value } of EXPORTS.has(name ?? '') ? view.slice(1) : []) {
+      const problem = await this.#value(value, command);
+      if (problem !== undefined) return problem;
+    }
+    if (name === 'cd' || name === 'pushd') return this.#cd(view, command);
+    const looks = looksOf(view);
+    const program = programOf(view);
+    if (program === 'git') return this.#git(view, command, looks === undefined);
+    if (looks === undefined) return this.#writer(view, command);
+    const patterns = await this.#expanded(looks.patterns, command);
+    const below = RECURSIVE.has(name ?? '');
+    return this.#reads([...looks.reads, ...(patterns ?? [])], command, below);
+  }
+
+  /** Programs write where variables say: into the project they do not lead. */
+  async #value(value: string, command: SimpleCommand): Promise<string | undefined> {
+    const { fence, view } = this.#place;
+    for (const path of [value, ...pathCandidates(value)]) {
+      if (path === '') continue;
+      const meant = expandHome(path, view.home);
+      for (const directory of command.directories ?? [view.call.workspace.cwd]) {
+        for (const spelled of await view.judge.spellFrom(directory, meant)) {
+          const problem = valueProblem(fence, spelled);
+          if (problem !== undefined) return problem;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** Moving into the main checkout is refused at once; elsewhere only looking is left. */
+  async #cd(view: Words, command: SimpleCommand): Promise<string | undefined> {
+    const { fence, view: call } = this.#place;
+    const target = cdTarget(view, call.home);
+    if (target === undefined) return undefined;
+    const directories = command.directories ?? (target.startsWith('/') ? ['/'] : []);
+    const ways: PathSpellings[] = [];
+    for (const directory of directories) {
+      ways.push(...(await call.judge.spellFrom(directory, target)));
+    }
+    for (const way of ways) {
+      const problem = readProblem(fence, way, { below: false });
+      if (problem !== undefined) return problem;
+    }
+    // `cd -P link/..` is elsewhere than `cd link/..`; the shell's own choice is not followed here.
+    const inside = ways.filter(({ real }) => isWithin(real, fence.writable));
+    return inside.length > 0 && inside.length < ways.length
+      ? unreadable(`\`cd ${target}\` leads to different places through links`)
+      : undefined;
+  }
+
+  async #git(view: Words, command: SimpleCommand, writes: boolean): Promise<string | undefined> {
+    const { fence, view: call } = this.#place;
+    // A repository elsewhere is not this agent's, whatever is asked of it.
+    const away = await this.#directoryProblem(command);
+    if (away !== undefined) return away;
+    const unknown = view.find((word) => !word.literal);
+    if (unknown !== undefined) return unreadable(`git is given ${unknown.raw}`);
+    const whole = fence.isolation !== undefined;
+    const git = judgeGit(view, { whole });
+    if (git.problem !== undefined) {
+      return `${git.problem}; run git in ${fence.workspace} without it`;
+    }
+    for (const directory of command.directories ?? []) {
+      let at = directory;
+      for (const move of git.moves) {
+        for (const spelled of await call.judge.spellFrom(at, move)) {
+          const problem = writeProblem(fence, spelled);
+          if (problem !== undefined) return problem;
+        }
+        at = resolve(at, move);
+      }
+    }
+    if (!writes) return undefined;
+    const wild = await this.#expanded(patternsOf(view), command);
+    if (wild === undefined)
+      return unreadable('it names files by a pattern that cannot be followed');
+    return this.#writes([...git.operands.flatMap(pathCandidates), ...wild], command);
+  }
+
+  async #writer(view: Words, command: SimpleCommand): Promise<string | undefined> {
+    const program = programOf(view) ?? '';
+    const elsewhere = leaves(view);
+    if (elsewhere !== undefined) {
+      return `\`${elsewhere}\` works elsewhere, later or as somebody else, where no workspace holds it`;
+    }
+    const away = await this.#directoryProblem(command);
+    if (away !== undefined) return away;
+    const unknown = view.find((word) => !word.literal);
+    if (unknown !== undefined) {
+      const what = unknown.raw === '' ? 'arguments from its input' : unknown.raw;
+      return unreadable(`\`${program}\` may write, and is given ${what}, decided at run time`);
+    }
+    if (program === 'find' && view.some(({ value }) => /^-([LH]|follow)$/.test(value))) {
+      return unreadable('it goes where links lead');
+    }
+    if (/^(tar|bsdtar)$/.test(program) && view.some(keepsAbsolute)) {
+      return unreadable('it unpacks files by their absolute names');
+    }
+    const wild = await this.#expanded(patternsOf(view), command);
+    if (wild === undefined)
+      return unreadable('it names files by a pattern that cannot be followed');
+    const simple = simpleFileUse(view);
+    if (simple !== undefined) {
+      return (
+        (await this.#reads(simple.reads, command, true)) ??
+        (await this.#writes([...simple.writes, ...wild], command))
+      );
+    }
+    if (program === 'ln' && view.some(({ value }) => value.split('/').includes('..'))) {
+      return unreadable('a link that goes up by ".." leads elsewhere once it is moved');
+    }
+    const plain = view.slice(1).filter((word) => word.pattern === undefined);
+    const values = plain.map((word) => word.value).filter((value) => !isScript(program, value));
+    const named = await this.#relevant(values.flatMap(pathCandidates), view);
+    const isText = (value: string): boolean => /\s/.test(value) || isInterpreter(view);
+    const texts = [...values.filter(isText), ...inputOf(view, command)];
+    const mentioned = await this.#existing(texts.flatMap(pathsInText));
+    return this.#writes([...named, ...mentioned, ...wild], command);
+  }
+
+  /** For programs that take code, `/re/ { … }` is no file; nothing is, whose first directory is not there. */
+  async #relevant(paths: readonly string[], view: Words): Promise<readonly string[]> {
+    return isInterpreter(view) ? this.#existing(paths) : paths;
+  }
+
+  async #existing(paths: readonly string[]): Promise<readonly string[]> {
+    const kept: string[] = [];
+    for (const path of paths) {
+      const top = /^\/+([^/]+)/.exec(path)?.[1];
+      // A lone slash in a text is a sign, not a place.
+      if (/^\/+$/.test(path)) continue;
+      if (top === undefined || (await this.#place.fs.lstat(`/${top}`)) !== undefined)
+        kept.push(path);
+    }
+    return kept;
+  }
+
+  async #directoryProblem(command: SimpleCommand): Promise<string | undefined> {
+    const { fence, view } = this.#place;
+    if (command.directories === undefined) {
+      return unreadable('the directory it runs in is not known (after set, pushd, eval or a loop)');
+    }
+    for (const directory of command.directories) {
+      const spelled = await view.judge.spell(directory);
+      const problem = writeProblem(fence, spelled) ?? (await this.#links.problem(directory));
+      if (problem !== undefined) return `\`${short(command.raw)}\` would run there: ${problem}`;
+    }
+    return undefined;
+  }
+
+  async #writes(paths: readonly string[], command: SimpleCommand): Promise<string | undefined> {
+    const { fence, view } = this.#place;
+    for (const path of paths) {
+      const meant = expandHome(path, view.home);
+      if (command.directories === undefined && !meant.startsWith('/')) {
+        return unreadable(
+          'the directory it runs in is not known (after set, pushd, eval or a loop)',
+        );
+      }
+      for (const directory of command.directories ?? ['/']) {
+        for (const spelled of await view.judge.spellFrom(directory, meant)) {
+          const problem =
+            writeProblem(fence, spelled) ?? (await this.#links.problem(spelled.literal));
+          if (problem !== undefined) return problem;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  async #reads(
+    paths: readonly string[],
+    command: SimpleCommand,
+    below: boolean,
+  ): Promise<string | undefined> {
+    const { fence, view } = this.#place;
+    if (fence.hidden.length === 0) return undefined;
+    for (const path of paths) {
+      const meant = expandHome(path, view.home);
+      const from = command.directories ?? (meant.startsWith('/') ? ['/'] : []);
+      for (const directory of from) {
+        for (const spelled of await view.judge.spellFrom(directory, meant)) {
+          const problem = readProblem(fence, spelled, { below });
+          if (problem !== undefined) return problem;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** The files that wildcards stand for now; undefined when that cannot be told. */
+  async #expanded(
+    patterns: readonly string[],
+    command: SimpleCommand,
+  ): Promise<readonly string[] | undefined> {
+    const files: string[] = [];
+    for (const directory of command.directories ?? []) {
+      for (const pattern of patterns) {
+        const found = await this.#place.view.judge.expand(directory, pattern);
+        if (found === undefined) return undefined;
+        files.push(...found);
+      }
+    }
+    return files;
+  }
+}
+
+const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
+
+/** Programs that go down into directories by themselves. */
+const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
+
+function patternsOf(view: Words): readonly string[] {
+  return view.flatMap((word) => word.pattern ?? []);
+}
+
+function keepsAbsolute(word: ShellWord): boolean {
+  return /^(-[a-zA-Z]*P[a-zA-Z]*|--absolute-n\w*|--unlink-first|--keep-directory-symlink)$/.test(
+    word.value,
+  );
+}
+
+/** A script of sed that can only change text is no file. */
+function isScript(program: string, value: string): boolean {
+  return (
+    /^g?sed$/.test(program) &&
+    /^[\d$/sy]/.test(value) &&
+    /[/|#,;]/.test(value) &&
+    isPlainScript(value)
+  );
+}
+
+/** What the command line itself gives to an interpreter. */
+function inputOf(view: Words, command: SimpleCommand): readonly string[] {
+  return isInterpreter(view) && command.input.trim() !== '' ? [command.input] : [];
+}
+
+function short(raw: string): string {
+  const line = raw.split('\n')[0] ?? '';
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line === '' ? basename(raw) : line;
+}
