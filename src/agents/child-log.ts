@@ -2,7 +2,7 @@ import type { LoopEvent, ModelAnswer } from '../loop/types.js';
 import { textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { TaskUsage } from '../protocol/session-events.js';
 import { sliceWhole } from '../util/truncate.js';
-import type { ChildOrder } from './child.js';
+import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
 import type { AgentAccount } from './report.js';
 

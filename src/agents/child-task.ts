@@ -1,7 +1,7 @@
 import type { InputMessage } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { ChildLine, ChildOrder } from './child.js';
 import { escapeReport } from './child-escape.js';
+import type { ChildLine, ChildOrder } from './child-order.js';
 import type { Cancelled } from './end-of.js';
 import type { AgentReport } from './report.js';
 import type { AgentTask } from './task.js';

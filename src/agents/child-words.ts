@@ -37,14 +37,13 @@ export function reportNotes(
 ): readonly string[] {
   const { agent, worktree, strays = [], resume, account } = report;
   const how = endWords(report);
-  const seconds = Math.round(account.seconds * 10) / 10;
   const goOn =
     resume !== undefined && words.canResume() ? ` To go on with it: SendMessage to ${resume}.` : '';
   return [
     ...(how === undefined ? [] : [`[${how}]`]),
     ...(worktree === undefined ? [] : [worktreeNote(worktree)]),
     ...(strays.length === 0 ? [] : [`[It wrote outside of its workspace: ${strays.join(', ')}]`]),
-    `[agentId: ${agent.id} (${agent.type}, ${account.turns} turns, ${account.toolUses} calls, ${seconds} s).${goOn}]`,
+    `[agentId: ${agent.id} (${agent.type}, ${account.turns} turns, ${account.toolUses} calls).${goOn}]`,
   ];
 }
 

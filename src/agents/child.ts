@@ -2,60 +2,15 @@ import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/scene.js';
 import type { InputMessage, LoopOutcome } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Message } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
 import type { Recorder } from '../session/recorder.js';
-import type { ToolPool } from '../tools/pool.js';
-import type { CloneableReadState } from '../tools/read-state.js';
-import { createAgent, type ModelChoice } from './agent.js';
+import { createAgent } from './agent.js';
 import { createChildLog } from './child-log.js';
-import type {
-  ChildBudget,
-  ChildFacts,
-  ChildOutput,
-  ChildPlace,
-  ChildServers,
-  ChildWorld,
-} from './child-world.js';
+import type { ChildLine, ChildOrder } from './child-order.js';
+import type { ChildFacts, ChildServers, ChildWorld } from './child-world.js';
 import { createCompaction } from './compaction.js';
-import type { AgentDefinition } from './definition.js';
-import { type Cancelled, endOf } from './end-of.js';
-import type { ModelLimits } from './model-choice.js';
+import { endOf } from './end-of.js';
 import type { AgentReport } from './report.js';
-
-/** All that is decided about an agent before it starts. */
-export interface ChildOrder {
-  readonly ref: AgentRef;
-  readonly definition: AgentDefinition;
-  readonly description: string;
-  readonly prompt: string;
-  readonly contexts: readonly string[];
-  readonly place: ChildPlace;
-  readonly readState: CloneableReadState;
-  readonly pool: ToolPool;
-  readonly choice: ModelChoice;
-  readonly limits: ModelLimits;
-  readonly budget: ChildBudget | undefined;
-  readonly output: ChildOutput;
-  /** Set when an ended agent is gone on with. */
-  readonly earlier?: EarlierTalk;
-}
-
-export interface EarlierTalk {
-  readonly messages: readonly Message[];
-  readonly parentUuid: string | null;
-  readonly usedUuids: Iterable<string>;
-}
-
-/** What others do to a running agent. */
-export interface ChildLine {
-  readonly signal: AbortSignal;
-  cancelled(): Cancelled | undefined;
-  /** What was said to it since it last listened. */
-  take(): readonly InputMessage[];
-  /** It has decided to leave: whatever is said from now on is said too late. */
-  close(): void;
-}
 
 /** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
@@ -79,7 +34,7 @@ export async function runChild(
     ended = { reason: { kind: 'model_failure', failure }, text: '' };
   } finally {
     line.close();
-    await cleanup.run();
+    await cleanup.undo();
     left = await finishPlace(world, order);
   }
   const facts = { cancelled: line.cancelled(), missing: want.missing(), refused: want.isOver() };
@@ -293,7 +248,7 @@ function createCleanup(world: ChildWorld, ref: AgentRef) {
   const steps: (() => void | Promise<void>)[] = [() => world.release(ref)];
   return {
     add: (step: () => void | Promise<void>) => void steps.push(step),
-    async run(): Promise<void> {
+    async undo(): Promise<void> {
       for (const step of steps.splice(0).reverse()) {
         try {
           await step();

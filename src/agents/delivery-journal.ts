@@ -4,7 +4,7 @@ import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './d
 
 /** What has begun, ended and arrived in a session, on the disk. */
 export interface DeliveryJournal {
-  /** On the disk when it returns, unless the disk refuses: then it is tried again with the next. */
+  /** Safe when it returns, unless the disk refuses: then it is tried again with the next. */
   write(record: DeliveryRecord): void;
   /** What earlier processes of the session wrote. */
   read(): Promise<ReadonlyMap<string, RunState>>;
@@ -27,8 +27,8 @@ export function openDeliveryJournal(parts: {
       unsaved.push(JSON.stringify(record));
       log ??= files.openLog(path);
       try {
-        // Marks of what has arrived only save a look into transcripts.
-        log.append(unsaved, { sync: record.type !== 'delivered' });
+        // Beginnings and marks of arrival outlive the process as they are; reports the machine too.
+        log.append(unsaved, { sync: record.type === 'ended' || record.type === 'waited' });
         unsaved = [];
         warned = false;
       } catch (thrown) {

@@ -204,7 +204,9 @@ export function createSession(
         ];
         if (arrived.length === 0) return arrived;
         const submitted = await parts.hooks.submit(arrived, signal);
-        return submitted.kind === 'pass' ? submitted.inputs : [];
+        if (submitted.kind === 'pass') return submitted.inputs;
+        // A prompt that is held back holds nothing else back: reports of agents, notes of hooks.
+        return arrived.filter(({ meta }) => meta === true);
       },
       onAnswer(one) {
         usage = addUsage(usage, one.usage);

@@ -58,9 +58,9 @@ describe('parsing flags', () => {
     expect(problem('--verbose=no')).toContain('takes no value');
   });
 
-  it('says which flags have no effect yet, and refuses the one that would change who acts', () => {
-    expect(parsed('--agents', '{}').warnings).toEqual(['--agents has no effect yet']);
-    expect(problem('--agent', 'reviewer')).toBe('--agent is not available yet');
+  it('takes agents by name and by definition', () => {
+    expect(parsed('--agents', '{}').warnings).toEqual([]);
+    expect(parsed('--agent', 'reviewer').warnings).toEqual([]);
   });
 });
 

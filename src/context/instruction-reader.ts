@@ -1,5 +1,13 @@
 import type { FileStat, FileSystem } from '../env/fs.js';
-import { basename, expandHome, isAbsolute, isInside, join, toPosix } from '../env/paths.js';
+import {
+  basename,
+  expandHome,
+  isAbsolute,
+  isInside,
+  join,
+  separator,
+  toPosix,
+} from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Sourced } from '../util/sourced.js';
@@ -79,6 +87,9 @@ export interface ReaderParts {
 export function createInstructionReader(parts: ReaderParts): InstructionReader {
   const { fs } = parts;
   const isExcluded = excludedBy(parts);
+  let lastIn:
+    | { directory: string; within: readonly string[] | undefined; isIn: boolean }
+    | undefined;
   const texts = new Map<string, { stamp: string; text: InstructionText }>();
 
   async function judge(
@@ -124,12 +135,33 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (wanted.parent !== undefined || wanted.nested === true || stat.foreign === true) {
       return undefined;
     }
-    const real = join(realDirectory, basename(path));
-    const isIn = within === undefined || within.some((directory) => isInside(real, directory));
-    if (!isIn || stat.size > MAX_INSTRUCTION_BYTES || isExcluded([path, real], scope)) {
+    const real = `${realDirectory}${separator}${basename(path)}`;
+    if (
+      !liesWithin(realDirectory, within) ||
+      stat.size > MAX_INSTRUCTION_BYTES ||
+      isExcluded([path, real], scope)
+    ) {
       return undefined;
     }
-    return { wanted, real, stamp: stampOf(stat), bytes: stat.size, stat };
+    return {
+      wanted,
+      real,
+      bytes: stat.size,
+      stat,
+      // A rule that waits is never asked for it.
+      get stamp() {
+        return stampOf(stat);
+      },
+    };
+  }
+
+  /** The rules of a directory come one after the other. */
+  function liesWithin(directory: string, within: readonly string[] | undefined): boolean {
+    if (lastIn?.directory !== directory || lastIn.within !== within) {
+      const isIn = within === undefined || within.some((place) => isInside(directory, place));
+      lastIn = { directory, within, isIn };
+    }
+    return lastIn.isIn;
   }
 
   /** What the repository chose to show must not be what its user chose to hide. */

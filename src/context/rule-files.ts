@@ -1,5 +1,5 @@
 import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
+import { join, separator } from '../env/paths.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { visible } from '../util/visible.js';
 import { isUniversal, splitPatterns } from './path-matcher.js';
@@ -20,7 +20,8 @@ export async function ruleFilesIn(
     const { real, found } = await entriesOf(fs, at, seen);
     for (const { name, kind } of found) {
       if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), cut: true };
-      const path = join(at, name);
+      // A name of a list is one step, so that nothing has to be normalised.
+      const path = `${at}${separator}${name}`;
       if (kind === 'directory') open.push(path);
       else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }

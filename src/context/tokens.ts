@@ -125,7 +125,11 @@ function estimateJson(value: unknown): number {
   return Math.ceil(utf8Length(JSON.stringify(value) ?? '') / JSON_BYTES_PER_TOKEN);
 }
 
+const ASCII = /^[\x00-\x7f]*$/;
+
 function utf8Length(text: string): number {
+  // Most texts, and one look of the engine instead of one for each character.
+  if (ASCII.test(text)) return text.length;
   let length = text.length;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

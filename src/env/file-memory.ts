@@ -85,7 +85,8 @@ export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
 /** Most projects have nothing to remember, and a start need not look for it. */
 function whenAsked(open: () => Notes): FileMemory {
   let opened: Notes | undefined;
-  const looks = new Map<string, { readonly stat: FileStat; readonly at: number }>();
+  const looks = new Map<string, FileStat>();
+  let firstLook = 0;
   const notes = (): Notes => {
     opened ??= open();
     return opened;
@@ -93,13 +94,16 @@ function whenAsked(open: () => Notes): FileMemory {
   return {
     recall: (what, path, stat) => notes().recall(what, path, stat),
     note: (what, path, stat, said) => notes().note(what, path, stat, said),
-    look: (path, stat) => void looks.set(path, { stat, at: performance.now() }),
+    look(path, stat) {
+      if (looks.size === 0) firstLook = performance.now();
+      looks.set(path, stat);
+    },
     lookedAt(path) {
-      const look = looks.get(path);
-      looks.delete(path);
       // fail-closed: a file may have been changed since.
-      const isFresh = look !== undefined && performance.now() - look.at < LOOK_HOLDS_MS;
-      return isFresh ? look.stat : undefined;
+      if (performance.now() - firstLook > LOOK_HOLDS_MS) looks.clear();
+      const look = looks.get(path);
+      if (look !== undefined) looks.delete(path);
+      return look;
     },
     keep() {
       looks.clear();
@@ -127,8 +131,8 @@ function openNotes(place: FileMemoryPlace): Notes {
   }
 }
 
-/** Inode, size, last write, last change, and what was noted by its name. */
-type Entry = [number, number, number, number, Record<string, unknown>];
+/** Path, inode, size, last write, last change, and what was noted by its name. */
+type Entry = [string, number, number, number, number, Record<string, unknown>];
 
 interface Kept {
   readonly file: string;
@@ -138,58 +142,58 @@ interface Kept {
 
 class KeptMemory implements Notes {
   readonly #at: Kept;
-  readonly #entries: Record<string, unknown>;
-  readonly #used = new Set<string>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #used = new Set<Entry>();
   #isNew = false;
 
   constructor(at: Kept) {
     this.#at = at;
-    this.#entries = readEntries(at) ?? Object.create(null);
+    for (const entry of readEntries(at)) {
+      if (isEntry(entry)) this.#entries.set(entry[0], entry);
+    }
   }
 
   recall(what: string, path: string, stat: FileStat): unknown {
-    const entry = this.#entryOf(path, stat);
-    if (entry === undefined) return undefined;
-    this.#used.add(path);
-    return Object.hasOwn(entry[4], what) ? entry[4][what] : undefined;
+    const entry = this.#entries.get(path);
+    if (entry === undefined || !this.#isOf(entry, stat)) return undefined;
+    this.#used.add(entry);
+    const notes = entry[5];
+    return Object.hasOwn(notes, what) ? notes[what] : undefined;
   }
 
   note(what: string, path: string, stat: FileStat, said: unknown): void {
     if (stat.device !== this.#at.device || !isSettled(stat)) return;
     const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
-    const known = this.#entryOf(path, stat);
-    if (known === undefined) {
-      this.#entries[path] = [inode, size, mtimeMs, ctimeMs, { [what]: said }] satisfies Entry;
-    } else known[4][what] = said;
-    this.#used.add(path);
+    const known = this.#entries.get(path);
+    const isKnown = known !== undefined && this.#isOf(known, stat);
+    const entry: Entry = isKnown ? known : [path, inode, size, mtimeMs, ctimeMs, {}];
+    entry[5][what] = said;
+    this.#entries.set(path, entry);
+    this.#used.add(entry);
     this.#isNew = true;
   }
 
   keep(): void {
     if (!this.#isNew) return;
     this.#isNew = false;
-    const all = Object.keys(this.#entries);
+    const all = [...this.#entries.values()];
+    const used = all.filter((entry) => this.#used.has(entry));
     // What nobody asked about any more is mostly gone.
-    const kept = all.length > 2 * this.#used.size ? [...this.#used] : all;
-    const files = Object.fromEntries(
-      kept.slice(0, MOST_FILES).map((path) => [path, this.#entries[path]]),
-    );
+    const files = (all.length > 2 * used.length ? used : all).slice(0, MOST_FILES);
     const { root, device, file } = this.#at;
     const text = JSON.stringify({ version: VERSION, format: FORMAT, root, device, files });
     if (text.length <= MOST_BYTES) writeOwn(file, text);
   }
 
   /** fail-closed: a file of which anything is different is another one. */
-  #entryOf(path: string, stat: FileStat): Entry | undefined {
-    if (stat.device !== this.#at.device || !Object.hasOwn(this.#entries, path)) return undefined;
-    const entry = this.#entries[path];
-    const isSame =
-      isEntry(entry) &&
-      entry[3] === stat.ctimeMs &&
-      entry[2] === stat.mtimeMs &&
-      entry[1] === stat.size &&
-      entry[0] === stat.inode;
-    return isSame ? entry : undefined;
+  #isOf(entry: Entry, stat: FileStat): boolean {
+    return (
+      entry[4] === stat.ctimeMs &&
+      entry[3] === stat.mtimeMs &&
+      entry[2] === stat.size &&
+      entry[1] === stat.inode &&
+      stat.device === this.#at.device
+    );
   }
 }
 
@@ -199,17 +203,19 @@ function isSettled({ mtimeMs, ctimeMs }: FileStat): boolean {
 }
 
 function isEntry(value: unknown): value is Entry {
-  return Array.isArray(value) && value.length === 5 && isRecord(value[4]);
+  return (
+    Array.isArray(value) && value.length === 6 && typeof value[0] === 'string' && isRecord(value[5])
+  );
 }
 
-/** Undefined when there are none, or none that can be believed. */
-function readEntries({ file, root, device }: Kept): Record<string, unknown> | undefined {
+/** Empty when there are none, or none that can be believed. */
+function readEntries({ file, root, device }: Kept): readonly unknown[] {
   const parsed = parsedOrNothing(readOwn(file));
-  if (!isRecord(parsed)) return undefined;
+  if (!isRecord(parsed)) return [];
   const { version, format, files, ...at } = parsed;
   // fail-closed: another version of the program may have read the files in another way.
-  if (version !== VERSION || format !== FORMAT) return undefined;
-  return at.root === root && at.device === device && isRecord(files) ? files : undefined;
+  if (version !== VERSION || format !== FORMAT) return [];
+  return at.root === root && at.device === device && Array.isArray(files) ? files : [];
 }
 
 /** Our own text, so that the checks of foreign JSON would only cost time. */

@@ -15,14 +15,18 @@ export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
 export const separator: '/' | '\\' = nodePath.sep;
 
 export function join(...parts: readonly string[]): string {
-  const [first = '', second = ''] = parts;
+  const [first = '', ...rest] = parts;
   // In a deep project normalising takes longer than asking the disk.
-  if (parts.length === 2 && isPlain(first) && !ODD_STEP.test(second)) return `${first}/${second}`;
+  if (rest.length > 0 && isPlain(first) && !rest.some((part) => ODD_STEP.test(part))) {
+    return parts.join('/');
+  }
   return nodePath.join(...parts);
 }
 
 /** Absolute and normalised, without a trailing separator. */
 export function resolve(...parts: readonly string[]): string {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && isPlain(only)) return only;
   return nodePath.resolve(...parts);
 }
 
@@ -138,8 +142,8 @@ export function projectSlug(cwd: string): string {
 
 /** Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file). */
 export function findRepositoryRoot(start: string): string | undefined {
-  for (let directory = nodePath.resolve(start); ; ) {
-    if (exists(nodePath.join(directory, '.git'))) return directory;
+  for (let directory = resolve(start); ; ) {
+    if (exists(join(directory, '.git'))) return directory;
     const parent = nodePath.dirname(directory);
     if (parent === directory) return undefined;
     directory = parent;

@@ -1432,7 +1432,7 @@ return errors === 0;
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const ListAgents = validate29;
-const schema40 = {"$id":"ListAgents","type":"object","properties":{"q":{"description":"Only those whose id, name, type or task has this text","type":"string"},"channel":{"type":"string"}},"additionalProperties":false};
+const schema40 = {"$id":"ListAgents","type":"object","properties":{"q":{"description":"Only those that have this text","type":"string"}},"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ListAgents" */;
@@ -1447,7 +1447,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "q") || (key0 === "channel"))){
+if(!(key0 === "q")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -1470,26 +1470,14 @@ vErrors.push(err1);
 errors++;
 }
 }
-if(data.channel !== undefined){
-if(typeof data.channel !== "string"){
-const err2 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -1925,7 +1913,7 @@ return errors === 0;
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const SendMessage = validate34;
-const schema45 = {"$id":"SendMessage","type":"object","properties":{"to":{"type":"string","description":"Id or name of the agent, or \"main\""},"message":{"type":"string"},"summary":{"description":"The message in 5-10 words, for people","type":"string"}},"required":["to","message"],"additionalProperties":false};
+const schema45 = {"$id":"SendMessage","type":"object","properties":{"to":{"type":"string"},"message":{"type":"string"},"summary":{"type":"string"}},"required":["to","message"],"additionalProperties":false};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="SendMessage" */;
@@ -2764,7 +2752,7 @@ return errors === 0;
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const WaitForAgents = validate42;
-const schema53 = {"$id":"WaitForAgents","type":"object","properties":{"ids":{"description":"Ids or names; default: all that you started","type":"array","items":{"type":"string"}},"until":{"description":"Default: all","type":"string","enum":["any","all"]},"timeout_seconds":{"description":"Default 300, at most 3600","type":"number","minimum":0}},"additionalProperties":false};
+const schema53 = {"$id":"WaitForAgents","type":"object","properties":{"ids":{"description":"Default: all that run","type":"array","items":{"type":"string"}},"until":{"description":"Default: all","type":"string","enum":["any","all"]},"timeout_seconds":{"description":"Default 300","type":"number","minimum":0}},"additionalProperties":false};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="WaitForAgents" */;

@@ -7,14 +7,24 @@ import type { Scene } from '../hooks/scene.js';
 import { createStopHooks, stopHookCap } from '../hooks/stop-hooks.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { SettingSource } from '../util/sourced.js';
-import type { ChildWorldParts } from './child-world.js';
-import type { Ground } from './ground.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
+
+interface Needs {
+  readonly hooks: OpenHooks;
+  readonly hands: Hands;
+  readonly log: Log;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+}
 
 /** What hooks see and do around the agents of a session. */
 export function childHooks(
   { env }: Ground,
-  { hooks, hands, log, instructions, skills }: ChildWorldParts,
+  { hooks, hands, log, instructions, skills }: Needs,
 ): ChildHooks {
   const { dispatch, tell, notes } = hooks;
   const start = createAgentHooks({ dispatch, tell }).subagentStart;
@@ -65,7 +75,7 @@ function isTrusted({ trusted, source }: AgentDefinition): boolean {
 
 async function instructionsAgain(
   { definition }: ChildFacts,
-  { book }: ChildWorldParts['instructions'],
+  { book }: OpenInstructions,
 ): Promise<string | undefined> {
   if (definition.omitInstructions) return undefined;
   const { files } = await book.open();

@@ -115,6 +115,7 @@ export function openChildWorld(
     async release(ref) {
       pools.delete(ref.id);
       skills.release(ref);
+      parts.instructions.release(ref.id);
       await builtins.release(ref.id);
       log.store.release(sessionId, ref.id);
     },
@@ -175,7 +176,9 @@ async function opening(
   { definition, pool, ref, contextWindow, signal }: ChildFacts,
   uuid: () => string,
 ): Promise<readonly InputMessage[]> {
-  const loaded = definition.omitInstructions ? undefined : await instructions.book.open();
+  const shown = !definition.omitInstructions;
+  instructions.admit(ref.id, { shown });
+  const loaded = shown ? await instructions.book.open() : undefined;
   // Notes of the main agent for itself are not for others.
   const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
   const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;

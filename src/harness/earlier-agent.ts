@@ -19,7 +19,7 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
   // fail-closed: without knowing who it was, nobody could say what it may do.
   if (!isRef(agent) || agent.id !== id) return undefined;
   const { loadConversation } = await import('../session/resume.js');
-  const conversation = loadConversation(loaded);
+  const conversation = loadConversation(loaded, { sidechain: true });
   return {
     ref: agent,
     description: typeof description === 'string' ? description : agent.type,

@@ -10,21 +10,21 @@ import { openSessionJournal } from '../journal/open.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
-import type { GateCall } from '../permissions/types.js';
+import type { Asker, GateCall } from '../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import { openBuiltins } from '../tools/builtin/set.js';
+import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { CheckedCall, InvokeDeps } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import { boundOutput } from '../tools/output.js';
 import type { ToolPool } from '../tools/pool.js';
 import { createReadState } from '../tools/read-state.js';
-import type { ToolContext, Workspace } from '../tools/tool.js';
-import type { OpenAgents } from './agents.js';
+import type { AnyTool, ToolContext, Workspace } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import { poolOptionsFor } from './main-agent.js';
+import { poolOptionsFor } from './main-pool.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { serverTools } from './server-tools.js';
 import { skillShell } from './skill-shell.js';
@@ -40,7 +40,17 @@ export interface HandParts {
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
   /** Absent: there are none. */
-  readonly agents?: OpenAgents;
+  readonly agents?: AgentHands;
+}
+
+/** What agents bring to the tools and the gate. */
+export interface AgentHands {
+  readonly extension: GateExtension;
+  readonly tools: readonly AnyTool[];
+  readonly stops: StopsAgents;
+  readonly arrival: { asker(asked: Asker | undefined): Asker | undefined };
+  /** The tools of an agent that runs; undefined: of the session. */
+  poolOf(agent: AgentRef | undefined): ToolPool | undefined;
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */

@@ -1,7 +1,11 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { createEnforcedHold } from '../context/enforced-hold.js';
 import { openIncludeApprovals } from '../context/include-approvals.js';
-import { createInstructionBook } from '../context/instruction-book.js';
+import {
+  createInstructionBook,
+  type InstructionBook,
+  type InstructionBookParts,
+} from '../context/instruction-book.js';
 import { instructionSettings } from '../context/instruction-settings.js';
 import type { LoadedFiles, LoadedInstruction } from '../context/instruction-types.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
@@ -24,7 +28,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
   const { settings, problems } = instructionSettings(ground.settings.values);
   const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
   const hiding = openHiding(config, ground, home);
-  const book = createInstructionBook({
+  const bookParts: InstructionBookParts = {
     fs,
     cwd: config.cwd,
     home,
@@ -44,7 +48,10 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       stateDirectory: ground.stateDirectory,
       root: findRepositoryRoot(config.cwd) ?? config.cwd,
     }),
-  });
+  };
+  const book = createInstructionBook(bookParts);
+  /** Each agent has its own conversation, and so its own account of what was shown in it. */
+  const books = new Map<string, Pick<InstructionBook, 'touched'> | undefined>();
   const compile = enforcedCompiler(config.cwd, home);
   await settleIncludes(config, { book, approvals, fs, home });
   const inForce = await openEnforced(config, { book, compile, problems });
@@ -73,7 +80,9 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     async touchedBy(view: CallView, signal: AbortSignal): Promise<Touched> {
       const paths = await shownFiles(view);
       if (paths.length === 0) return { paths };
-      const found = await book.touched(paths, signal);
+      const own = view.call.agent.depth === 0 ? book : books.get(view.call.agent.id);
+      if (own === undefined) return { paths };
+      const found = await own.touched(paths, signal);
       for (const text of instructionWarnings(found)) {
         config.emit({ type: 'notice', level: 'warning', text });
       }
@@ -81,6 +90,11 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       const text = instructionsReminder(found.files, { occasion: 'touched' });
       return { paths, ...(text === undefined ? {} : { text }) };
     },
+    /** An agent begins; one that is shown no instructions is shown none by its files either. */
+    admit(agentId: string, { shown }: { readonly shown: boolean }): void {
+      books.set(agentId, shown ? createInstructionBook(bookParts) : undefined);
+    },
+    release: (agentId: string): void => void books.delete(agentId),
     /** Instructions that are different on disk now. */
     async changed(): Promise<string | undefined> {
       const files = (await book.changed()).filter(({ scope }) => scope !== 'memory');

@@ -1,10 +1,7 @@
 import type { AgentDefinition } from '../agents/definition.js';
-import { bareName } from '../agents/definition-tools.js';
 import { mainAgentOf } from '../agents/definitions.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { PortcullisError } from '../errors.js';
-import type { PoolOptions } from '../tools/pool.js';
-import { createToolMatcher } from '../tools/pool-patterns.js';
 import { openKinds } from './agents.js';
 import type { Ground } from './ground.js';
 
@@ -33,23 +30,4 @@ export async function asMainAgent(config: SessionConfig, ground: Ground): Promis
 /** fail-closed: no file takes the gate away. */
 function modeOf({ permissionMode }: AgentDefinition): AgentDefinition['permissionMode'] {
   return permissionMode === 'bypassPermissions' ? undefined : permissionMode;
-}
-
-/** What the agent's own list leaves of the tools, those that come later included. */
-export function poolOptionsFor(
-  options: PoolOptions,
-  runsAs: AgentDefinition | undefined,
-): PoolOptions {
-  if (runsAs === undefined) return options;
-  const { tools, disallowedTools } = runsAs;
-  const allowed =
-    tools === undefined
-      ? undefined
-      : createToolMatcher([...tools.map(bareName), 'StructuredOutput', 'ToolSearch']);
-  const banned = createToolMatcher(disallowedTools.filter((entry) => bareName(entry) === entry));
-  return {
-    ...options,
-    isBanned: (names) =>
-      options.isBanned?.(names) === true || banned(names) || allowed?.(names) === false,
-  };
 }

@@ -2,6 +2,7 @@ import { sha256 } from '../env/hash.js';
 import { canonicalJson } from '../settings/trust-digest.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
+import { weakHash } from '../util/weak-hash.js';
 import { type ProjectServers, projectServers } from './config-approval.js';
 import { nameProblem, namesCollide, serverKey } from './config-names.js';
 import { readSources } from './config-sources.js';
@@ -75,6 +76,24 @@ export function contentHash(raw: unknown): string {
   return sha256(canonicalJson(['mcp server', 1, raw]));
 }
 
+/** A declaration whose hash is computed when it is wanted: loading what computes it takes its time. */
+function declare(
+  base: Omit<ServerDeclaration, 'contentHash' | 'entry' | 'standing'>,
+  raw: unknown,
+  found: Pick<ServerDeclaration, 'entry' | 'standing'>,
+): ServerDeclaration {
+  let hash: string | undefined;
+  return {
+    ...base,
+    ...found,
+    contentMark: weakHash(canonicalJson(raw)),
+    get contentHash() {
+      hash ??= contentHash(raw);
+      return hash;
+    },
+  };
+}
+
 interface Judging {
   readonly read: RawServers;
   readonly lists: ServerLists;
@@ -94,7 +113,6 @@ async function declarationOf(server: RawServer, judge: Judging): Promise<ServerD
     key: serverKey(name),
     scope,
     origin: { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) },
-    contentHash: contentHash(raw),
   };
   const parsed = parseEntry(raw, { scope, variables, ofHost });
   const say = (at: readonly (string | number)[], message: string, remedy: string): void => {
@@ -112,15 +130,14 @@ async function declarationOf(server: RawServer, judge: Judging): Promise<ServerD
   if (wrong !== undefined || !parsed.ok) {
     const reason = wrong ?? 'it cannot be understood';
     say(parsed.ok ? [] : parsed.way, `${reason}.`, 'It is not used.');
-    return { ...base, entry: undefined, standing: { kind: 'invalid', reason } };
+    return declare(base, raw, { entry: undefined, standing: { kind: 'invalid', reason } });
   }
   const { entry, idle } = parsed;
   const blocked = judge.refusal(entry) ?? blockedReason(judge.lists, { name, entry });
   if (blocked !== undefined)
-    return { ...base, entry, standing: { kind: 'blocked', reason: blocked } };
-  const standing =
-    switched(server, judge) ?? idle ?? (await approval(server, base.contentHash, judge));
-  return { ...base, entry, standing };
+    return declare(base, raw, { entry, standing: { kind: 'blocked', reason: blocked } });
+  const standing = switched(server, judge) ?? idle ?? (await approval(server, judge));
+  return declare(base, raw, { entry, standing });
 }
 
 /** What a person switched off for this project. */
@@ -134,9 +151,9 @@ function switched({ name, scope }: RawServer, { read }: Judging): Standing | und
   return { kind: 'disabled', reason };
 }
 
-async function approval(server: RawServer, hash: string, judge: Judging): Promise<Standing> {
+async function approval(server: RawServer, judge: Judging): Promise<Standing> {
   if (server.scope !== 'project') return { kind: 'ready' };
-  return await judge.ofProject.standing(server, hash);
+  return await judge.ofProject.standing(server, contentHash(server.raw));
 }
 
 interface Settled {

@@ -67,8 +67,10 @@ export interface ServerDeclaration {
   readonly entry: McpEntry | undefined;
   readonly origin: { readonly file?: string; readonly line?: number };
   readonly standing: Standing;
-  /** Hash of the entry as written, before expansion: approvals and caches are bound to it. */
+  /** Hash of the entry as written, before expansion: approvals are bound to it. */
   readonly contentHash: string;
+  /** Tells entries apart as well, but not against somebody who wants two of them to look the same. */
+  readonly contentMark?: string;
 }
 
 export type ConnectionState = 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';

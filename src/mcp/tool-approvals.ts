@@ -98,8 +98,11 @@ export function openToolApprovals(place: {
     async read(server) {
       known ??= contents();
       const content = await known;
-      const id = storedId(server);
-      const approved = (): Approved => content().servers.get(id) ?? NONE;
+      let id: string | undefined;
+      const approved = (): Approved => {
+        id ??= storedId(server);
+        return content().servers.get(id) ?? NONE;
+      };
       return {
         get damaged() {
           return content().lost && !approved().isWhole;

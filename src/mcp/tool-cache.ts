@@ -8,11 +8,11 @@ import type { RawTool, ServerDeclaration } from './server.js';
 import { type ListedTool, type ServerListing, sizeOf } from './tool-listing.js';
 import { toolNames } from './tool-names.js';
 import {
+  cacheId,
   MAX_STORED_BYTES,
   openPrivateFiles,
   type StoredServer,
   type StoreFiles,
-  storedId,
   textOf,
 } from './tool-store.js';
 
@@ -70,12 +70,12 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
   return {
     async read(server) {
       known ??= index();
-      const id = storedId(server);
+      const id = cacheId(server);
       const line = (await known).get(id);
       return line === undefined ? undefined : listingFrom(line, join(directory, `${id}.json`));
     },
     async write(server, listing) {
-      const id = storedId(server);
+      const id = cacheId(server);
       const body = JSON.stringify(listing.tools.map((tool) => tool.raw()));
       await files.write(`${id}.json`, body);
       await queued((lines) => {
@@ -84,7 +84,7 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
       });
     },
     async forget(server) {
-      const id = storedId(server);
+      const id = cacheId(server);
       await queued((lines) => void lines.delete(id));
       await files.remove(`${id}.json`);
     },

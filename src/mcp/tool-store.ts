@@ -1,16 +1,18 @@
 import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { join, separator } from '../env/paths.js';
+import { readNow } from '../env/read-now.js';
 import { systemCodeOf } from '../errors.js';
+import { weakHash } from '../util/weak-hash.js';
 import type { ServerDeclaration } from './server.js';
 
-export type StoreFiles = Pick<
-  FileSystem,
-  'stat' | 'readBytes' | 'writeAtomic' | 'makeDirectory' | 'remove'
->;
+export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
 
 /** Which server something is kept about. */
-export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'>;
+export type StoredServer = Pick<
+  ServerDeclaration,
+  'name' | 'contentHash' | 'contentMark' | 'origin'
+>;
 
 /** `damaged`: something is there that is not ours or cannot be read. */
 export type Read =
@@ -38,8 +40,11 @@ export function openPrivateFiles(place: {
       try {
         const found = await isOurs(fs, directory);
         if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
-        const bytes = await fs.readBytes(join(directory, name), { maxBytes: MAX_STORED_BYTES });
-        return { kind: 'found', bytes };
+        const file = join(directory, name);
+        if ((await fs.stat(file)) === undefined) return { kind: 'absent' };
+        // At once: in turns with others, a large file takes several times as long.
+        const bytes = readNow(file, MAX_STORED_BYTES);
+        return bytes === undefined ? { kind: 'damaged' } : { kind: 'found', bytes };
       } catch (thrown) {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
         return { kind: systemCodeOf(thrown) === 'ENOENT' ? 'absent' : 'damaged' };
@@ -70,6 +75,13 @@ async function isOurs(fs: StoreFiles, directory: string): Promise<boolean | unde
 /** The same words in another file start another program: relative paths lead elsewhere. */
 export function storedId({ name, contentHash, origin }: StoredServer): string {
   return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
+}
+
+/** For what is only remembered: calls are held against what the server says and somebody approved. */
+export function cacheId(server: StoredServer): string {
+  const { name, contentMark, origin } = server;
+  if (contentMark === undefined) return storedId(server);
+  return weakHash(JSON.stringify([name, origin.file ?? ''])) + contentMark;
 }
 
 export function textOf(bytes: Uint8Array): string {

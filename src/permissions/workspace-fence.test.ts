@@ -267,7 +267,7 @@ const ESCAPES = [
   'for d in a b; do cd $d; touch x; done',
   'for CDPATH in @M; do :; done; cd sub; touch x',
   'export CDPATH=@M; cd sub && touch x',
-  'a=CD; export ${a}PATH=@M; cd sub && touch x',
+  'a=CD; export $a"PATH"=@M; cd sub && touch x',
   'HOME=@M; touch ~/x',
   'touch ~/x',
   'touch ~root/x',

@@ -93,20 +93,19 @@ export const Agent = z.strictObject({
 });
 
 export const SendMessage = z.strictObject({
-  to: z.string().describe('Id or name of the agent, or "main"'),
+  to: z.string(),
   message: z.string(),
-  summary: z.string().optional().describe('The message in 5-10 words, for people'),
+  summary: z.string().optional(),
 });
 
 export const ListAgents = z.strictObject({
-  q: z.string().optional().describe('Only those whose id, name, type or task has this text'),
-  channel: z.string().optional(),
+  q: z.string().optional().describe('Only those that have this text'),
 });
 
 export const WaitForAgents = z.strictObject({
-  ids: z.array(z.string()).optional().describe('Ids or names; default: all that you started'),
+  ids: z.array(z.string()).optional().describe('Default: all that run'),
   until: z.enum(['any', 'all']).optional().describe('Default: all'),
-  timeout_seconds: z.number().min(0).optional().describe('Default 300, at most 3600'),
+  timeout_seconds: z.number().min(0).optional().describe('Default 300'),
 });
 
 export const Skill = z.strictObject({

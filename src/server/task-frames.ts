@@ -1,5 +1,4 @@
 import type { LoopEvent, SessionNews } from '../harness.js';
-import type { FrameOptions } from './frames.js';
 import type { Frame } from './wire.js';
 
 type ChildEvent = Extract<LoopEvent, { type: 'child' }>;
@@ -8,8 +7,13 @@ type TaskNews = Extract<
   { type: 'task_started' | 'task_progress' | 'task_updated' | 'task_finished' | 'background_tasks' }
 >;
 
+interface FrameFacts {
+  readonly sessionId: () => string;
+  uuid(): string;
+}
+
 /** What an agent says and does, under the call that started it. Its words are its starter's business. */
-export function childFrames({ agent, event }: ChildEvent, options: FrameOptions): readonly Frame[] {
+export function childFrames({ agent, event }: ChildEvent, options: FrameFacts): readonly Frame[] {
   const common = {
     parent_tool_use_id: agent.spawnedBy ?? null,
     agent_id: agent.id,

@@ -7,7 +7,7 @@ import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
-import { type Digests, draftsFrom, openDigests } from './trust-memory.js';
+import { draftsFrom, openDigests } from './trust-memory.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { settingsDrafts } from './trust-settings.js';
@@ -112,9 +112,10 @@ class LevelCollector {
     });
     for (const [index, draft] of all.entries()) {
       const line = json.lineOf(draft.way);
-      const placed = line === undefined ? draft : { ...draft, line };
-      if (isBare(draft)) this.#push(file, placed, { digests, index });
-      else await this.#add(file, placed);
+      if (isBare(draft)) {
+        const digest = digests.of(index, () => this.#digest(file, draft));
+        this.#push(file, draft, { digest, line });
+      } else await this.#add(file, line === undefined ? draft : { ...draft, line });
     }
     digests.note();
   }
@@ -237,7 +238,8 @@ class LevelCollector {
   }
 
   async #add(file: string, draft: Draft): Promise<void> {
-    if (isBare(draft)) return this.#push(file, draft);
+    const { line } = draft;
+    if (isBare(draft)) return this.#push(file, draft, { digest: this.#digest(file, draft), line });
     const { fs } = this.#places;
     const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
     const named = await scriptsOf(draft.runs ?? [], place);
@@ -245,34 +247,28 @@ class LevelCollector {
     const hooks = runs ? await this.#hookScripts() : undefined;
     const scripts = { ...hooks?.scripts, ...named.scripts };
     const complete = named.complete && hooks?.complete !== false;
-    this.#push(file, draft, { scripts, complete });
+    this.#push(file, draft, { digest: this.#digest(file, draft, scripts), line, complete });
+  }
+
+  #digest(file: string, draft: Draft, scripts: Pins['scripts'] = {}): string {
+    const way = draft.way.filter((step) => typeof step === 'string');
+    return sha256(canonicalJson([1, draft.kind, this.#way(file), way, draft.value, scripts]));
   }
 
   #push(
     file: string,
-    draft: Draft,
-    {
-      scripts = {},
-      complete = true,
-      digests,
-      index = 0,
-    }: Partial<Pins> & { digests?: Digests; index?: number } = {},
+    { kind, name, text, pinned }: Draft,
+    found: {
+      readonly digest: string;
+      readonly line: number | undefined;
+      readonly complete?: boolean;
+    },
   ): void {
-    const digest = (): string => {
-      const way = draft.way.filter((step) => typeof step === 'string');
-      const where = this.#way(file);
-      return sha256(canonicalJson([1, draft.kind, where, way, draft.value, scripts]));
-    };
-    this.#found.push({
-      kind: draft.kind,
-      name: draft.name,
-      text: draft.text,
-      file,
-      ...(draft.line === undefined ? {} : { line: draft.line }),
-      level: this.#way(this.#level),
-      digest: digests === undefined ? digest() : digests.of(index, digest),
-      pinned: complete && draft.pinned !== false,
-    });
+    const { digest, line } = found;
+    const level = this.#way(this.#level);
+    const isPinned = found.complete !== false && pinned !== false;
+    const declaration = { kind, name, text, file, level, digest, pinned: isPinned };
+    this.#found.push(line === undefined ? declaration : { ...declaration, line });
   }
 }
 

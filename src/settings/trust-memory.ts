@@ -35,7 +35,7 @@ export function openDigests(
   return {
     of(index, make) {
       const digest = all[index];
-      if (typeof digest === 'string' && DIGEST.test(digest)) return digest;
+      if (typeof digest === 'string' && digest.length === DIGEST_LENGTH) return digest;
       const made = make();
       all[index] = made;
       isNew = true;
@@ -54,7 +54,7 @@ export function openDigests(
 }
 
 const WHAT = 'digests';
-const DIGEST = /^[0-9a-f]{64}$/;
+const DIGEST_LENGTH = 64;
 
 function isSame(one: FileStat | undefined, other: FileStat | undefined): boolean {
   if (one === undefined || other === undefined) return false;

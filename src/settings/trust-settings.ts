@@ -141,12 +141,10 @@ function items(
 ): readonly Draft[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) return [{ ...setting(way, value), ...what }];
-  return value.map((item, index) => ({
-    ...what,
-    way: [...way, index],
-    text: textOf(item),
-    value: item,
-  }));
+  const { kind, name } = what;
+  return value.map((item, index) => {
+    return { kind, name, way: [...way, index], text: textOf(item), value: item };
+  });
 }
 
 function entries(

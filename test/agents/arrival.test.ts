@@ -29,6 +29,12 @@ async function run(scenario: Scenario): Promise<ScenarioRun> {
   return done;
 }
 
+const bash = (command: string) => call('Bash', { command });
+const BASH = ['--allowedTools', 'Bash'];
+/** An agent does nothing before the file is there: no test depends on who is faster. */
+const UNTIL_GO = bash('while [ ! -e go ]; do sleep 0.05; done');
+const GO = bash('touch go');
+
 /** The last request of the main agent, as text. */
 function lastOfMain(done: ScenarioRun, not: readonly string[] = []): string {
   const own = done.requests.filter(({ body }) => {
@@ -90,8 +96,8 @@ describe('waiting', () => {
           'end',
         ],
         {
-          SUBONE: [{ text: 'REPORTONE', delayMs: 300 }],
-          SUBTWO: [{ text: 'REPORTTWO', delayMs: 100 }],
+          SUBONE: [{ text: 'REPORTONE', delayMs: 1_500 }],
+          SUBTWO: [{ text: 'REPORTTWO', delayMs: 1_400 }],
         },
       ),
     });
@@ -105,41 +111,55 @@ describe('waiting', () => {
   });
 
   it('for any returns with the first; the other one arrives by itself', async () => {
+    const ids = (anyUser: string) =>
+      [...anyUser.matchAll(/agentId: (a[\da-f]+)/g)].map(([, id]) => id);
     const done = await run({
+      args: BASH,
       actors: actors(
         [
           agent('SUBONE', inBackground),
           agent('SUBTWO', inBackground),
-          call('WaitForAgents', { until: 'any' }),
+          ({ anyUser }) => call('WaitForAgents', { until: 'any', ids: ids(anyUser) }),
+          GO,
           'end',
           'read it',
+          'read it',
         ],
-        {
-          SUBONE: [{ text: 'REPORTONE', delayMs: 2_500 }],
-          SUBTWO: [{ text: 'REPORTTWO', delayMs: 400 }],
-        },
+        { SUBONE: [UNTIL_GO, 'REPORTONE'], SUBTWO: ['REPORTTWO'] },
       ),
     });
-    expect(done.scriptProblems).toEqual([]);
     const text = lastOfMain(done, ['SUBONE', 'SUBTWO']);
     expect([timesIn(text, 'REPORTONE'), timesIn(text, 'REPORTTWO')]).toEqual([1, 1]);
-    expect(timesIn(text, '<task-notification>')).toBe(1);
+    expect(done.toolResult(2).text).toContain('running. You will be told when it ends.');
   });
 
   it('ends with its time, and the agent goes on', async () => {
     const done = await run({
+      args: BASH,
       actors: actors(
         [
           agent('SUBONE', inBackground),
           call('WaitForAgents', { timeout_seconds: 0.05 }),
+          GO,
           'end',
           'read it',
         ],
-        { SUBONE: [{ text: 'REPORTONE', delayMs: 1_000 }] },
+        { SUBONE: [UNTIL_GO, 'REPORTONE'] },
       ),
     });
     expect(done.toolResult(1).text).toContain('running. You will be told when it ends.');
     expect(timesIn(lastOfMain(done, ['SUBONE']), 'REPORTONE')).toBe(1);
+  });
+
+  it('is only for agents below, and says so', async () => {
+    const done = await run({
+      actors: actors(
+        [call('WaitForAgents', { ids: ['nobody'] }), call('WaitForAgents', {}), 'end'],
+        {},
+      ),
+    });
+    expect(done.toolResult(0)).toMatchObject({ isError: true });
+    expect(done.toolResult(1).text).toBe('There are no agents to wait for.');
   });
 });
 
@@ -148,16 +168,15 @@ describe('polling', () => {
     let file = '';
     const look: Actor['replies'][number] = ({ lastUser }) => {
       file = /output_file: (\S+)/.exec(lastUser)?.[1] ?? file;
-      return { tool: 'Bash', input: { command: `sleep 1; tail -n 5 ${file}` } };
+      return bash(`sleep 1; tail -n 5 ${file}`);
     };
-    const read: Actor['replies'][number] = () => ({ tool: 'Read', input: { file_path: file } });
+    const read: Actor['replies'][number] = () => call('Read', { file_path: file });
     const done = await run({
-      args: ['--allowedTools', 'Bash'],
-      actors: actors([agent('SUBONE', inBackground), look, read, 'end', 'read it'], {
-        SUBONE: [{ text: 'REPORTONE', delayMs: 2_500 }],
+      args: BASH,
+      actors: actors([agent('SUBONE', inBackground), look, read, GO, 'end', 'read it'], {
+        SUBONE: [UNTIL_GO, 'REPORTONE'],
       }),
     });
-    expect(done.scriptProblems).toEqual([]);
     expect(done.toolResult(1).text).toContain('is still running, and you will be told');
     expect(done.toolResult(1).text).not.toContain('WaitForAgents');
     expect(done.toolResult(2).text).toContain(

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reply } from '../../src/model/script-format.js';
+import { resultFrame } from '../../src/server/result.js';
 import { isRecord } from '../../src/util/own.js';
 import { agentFile, type BudgetSession, openBudgetSession } from './budget-rig.js';
 
@@ -199,7 +200,9 @@ describe('the rows of a result', () => {
         CHILD: [work(1, 333), { text: 'a', usage: { input_tokens: 777 } }, work(2, 11), 'b'],
       },
     });
-    const { agents = [], cost } = await session.say('go');
+    const run = await session.say('go');
+    const { agents = [], cost } = run;
+    expect(resultFrame(run, 's', 'u')).toMatchObject({ agents, total_cost_usd: cost.knownUsd });
     expect(agents.map(({ agent }) => agent)).toEqual([
       'main',
       'main/general-purpose#1',

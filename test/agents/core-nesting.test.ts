@@ -83,7 +83,7 @@ describe('agents that start agents', () => {
       agents: Object.fromEntries(
         words.map((word) => [
           word,
-          [{ ...bash(`echo ${word}`), delayMs: 300 } as never, `${word} done`],
+          [{ tool: 'Bash', input: { command: `echo ${word}` }, delayMs: 300 }, `${word} done`],
         ]),
       ),
       config: { allowedTools: ['Bash'] },

@@ -50,6 +50,28 @@ describe('an agent that is waited for', () => {
     expect(first).not.toContain('AskUserQuestion');
   });
 
+  it('is shown the instructions near its files, whatever others were shown', async () => {
+    const read = { tool: 'Read', input: {} };
+    const reads = (view: { system: string; firstUser: string }) => ({
+      ...read,
+      input: { file_path: `${cwdOf(view.system + view.firstUser)}/sub/x.txt` },
+    });
+    const world = await opened({
+      files: { 'sub/CLAUDE.md': 'NESTED WORDS', 'sub/x.txt': 'x' },
+      main: [reads, agent('TASKWORD'), agent('LOOKWORD', { subagent_type: 'Explore' }), 'end'],
+      agents: { TASKWORD: [reads, 'a'], LOOKWORD: [reads, 'b'] },
+    });
+    await world.say('go');
+    const ofAgent = (word: string) =>
+      world
+        .requests(word)
+        .filter((text) => text.includes('You are an agent'))
+        .at(-1) ?? '';
+    expect(ofAgent('TASKWORD')).toContain('NESTED WORDS');
+    expect(ofAgent('LOOKWORD')).not.toContain('NESTED WORDS');
+    expect(world.requests('NESTED WORDS').length).toBeGreaterThan(2);
+  });
+
   it('is told of on the wire in the documented order', async () => {
     const world = await opened({
       main: [agent('TASKWORD'), 'end'],
@@ -229,13 +251,13 @@ describe('what an agent may do', () => {
     });
     await world.say('go');
     const decided = world.receipts.flatMap(({ tool, decision, input }) =>
-      tool === 'Bash' ? [`${decision} ${String(input.command)}`] : [],
+      tool === 'Bash' ? [`${decision} ${JSON.stringify(input)}`] : [],
     );
     expect(decided).toEqual([
-      'allow echo yes',
-      'deny touch outer',
-      'deny echo nope',
-      'deny touch inner',
+      'allow {"command":"echo yes"}',
+      'deny {"command":"touch outer"}',
+      'deny {"command":"echo nope"}',
+      'deny {"command":"touch inner"}',
     ]);
   });
 

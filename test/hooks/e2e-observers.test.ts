@@ -88,6 +88,7 @@ function sentTo({ requests, project }: Session): readonly string[] {
       .map((text) => text.replaceAll(project.root, '<root>').replace(/toolu_script_\d+/g, 'toolu'))
       // The files of bundled skills lie under a name that is new for each process.
       .map((text) => text.replace(/portcullis-skills-[\w-]+/g, 'skills'))
+      .map((text) => text.replace(/\ba[0-9a-f]{16}\b/g, 'agent'))
   );
 }
 

@@ -37,7 +37,9 @@ describe('tools of servers in a session', () => {
   });
 
   it('are taken away by deny rules, and cannot be called by name', async () => {
-    world = new World({ permissions: { allow: ['mcp__*'], deny: ['mcp__srv__two', 'mcp__gone'] } });
+    world = new World({
+      permissions: { allow: ['mcp__srv', 'mcp__gone'], deny: ['mcp__srv__two', 'mcp__gone'] },
+    });
     world.servers({
       srv: world.server('srv', { tools: [{ name: 'one' }, { name: 'two' }] }),
       gone: world.server('gone', { tools: [{ name: 'x' }], instructions: 'HEAR ME' }),
@@ -136,7 +138,7 @@ describe('tools of servers in a session', () => {
   });
 
   it('of public servers are called', async () => {
-    world = new World(allow('mcp__*'));
+    world = new World(allow('mcp__everything', 'mcp__files', 'mcp__memory'));
     const { directory, root } = world.project;
     world.project.write('hello.txt', 'HELLO FILE');
     world.servers({
@@ -201,7 +203,8 @@ describe('deferred tools', () => {
   it('of earlier turns are loaded when a session is gone on with', async () => {
     world = new World(allow('mcp__srv'));
     world.servers({ srv: world.server('srv', spec) });
-    const script = [{ tool: 'ToolSearch', input: { query: 'select:mcp__srv__one' } }, 'end'];
+    const search = { tool: 'ToolSearch', input: { query: 'select:mcp__srv__one' } };
+    const script = [search, call('mcp__srv__one', { x: '1' }), 'end'];
     const first = await world.session({ script, env });
     await first.say('go');
     const id = first.session.info().sessionId;
@@ -209,11 +212,11 @@ describe('deferred tools', () => {
     const second = await world.session({
       script: [call('mcp__srv__one', { x: '2' }), 'end'],
       env,
-      config: { start: { kind: 'resume', id } },
+      config: { start: { kind: 'resume', id, newId: undefined, at: undefined } },
     });
     await second.say('on');
     expect(second.served(0)).toEqual(['mcp__srv__one']);
-    expect(second.result(1).text).toContain('echo {"x":"2"}');
+    expect(second.result(2).text).toContain('echo {"x":"2"}');
   });
 
   it('no server is started for names that are remembered', async () => {
@@ -258,7 +261,8 @@ describe('what servers have besides tools', () => {
       await session.say('look at @srv:note://one please');
       expect(session.shown().match(/TEXT OF NOTE/g)).toHaveLength(2);
       await session.say('/mcp__srv__greet Ada');
-      expect(session.shown()).toContain('PROMPT greet {\\"a\\":\\"Ada\\"}'.replaceAll('\\"', '\\\\\\"').replaceAll('\\\\\\"', '\\"'));
+      const typed = JSON.stringify('PROMPT greet {"a":"Ada"}').slice(1, -1);
+      expect(session.shown()).toContain(typed);
       await session.close();
     }
   });

@@ -1,0 +1,44 @@
+import type { InputMessage } from '../loop/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { Message } from '../protocol/content.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { CloneableReadState } from '../tools/read-state.js';
+import type { ModelChoice } from './agent.js';
+import type { ChildBudget, ChildOutput, ChildPlace } from './child-world.js';
+import type { AgentDefinition } from './definition.js';
+import type { Cancelled } from './end-of.js';
+import type { ModelLimits } from './model-choice.js';
+
+/** All that is decided about an agent before it starts. */
+export interface ChildOrder {
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly description: string;
+  readonly prompt: string;
+  readonly contexts: readonly string[];
+  readonly place: ChildPlace;
+  readonly readState: CloneableReadState;
+  readonly pool: ToolPool;
+  readonly choice: ModelChoice;
+  readonly limits: ModelLimits;
+  readonly budget: ChildBudget | undefined;
+  readonly output: ChildOutput;
+  /** Set when an ended agent is gone on with. */
+  readonly earlier?: EarlierTalk;
+}
+
+export interface EarlierTalk {
+  readonly messages: readonly Message[];
+  readonly parentUuid: string | null;
+  readonly usedUuids: Iterable<string>;
+}
+
+/** What others do to a running agent. */
+export interface ChildLine {
+  readonly signal: AbortSignal;
+  cancelled(): Cancelled | undefined;
+  /** What was said to it since it last listened. */
+  take(): readonly InputMessage[];
+  /** It has decided to leave: whatever is said from now on is said too late. */
+  close(): void;
+}

@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { InboxFiles } from '../env/inbox-files.js';
+import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { err, ok } from '../util/result.js';
+import { type Inbox, openInbox } from './inbox.js';
+import { inboxAsker } from './inbox-asker.js';
+import { inboxGuard } from './inbox-guard.js';
+
+let files: Map<string, string>;
+let news: SessionNews[];
+let now: number;
+let alive: boolean;
+let inbox: Inbox;
+let damaged: string | undefined;
+beforeEach(() => {
+  files = new Map();
+  news = [];
+  now = 1_000;
+  alive = true;
+  damaged = undefined;
+  const disk: InboxFiles = {
+    putOnce(path, text) {
+      if (files.has(path)) return false;
+      files.set(path, text);
+      return true;
+    },
+    readOwn(path) {
+      const text = files.get(path);
+      if (text === undefined) return undefined;
+      return damaged !== undefined && path.includes('answer') ? err(damaged) : ok(text);
+    },
+    list: () => [...files.keys()].map((path) => path.split('/').at(-1) ?? ''),
+    remove: (path) => void files.delete(path),
+  };
+  inbox = openInbox({
+    files: disk,
+    processes: { isAlive: () => alive },
+    stateDirectory: '/state',
+    now: () => now,
+  });
+});
+
+const ID = 'q0123456789ab';
+
+const requestOf = (background = true, signal = new AbortController().signal): AskRequest =>
+  ({
+    call: {
+      toolUseId: 't1',
+      tool: { name: 'Bash' },
+      input: { command: 'make' },
+      subject: { paths: [], command: 'make', summary: 'make' },
+      agent: { id: 'a1', path: 'main/x#1', type: 'x', depth: 1, background },
+      workspace: { cwd: '/p', roots: ['/p'] },
+      signal,
+    },
+    mode: 'default',
+    trace: [],
+    reason: 'nothing allows make',
+  }) as unknown as AskRequest;
+
+const askerOf = (inner: Asker | undefined, unattended = false): Asker | undefined =>
+  inboxAsker(inner, {
+    inbox,
+    sessionId: 's',
+    expiryMs: () => 60_000,
+    unattended: () => unattended,
+    self: () => ({ pid: 1 }),
+    now: () => now,
+    newId: () => ID,
+    emit: (one) => void news.push(one),
+    warn: () => undefined,
+    lookMs: 1,
+  });
+
+const states = () => news.map((one) => (one.type === 'inbox' ? one.state : one.type));
+const never: Asker = () => new Promise<AskAnswer>(() => undefined);
+
+describe('the inbox', () => {
+  it('is asked for background agents alone', async () => {
+    const yes: Asker = async () => ({ behavior: 'allow' });
+    expect(await askerOf(yes)?.(requestOf(false))).toEqual({ behavior: 'allow' });
+    expect(news).toEqual([]);
+    expect(askerOf(undefined)).toBeUndefined();
+    expect(await askerOf(undefined, true)?.(requestOf(false))).toMatchObject({ unanswered: true });
+  });
+
+  it('gives the first answer, from wherever it comes', async () => {
+    const asked = askerOf(never)?.(requestOf());
+    expect(inbox.list().map(({ id }) => id)).toEqual([ID]);
+    expect(inbox.answer(ID, { behavior: 'allow', scope: 'session' }).ok).toBe(true);
+    expect(inbox.answer(ID, { behavior: 'deny', scope: 'once' })).toMatchObject({ ok: false });
+    expect(await asked).toEqual({
+      behavior: 'allow',
+      by: `inbox ${ID}`,
+      scope: { what: 'exact', until: 'session' },
+    });
+    expect(files.size).toBe(0);
+    expect(states()).toEqual(['asked', 'answered']);
+    let withdrawn = false;
+    const host: Asker = async ({ call }) => {
+      call.signal.addEventListener('abort', () => {
+        withdrawn = true;
+      });
+      return { behavior: 'deny', message: 'no' };
+    };
+    expect(await askerOf(host)?.(requestOf())).toEqual({ behavior: 'deny', message: 'no' });
+    expect(withdrawn).toBe(true);
+    expect(files.size).toBe(0);
+  });
+
+  it('waits on when the host says that nobody is there', async () => {
+    const host: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
+    const asked = askerOf(host)?.(requestOf());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inbox.answer(ID, { behavior: 'deny', scope: 'once', message: 'not now' });
+    expect(await asked).toMatchObject({ behavior: 'deny', message: 'not now' });
+  });
+
+  it('says no when the time is up, when the call is over, and when the host fails', async () => {
+    const asked = askerOf(undefined, true)?.(requestOf());
+    now += 60_001;
+    expect(await asked).toMatchObject({ behavior: 'deny', unanswered: true });
+    expect(states()).toEqual(['asked', 'expired']);
+    const controller = new AbortController();
+    const over = askerOf(never)?.(requestOf(true, controller.signal));
+    controller.abort();
+    expect(await over).toMatchObject({ behavior: 'deny' });
+    const broken: Asker = () => Promise.reject(new Error('gone'));
+    expect(await askerOf(broken)?.(requestOf())).toMatchObject({ behavior: 'deny' });
+    expect(files.size).toBe(0);
+  });
+
+  it('does not take the answer to another question or call, nor a file that others wrote', async () => {
+    for (const forged of [
+      { question: 'qffffffffffff', behavior: 'allow', scope: 'once' },
+      { question: ID, callHash: 'other', behavior: 'allow', scope: 'once' },
+      { question: ID, behavior: 'allow' },
+    ]) {
+      const asked = askerOf(never)?.(requestOf());
+      const { callHash } = inbox.list()[0] ?? {};
+      files.set(`/state/inbox/${ID}.answer.json`, JSON.stringify({ callHash, ...forged }));
+      expect(await asked).toMatchObject({ behavior: 'deny' });
+    }
+    damaged = 'it belongs to another user';
+    const asked = askerOf(never)?.(requestOf());
+    inbox.answer(ID, { behavior: 'allow', scope: 'once' });
+    expect(await asked).toMatchObject({ behavior: 'deny' });
+  });
+
+  it('forgets what nobody waits for, and knows no odd ids', () => {
+    void askerOf(never)?.(requestOf());
+    alive = false;
+    expect(inbox.answer(ID, { behavior: 'allow', scope: 'once' })).toMatchObject({ ok: false });
+    expect(inbox.list()).toEqual([]);
+    expect(files.size).toBe(0);
+    expect(inbox.answer('../x', { behavior: 'allow', scope: 'once' })).toMatchObject({ ok: false });
+  });
+});
+
+describe('an agent', () => {
+  it.each([
+    ['portcullis inbox answer q1 allow', 'deny'],
+    ["env -i /opt/bin/portcullis 'in'box answ\\er q1 allow", 'deny'],
+    ['node bin/p inbox  answer q1 allow', 'deny'],
+    ['portcullis inbox list', 'none'],
+    ['git commit -m "answer of the inbox"', 'none'],
+  ])('does not answer by %s', async (command, decision) => {
+    const view = { call: { subject: { paths: [], command, summary: '' } } } as never;
+    expect(await inboxGuard.decide(view)).toMatchObject({ decision });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { CallView } from '../permissions/view.js';
+import { pollingGuard } from './polling.js';
+import type { AgentTask } from './task.js';
+
+const task = {
+  id: 'a123',
+  description: 'count things',
+  outputFile: '/s/tool-results/a123.output',
+} as AgentTask;
+
+let serial = 0;
+function viewOf(tool: string, input: Record<string, unknown>, agentId = 'main'): CallView {
+  const { command, file_path: path } = input;
+  return {
+    call: {
+      toolUseId: `t${++serial}`,
+      tool: { name: tool },
+      input,
+      agent: { id: agentId },
+      subject: {
+        paths: typeof path === 'string' ? [{ path, access: 'read' }] : [],
+        summary: '',
+        ...(typeof command === 'string' ? { command } : {}),
+      },
+    },
+  } as unknown as CallView;
+}
+
+describe('looking at a running agent', () => {
+  it.each([
+    ['Bash', { command: 'tail -f /s/tool-results/a123.output' }],
+    ['Bash', { command: 'sleep 30 && cat "/s/tool-results"/a123.output' }],
+    ['Bash', { command: 'cd /s/tool-results; cat a123.output' }],
+    ['Bash', { command: 'wc -l /s/subagents/agent-a123.jsonl' }],
+    ['Read', { file_path: '/s/tool-results/a123.output' }],
+    ['BashOutput', { task_id: 'a123' }],
+  ])('with %s %j is answered, then refused', async (tool, input) => {
+    const guard = pollingGuard(() => [task]);
+    const first = viewOf(tool, input);
+    for (const view of [first, first]) {
+      const said = await guard.decide(view);
+      expect(said).toMatchObject({ decision: 'deny' });
+      expect(said.reason).toContain('still running, and you will be told');
+      expect(said.reason).not.toContain('WaitForAgents');
+    }
+    expect((await guard.decide(viewOf(tool, input))).reason).toContain('WaitForAgents');
+    // Another agent has not been told yet.
+    expect((await guard.decide(viewOf(tool, input, 'a9'))).reason).not.toContain('WaitForAgents');
+  });
+
+  it.each([
+    ['Bash', { command: 'git checkout -b worktree-a123' }],
+    ['Bash', { command: 'sleep 5' }],
+    ['TaskStop', { task_id: 'a123' }],
+    ['Read', { file_path: '/s/tool-results/b1.output' }],
+  ])('is not what %s %j does', async (tool, input) => {
+    expect(await pollingGuard(() => [task]).decide(viewOf(tool, input))).toEqual({
+      decision: 'none',
+    });
+  });
+
+  it('is nobody’s business once it has ended', async () => {
+    const view = viewOf('Read', { file_path: task.outputFile });
+    expect(await pollingGuard(() => []).decide(view)).toEqual({ decision: 'none' });
+  });
+});

@@ -1,0 +1,93 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeDeliveryFiles } from './delivery-files.js';
+import { isRunByAgent, nodeInboxFiles } from './inbox-files.js';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'inbox-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const isPosix = process.platform !== 'win32';
+
+describe('files of the inbox', () => {
+  it('are made once, for their owner alone, and leave nothing beside them', () => {
+    const file = path.join(directory, 'deep/inbox/q.json');
+    expect(nodeInboxFiles.putOnce(file, 'one')).toBe(true);
+    expect(nodeInboxFiles.putOnce(file, 'two')).toBe(false);
+    expect(nodeInboxFiles.readOwn(file)).toEqual({ ok: true, value: 'one' });
+    expect(readdirSync(path.dirname(file))).toEqual(['q.json']);
+    if (isPosix) expect(statSync(file).mode & 0o777).toBe(0o600);
+    nodeInboxFiles.remove(file);
+    expect(nodeInboxFiles.readOwn(file)).toBeUndefined();
+    expect(nodeInboxFiles.list(path.join(directory, 'none'))).toEqual([]);
+  });
+
+  it.skipIf(!isPosix)('count only when nobody else could have written them', () => {
+    const file = path.join(directory, 'a.json');
+    writeFileSync(file, '{}', { mode: 0o600 });
+    const link = path.join(directory, 'link.json');
+    symlinkSync(file, link);
+    expect(nodeInboxFiles.readOwn(link)).toMatchObject({ ok: false });
+    chmodSync(file, 0o666);
+    expect(nodeInboxFiles.readOwn(file)).toMatchObject({ ok: false });
+    chmodSync(file, 0o600);
+    linkSync(file, path.join(directory, 'other.json'));
+    expect(nodeInboxFiles.readOwn(file)).toMatchObject({ ok: false });
+    expect(nodeInboxFiles.readOwn(directory)).toMatchObject({ ok: false });
+  });
+});
+
+describe('who runs a command', () => {
+  it.each(['PORTCULLIS', 'CLAUDECODE', 'PORTCULLIS_CHILD_OF'])('is an agent by %s', (name) => {
+    expect(isRunByAgent({ [name]: '1' }, [])).toBe(true);
+  });
+
+  it('is an agent when a process that asks is above it', () => {
+    expect(isRunByAgent({}, [process.ppid])).toBe(true);
+  });
+});
+
+describe('files of the journal', () => {
+  it('grow, and are for their owner alone', async () => {
+    const file = path.join(directory, 'session/deliveries.jsonl');
+    const log = nodeDeliveryFiles.openLog(file);
+    log.append(['a', 'b']);
+    log.append(['c'], { sync: false });
+    log.close();
+    const lines: (string | undefined)[] = [];
+    expect(await nodeDeliveryFiles.readLines(file, (line) => void lines.push(line))).toBe(true);
+    expect(lines).toEqual(['a', 'b', 'c']);
+    if (isPosix) expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('keep long texts whole', () => {
+    const file = path.join(directory, 'kept/long.txt');
+    nodeDeliveryFiles.keep(file, 'first');
+    nodeDeliveryFiles.keep(file, 'second');
+    expect(nodeDeliveryFiles.read(file)).toBe('second');
+    expect(nodeDeliveryFiles.read(`${file}x`)).toBeUndefined();
+    expect(readdirSync(path.dirname(file))).toEqual(['long.txt']);
+  });
+
+  it('know whether a process still runs', () => {
+    const self = nodeDeliveryFiles.self();
+    expect(nodeDeliveryFiles.isAlive(self)).toBe(true);
+    expect(nodeDeliveryFiles.isAlive({ pid: 2 ** 22 + 1 })).toBe(false);
+    if (self.start !== undefined) {
+      expect(nodeDeliveryFiles.isAlive({ ...self, start: 'another' })).toBe(false);
+    }
+  });
+});
