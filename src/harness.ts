@@ -93,7 +93,7 @@ export async function openParts(
           isBanned: (names) => hands.permissions.isBanned(names),
         });
   const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
-  const agents = openAgents(config, ground, { log, hooks });
+  const agents = openAgents(config, ground, { log, hooks, processes });
   const hands: Hands = await openHands(asking, ground, {
     model,
     log,

@@ -27,10 +27,12 @@ export interface ChildPlace {
   /** What it has seen of the files there; absent: what its parent has. */
   readonly readState?: CloneableReadState;
   readonly isolation?: 'worktree' | 'scratch';
+  /** What the agent's reference says about it: what keeps it there goes by this. */
+  readonly ref?: Pick<AgentRef, 'isolation' | 'workspace'>;
   /** What the agent is told about the place. */
   readonly notes?: readonly string[];
-  /** The agent has ended: what it left there. */
-  finish(): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
+  /** The agent has ended: what it left there. `text`: its last answer. */
+  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
 }
 
 /** What an agent may use up. */

@@ -25,7 +25,7 @@ export async function runChild(
   const log = createChildLog(world, order);
   const cleanup = createCleanup(world, ref);
   const want = createWants();
-  let ended: Pick<LoopOutcome, 'reason' | 'text'>;
+  let ended: Pick<LoopOutcome, 'reason' | 'text'> | undefined;
   let left: Pick<AgentReport, 'worktree' | 'strays'> = {};
   try {
     ended = await work(world, { order, line, log, want, cleanup });
@@ -35,7 +35,7 @@ export async function runChild(
   } finally {
     line.close();
     await cleanup.undo();
-    left = await finishPlace(world, order);
+    left = await finishPlace(world, order, ended?.text || log.lastText());
   }
   const facts = { cancelled: line.cancelled(), missing: want.missing(), refused: want.isOver() };
   const end = endOf(ended, facts);
@@ -208,9 +208,10 @@ async function ownServers(
 async function finishPlace(
   world: ChildWorld,
   { ref, place }: ChildOrder,
+  text: string,
 ): Promise<Pick<AgentReport, 'worktree' | 'strays'>> {
   try {
-    return await place.finish();
+    return await place.finish(text);
   } catch (thrown) {
     world.tell(`the workspace of ${ref.path} could not be looked at: ${messageOf(thrown)}`);
     return {};

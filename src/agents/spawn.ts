@@ -118,8 +118,8 @@ async function spawn(state: State, request: SpawnRequest): Promise<Result<AgentT
     const made = await placeFor(parts.world, { request, ref, workspace });
     if (!made.ok) return made;
     const place = made.value;
-    const placed = place.isolation === undefined ? ref : inPlace(ref, place);
-    return start(state, {
+    const placed = { ...ref, ...place.ref };
+    return await begin(state, {
       request: { ...request, description: request.description.trim() || definition.name },
       ref: placed,
       place,
@@ -161,14 +161,6 @@ function newRef({ parts, roster }: State, request: SpawnRequest): AgentRef {
   };
 }
 
-function inPlace(ref: AgentRef, { workspace, isolation }: ChildPlace): AgentRef {
-  return {
-    ...ref,
-    workspace: workspace.cwd,
-    ...(isolation === undefined ? {} : { isolation }),
-  };
-}
-
 function seatOf({ parts, seats }: State, agent: AgentRef): Pick<Seat, 'workspace' | 'readState'> {
   return seats.get(agent.id) ?? parts.world;
 }
@@ -196,6 +188,13 @@ interface Start {
   readonly readState: CloneableReadState;
   readonly parentModel: string | undefined;
   readonly earlier: EarlierTalk | undefined;
+}
+
+/** A place that was made for an agent that cannot be started is taken back. */
+async function begin(state: State, wanted: Start): Promise<Result<AgentTask, string>> {
+  const started = start(state, wanted);
+  if (!started.ok) await wanted.place.finish();
+  return started;
 }
 
 /** All that can be refused is refused here; then it runs. */
@@ -370,9 +369,9 @@ async function resume(
   };
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
-  return start(state, {
+  return await begin(state, {
     request,
-    ref,
+    ref: { ...ref, ...made.value.ref },
     place: made.value,
     readState: made.value.readState ?? readState.clone(),
     parentModel: undefined,

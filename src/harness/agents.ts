@@ -11,6 +11,7 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import { reminder } from '../context/reminders.js';
 import { homeDirectory, join } from '../env/paths.js';
+import type { ProcessSupervisor } from '../env/process.js';
 import { PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
 import type { InputMessage } from '../loop/types.js';
@@ -21,6 +22,7 @@ import { parseYaml } from '../skills/parse-yaml.js';
 import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
+import { openWorkspaces } from './agent-workspaces.js';
 import { openArrival } from './arrival.js';
 import { putHooks } from './child-hooks.js';
 import { type ChildWorldParts, openChildWorld } from './child-world.js';
@@ -36,6 +38,7 @@ const PATIENCE_MS = 30 * 60_000;
 export interface AgentParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
+  readonly processes: ProcessSupervisor;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
@@ -78,8 +81,9 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const words = { cap: reportCap(env), spill, canResume: () => canResume };
   const arrival = openArrival(config, ground, { log, words, runtime: running, tell: hooks.tell });
   const { deliveries } = arrival;
+  const workspaces = openWorkspaces(config, ground, parts);
   const extension: GateExtension = {
-    guards: [fences.guard, ...arrival.guards(() => runtime)],
+    guards: [workspaces.guard, fences.guard, ...arrival.guards(() => runtime)],
     resolvers: [],
     rules: fences.rules,
   };
@@ -123,6 +127,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         pools,
         listing: (pool) => this.listing(pool),
         heard: arrival.heard,
+        more: { workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger) },
       });
       canResume = lent.hands.builtins.pool.resolve('SendMessage') !== undefined;
       runtime = createAgentRuntime({

@@ -117,6 +117,7 @@ export function openChildWorld(
       skills.release(ref);
       parts.instructions.release(ref.id);
       await builtins.release(ref.id);
+      builtins.ledger.forget(ref.path);
       log.store.release(sessionId, ref.id);
     },
     ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),

@@ -2,43 +2,16 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { join } from '../env/paths.js';
 import { createWebFetch } from '../env/web-fetch.js';
 import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
-import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';
 import { createHeadersHelper } from '../mcp/headers-helper.js';
 import { createServerAuth } from '../mcp/oauth.js';
 import type { ServerDeclaration } from '../mcp/server.js';
-import { toolNames } from '../mcp/tool-names.js';
-import { err, ok } from '../util/result.js';
-import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
 import type { Ground } from './ground.js';
 import type { McpParts } from './mcp-servers.js';
 
-/** Calls that hooks have made by tools of servers. Settings chose the tool; a deny still holds. */
-export function hookCall(
-  find: (server: string) => ClientConnection | undefined,
-  isBanned: (names: readonly string[]) => boolean,
-): NonNullable<McpRunnerDeps['call']> {
-  return async (server, tool, input, signal) => {
-    const connection = find(server);
-    if (connection === undefined) return err(`no MCP server "${visible(server)}" is connected`);
-    const { name } = toolNames(connection.declaration.key, tool);
-    // fail-closed: a tool that nobody may use is not used by a hook either.
-    if (isBanned([name])) return err(`${name} is denied`);
-    const called = await connection.call({ tool, arguments: input }, signal);
-    if (!called.ok) return err(called.error.message);
-    const { content, structuredContent, isError } = called.value;
-    const texts = content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : []));
-    return ok({
-      text: texts.join('\n'),
-      isError: isError === true,
-      ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-    });
-  };
-}
-
-/** Makes connections with all that each kind of server needs. */
+/** Makes connections with all that each kind of server needs. Loaded with the first of them. */
 export function connectionMaker(
   config: SessionConfig,
   ground: Ground,

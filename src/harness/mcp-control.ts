@@ -1,6 +1,6 @@
 import { PortcullisError } from '../errors.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
-import type { ClientConnection } from '../mcp/connection.js';
+import type { ClientConnection } from '../mcp/connection-deps.js';
 import type { McpServers } from '../mcp/servers.js';
 import { statusRow } from '../mcp/status-row.js';
 import type { ToolBook } from '../mcp/tool-book.js';

@@ -5,10 +5,12 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
-import type { ClientConnection } from '../mcp/connection.js';
+import type { ClientConnection } from '../mcp/connection-deps.js';
+import { lazyConnection } from '../mcp/connection-lazy.js';
 import { findMentions, resolveMentions } from '../mcp/mentions.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { offersResources, resourceTools } from '../mcp/resources.js';
+import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
 import { openToolApprovals } from '../mcp/tool-approvals.js';
 import { createToolBook, type Offered } from '../mcp/tool-book.js';
@@ -23,8 +25,8 @@ import { sortedNames } from '../util/sorted-names.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
-import { connectionMaker, hookCall } from './mcp-connections.js';
 import { createServerControl } from './mcp-control.js';
+import { hookCall } from './mcp-hook-call.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;
@@ -91,9 +93,16 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       arrived(offered.tools);
     },
   });
+  let makers: Promise<(declaration: ServerDeclaration) => ClientConnection> | undefined;
+  const maker = () => {
+    makers ??= import('./mcp-connections.js').then(({ connectionMaker }) =>
+      connectionMaker(config, ground, parts),
+    );
+    return makers;
+  };
   const servers = openServers({
     declarations: parts.configuration.servers,
-    open: connectionMaker(config, ground, parts),
+    open: (declaration) => lazyConnection(declaration, async () => (await maker())(declaration)),
     onChange(connection, change) {
       if (change === 'tools') void ask(connection).then(arrived);
       if (change === 'resources') void askForResources(connection).then(arrived);

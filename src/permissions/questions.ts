@@ -21,9 +21,12 @@ export function createQuestions(): Questions {
   const open = new Map<string, { asker: Asker; answer: Promise<AskAnswer> }>();
 
   const ask = (request: AskRequest, asker: Asker): Promise<AskAnswer> => {
-    const { tool, input, workspace } = request.call;
+    const { tool, input, workspace, agent } = request.call;
+    // What one background agent is allowed, another is not.
+    const whose = agent.background ? agent.path : '';
+    const { mode, reason } = request;
     // The same words in another directory are another question.
-    const key = JSON.stringify([tool.name, workspace.cwd, request.mode, request.reason, input]);
+    const key = JSON.stringify([tool.name, workspace.cwd, whose, mode, reason, input]);
     const waiting = open.get(key);
     if (waiting?.asker === asker) return waiting.answer;
     const answer = asker(request).finally(() => open.delete(key));

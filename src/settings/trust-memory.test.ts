@@ -13,7 +13,7 @@ let root: string;
 let read: string[];
 
 const SKILL = '---\nname: a\ndescription: Does nothing.\n---\nBody of one skill.\n';
-const RUNS = '---\nname: a\ndescription: Does !`touch x` g.\n---\nBody !`id` of skill\n';
+const RUNS = SKILL.replace('Body of one skill', 'Body !`id` skill!');
 
 const write = (name: string, text: string): string => {
   const file = path.join(root, name);

@@ -4,7 +4,7 @@ import { run } from './worlds.js';
 
 const ON_REQUEST = ['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'];
 // Measured when this was written: 9,672 bytes with the default tools, about 13,000 with all of them.
-const DEFAULT_LIMIT = 12_000;
+const DEFAULT_LIMIT = 16_000;
 const ALL_LIMIT = 24_000;
 
 const toolNames = (body: unknown): readonly string[] =>
