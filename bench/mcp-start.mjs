@@ -116,16 +116,20 @@ try {
   }
   const middle = (kind, what) => median(seen[kind].map((run) => run[what]));
   const added = (what) => middle('with', what) - middle('without', what);
+  // What load on the machine adds, it adds to all but the luckiest.
+  const least = (kind) => Math.min(...seen[kind].map(({ work }) => work));
   const result = {
     without: middle('without', 'ms'),
     with: middle('with', 'ms'),
     added: added('ms'),
     addedWork: added('work'),
+    leastWork: least('with') - least('without'),
   };
-  const text = `spawn → first request: ${result.without.toFixed(1)} ms without servers, ${result.with.toFixed(1)} ms with ${SERVERS} servers × ${TOOLS} tools from the cache; added ${result.added.toFixed(1)} ms, of them work ${result.addedWork.toFixed(1)} ms (bar ${BAR_MS})`;
+  const text = `spawn → first request: ${result.without.toFixed(1)} ms without servers, ${result.with.toFixed(1)} ms with ${SERVERS} servers × ${TOOLS} tools from the cache; added ${result.added.toFixed(1)} ms, of them work ${result.addedWork.toFixed(1)} ms, at least ${result.leastWork.toFixed(1)} ms (bar ${BAR_MS})`;
   console.log(process.argv.includes('--json') ? JSON.stringify(result) : text);
   // On a machine with other things to do, waiting for a processor is not ours.
-  if (Math.min(result.added, result.addedWork || result.added) > BAR_MS) process.exitCode = 1;
+  const measured = result.addedWork === 0 ? result.added : result.addedWork;
+  if (measured > BAR_MS) process.exitCode = 1;
 } finally {
   mock.disconnect();
   rmSync(work, { recursive: true, force: true });

@@ -236,22 +236,13 @@ for (const name of ['full', 'deep', 'unconditional'].filter((one) => chosen.incl
   const first = beside({ from: firsts });
   rows.push({ name, beside: 'empty', value: beside(), cpu, first, bound: BARS.ratio, unit: '×' });
 }
-if (chosen.includes('many-agents')) {
-  const added = against('many-agents', 'light', (ours, light) => ours - light);
-  rows.push({
-    name: 'many-agents',
-    beside: 'light',
-    value: added,
-    bound: BARS.agentsMs,
-    unit: 'ms more',
-  });
-}
-if (chosen.includes('heavy')) {
-  const added = (options) => against('heavy', 'light', (ours, light) => ours - light, options);
+const ABOVE_LIGHT = { 'many-agents': BARS.agentsMs, heavy: BARS.heavyMs };
+for (const [name, bound] of Object.entries(ABOVE_LIGHT)) {
+  if (!chosen.includes(name)) continue;
+  const added = (options) => against(name, 'light', (ours, light) => ours - light, options);
   const cpu = added({ what: 'cpu' });
   const first = added({ from: firsts });
-  const what = { name: 'heavy', beside: 'light', unit: 'ms more' };
-  rows.push({ ...what, value: added(), cpu, first, bound: BARS.heavyMs });
+  rows.push({ name, beside: 'light', value: added(), cpu, first, bound, unit: 'ms more' });
 }
 const ms = (name, from = runs) => median(from[name].map((run) => run.ms));
 const cpu = (name) => median(runs[name].map((run) => run.cpu ?? Number.NaN));

@@ -192,6 +192,12 @@ export async function writeCodeCache() {
     mkdirSync(path.dirname(full), { recursive: true });
     writeFileSync(full, file.startsWith('rules') ? head.replace('name: one', 'paths: x/*') : head);
   }
+  // More than a list of skills has room for.
+  for (let index = 0; index < 8; index++) {
+    const full = path.join(project, `.claude/skills/long-${index}/SKILL.md`);
+    mkdirSync(path.dirname(full));
+    writeFileSync(full, head.replace('Of no use.', 'Of no use. '.repeat(120)));
+  }
   writeFileSync(path.join(project, '.claude/rules/two.md'), 'Nothing.\n');
   writeFileSync(path.join(project, 'CLAUDE.md'), 'Nothing.\n');
   const calls = [
@@ -206,6 +212,8 @@ export async function writeCodeCache() {
   writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers: { one } }));
   const script = [...calls, ...calls.slice(0, 2), 'done'];
   try {
+    // Most starts remember what files say; of files that are new nothing is remembered.
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
     await session({ home, project, script: ['done'], startFakeModelServer });
     await session({ home, project, script, startFakeModelServer, keep: true });
   } finally {

@@ -10,7 +10,7 @@ import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
 import { openAgents } from './harness/agents.js';
 import { budgetOf } from './harness/budget-settings.js';
-import { type Ground, openGround, openLog } from './harness/ground.js';
+import { type Ground, type Log, openGround, openLog } from './harness/ground.js';
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { openInstructions } from './harness/instructions.js';
@@ -43,7 +43,10 @@ export type { TrustCheck } from './settings/trust-types.js';
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   const ground = await openGround(asked);
-  const config = await asMainAgent(asked, ground);
+  // Who goes on with a session goes on as the agent that it ran as.
+  const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
+  const earlier = goesOn ? await openLog(asked, ground) : undefined;
+  const config = await asMainAgent(asked, ground, earlier);
   const model = await openModelLayer(config, {
     env: ground.env,
     clock: ground.clock,
@@ -52,7 +55,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     budget: budgetOf(ground.settings.values),
     readText: (file) => ground.fs.readText(file),
   });
-  return await joinSession(config, ground, await openParts(config, ground, model));
+  return await joinSession(config, ground, await openParts(config, ground, model, earlier));
 }
 
 /** The parts of a session before they are joined: no hook has been told and no model asked. */
@@ -60,8 +63,9 @@ export async function openParts(
   config: SessionConfig,
   ground: Ground,
   model: ModelLayer,
+  opened?: Log,
 ): Promise<Parts> {
-  const log = await openLog(config, ground);
+  const log = opened ?? (await openLog(config, ground));
   const current: CurrentRun = { run: undefined };
   const processes = createProcessSupervisor({
     stateDirectory: stateDirectory(ground.env),

@@ -59,6 +59,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tools/builtin-definition.ts',
     'context/tokens.ts',
     'context/path-matcher.ts',
+    'context/instruction-text.ts',
   ],
   mcp: [
     'env',

@@ -1,12 +1,14 @@
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
+import { ok } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import description from './agent-tool.md';
 import { DEFAULT_AGENT } from './builtin-agents.js';
 import { type ReportWords, reportText } from './child-words.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentBook } from './definition-types.js';
+import { FORK_TYPE } from './fork.js';
 import type { AgentReport } from './report.js';
 import type { AgentRuntime } from './spawn.js';
 import type { AgentTask } from './task.js';
@@ -17,6 +19,8 @@ export interface AgentToolDeps {
   readonly book: Pick<AgentBook, 'resolve'>;
   runtime(): AgentRuntime;
   readonly words: ReportWords;
+  /** What stands for copies of the caller; undefined: they are not offered. */
+  forks(): AgentDefinition | undefined;
   /** Why nothing is left to run by itself; undefined: it may. */
   backgroundIsOff(): string | undefined;
 }
@@ -33,7 +37,9 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     /** Rules for a type hold for calls that leave it out. */
     fromModel: (input) =>
       typeof input.subagent_type === 'string' && input.subagent_type.trim() !== ''
-        ? input
+        ? isFork(input.subagent_type)
+          ? { ...input, subagent_type: FORK_TYPE }
+          : input
         : { ...input, subagent_type: DEFAULT_AGENT },
     subject: (input) => ({
       paths: [],
@@ -45,13 +51,19 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
 }
 
 async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Promise<ToolOutput> {
-  const found = await deps.book.resolve(input.subagent_type ?? DEFAULT_AGENT);
+  const fork = isFork(input.subagent_type ?? '') ? deps.forks() : undefined;
+  const found =
+    fork === undefined ? await deps.book.resolve(input.subagent_type ?? DEFAULT_AGENT) : ok(fork);
   if (!found.ok) return failed(sentence(found.error));
   const definition = found.value;
   if (input.isolation !== undefined && input.isolation !== 'worktree') {
     return failed(`There is no isolation "${input.isolation}"; only "worktree" is known.`);
   }
-  const { background, note } = howToRun(deps, input, definition);
+  const { background, note: how } = howToRun(deps, input, definition);
+  const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(
+    (one) => one !== undefined,
+  );
+  const note = notes.length === 0 ? undefined : notes.join('\n');
   const { agentContext } = context;
   const started = await deps.runtime().spawn({
     definition,
@@ -62,6 +74,7 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
     background,
     signal: context.signal,
     ...(input.name === undefined ? {} : { name: input.name }),
+    ...(fork === undefined ? {} : { fork: true as const }),
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(input.effort === undefined ? {} : { effort: input.effort }),
     ...(input.isolation === undefined ? {} : { isolation: 'worktree' as const }),
@@ -71,6 +84,20 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   const task = started.value;
   if (background) return launched(task, input, note);
   return await finished(deps, { task, input, note });
+}
+
+function isFork(type: string): boolean {
+  return type.trim().toLowerCase() === FORK_TYPE;
+}
+
+/** A copy is not another model. */
+function unusedNote({ model, effort }: Input): string | undefined {
+  const unused = [
+    ...(model === undefined ? [] : ['`model`']),
+    ...(effort === undefined ? [] : ['`effort`']),
+  ];
+  if (unused.length === 0) return undefined;
+  return `[A fork runs on the model of its original: ${unused.join(' and ')} did not count.]`;
 }
 
 /** Waiting is the rule; a definition or the call may say otherwise. */

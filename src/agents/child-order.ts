@@ -1,4 +1,5 @@
 import type { InputMessage } from '../loop/types.js';
+import type { SystemBlock } from '../model/client.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Message } from '../protocol/content.js';
 import type { ToolPool } from '../tools/pool.js';
@@ -25,6 +26,15 @@ export interface ChildOrder {
   readonly output: ChildOutput;
   /** Set when an ended agent is gone on with. */
   readonly earlier?: EarlierTalk;
+  /** Set for a copy of another agent. */
+  readonly fork?: ForkedMind;
+}
+
+/** What a copy has of its original. */
+export interface ForkedMind {
+  readonly system: readonly SystemBlock[];
+  /** Up to the call that made it, its result included; empty where an earlier talk takes its place. */
+  readonly messages: readonly Message[];
 }
 
 export interface EarlierTalk {

@@ -16,6 +16,7 @@ import type { Result } from '../util/result.js';
 import type { AgentFences } from './child-fence.js';
 import type { CompactionHooks } from './compaction.js';
 import type { AgentDefinition } from './definition.js';
+import type { AgentMind } from './fork.js';
 import type { HookNotes } from './hook-notes.js';
 import type { ModelChoices } from './model-choice.js';
 import type { AgentReport } from './report.js';
@@ -87,6 +88,8 @@ export interface ChildWorld {
   /** What it has cost by itself; undefined where a price is not known. */
   costOf(ref: AgentRef): number | undefined;
   pool(): ToolPool;
+  /** Of the agents that run, the main one too, by their ids. */
+  readonly minds: Map<string, AgentMind>;
   invoke(hands: ChildHands): Invoke;
   record(ref: AgentRef, place: RecordPlace): Recorder;
   output(id: string): ChildOutput;
@@ -98,13 +101,15 @@ export interface ChildWorld {
   /** What ends everybody: the budget of the session. */
   sessionEnds(): StopReason | undefined;
   system(child: ChildFacts): Promise<readonly SystemBlock[]>;
-  /** What stands before the task. */
-  opening(child: ChildFacts): Promise<readonly InputMessage[]>;
+  /** What stands before the task; of one that is gone on with, nothing more. */
+  opening(child: ChildFacts, how: { readonly again: boolean }): Promise<readonly InputMessage[]>;
   readonly hooks: ChildHooks;
   emit(event: LoopEvent | SessionNews): void;
   tell(text: string): void;
   /** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
   release(ref: AgentRef): Promise<void>;
+  /** The definition as it is to be used here. */
+  equip(definition: AgentDefinition): Promise<AgentDefinition>;
   /** Absent: it works where its parent does. */
   workspaceFor?(
     request: SpawnRequest,
@@ -112,7 +117,11 @@ export interface ChildWorld {
     parent: Workspace,
   ): Promise<Result<ChildPlace, string> | undefined>;
   budgetFor?(ref: AgentRef, definition: AgentDefinition): Result<ChildBudget, string>;
-  serversFor?(ref: AgentRef, definition: AgentDefinition): Promise<ChildServers | undefined>;
+  serversFor?(
+    ref: AgentRef,
+    definition: AgentDefinition,
+    signal: AbortSignal,
+  ): Promise<ChildServers | undefined>;
 }
 
 export interface RecordPlace {

@@ -10,6 +10,7 @@ import type { ChildLine, ChildOrder } from './child-order.js';
 import type { ChildFacts, ChildServers, ChildWorld } from './child-world.js';
 import { createCompaction } from './compaction.js';
 import { endOf } from './end-of.js';
+import { forkNotice } from './fork.js';
 import type { AgentReport } from './report.js';
 
 /** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
@@ -61,7 +62,7 @@ interface Work {
 
 async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   const { order, line, log, cleanup } = work;
-  const { ref, definition, pool, place, earlier, contexts } = order;
+  const { ref, definition, pool, place, earlier, contexts, fork } = order;
   const { workspace } = place;
   const signal = order.budget?.until?.(line.signal) ?? line.signal;
   const facts: ChildFacts = {
@@ -80,27 +81,45 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     signal: now,
   });
   cleanup.add(world.hooks.scoped(ref, definition));
-  const servers = await ownServers(world, order);
+  const servers = await ownServers(world, order, signal);
   if (servers !== undefined) cleanup.add(() => servers.close());
   const recorder = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
-  if (earlier === undefined) recorder.attachment(log.head());
+  if (earlier === undefined) {
+    recorder.attachment(log.head());
+    if (fork !== undefined) recorder.history(fork.messages);
+  }
   const started = await world.hooks.start(scene(signal));
   const note = await world.hooks.notes.note([...contexts, ...started.contexts]);
   const task: InputMessage = {
     uuid: world.clock.uuid(),
-    content: [{ type: 'text', text: order.prompt }],
+    content: [{ type: 'text', text: taskText(order) }],
   };
-  const system = await world.system(facts);
-  const opening = earlier === undefined ? await world.opening(facts) : [];
+  const system = fork?.system ?? (await world.system(facts));
+  const again = earlier !== undefined;
+  const opening = fork === undefined ? await world.opening(facts, { again }) : [];
   const agent = createAgent({
     ...childSetup(world, work, { facts, scene, recorder }),
     system,
-    history: earlier?.messages ?? [],
+    history: earlier?.messages ?? fork?.messages ?? [],
   });
   cleanup.add(() => agent.conversation.replace([]));
+  world.minds.set(ref.id, {
+    system,
+    pool,
+    choice: () => order.choice,
+    limits: () => order.limits,
+    messages: () => agent.conversation.messages,
+    definition,
+  });
+  cleanup.add(() => void world.minds.delete(ref.id));
   const prompts = [...opening, ...(note === undefined ? [] : [note]), task];
   const run = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
   return await (order.budget?.hold?.(run) ?? run());
+}
+
+/** A fork that is gone on with has been told already what it is. */
+function taskText({ prompt, fork, earlier }: ChildOrder): string {
+  return fork === undefined || earlier !== undefined ? prompt : `${forkNotice()}\n\n${prompt}`;
 }
 
 type Setup = Parameters<typeof createAgent>[0];
@@ -196,9 +215,10 @@ function joined(messages: readonly InputMessage[]): InputMessage | undefined {
 async function ownServers(
   world: ChildWorld,
   { ref, definition, pool }: ChildOrder,
+  signal: AbortSignal,
 ): Promise<ChildServers | undefined> {
   if (definition.mcpServers.length === 0) return undefined;
-  const servers = await world.serversFor?.(ref, definition);
+  const servers = await world.serversFor?.(ref, definition, signal);
   if (servers === undefined) return undefined;
   const { problems } = pool.add(servers.tools);
   for (const text of [...servers.notes, ...problems]) world.tell(`agent ${ref.type}: ${text}`);

@@ -1,6 +1,7 @@
 import type { FileStat } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { PASSED_OVER } from '../settings/trust-names.js';
 import { type PluginPlace, projectDirectories, type SkillPlaces } from '../skills/find-roots.js';
 import { type Entry, listed, MOST_ENTRIES } from '../skills/found.js';
 import type { Homes } from '../skills/homes.js';
@@ -117,7 +118,8 @@ class Walk implements FoundFiles {
     this.#seen.add(real);
     const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
     for (const entry of list.entries) {
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      // fail-closed: whoever asks for trust does not look there either.
+      if (entry.name.startsWith('.') || PASSED_OVER.has(entry.name)) continue;
       if (++this.#entries > MOST_ENTRIES) {
         this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
         return;

@@ -1,3 +1,4 @@
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -8,6 +9,7 @@ import {
   type ParseYaml,
   readFrontmatter,
 } from '../util/frontmatter.js';
+import { isRecord } from '../util/own.js';
 import { knownField, type ReadFields, readFields } from './definition-fields.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
@@ -45,9 +47,20 @@ export function openDefinitionReader(deps: {
   readonly fs: Files;
   readonly parseYaml?: ParseYaml | undefined;
   readonly knownTools: readonly string[];
+  /** Heads that earlier starts have read, with the same tools known. */
+  readonly memory?: FileMemory | undefined;
 }): DefinitionReader {
-  const { fs } = deps;
+  const { fs, memory = NO_MEMORY } = deps;
   const known = new Map<string, ReadDefinition>();
+
+  async function readHead(file: string, { size }: FileStat, stamp: string): Promise<KnownHead> {
+    const { bytes, isWhole, text } = await headOf(fs, file, size);
+    const read = await readDefinition(text, deps);
+    // What was not read is known by its version.
+    const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`);
+    return { ...read, contentHash };
+  }
+
   return {
     async read(file, looked) {
       try {
@@ -57,13 +70,16 @@ export function openDefinitionReader(deps: {
         const stamp = stampFrom(stat);
         const before = known.get(file);
         if (before?.stamp === stamp) return before;
-        const { bytes, isWhole, text } = await headOf(fs, file, stat.size);
-        const read = await readDefinition(text, deps);
+        const said = memory.recall(AGENT, file, stat);
+        const head = isHead(said) ? said : await readHead(file, stat, stamp);
+        if (head !== said) memory.note(AGENT, file, stat, head);
+        const { contentHash, ...read } = head;
         const found: ReadDefinition = {
           ...read,
+          // Of a document there is none, and then JSON does not have the key.
+          name: read.name,
           stamp,
-          // What was not read is known by its version.
-          contentHash: isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`),
+          contentHash,
           prompt: async () => await promptOf(fs, { file, stamp }),
         };
         known.set(file, found);
@@ -83,6 +99,22 @@ export function openDefinitionReader(deps: {
       }
     },
   };
+}
+
+const AGENT = 'agent';
+
+type KnownHead = HeadFindings & Pick<ReadDefinition, 'contentHash'>;
+
+/** fail-closed: what is not whole is read from the file again. */
+function isHead(value: unknown): value is KnownHead {
+  return (
+    isRecord(value) &&
+    typeof value.contentHash === 'string' &&
+    typeof value.isDocument === 'boolean' &&
+    Array.isArray(value.findings) &&
+    (value.name === undefined || typeof value.name === 'string') &&
+    (value.fields === undefined || isRecord(value.fields))
+  );
 }
 
 function unread(message: string): ReadDefinition {

@@ -1,3 +1,4 @@
+import type { FileMemory } from '../env/file-memory.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
 import { AT_ONCE } from '../skills/found.js';
@@ -31,6 +32,8 @@ export interface AgentBookDeps extends SkillPlaces {
   /** Names that `tools` may hold; those of the rules unless said otherwise. */
   readonly knownTools?: readonly string[];
   readonly parseYaml?: ParseYaml | undefined;
+  /** Heads that earlier starts have read. Absent: every file is read. */
+  readonly memory?: FileMemory | undefined;
 }
 
 /** The kinds of agents here. Nothing is read before something is asked for. */
@@ -76,7 +79,9 @@ class Book {
   constructor(deps: AgentBookDeps) {
     this.#deps = deps;
     const { fs, parseYaml, knownTools = KNOWN_TOOLS } = deps;
-    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
+    // What is found wrong with a head depends on the tools that there are.
+    const memory = knownTools === KNOWN_TOOLS ? deps.memory : undefined;
+    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools, memory });
   }
 
   async list(): Promise<readonly AgentDefinition[]> {

@@ -4,15 +4,15 @@ import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { err, ok, type Result } from '../util/result.js';
-import { agentPool } from './agent-pool.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
-import { childModel } from './child-model.js';
 import type { ChildOrder, EarlierTalk } from './child-order.js';
 import { type ChildTask, createChildTask } from './child-task.js';
 import type { ChildPlace, ChildWorld } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
 import { statusOf } from './end-of.js';
+import { FORK_TYPE } from './fork.js';
+import { asFork, makeUpOf } from './make-up.js';
 import type { AgentReport } from './report.js';
 import { type AgentLimits, createRoster, type OpenRoster } from './roster.js';
 import type { AgentTask, Roster, Spawn, SpawnRequest } from './task.js';
@@ -106,13 +106,15 @@ export function createAgentRuntime(parts: SpawnParts): AgentRuntime {
   };
 }
 
-async function spawn(state: State, request: SpawnRequest): Promise<Result<AgentTask, string>> {
+async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTask, string>> {
   const { parts, roster } = state;
-  const { definition, parent } = request;
+  const { parent } = wanted;
   const refusal = overLimit(state, parent);
   if (refusal !== undefined) return err(refusal);
   state.starting++;
   try {
+    const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
+    const { definition } = request;
     const ref = newRef(state, request);
     const { workspace, readState } = seatOf(state, parent);
     const made = await placeFor(parts.world, { request, ref, workspace });
@@ -130,6 +132,10 @@ async function spawn(state: State, request: SpawnRequest): Promise<Result<AgentT
   } finally {
     state.starting--;
   }
+}
+
+async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
+  return { ...request, definition: await world.equip(request.definition) };
 }
 
 /** Why there can be no agent more. */
@@ -202,15 +208,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   const { world, limits } = state.parts;
   const { request, ref, place } = begin;
   const { definition } = request;
-  const pool = agentPool(world.pool(), definition, { maySpawn: ref.depth < limits().depth });
-  if (!pool.ok) return pool;
-  const model = childModel(world, {
-    call: request.model,
-    definition: definition.model,
-    parent: begin.parentModel,
-    effort: request.effort ?? definition.effort,
-  });
-  if (!model.ok) return model;
+  const made = makeUpOf(world, begin, { depth: limits().depth });
+  if (!made.ok) return made;
   const budget = world.budgetFor?.(ref, definition);
   if (budget?.ok === false) return budget;
   const fence = world.fences.raise(ref, definition);
@@ -233,8 +232,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     contexts: [...(place.notes ?? []), ...(request.contexts ?? [])],
     place,
     readState: begin.readState,
-    pool: pool.value,
-    ...model.value,
+    ...made.value,
     budget: budget?.value,
     output: world.output(ref.id),
     ...(begin.earlier === undefined ? {} : { earlier: begin.earlier }),
@@ -356,8 +354,9 @@ async function resume(
   const ref: AgentRef = { ...earlier.ref, background: true };
   const parent = { ...from, id: ref.parentId ?? from.id };
   const { workspace, readState } = seatOf(state, parent);
-  const request: SpawnRequest = {
+  const wanted: SpawnRequest = {
     definition,
+    ...(definition.name === FORK_TYPE ? { fork: true as const } : {}),
     description: earlier.description,
     prompt,
     parent: from,
@@ -367,6 +366,7 @@ async function resume(
     background: true,
     signal: new AbortController().signal,
   };
+  const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
   return await begin(state, {

@@ -18,6 +18,8 @@ export interface SpawnRequest {
   readonly effort?: string;
   readonly background: boolean;
   readonly isolation?: 'worktree';
+  /** It is a copy of its parent; `definition` stands for whatever that one is. */
+  readonly fork?: true;
   /** Texts of hooks for the new agent. */
   readonly contexts?: readonly string[];
   /** Told of the new agent before it starts; a text: why it must not. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../settings/types.js';
 import { createEnforcedHold, joinEnforced } from './enforced-hold.js';
+import type { Fitting } from './instruction-loader.js';
 
 const rule = (text: string, file = '/p/sub/CLAUDE.md', root = '/p/sub'): SourcedRule => ({
   value: { text, root },
@@ -9,12 +10,19 @@ const rule = (text: string, file = '/p/sub/CLAUDE.md', root = '/p/sub'): Sourced
   line: 1,
   trusted: false,
 });
-const near = (deny: readonly SourcedRule[], files: readonly string[]) => ({
+const near = (
+  deny: readonly SourcedRule[],
+  paths: readonly string[],
+  when: ReadonlyMap<SourcedRule, Fitting> = new Map(),
+) => ({ deny, ask: [], problems: [], paths, when });
+const below = (deny: readonly SourcedRule[], directories: readonly string[]) => ({
   deny,
   ask: [],
   problems: [],
-  files,
+  directories,
+  cut: false,
 });
+const api: Fitting = { globs: ['src/api/**'], fits: (path) => path.startsWith('/p/src/api/') };
 const textsOf = ({ deny }: { readonly deny: readonly SourcedRule[] }) =>
   deny.map(({ value }) => value.text);
 
@@ -31,21 +39,31 @@ describe('restrictions that change during a session', () => {
     expect(textsOf(joinEnforced(before, { deny: [], ask: [rule('A')] }).rules)).toContain('A');
   });
 
-  it('of a folder stay when they are taken out or the file is removed, and only there', async () => {
-    let exists = true;
-    const hold = createEnforcedHold(async () => exists);
-    const file = '/p/sub/CLAUDE.md';
-    await hold.with(near([rule('A'), rule('B')], [file]), ['/p/sub/x']);
-    expect(textsOf(await hold.with(near([rule('B')], [file]), ['/p/sub/y']))).toEqual(['B', 'A']);
-    expect(textsOf(await hold.with(near([], []), ['/p/other/y']))).toEqual([]);
-    exists = false;
-    expect(textsOf(await hold.with(near([], []), ['/p/sub/y']))).toEqual(['A', 'B']);
+  it('of a folder stay whatever became of the file, and only there', () => {
+    const hold = createEnforcedHold();
+    hold.with(near([rule('A'), rule('B')], ['/p/sub/x']));
+    expect(textsOf(hold.with(near([rule('B')], ['/p/sub/y'])))).toEqual(['B', 'A']);
+    expect(textsOf(hold.with(near([], ['/p/other/y'])))).toEqual([]);
+    expect(textsOf(hold.with(near([], ['/p/sub/y'])))).toEqual(['A', 'B']);
   });
 
-  it('of a rule that other paths bring into play stay with these paths', async () => {
-    const hold = createEnforcedHold(async () => true);
-    const file = '/p/.claude/rules/api.md';
-    await hold.with(near([rule('A', file, '/p')], [file]), ['/p/src/api/x']);
-    expect(textsOf(await hold.with(near([], []), ['/p/docs/x']))).toEqual([]);
+  it('of a rule that other paths bring into play stay with these paths', () => {
+    const hold = createEnforcedHold();
+    const mine = rule('A', '/p/.claude/rules/api.md', '/p');
+    hold.with(near([mine], ['/p/src/api/x'], new Map([[mine, api]])));
+    expect(textsOf(hold.with(near([], ['/p/docs/x'])))).toEqual([]);
+    expect(textsOf(hold.with(near([], ['/p/src/api/y'])))).toEqual(['A']);
+    // Once it holds everywhere, it does.
+    hold.with(near([mine], ['/p/docs/x']));
+    expect(textsOf(hold.with(near([], ['/p/docs/x'])))).toEqual(['A']);
+  });
+
+  it('of folders stay for those who take in a whole directory', () => {
+    const hold = createEnforcedHold();
+    hold.with(near([rule('A')], ['/p/sub/x']));
+    expect(textsOf(hold.withBelow(below([], ['/p'])))).toEqual(['A']);
+    expect(textsOf(hold.withBelow(below([], ['/p/other'])))).toEqual([]);
+    hold.withBelow(below([rule('B')], ['/p']));
+    expect(textsOf(hold.with(near([], ['/p/sub/y'])))).toEqual(['A', 'B']);
   });
 });

@@ -1,6 +1,9 @@
 import { isInside } from '../env/paths.js';
 import type { SourcedRule } from '../settings/types.js';
 import type { EnforcedRules } from './enforced.js';
+import type { NearRules } from './enforced-entries.js';
+import type { BelowRules } from './instruction-below.js';
+import type { Fitting } from './instruction-loader.js';
 
 type Rules = Pick<EnforcedRules, 'deny' | 'ask'>;
 type Kind = keyof Rules;
@@ -32,38 +35,58 @@ export function joinEnforced(
 
 /** Restrictions of files near to what calls name, also those that were taken out of their file. */
 export interface EnforcedHold {
-  /** Adds to what the files near `paths` say now what they said before in this session. */
-  with(
-    now: EnforcedRules & { readonly files: readonly string[] },
-    paths: readonly string[],
-  ): Promise<EnforcedRules>;
+  /** Adds to what the files near some paths say now what they said before in this session. */
+  with(now: NearRules): EnforcedRules;
+  /** The same for the folders in some directories. */
+  withBelow(now: BelowRules): EnforcedRules;
 }
 
-export function createEnforcedHold(exists: (path: string) => Promise<boolean>): EnforcedHold {
-  const seen = new Map<string, { readonly kind: Kind; readonly rule: SourcedRule }>();
-  const held = new Set<string>();
+/** A restriction that was met in this session, and the patterns that brought it into play. */
+interface Held {
+  readonly kind: Kind;
+  readonly rule: SourcedRule;
+  /** By their patterns. Empty: it holds in all of its directory. */
+  readonly when: Map<string, Fitting>;
+}
+
+/**
+ * fail-closed: whatever became of the file, it held once. For a path that its patterns never fitted
+ * it did not.
+ */
+export function createEnforcedHold(): EnforcedHold {
+  const seen = new Map<string, Held>();
+  const note = (kind: Kind, rule: SourcedRule, fitting: Fitting | undefined): void => {
+    const before = seen.get(keyOf(kind, rule));
+    const when = new Map(before?.when);
+    if (fitting === undefined || before?.when.size === 0) when.clear();
+    else when.set(JSON.stringify(fitting.globs), fitting);
+    seen.set(keyOf(kind, rule), { kind, rule, when });
+  };
+  const counts = ({ rule, when }: Held, path: string): boolean =>
+    isInside(path, rule.value.root) &&
+    (when.size === 0 || [...when.values()].some((fitting) => fitting.fits(path)));
+  const joined = (
+    now: EnforcedRules,
+    stillCounts: (held: Held) => boolean,
+    when?: NearRules['when'],
+  ): EnforcedRules => {
+    const present = new Set(KINDS.flatMap((kind) => now[kind].map((rule) => keyOf(kind, rule))));
+    const more: Record<Kind, SourcedRule[]> = { deny: [], ask: [] };
+    for (const [key, held] of seen) {
+      if (!present.has(key) && stillCounts(held)) more[held.kind].push(held.rule);
+    }
+    for (const kind of KINDS) for (const rule of now[kind]) note(kind, rule, when?.get(rule));
+    const { problems } = now;
+    return { deny: [...now.deny, ...more.deny], ask: [...now.ask, ...more.ask], problems };
+  };
   return {
-    async with(now, paths) {
-      const files = new Set(now.files);
-      const present = new Set(KINDS.flatMap((kind) => now[kind].map((rule) => keyOf(kind, rule))));
-      const more: Record<Kind, SourcedRule[]> = { deny: [], ask: [] };
-      for (const [key, { kind, rule }] of seen) {
-        const { root } = rule.value;
-        if (present.has(key) || !paths.some((path) => isInside(path, root))) continue;
-        // A rule file that other paths bring into play still says what it said.
-        const { file = '' } = rule;
-        if (!held.has(key) && !files.has(file) && (await exists(file))) continue;
-        held.add(key);
-        more[kind].push(rule);
-      }
-      for (const kind of KINDS) {
-        for (const rule of now[kind]) seen.set(keyOf(kind, rule), { kind, rule });
-      }
-      return {
-        deny: [...now.deny, ...more.deny],
-        ask: [...now.ask, ...more.ask],
-        problems: now.problems,
-      };
-    },
+    with: (now) => joined(now, (held) => now.paths.some((path) => counts(held, path)), now.when),
+    withBelow: (now) =>
+      joined(
+        now,
+        ({ rule, when }) =>
+          // What holds for some files only is not looked for below.
+          when.size === 0 && now.directories.some((one) => isInside(rule.value.root, one)),
+      ),
   };
 }

@@ -23,7 +23,8 @@ const GONE: Seen = { stamp: '', source: '' };
 
 export function createEnforcedWatch(): EnforcedWatch {
   let seen = new Map<string, Seen>();
-  const keyOf = ({ place }: Entry): string => JSON.stringify([place.path, place.parent]);
+  const keyOf = ({ place }: Entry): string =>
+    JSON.stringify([place.path, place.parent, place.base]);
   return {
     begin(entries) {
       seen = new Map(entries.map((entry) => [keyOf(entry), asRead(entry)]));

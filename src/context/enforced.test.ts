@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseLocatedJson } from '../settings/located-json.js';
 import { enforcedRules } from './enforced.js';
+import { mayEnforce } from './enforced-entries.js';
 
 const file = { path: '/p/CLAUDE.md', source: 'project', root: '/p' } as const;
 const read = (text: string) => enforcedRules({ ...file, text }, parseLocatedJson);
@@ -39,6 +40,9 @@ describe('a block of enforced rules', () => {
     ['in a quote', '> ```portcullis\n> {"deny": ["Bash"]}\n> ```\n'],
     ['indented too far', 'x\n\n    ```portcullis\n    {"deny": ["Bash"]}\n    ```\n'],
     ['never closed', '```portcullis\n{"deny": ["Bash"]}\n'],
+    ['behind a wide blank', block('{"deny": ["Bash"]}', '```\u00a0portcullis')],
+    ['behind a character that nobody sees', block('{"deny": ["Bash"]}', '```\u200bportcullis')],
+    ['with such a character before the fence', '\u200b```portcullis\n{"deny": ["Bash"]}\n```\n'],
     ['behind a comment that never ends', '<!-- x\n\n```portcullis\n{"deny": ["Bash"]}\n```'],
   ])('counts %s', (_how, text) => {
     const { deny, problems } = read(text);
@@ -50,6 +54,7 @@ describe('a block of enforced rules', () => {
     ['in a comment', '<!--\n```portcullis\n{"deny": ["Bash"]}\n```\n-->'],
     ['as an example', '````md\n```portcullis\n{"deny": ["Bash"]}\n```\n````'],
     ['as text', 'Write a block with `portcullis` behind the fence.'],
+    ['as text with marks', '```portcullis``` is the word for it.'],
     ['in another language', '```php\n{"deny": ["Bash"]}\n```'],
   ])('does not count %s', (_how, text) => {
     expect(read(text)).toEqual({ deny: [], ask: [], problems: [] });
@@ -78,10 +83,40 @@ describe('a block of enforced rules', () => {
     ['a key that stands twice', block('{"deny": ["Bash"],\n"deny": []}'), 5],
     ['a prototype', block('{"__proto__": {"deny": []}}'), 4],
     ['a misspelt word', block('{"deny": ["Bash"]}', '```portculis'), 3],
+    ['a word without its first letter', block('{"deny": ["Bash"]}', '```ortcullis'), 3],
+    ['swapped letters', block('{"deny": ["Bash"]}', '```oprtcullis'), 3],
+    [
+      'letters that look alike',
+      block('{"deny": ["Bash"]}', '```\u0440\u043ert\u0441ull\u0456\u0455'),
+      3,
+    ],
+    ['wide letters', block('{"deny": ["Bash"]}', '```\uff50\uff4f\uff52\uff54\uff43\uff55llis'), 3],
+    ['a second word', block('{"deny": ["Bash"]}', '```json portcullis'), 3],
+    ['a word in braces', block('{"deny": ["Bash"]}', '```{.portcullis}'), 3],
+    ['a misspelt word that is indented too far', 'x\n\n    ```portculis\n    {}\n    ```\n', 3],
   ])('is refused with %s, and the line is named', (_what, text, line) => {
     const fatal = read(text).problems.filter(({ severity }) => severity === 'fatal');
     expect(fatal.map((problem) => problem.line)).toEqual([line]);
     expect(fatal[0]).toMatchObject({ source: 'project', file: '/p/CLAUDE.md' });
+  });
+
+  it('is found wherever the quick look sends somebody, and that misses none', () => {
+    const letters = [...'portcullis'];
+    const swapped = letters.map((_, at) =>
+      letters.with(at, letters[at + 1] ?? '').with(Math.min(at + 1, 9), letters[at] ?? ''),
+    );
+    for (const word of [letters, ...swapped].map((one) => one.join(''))) {
+      for (let at = 0; at < word.length; at++) {
+        for (const spelled of [
+          word.slice(0, at) + word.slice(at + 1),
+          word.replace(word.charAt(at), 'x'),
+        ]) {
+          expect(mayEnforce(`x\n~~~ ${spelled}\n`), spelled).toBe(true);
+        }
+      }
+    }
+    expect(mayEnforce('```bash\nmake\n```\n~~~ts\n~~~')).toBe(false);
+    expect(mayEnforce(`${'`'.repeat(500_000)}`)).toBe(false);
   });
 
   it('does not hide the block that follows it', () => {

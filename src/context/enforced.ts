@@ -1,7 +1,9 @@
 import type { LocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
-import { editDistance, nearest } from '../util/nearest.js';
+import { nearest } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
+import { blockWord } from './enforced-word.js';
+import { withoutHidden } from './instruction-text.js';
 import { markdownLines } from './markdown-lines.js';
 
 /** An instruction file as the rules in it see it. */
@@ -56,10 +58,8 @@ interface Block {
   readonly misspelt?: string;
 }
 
-const WORD = 'portcullis';
-const FURTHEST_MISSPELLING = 2;
-/** Fences that are indented too far for Markdown. */
-const STRAY_FENCE = /^\s*(`{3,}|~{3,})[ \t]*(\S+)/;
+/** Fences that are indented too far for Markdown, and those behind a character that nobody sees. */
+const STRAY_FENCE = /^\s*(`{3,}|~{3,})\s*(\S+)/;
 
 function blocksOf(text: string): readonly Block[] {
   const blocks: Block[] = [];
@@ -80,14 +80,16 @@ function blocksOf(text: string): readonly Block[] {
       if (isMark) continue;
     }
     // fail-closed: who indents a block of rules too far still means them.
-    const stray = kind === 'open' || kind === 'code' ? null : STRAY_FENCE.exec(raw);
-    const word = kind === 'open' ? (/^[^\s{,:]+/.exec(content)?.[0] ?? '') : (stray?.[2] ?? '');
-    const name = word.toLowerCase();
-    if (kind !== 'comment' && name === WORD) {
+    const isFence = kind === 'open';
+    const isElsewhere = isFence || kind === 'code' || kind === 'comment';
+    const stray = isElsewhere ? null : STRAY_FENCE.exec(withoutHidden(raw).text);
+    if (!isFence && stray === null) continue;
+    // Marks behind the word make it code within a line.
+    if (stray?.[2]?.includes('`') === true) continue;
+    const said = blockWord(stray === null ? content : (stray[2] ?? ''));
+    if (said === 'ours') {
       open = { line: number, lines: [], ...(stray === null ? {} : { stray: stray[1] ?? '' }) };
-    } else if (kind === 'open' && editDistance(name.slice(0, 32), WORD) <= FURTHEST_MISSPELLING) {
-      blocks.push({ line: number, text: '', misspelt: word });
-    }
+    } else if (said !== 'other') blocks.push({ line: number, text: '', misspelt: said.misspelt });
   }
   close();
   return blocks;

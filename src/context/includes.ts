@@ -1,8 +1,9 @@
 import { dirname, expandHome, isAbsolute, resolve } from '../env/paths.js';
+import { MOST_LOOKUPS } from './instruction-gathering.js';
 import { markdownLines } from './markdown-lines.js';
 
-/** More names than that in one file are not looked up. */
-const MOST_TARGETS = 1_000;
+/** One more than is looked up: whoever looks them up sees that there are too many. */
+const MOST_TARGETS = MOST_LOOKUPS + 1;
 const LONGEST_TARGET = 1_024;
 
 /**

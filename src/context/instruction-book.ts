@@ -1,66 +1,27 @@
-import type { FileMemory } from '../env/file-memory.js';
-import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
-import type { ParseYaml } from '../util/frontmatter.js';
-import type { EnforcedRules, LocateJson } from './enforced.js';
+import type { EnforcedRules } from './enforced.js';
+import { enforcedIn, type NearRules } from './enforced-entries.js';
 import { createEnforcedWatch } from './enforced-watch.js';
-import type { IncludeApprovals } from './include-approvals.js';
-import { createDiscovery, type Discovery } from './instruction-discovery.js';
+import type { BelowRules } from './instruction-below.js';
 import {
-  createInstructionLoader,
-  type Entry,
+  enforcingGathering,
   type Gathering,
-  type InstructionLoader,
+  isAdmitted,
   newGathering,
-  type Taking,
-  type WaitingRule,
-} from './instruction-loader.js';
-import {
-  asFound,
-  directoriesTowards,
-  type ProjectPlace,
-  projectPlace,
-  realOrSelf,
-} from './instruction-places.js';
-import {
-  createInstructionReader,
-  type InstructionReader,
-  isLocated,
-} from './instruction-reader.js';
-import { type InstructionReport, type NestedFindings, reportOf } from './instruction-report.js';
-import type { InstructionSettings } from './instruction-settings.js';
+} from './instruction-gathering.js';
+import type { Entry, Taking, WaitingRule } from './instruction-loader.js';
+import { asFound, directoriesTowards } from './instruction-places.js';
+import { isLocated } from './instruction-reader.js';
+import { type InstructionReport, reportOf } from './instruction-report.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
-import { isOn } from './memory-files.js';
-import type { PathMatcher } from './path-matcher.js';
+import {
+  createWorld,
+  type InstructionBookParts,
+  isDirectory,
+  type World,
+} from './instruction-world.js';
 
-export interface InstructionBookParts {
-  readonly fs: FileSystem;
-  readonly cwd: string;
-  readonly home: string;
-  /** The user's configuration directory. */
-  readonly configDir: string;
-  /** An administrator's directory. */
-  readonly managedDir?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Which optional settings sources count; instruction files follow them. */
-  readonly sources: readonly string[];
-  readonly settings: InstructionSettings;
-  /** Directories that were added by a flag or a host, not by settings. */
-  readonly additionalDirectories?: readonly string[];
-  /** Whether the project is trusted. */
-  readonly trusted: boolean;
-  readonly approvals: IncludeApprovals;
-  /** Whether a permission rule keeps a file from being read. */
-  isHidden?(path: string): Promise<boolean>;
-  /** For heads that are more than a simple list of fields. */
-  readonly parseYaml?: ParseYaml;
-  /** What earlier starts found in the same files. Absent: all of them are read. */
-  readonly memory?: FileMemory;
-  /** For the patterns of rules; absent: as of .gitignore. */
-  readonly matcher?: PathMatcher;
-  /** Reads the JSON of enforced rules. */
-  readonly locateJson: LocateJson;
-}
+export type { InstructionBookParts } from './instruction-world.js';
 
 /** The instructions of a session: which files there are, which are shown, and which come into play. */
 export interface InstructionBook {
@@ -88,11 +49,11 @@ export interface InstructionBook {
    * that names them is judged. Directories count themselves.
    */
   enforcedNear(paths: readonly string[]): Promise<NearRules>;
-}
-
-export interface NearRules extends EnforcedRules {
-  /** The files that were looked at, with or without restrictions. */
-  readonly files: readonly string[];
+  /**
+   * Restrictions in the files of the folders in these directories, for calls that take in all of it.
+   * Those that hold for some files only are not among them.
+   */
+  enforcedBelow(directories: readonly string[]): Promise<BelowRules>;
 }
 
 export function createInstructionBook(parts: InstructionBookParts): InstructionBook {
@@ -134,66 +95,44 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
     report: () =>
       serial(async () => {
         const shown = await opened();
-        return reportOf(shown, await below(await worldOf(), shown.seen));
+        const { waitingBelow } = await import('./instruction-below.js');
+        return reportOf(shown, await waitingBelow(await worldOf(), shown.seen));
       }),
     enforced: () =>
       serial(async () => {
-        const entries = enforcing(fromStart(await opened()));
-        watch.begin(entries);
-        return await enforcedIn(entries, parts.locateJson);
+        const found = fromStart(await opened());
+        watch.begin(enforcing(found));
+        return await enforcedIn(enforcing(found), parts.locateJson, found);
       }),
     enforcedAgain: () =>
       serial(async () => {
-        const entries = enforcing(fromStart(await opened()));
-        const now = await watch.look(entries, await worldOf());
-        return now === undefined ? undefined : await enforcedIn(now, parts.locateJson);
+        const before = await opened();
+        const now = await watch.look(enforcing(fromStart(before)), await worldOf());
+        if (now === undefined) return undefined;
+        const more = await newlyIncluded(await worldOf(), before, now);
+        return await enforcedIn([...now, ...more.unshown], parts.locateJson, more);
       }),
     enforcedNear: (paths) =>
       serial(async () => {
         const { waiting } = await opened();
-        const near = enforcing(await nearbyIn(await worldOf(), { waiting, paths }));
-        const files = near.map(({ place }) => place.path);
-        return { ...(await enforcedIn(near, parts.locateJson)), files };
+        const near = await worldOf();
+        const found = await nearbyIn(near, { waiting, paths });
+        const all = paths.flatMap((path) => near.projects.map((one) => asFound(path, one)));
+        const rules = await enforcedIn(enforcing(found), parts.locateJson, found);
+        return { ...rules, paths: [...new Set([...paths, ...all])] };
+      }),
+    enforcedBelow: (directories) =>
+      serial(async () => {
+        const found = enforcingGathering();
+        const { takeBelow } = await import('./instruction-below.js');
+        const looked = await takeBelow(await worldOf(), directories, found);
+        return { ...(await enforcedIn(enforcing(found), parts.locateJson, found)), ...looked };
       }),
   };
 }
 
 const AT_START: Taking = { reason: 'session_start' };
 const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
-
-interface World {
-  readonly fs: FileSystem;
-  readonly reader: InstructionReader;
-  readonly loader: InstructionLoader;
-  readonly discovery: Discovery;
-  /** The project, then the added directories that count like it. */
-  readonly projects: readonly ProjectPlace[];
-}
-
-async function createWorld(parts: InstructionBookParts): Promise<World> {
-  const { fs, home, settings, additionalDirectories = [] } = parts;
-  const project = await projectPlace(fs, parts.cwd, home);
-  const isAddedRead = isOn(parts.env.CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD);
-  const added = await Promise.all(
-    (isAddedRead ? additionalDirectories : []).map(async (root): Promise<ProjectPlace> => {
-      return { cwd: root, root, realRoot: await realOrSelf(fs, root), ancestors: [root] };
-    }),
-  );
-  const patterns = settings.excludes;
-  const matcher =
-    patterns.length === 0 ? undefined : (await import('./path-matcher.js')).gitignoreMatcher;
-  const reader = createInstructionReader({
-    fs,
-    home,
-    realRoot: project.realRoot,
-    approvals: parts.approvals,
-    ...(matcher === undefined ? {} : { excludes: { patterns, matcher } }),
-    ...(parts.isHidden === undefined ? {} : { isHidden: parts.isHidden }),
-  });
-  const loader = createInstructionLoader({ ...parts, reader });
-  const discovery = createDiscovery({ ...parts, project, reader, loader }, added);
-  return { fs, reader, loader, discovery, projects: [project, ...added] };
-}
 
 async function touchedIn(
   world: World,
@@ -214,37 +153,11 @@ async function nearbyIn(
   world: World,
   { waiting, paths }: { waiting: readonly WaitingRule[]; paths: readonly string[] },
 ): Promise<Gathering> {
-  const found = newGathering();
+  const found = enforcingGathering();
   for (const path of paths) {
     await takeTowards(world, path, { found, waiting, itself: await isDirectory(world, path) });
   }
   return found;
-}
-
-/** What each folder below would bring, were somebody to work in it. */
-async function below(world: World, seen: ReadonlySet<string>): Promise<NestedFindings> {
-  const [project] = world.projects;
-  if (project === undefined) return { found: [], cut: false };
-  const { nestedDirectories } = await import('./nested-search.js');
-  const { directories, cut } = await nestedDirectories(world.fs, project);
-  const found: { folder: string; gathering: Gathering }[] = [];
-  const known = new Set(seen);
-  for (const folder of directories) {
-    const gathering = newGathering(known);
-    await world.discovery.nested(folder, { reason: 'nested_traversal' }, gathering);
-    for (const real of gathering.seen) known.add(real);
-    found.push({ folder, gathering });
-  }
-  return { found, cut };
-}
-
-async function isDirectory({ fs }: World, path: string): Promise<boolean> {
-  try {
-    return (await fs.stat(path))?.kind === 'directory';
-  } catch {
-    // A file that cannot be looked at still lies in its directory.
-    return false;
-  }
 }
 
 /** What lies on the way to a path, and the rules that its name brings into play. */
@@ -261,11 +174,13 @@ async function takeTowards(
     for (const directory of directoriesTowards(target, project, { itself })) {
       await discovery.nested(directory, nested, found);
     }
-    const isKnown = new Set(waiting.map(({ real }) => real));
-    const rules = [...waiting, ...found.waiting.filter(({ real }) => !isKnown.has(real))];
+    const waits = new Set(waiting.map(({ real }) => real));
+    const rules = [...waiting, ...found.waiting.filter(({ real }) => !waits.has(real))];
     for (const rule of rules) {
-      const by: Taking = { reason: 'path_glob_match', trigger: path };
-      if (!found.seen.has(rule.real) && rule.fits(target)) await loader.take(rule.place, by, found);
+      const isKnown = found.seen.has(rule.real) && isAdmitted(found, rule.place, rule.real);
+      if (isKnown || !rule.fits(target)) continue;
+      const by: Taking = { reason: 'path_glob_match', trigger: path, when: rule };
+      await loader.take(rule.place, by, found);
     }
   }
 }
@@ -280,11 +195,25 @@ function join(shown: Gathering, found: Gathering): Gathering {
   shown.skipped.push(...skipped);
   shown.waiting.push(...found.waiting.filter(({ real }) => !waits.has(real)));
   for (const real of found.seen) shown.seen.add(real);
+  for (const key of found.enforced?.taken ?? []) shown.enforced?.taken.add(key);
+  shown.enforced?.givenUp.push(...(found.enforced?.givenUp ?? []));
   return { ...found, skipped };
 }
 
 function skipKey({ path, kind, parent = '' }: SkippedInstruction): string {
   return [kind, path, parent].join('\n');
+}
+
+/** What files of the start include now and did not before: it restricts before it is shown. */
+async function newlyIncluded(
+  { loader }: World,
+  before: Gathering,
+  now: readonly Entry[],
+): Promise<Gathering> {
+  const more = enforcingGathering(before);
+  for (const entry of now) await loader.takeIncludes(entry, AT_START, more, { unshown: true });
+  join(before, { ...more, skipped: [] });
+  return more;
 }
 
 /** Looks at every shown file again; those that changed take the place of what was shown. */
@@ -297,8 +226,10 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
     shown.entries[index] = now;
     if (now.instruction === entry.instruction) continue;
     news.push(now.instruction);
-    const more = newGathering(shown.seen);
-    await world.loader.takeIncludes(now, { reason: 'include' }, more);
+    const { trigger } = now.instruction;
+    const more = trigger === undefined ? enforcingGathering(shown) : newGathering(shown.seen);
+    const how: Taking = { reason: 'include', ...(trigger === undefined ? {} : { trigger }) };
+    await world.loader.takeIncludes(now, how, more);
     join(shown, more);
     news.push(...more.entries.map(({ instruction }) => instruction));
   }
@@ -337,28 +268,4 @@ function enforcing({ entries, unshown }: Gathering): readonly Entry[] {
 
 function filesOf({ entries, skipped }: Gathering): LoadedFiles {
   return { files: entries.map(({ instruction }) => instruction), skipped: [...skipped] };
-}
-
-/** Worth a closer look: a fence with a word behind it that may be ours. */
-const MAY_ENFORCE = /(?:```|~~~)[ \t]*p/i;
-
-async function enforcedIn(
-  entries: readonly Entry[],
-  locateJson: LocateJson,
-): Promise<EnforcedRules> {
-  const sources = entries.flatMap(({ place, source, line }) => {
-    const { scope, path, base } = place;
-    // What a model wrote down for itself binds nobody.
-    if (scope === 'memory' || scope === 'team' || !MAY_ENFORCE.test(source)) return [];
-    const file = { path, text: source, source: scope, root: base };
-    return [line === undefined ? file : { ...file, line }];
-  });
-  if (sources.length === 0) return { deny: [], ask: [], problems: [] };
-  const { enforcedRules } = await import('./enforced.js');
-  const all = sources.map((file) => enforcedRules(file, locateJson));
-  return {
-    deny: all.flatMap(({ deny }) => deny),
-    ask: all.flatMap(({ ask }) => ask),
-    problems: all.flatMap(({ problems }) => problems),
-  };
 }

@@ -3,14 +3,8 @@ import type { FileSystem } from '../env/fs.js';
 import { isInside, join } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Sourced } from '../util/sourced.js';
-import {
-  type Entry,
-  type Gathering,
-  type InstructionLoader,
-  newGathering,
-  type Place,
-  type Taking,
-} from './instruction-loader.js';
+import { enforcingGathering, type Gathering } from './instruction-gathering.js';
+import type { Entry, InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { type ProjectPlace, realOrSelf } from './instruction-places.js';
 import { type InstructionReader, isLocated, type Sought } from './instruction-reader.js';
 import type { InstructionSettings } from './instruction-settings.js';
@@ -95,7 +89,7 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
 
   return {
     async start(how) {
-      const task = { how, into: newGathering() };
+      const task = { how, into: enforcingGathering() };
       await takeManaged(parts, task);
       if (sources.includes('user')) await takeUser(parts, task);
       const surveys = await Promise.all(project.ancestors.map((one) => surveyOf(one)));

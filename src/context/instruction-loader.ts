@@ -1,6 +1,8 @@
 import { basename, extname } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Result } from '../util/result.js';
+import type { Entry, Place, Taking } from './instruction-entry.js';
+import { admit, type Gathering, mayLookUp } from './instruction-gathering.js';
 import {
   type InstructionReader,
   isLocated,
@@ -18,62 +20,7 @@ import {
 } from './instruction-types.js';
 import { PROSE_EXTENSIONS, TEXT_EXTENSIONS } from './text-extensions.js';
 
-/** A file with a meaning by its place. */
-export interface Place extends Wanted {
-  readonly kind: LoadedInstruction['kind'];
-  /** The directory that it speaks for: the one with `.claude` in it, or the one that it lies in. */
-  readonly base: string;
-  /** Resolved directories that it may include from without a question; absent: anywhere. */
-  readonly includesWithin?: readonly string[];
-  /** A text that stands already elsewhere is not shown again. */
-  readonly onceByContent?: boolean;
-}
-
-/** Why and how a file is taken. */
-export interface Taking {
-  readonly reason: LoadReason;
-  /** The file whose use made it load. */
-  readonly trigger?: string;
-  /** Includes keep this reason instead of their own. */
-  readonly reasonForAll?: boolean;
-}
-
-/** A file that is shown, with what is needed to look at it again. */
-export interface Entry {
-  readonly instruction: LoadedInstruction;
-  readonly place: Place;
-  readonly located: Located;
-  /** Lines as in the file, those of the head empty; nothing for files that are no prose. */
-  readonly source: string;
-  /** 0 for a file that nobody includes. */
-  readonly depth: number;
-  /** Of a text that stands on one line of another file. */
-  readonly line?: number;
-}
-
-/** A rule that waits for a file that its patterns fit. */
-export interface WaitingRule {
-  readonly place: Place;
-  readonly real: string;
-  readonly globs: readonly string[];
-  /** Takes an absolute path. */
-  fits(path: string): boolean;
-}
-
-/** What one look at the disk has found; `seen` holds resolved paths. */
-export interface Gathering {
-  readonly entries: Entry[];
-  /** Files that are not shown and whose restrictions hold. */
-  readonly unshown: Entry[];
-  readonly skipped: SkippedInstruction[];
-  readonly waiting: WaitingRule[];
-  readonly seen: Set<string>;
-  included: number;
-}
-
-export function newGathering(seen: Iterable<string> = []): Gathering {
-  return { entries: [], unshown: [], skipped: [], waiting: [], seen: new Set(seen), included: 0 };
-}
+export type { Entry, Fitting, Place, Taking, WaitingRule } from './instruction-entry.js';
 
 export interface LoaderParts {
   readonly reader: InstructionReader;
@@ -86,8 +33,13 @@ export interface InstructionLoader {
   take(place: Place, how: Taking, into: Gathering, sought?: Sought): Promise<void>;
   /** One file as it is now, without what it includes. */
   prepare(place: Place, located: Located): Promise<Result<Prepared, SkippedInstruction>>;
-  /** What a file that is shown already includes now and did not before. */
-  takeIncludes(entry: Entry, how: Taking, into: Gathering): Promise<void>;
+  /** What a file includes now and did not before; `unshown`: only for what that enforces. */
+  takeIncludes(
+    entry: Entry,
+    how: Taking,
+    into: Gathering,
+    options?: { readonly unshown: boolean },
+  ): Promise<void>;
 }
 
 export interface Prepared {
@@ -97,9 +49,9 @@ export interface Prepared {
   readonly globs?: readonly string[];
 }
 
-/** Files that can be included below each other, counted from one that nobody includes. */
+/** Files that can be shown below each other, counted from one that nobody includes. */
 export const DEEPEST_INCLUDE = 4;
-/** Included files of one gathering; more is a mistake or an attack. */
+/** Included files of one gathering that are shown; more is a mistake or an attack. */
 const MOST_INCLUDED = 500;
 export const MEMORY_CAP = { lines: 200, bytes: 25 * 1024 } as const;
 
@@ -109,7 +61,7 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
   const prepare: InstructionLoader['prepare'] = async (place, located) => {
     const read = await reader.read(located);
     if (!read.ok) return read;
-    const isProse = isProseFile(place.path);
+    const isProse = isProseFile(place.path, located.real);
     const rule =
       place.kind === 'rule'
         ? await (await import('./rule-files.js')).readRuleHead(read.value.text, parts.parseYaml)
@@ -136,62 +88,67 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
 
   async function takeLocated(
     place: Place,
-    { located, how, depth }: { located: Located; how: Taking; depth: number },
+    { located, how, depth, unshown = false }: Found,
     into: Gathering,
   ): Promise<void> {
-    if (into.seen.has(located.real)) return;
-    into.seen.add(located.real);
+    const isNew = !into.seen.has(located.real);
+    const toShow = isNew && !unshown;
+    // fail-closed: whoever names a file first decides how it is shown, not for whom its rules speak.
+    const toEnforce = isProseFile(place.path, located.real) && admit(into, place, located);
+    if (!toShow && !toEnforce) return;
+    if (toShow) into.seen.add(located.real);
     const prepared = await prepare(place, located);
     if (!prepared.ok) {
-      into.skipped.push(prepared.error);
+      if (isNew) into.skipped.push(prepared.error);
       return;
     }
-    const { text, notes, globs, source } = prepared.value;
+    const { text, notes } = prepared.value;
     if (text.trim() === '' && notes.length === 0) return;
-    if (place.onceByContent === true && into.entries.some((one) => isSame(one, text))) return;
-    const instruction: LoadedInstruction = {
-      path: place.path,
-      scope: place.scope,
-      memoryType: memoryTypeOf(place.scope),
-      kind: place.kind,
-      loadReason: place.parent === undefined || how.reasonForAll === true ? how.reason : 'include',
-      text,
-      bytes: located.bytes,
-      notes,
-      ...(globs === undefined ? {} : { globs }),
-      ...(place.parent === undefined ? {} : { parent: place.parent }),
-      ...(how.trigger === undefined ? {} : { trigger: how.trigger }),
-    };
-    const entry = { instruction, place, located, source, depth };
-    if (located.hidden !== undefined) {
-      into.skipped.push(located.hidden);
-      into.unshown.push(entry);
-      return;
-    }
-    into.entries.push(entry);
-    await follow(entry, how, into);
+    if (toShow && located.hidden !== undefined) into.skipped.push(located.hidden);
+    const isRepeated =
+      place.onceByContent === true && into.entries.some((one) => isSame(one, text));
+    const isShown = toShow && located.hidden === undefined && !isRepeated;
+    const entry = entryOf(place, { located, how, depth }, prepared.value);
+    if (isShown) into.entries.push(entry);
+    else if (toEnforce) into.unshown.push(entry);
+    if (isShown || toEnforce) await follow(entry, how, into, { unshown: !isShown });
   }
 
-  async function follow(entry: Entry, how: Taking, into: Gathering): Promise<void> {
+  const follow: InstructionLoader['takeIncludes'] = async (entry, how, into, options) => {
     const { place, located, source, depth } = entry;
+    const { unshown } = options ?? { unshown: false };
     if (place.kind === 'memory' || !source.includes('@')) return;
     const { includeTargets, resolveTarget } = await import('./includes.js');
     for (const target of includeTargets(source)) {
+      if (!mayLookUp(into, entry)) return;
       // Beside the file as it was found, or else beside what it is a link to.
       const found = await firstFound(
         [place.path, located.real].map((file) =>
           includeOf(place, resolveTarget(target, file, home)),
         ),
       );
-      if (found === undefined) noteMissing(entry, target, into);
-      else if (!isLocated(found.sought)) into.skipped.push(found.sought);
-      else if (!into.seen.has(found.sought.real)) {
-        const refused = refusedInclude(found.sought, depth, into);
-        if (refused !== undefined) into.skipped.push(refused);
-        else
-          await takeLocated(found.include, { located: found.sought, how, depth: depth + 1 }, into);
+      if (found === undefined) {
+        if (!unshown) noteMissing(entry, target, into);
+      } else if (!isLocated(found.sought)) {
+        if (!unshown) into.skipped.push(found.sought);
+      } else {
+        const next = { located: found.sought, how, depth: depth + 1 };
+        await takeInclude(found.include, { ...next, unshown }, into);
       }
     }
+  };
+
+  async function takeInclude(include: Place, found: Found, into: Gathering): Promise<void> {
+    const { located, depth, unshown = false } = found;
+    const isFirst = !unshown && !into.seen.has(located.real);
+    if (!isTextInclude(located)) {
+      if (isFirst) into.skipped.push(notText(located));
+      return;
+    }
+    const tooMuch = isFirst ? tooMuchToShow(located, depth, into) : undefined;
+    if (tooMuch !== undefined) into.skipped.push(tooMuch);
+    // fail-closed: what is too much to be shown still restricts.
+    await takeLocated(include, { ...found, unshown: unshown || tooMuch !== undefined }, into);
   }
 
   async function firstFound(
@@ -228,19 +185,55 @@ function includeOf(from: Place, path: string): Place {
   };
 }
 
-function refusedInclude(
-  { wanted, real }: Located,
+interface Found {
+  readonly located: Located;
+  readonly how: Taking;
+  readonly depth: number;
+  /** It is taken for what it enforces, not to be shown. */
+  readonly unshown?: boolean;
+}
+
+function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepared): Entry {
+  const { text, notes, globs, source } = prepared;
+  const instruction: LoadedInstruction = {
+    path: place.path,
+    scope: place.scope,
+    memoryType: memoryTypeOf(place.scope),
+    kind: place.kind,
+    loadReason: place.parent === undefined || how.reasonForAll === true ? how.reason : 'include',
+    text,
+    bytes: located.bytes,
+    notes,
+    ...(globs === undefined ? {} : { globs }),
+    ...(place.parent === undefined ? {} : { parent: place.parent }),
+    ...(how.trigger === undefined ? {} : { trigger: how.trigger }),
+  };
+  const entry = { instruction, place, located, source, depth };
+  return how.when === undefined ? entry : { ...entry, when: how.when };
+}
+
+function isTextInclude({ wanted, real }: Located): boolean {
+  return [wanted.path, real].every(isTextName);
+}
+
+function notText({ wanted }: Located): SkippedInstruction {
+  return skip(wanted, 'not text', 'it is no kind of text file', { warn: false });
+}
+
+function tooMuchToShow(
+  { wanted }: Located,
   depth: number,
   into: Gathering,
 ): SkippedInstruction | undefined {
-  if (depth >= DEEPEST_INCLUDE) {
+  if (depth > DEEPEST_INCLUDE) {
     return skip(wanted, 'too deep', `it is included through more than ${DEEPEST_INCLUDE} files`);
   }
-  if (![wanted.path, real].every(isTextName)) {
-    return skip(wanted, 'not text', 'it is no kind of text file', { warn: false });
-  }
-  return ++into.included > MOST_INCLUDED
-    ? skip(wanted, 'too many', `more than ${MOST_INCLUDED} files are included`, { warn: false })
+  const more = ++into.included - MOST_INCLUDED;
+  // Of many one is told.
+  return more > 0
+    ? skip(wanted, 'too many', `more than ${MOST_INCLUDED} files are included`, {
+        warn: more === 1,
+      })
     : undefined;
 }
 
@@ -256,9 +249,12 @@ function isTextName(path: string): boolean {
   return extension === '' || TEXT_EXTENSIONS.has(extension);
 }
 
-function isProseFile(path: string): boolean {
-  const extension = extname(basename(path)).slice(1).toLowerCase();
-  return extension === '' ? !basename(path).startsWith('.') : PROSE_EXTENSIONS.has(extension);
+/** By the name it was found under, or the one it has behind all links: a link takes nothing away. */
+function isProseFile(...paths: readonly string[]): boolean {
+  return paths.some((path) => {
+    const extension = extname(basename(path)).slice(1).toLowerCase();
+    return extension === '' ? !basename(path).startsWith('.') : PROSE_EXTENSIONS.has(extension);
+  });
 }
 
 function isSame(entry: Entry, text: string): boolean {

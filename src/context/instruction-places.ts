@@ -82,6 +82,13 @@ export const FOREIGN_FOLDERS: ReadonlySet<string> = new Set([
   '.git',
 ]);
 
+/** Whether a path of the project leads through a folder of code that others wrote. */
+export function isForeign(path: string, { root }: Pick<ProjectPlace, 'root'>): boolean {
+  return relative(root, path)
+    .split(separator)
+    .some((name) => FOREIGN_FOLDERS.has(name));
+}
+
 /** The path as patterns see it, from a directory; undefined when it lies elsewhere. */
 export function pathFrom(directory: string, path: string): string | undefined {
   const way = relative(directory, path);

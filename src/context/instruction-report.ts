@@ -1,4 +1,5 @@
-import type { Gathering, WaitingRule } from './instruction-loader.js';
+import type { Gathering } from './instruction-gathering.js';
+import type { WaitingRule } from './instruction-loader.js';
 import type {
   InstructionScope,
   LoadedInstruction,

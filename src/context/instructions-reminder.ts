@@ -69,8 +69,8 @@ function section(file: LoadedInstruction, cap: number): string {
   return [[heading, ...notes].join('\n'), ...(text === '' ? [] : [text])].join('\n\n');
 }
 
-/** A line in a file that looks like a heading of ours. */
-const HEADING_LIKE = /^Contents of .*\):/gm;
+/** A line in a file that looks like a heading of ours, whatever signs stand before it. */
+const HEADING_LIKE = /^[^\p{L}\p{N}\n\r\u2028\u2029]*Contents\s+of\b/gimu;
 
 /** The longest that every text may be so that all fit: long ones give way, short ones stay whole. */
 function commonCap(lengths: readonly number[]): number {

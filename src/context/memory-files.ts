@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
-import type { Gathering, InstructionLoader, Place, Taking } from './instruction-loader.js';
+import type { Gathering } from './instruction-gathering.js';
+import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { memoryDirectory, type ProjectPlace } from './instruction-places.js';
 import { skip } from './instruction-reader.js';
 import type { InstructionSettings } from './instruction-settings.js';

@@ -1,7 +1,8 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import type { ParseYaml } from '../util/frontmatter.js';
-import type { Gathering, InstructionLoader, Place, Taking } from './instruction-loader.js';
+import type { Gathering } from './instruction-gathering.js';
+import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { pathFrom } from './instruction-places.js';
 import {
   type InstructionReader,

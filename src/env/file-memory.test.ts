@@ -144,6 +144,24 @@ describe.runIf(process.platform === 'linux' && isHonest)('what files said', () =
     expect(existsSync(path.join(stateDirectory, 'files'))).toBe(false);
   });
 
+  it.each([
+    [Number.NaN],
+    [-0],
+    [new Date(0)],
+    [{ inner: [new Map()] }],
+    [[undefined]],
+    [() => 'one'],
+    [10n],
+    [Object.create({ of: 'elsewhere' })],
+  ])('is not kept when it would come back as something else: %s', (odd) => {
+    later();
+    const memory = open();
+    memory.note('text', file, stat(), odd);
+    expect(memory.recall('text', file, stat())).toBeUndefined();
+    memory.keep();
+    expect(existsSync(path.join(stateDirectory, 'files'))).toBe(false);
+  });
+
   it('is not kept of a file on another device, nor of one whose times are not known', () => {
     later();
     const memory = open();

@@ -30,7 +30,7 @@ export interface FileMemory {
    * same object each time, and what it is made of comes from a file: check its shape, do not change it.
    */
   recall(what: string, path: string, stat: FileStat): unknown;
-  /** `stat` is from before the file was read. `said` is JSON. */
+  /** `stat` is from before the file was read. What JSON cannot hold is not noted. */
   note(what: string, path: string, stat: FileStat, said: unknown): void;
   /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
   look(path: string, stat: FileStat): void;
@@ -162,7 +162,7 @@ class KeptMemory implements Notes {
   }
 
   note(what: string, path: string, stat: FileStat, said: unknown): void {
-    if (stat.device !== this.#at.device || !isSettled(stat)) return;
+    if (stat.device !== this.#at.device || !isSettled(stat) || !isJson(said)) return;
     const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
     const known = this.#entries.get(path);
     const isKnown = known !== undefined && this.#isOf(known, stat);
@@ -195,6 +195,18 @@ class KeptMemory implements Notes {
       stat.device === this.#at.device
     );
   }
+}
+
+const DEEPEST = 50;
+
+/** Whether a value comes back from JSON as it went; a key without a value may be lost on the way. */
+function isJson(value: unknown, depth = 0): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || depth > DEEPEST) return false;
+  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
 }
 
 /** fail-closed: times of the last moments, and of the future, prove nothing. */

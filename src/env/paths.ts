@@ -142,13 +142,23 @@ export function projectSlug(cwd: string): string {
 
 /** Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file). */
 export function findRepositoryRoot(start: string): string | undefined {
-  for (let directory = resolve(start); ; ) {
-    if (exists(join(directory, '.git'))) return directory;
+  const from = resolve(start);
+  // All parts of a start ask for the same, one after the other.
+  const isFresh = foundRoot?.from === from && performance.now() - foundRoot.at < ROOT_HOLDS_MS;
+  if (isFresh && foundRoot !== undefined) return foundRoot.root;
+  for (let directory = from; ; ) {
+    if (exists(join(directory, '.git'))) {
+      foundRoot = { from, root: directory, at: performance.now() };
+      return directory;
+    }
     const parent = nodePath.dirname(directory);
     if (parent === directory) return undefined;
     directory = parent;
   }
 }
+
+const ROOT_HOLDS_MS = 50;
+let foundRoot: { readonly from: string; readonly root: string; readonly at: number } | undefined;
 
 /**
  * Looks at the disk: where a repository's git data is. Follows the `gitdir:` line of the `.git` file

@@ -6,6 +6,7 @@ import type { AgentDefinition } from '../agents/definition.js';
 import { readHostAgents } from '../agents/definition-host.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import { agentNotice, openAgentBook } from '../agents/definitions.js';
+import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
@@ -22,6 +23,8 @@ import { parseYaml } from '../skills/parse-yaml.js';
 import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
+import { openAgentMemories } from './agent-memory.js';
+import { openAgentServers } from './agent-servers.js';
 import { openWorkspaces } from './agent-workspaces.js';
 import { openArrival } from './arrival.js';
 import { putHooks } from './child-hooks.js';
@@ -66,6 +69,9 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const book = openKinds(config, ground);
   const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
   const pools = new Map<string, ToolPool>();
+  const minds = new Map<string, AgentMind>();
+  const forks = (): AgentDefinition | undefined =>
+    offersForks(ground) ? forkDefinition() : undefined;
   let runtime: AgentRuntime | undefined;
   let tellMain: (message: InputMessage) => void = () => undefined;
   const running = (): AgentRuntime => {
@@ -82,9 +88,20 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const arrival = openArrival(config, ground, { log, words, runtime: running, tell: hooks.tell });
   const { deliveries } = arrival;
   const workspaces = openWorkspaces(config, ground, parts);
+  let taken: () => readonly string[] = () => [];
+  const servers = openAgentServers(config, ground, { ...parts, taken: () => taken() });
+  const memories = openAgentMemories(config, ground, hooks.tell);
   const extension: GateExtension = {
-    guards: [workspaces.guard, fences.guard, ...arrival.guards(() => runtime)],
-    resolvers: [],
+    ...servers.extension,
+    resolvers: [memories.resolver],
+    notes: memories.notes,
+    guards: [
+      forkGuard,
+      workspaces.guard,
+      fences.guard,
+      ...servers.extension.guards,
+      ...arrival.guards(() => runtime),
+    ],
     rules: fences.rules,
   };
   const tools: AnyTool[] = [
@@ -92,6 +109,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       book,
       runtime: running,
       words,
+      forks,
       backgroundIsOff: () =>
         env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
           ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
@@ -113,32 +131,47 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** The kinds that a model with these tools may start. */
     async listing(pool: ToolPool): Promise<string | undefined> {
       if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
-      const text = agentsReminder(await book.list());
+      const copies = forks();
+      const listed = await book.list();
+      const text = agentsReminder(copies === undefined ? listed : [...listed, copies]);
       return text === undefined ? undefined : reminder(text);
     },
     /** What exists only once the gate does. */
     lend(
-      lent: Omit<ChildWorldParts, 'hooks' | 'log' | 'fences' | 'pools' | 'listing' | 'heard'>,
+      lent: Omit<
+        ChildWorldParts,
+        'hooks' | 'log' | 'fences' | 'pools' | 'minds' | 'memories' | 'listing' | 'heard'
+      >,
     ): void {
       const world = openChildWorld(config, ground, {
         ...lent,
         ...parts,
         fences,
         pools,
+        minds,
+        memories,
         listing: (pool) => this.listing(pool),
         heard: arrival.heard,
-        more: { workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger) },
+        more: {
+          workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger),
+          serversFor: servers.serversFor,
+        },
       });
+      taken = () => (lent.mcp?.statuses() ?? []).map(({ name }) => name);
       canResume = lent.hands.builtins.pool.resolve('SendMessage') !== undefined;
       runtime = createAgentRuntime({
         world,
         limits: () => limitsOf(ground),
         deliveries,
         tellMain: (message) => tellMain(message),
-        find: (type) => book.find(type),
+        find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
         earlier: (id) => earlierAgent(log, id),
       });
       lent.skills.lendFork(forkRunner({ book, runtime: running, words }));
+    },
+    /** What the main agent sends, which its copies send too. */
+    knows(mind: AgentMind): void {
+      minds.set(MAIN_AGENT.id, mind);
     },
     /** Where the main agent hears of agents that have ended. */
     onArrival(tell: (message: InputMessage) => void): void {
@@ -160,11 +193,13 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
           description,
           agent_type: ref.type,
         })),
-    /** The main agent is of this kind: its fence and its hooks hold for the session. */
-    runsAs(definition: AgentDefinition): void {
+    /** The main agent is of this kind: its fence and its hooks hold for the session. What it is told of its notes. */
+    async runsAs(definition: AgentDefinition): Promise<string | undefined> {
       const fence = fences.raise(MAIN_AGENT, definition);
       if (!fence.ok) throw new PortcullisError('usage', fence.error);
       putHooks(hooks, MAIN_AGENT, definition);
+      log.recorder.runsAs(definition.name);
+      return await memories.open(MAIN_AGENT, definition);
     },
     /** Definitions that are not in force, for people. */
     async notice(): Promise<string | undefined> {
@@ -211,6 +246,13 @@ function limitsOf({ env, settings }: Ground): AgentLimits {
     depth: depth ?? DEFAULT_LIMITS.depth,
     concurrency: most ?? DEFAULT_LIMITS.concurrency,
   };
+}
+
+/** The environment decides where it says something, else the setting; they are off by themselves. */
+function offersForks({ env, settings }: Ground): boolean {
+  const said = env.CLAUDE_CODE_FORK_SUBAGENT?.trim();
+  if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
+  return settings.values.get('portcullis.forks')?.value === true;
 }
 
 function positive(text: string | undefined): number | undefined {

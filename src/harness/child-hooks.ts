@@ -1,5 +1,6 @@
 import type { ChildFacts, ChildHooks } from '../agents/child-world.js';
 import type { AgentDefinition, DefinitionSource } from '../agents/definition.js';
+import { FORK_TYPE, forkNotice } from '../agents/fork.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { createAgentHooks } from '../hooks/agent-hooks.js';
 import { createCompactHooks } from '../hooks/compact-hooks.js';
@@ -41,7 +42,9 @@ export function childHooks(
         await compact.after({ ...modeless(scene(signal)), trigger, summary });
         skills.invoker.forget(child.ref.path);
         const again = await instructionsAgain(child, instructions);
-        return again === undefined ? [] : [again];
+        // The mark that it is a fork outlives the words it stood in.
+        const mark = child.ref.type === FORK_TYPE ? [forkNotice()] : [];
+        return [...(again === undefined ? [] : [again]), ...mark];
       },
     }),
     notes,

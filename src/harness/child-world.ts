@@ -6,6 +6,7 @@ import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
 import type { ChildFacts, ChildHands, ChildOutput, ChildWorld } from '../agents/child-world.js';
 import { bareName } from '../agents/definition-tools.js';
+import type { AgentMind } from '../agents/fork.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createLimits } from '../budget/limits.js';
@@ -21,6 +22,7 @@ import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';
 import { VERSION } from '../version.js';
+import type { AgentMemories } from './agent-memory.js';
 import { childHooks } from './child-hooks.js';
 import { openingFacts } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
@@ -41,6 +43,9 @@ export interface ChildWorldParts {
   readonly fences: AgentFences;
   /** The tools of the agents that run, by their ids. */
   readonly pools: Map<string, ToolPool>;
+  readonly memories: AgentMemories;
+  /** What the agents that run send, by their ids. */
+  readonly minds: Map<string, AgentMind>;
   /** The kinds of agents that one with these tools may start. */
   listing(pool: ToolPool): Promise<string | undefined>;
   /** What an agent has recorded just now. */
@@ -78,6 +83,7 @@ export function openChildWorld(
       return own.unpricedRequests > 0 ? undefined : own.costUsd;
     },
     pool: () => builtins.pool,
+    minds: parts.minds,
     invoke(hand) {
       pools.set(hand.ref.id, hand.pool);
       return childInvoke(config, parts, hand);
@@ -105,7 +111,8 @@ export function openChildWorld(
         cwd: place.workspace.cwd,
         additionalDirectories: place.isolation === undefined ? workspace.roots.slice(1) : [],
       }),
-    opening: (child) => opening(parts, child, clock.uuid),
+    equip: parts.memories.equip,
+    opening: (child, { again }) => opening(parts, child, { again, uuid: clock.uuid }),
     hooks: childHooks(ground, parts),
     emit(event) {
       parts.heard(event);
@@ -114,6 +121,7 @@ export function openChildWorld(
     tell: hooks.tell,
     async release(ref) {
       pools.delete(ref.id);
+      parts.memories.close(ref);
       skills.release(ref);
       parts.instructions.release(ref.id);
       await builtins.release(ref.id);
@@ -173,18 +181,21 @@ function childInvoke(
 
 /** What an agent is told before its task. */
 async function opening(
-  { instructions, skills, hooks, mcp, listing }: ChildWorldParts,
+  { instructions, skills, hooks, mcp, listing, memories }: ChildWorldParts,
   { definition, pool, ref, contextWindow, signal }: ChildFacts,
-  uuid: () => string,
+  { again, uuid }: { readonly again: boolean; uuid(): string },
 ): Promise<readonly InputMessage[]> {
   const shown = !definition.omitInstructions;
   instructions.admit(ref.id, { shown });
+  const notes = await memories.open(ref, definition);
+  if (again) return [];
   const loaded = shown ? await instructions.book.open() : undefined;
   // Notes of the main agent for itself are not for others.
   const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
   const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;
   const texts = [
     instructionsReminder(files, { occasion: 'start' }),
+    notes,
     hasSkills ? await listedSkills(skills, contextWindow, hooks.tell) : undefined,
     // Who is told by name that it may start others is told whom.
     definition.tools?.some((entry) => bareName(entry) === AGENT_TOOL) === true

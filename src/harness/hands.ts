@@ -274,6 +274,7 @@ function together(extensions: readonly GateExtension[]): GateExtension {
       extensions.reduce((base, { rules }) => join(base, rules(agent)), NO_RULES as RuleSet),
     contentOf: (toolUseId) =>
       extensions.map((one) => one.contentOf?.(toolUseId)).find((one) => one !== undefined),
+    notes: (agent) => extensions.flatMap((one) => one.notes?.(agent) ?? []),
   };
 }
 

@@ -86,6 +86,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
       agentTranscriptPath: ({ id }) => log.store.transcriptPath(sessionId, id),
       promptId: parts.current.run?.promptId,
       effort: config.effort,
+      mainType: config.runsAs?.name,
     }),
     background: (result) => {
       for (const tellOne of arrivals) tellOne(result);

@@ -1,11 +1,8 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import type { EnforcedRules } from '../context/enforced.js';
-import { type EnforcedHold, joinEnforced } from '../context/enforced-hold.js';
+import { joinEnforced } from '../context/enforced-hold.js';
 import type { InstructionBook } from '../context/instruction-book.js';
-import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
-import { findRestriction, type RestrictionMatch } from '../permissions/rule-match.js';
-import { NO_RULES, parseRules, type RuleSet } from '../permissions/rules.js';
-import type { CallView } from '../permissions/view.js';
+import { parseRules, type RuleSet } from '../permissions/rules.js';
 import { refuseBroken } from '../settings/refuse.js';
 import { type ConfigProblem, describeProblem, type SourcedRule } from '../settings/types.js';
 import { originOf } from '../util/sourced.js';
@@ -92,60 +89,4 @@ export async function openEnforced(
       }
     },
   };
-}
-
-/** Rules of instruction files on the way to what a call names hold before the call is judged. */
-export function nearGuard(
-  book: Pick<InstructionBook, 'enforcedNear'>,
-  compile: CompileEnforced,
-  hold: EnforcedHold,
-): Guard {
-  return {
-    name: 'instruction files',
-    // fail-closed: a restriction that could not be looked up may have been one against this call.
-    onFailure: 'deny',
-    async decide(view) {
-      const paths = await namedPaths(view);
-      if (paths.length === 0) return NOTHING;
-      const near = await hold.with(await book.enforcedNear(paths), paths);
-      const compiled = near.deny.length + near.ask.length === 0 ? NO_COMPILED : compile(near);
-      const fatal = [...near.problems, ...compiled.problems].find(
-        ({ severity }) => severity === 'fatal',
-      );
-      if (fatal !== undefined) {
-        const reason = `a restriction near it cannot be honoured: ${describeProblem(fatal)}`;
-        return { decision: 'deny', refusal: 'guard-failed', reason };
-      }
-      for (const decision of ['deny', 'ask'] as const) {
-        const found = await findRestriction(compiled.rules[decision], view);
-        if (found !== undefined) return findingOf(decision, found);
-      }
-      return NOTHING;
-    },
-  };
-}
-
-const NO_COMPILED: Compiled = { rules: NO_RULES, problems: [] };
-
-function findingOf(kind: 'deny' | 'ask', { rule, sure }: RestrictionMatch): Finding {
-  const { label, text, origin } = rule;
-  const named = { source: label, rule: { text, source: origin.source } };
-  // Nobody can tell before it runs, so a person decides.
-  if (sure === 'maybe') return { decision: 'ask', reason: `${label} may cover it`, ...named };
-  return kind === 'deny'
-    ? { decision: 'deny', refusal: 'rule', reason: `${label} denies it`, ...named }
-    : { decision: 'ask', reason: `${label} asks about it`, ...named };
-}
-
-/** All that a call names, directories of its commands included. */
-async function namedPaths(view: CallView): Promise<readonly string[]> {
-  const { subject } = view.call;
-  const own = subject.paths.map(({ path }) => path);
-  if (subject.command === undefined) return own;
-  const shell = await view.shellPaths();
-  const reading = await view.shell();
-  const directories = (reading?.commands ?? []).flatMap((command) => command.directories ?? []);
-  return [
-    ...new Set([...own, ...shell.paths.map(({ spellings }) => spellings.literal), ...directories]),
-  ];
 }

@@ -17,9 +17,11 @@ import type { GateExtension } from '../permissions/open.js';
 import type { CallView } from '../permissions/view.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
+import { parseYaml } from '../skills/parse-yaml.js';
 import type { Ground } from './ground.js';
+import { nearGuard } from './instruction-near.js';
 import { openHiding, settleIncludes } from './instruction-reading.js';
-import { enforcedCompiler, nearGuard, openEnforced } from './instruction-rules.js';
+import { enforcedCompiler, openEnforced } from './instruction-rules.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
 export async function openInstructions(config: SessionConfig, ground: Ground) {
@@ -42,7 +44,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     trusted: ground.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
     approvals,
     isHidden: hiding.isHidden,
-    parseYaml: async (text) => (await import('yaml')).parse(text, { maxAliasCount: 0 }),
+    parseYaml,
     locateJson: parseLocatedJson,
     memory: fileMemoryOf({
       stateDirectory: ground.stateDirectory,
@@ -61,9 +63,8 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       for (const listener of listeners) listener(file);
     }
   };
-  const isThere = async (path: string): Promise<boolean> => (await fs.stat(path)) !== undefined;
   const extension: GateExtension = {
-    guards: [nearGuard(book, compile, createEnforcedHold(isThere))],
+    guards: [nearGuard(book, compile, createEnforcedHold())],
     resolvers: [],
     rules: inForce.rules,
   };

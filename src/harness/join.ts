@@ -111,7 +111,16 @@ export async function joinSession(
     }
   });
   const setup = agentSetup(config, ground, { ...parts, events, compaction, background, live });
-  agent = createAgent(setup);
+  const main = createAgent(setup);
+  agent = main;
+  agents.knows({
+    system: setup.system,
+    pool: setup.pool,
+    choice: setup.choice,
+    limits: choices.limits,
+    messages: () => main.conversation.messages,
+    ...(config.runsAs === undefined ? {} : { definition: config.runsAs }),
+  });
   const opening = await openOpening({
     fs: ground.fs,
     configDir: ground.configDir,
@@ -246,13 +255,13 @@ async function mainOpening(
   { hooks, skills, agents }: Parts,
   resumed: boolean,
 ): Promise<readonly InputMessage[]> {
-  agents.runsAs(definition);
+  const notes = await agents.runsAs(definition);
   if (resumed) return [];
   const { signal } = new AbortController();
   const texts = await skills.preload(definition.skills, MAIN_AGENT, signal);
   const { initialPrompt } = definition;
   return [
-    ...hooks.notes.followUp(texts.map(reminder)),
+    ...hooks.notes.followUp([...(notes === undefined ? [] : [notes]), ...texts.map(reminder)]),
     ...(initialPrompt === undefined ? [] : [hooks.notes.prompt(initialPrompt)]),
   ];
 }

@@ -2,18 +2,24 @@ import type { AgentDefinition } from '../agents/definition.js';
 import { mainAgentOf } from '../agents/definitions.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { PortcullisError } from '../errors.js';
+import { openAgentMemories } from './agent-memory.js';
 import { openKinds } from './agents.js';
-import type { Ground } from './ground.js';
+import type { Ground, Log } from './ground.js';
 
 /** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
-export async function asMainAgent(config: SessionConfig, ground: Ground): Promise<SessionConfig> {
+export async function asMainAgent(
+  config: SessionConfig,
+  ground: Ground,
+  log: Log | undefined,
+): Promise<SessionConfig> {
   const setting = ground.settings.values.get('agent')?.value;
-  const name = config.agent ?? (typeof setting === 'string' ? setting : undefined);
+  const name =
+    config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
   if (name === undefined || name.trim() === '') return config;
   const found = await mainAgentOf(openKinds(config, ground), name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
-  const runsAs = found.value;
+  const runsAs = await openAgentMemories(config, ground, () => undefined).equip(found.value);
   const { model, effort, maxTurns } = runsAs;
   const wanted = model === undefined || model === 'inherit' ? undefined : model;
   return {

@@ -1,5 +1,6 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { join } from '../env/paths.js';
+import type { ProcessSupervisor } from '../env/process.js';
 import { createWebFetch } from '../env/web-fetch.js';
 import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
@@ -9,13 +10,13 @@ import { createServerAuth } from '../mcp/oauth.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { VERSION } from '../version.js';
 import type { Ground } from './ground.js';
-import type { McpParts } from './mcp-servers.js';
+import type { OpenHooks } from './hooks.js';
 
 /** Makes connections with all that each kind of server needs. Loaded with the first of them. */
 export function connectionMaker(
   config: SessionConfig,
   ground: Ground,
-  parts: Pick<McpParts, 'processes' | 'hooks'>,
+  parts: { readonly processes: ProcessSupervisor; readonly hooks: OpenHooks },
 ): (declaration: ServerDeclaration) => ClientConnection {
   const { env, workspace, fs, clock, stateDirectory } = ground;
   const { hooks } = parts;

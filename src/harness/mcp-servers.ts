@@ -86,6 +86,8 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     approvals: openToolApprovals({ fs, stateDirectory }),
     env: ground.env,
     builtinNames: BUILTIN_NAMES,
+    // What agents bring for themselves is answered for by their own books.
+    covers: ({ origin }) => origin?.source !== 'agent',
     tell,
     onListing(connection, listing, offered) {
       const known = servers.find(connection.declaration.name);
@@ -222,7 +224,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       const text = deferredToolsReminder({
         occasion: 'start',
         servers: announced(pool, listings),
-        names: pool.unmade.length > 0 ? pool.unmade : undefined,
+        ...(pool.unmade.length > 0 ? { names: pool.unmade } : {}),
       });
       return text === undefined ? undefined : reminder(text);
     },

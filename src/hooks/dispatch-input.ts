@@ -14,6 +14,8 @@ export interface HookFacts {
   readonly promptId?: string | undefined;
   /** How hard the model is told to think. */
   readonly effort?: string | undefined;
+  /** The agent that the main conversation runs as. */
+  readonly mainType?: string | undefined;
   /** Where the doings of a subagent are written down. */
   agentTranscriptPath?(agent: AgentRef): string | undefined;
 }
@@ -61,7 +63,7 @@ function inputFor(
       permission_mode: mode,
       effort: facts.effort === undefined ? undefined : { level: facts.effort },
       agent_id: isSubagent ? agent.id : undefined,
-      agent_type: isSubagent ? agent.type : undefined,
+      agent_type: isSubagent ? agent.type : facts.mainType,
     }),
     agent: agentInput(agent),
     ...present({

@@ -140,7 +140,7 @@ describe('a probe', () => {
     ]);
     expect(all.report.skipped.map(({ why }) => why)).toEqual([
       'it runs beside the session and decides nothing',
-      expect.stringContaining('does not fire yet'),
+      expect.stringContaining('it would make a working tree'),
     ]);
   });
 

@@ -27,6 +27,8 @@ export interface ToolBookDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Full names of the built-in tools. */
   readonly builtinNames: readonly string[];
+  /** False: another book answers for the tool. Absent: this one does for all. */
+  covers?(tool: AnyTool): boolean;
   /** A server was asked anew because one of its tools was called. */
   onListing?(connection: McpConnection, listing: ServerListing, offered: Offered): void;
   /** For people. */
@@ -180,7 +182,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       page.live = false;
     },
     extension: {
-      guards: [definitionGuard(pages, judged), planGuard, serverOfRuleGuard],
+      guards: [definitionGuard(pages, judged, deps.covers), planGuard, serverOfRuleGuard],
       resolvers: [],
       rules: () => NO_RULES,
       contentOf: (toolUseId) => judged.get(toolUseId),
@@ -306,6 +308,7 @@ function askAnew(
 function definitionGuard(
   pages: ReadonlyMap<string, Promise<Page>>,
   judged: Map<string, string>,
+  covers: ToolBookDeps['covers'],
 ): Guard {
   return {
     name: 'MCP tool definitions',
@@ -313,7 +316,7 @@ function definitionGuard(
     onFailure: 'deny',
     async decide(view) {
       const { tool, toolUseId } = view.call;
-      if (tool.origin === undefined) return NOTHING;
+      if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
       const page = await pages.get(tool.origin.server);
       const entry = page?.entries.get(tool.origin.tool);
       if (page === undefined || entry?.tool.name !== tool.name) {

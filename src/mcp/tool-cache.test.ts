@@ -54,6 +54,23 @@ describe('the cache of tools', () => {
     expect(await cache.read(server)).toBeUndefined();
   });
 
+  it('tells names without a look at any tool, unless one is always loaded', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    const tools = ['b.x', 'A', 'c'].map((name) => raw(name));
+    const found = listingOf({ declaration: server, tools, builtinNames: [] });
+    const marked = { ...server, contentMark: 'm1' };
+    await cache.write(marked, { ...found, hasResources: true });
+    const read = await openToolCache({ fs, stateDirectory }).read(marked);
+    expect(read?.brief?.names).toEqual(['mcp__srv__A', 'mcp__srv__b_x', 'mcp__srv__c']);
+    expect(read?.brief?.size).toBe(found.tools.reduce((sum, { size }) => sum + size, 0));
+    expect(read?.hasResources).toBe(true);
+    expect(read?.tools.map(({ name }) => name)).toEqual(['A', 'b.x', 'c']);
+    expect(await cache.read({ ...marked, contentMark: 'm2' })).toBeUndefined();
+    expect(await cache.read({ ...marked, origin: { file: '/other' } })).toBeUndefined();
+    await cache.write(server, listing());
+    expect((await cache.read(server))?.brief).toBeUndefined();
+  });
+
   it('remembers several servers that are written at once', async () => {
     const cache = openToolCache({ fs, stateDirectory });
     const servers = ['a', 'b', 'c'].map((name) => ({ ...server, name }));

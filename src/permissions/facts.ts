@@ -1,3 +1,5 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
+
 /** What is true of the whole session and shapes how calls are judged. */
 export interface GateFacts {
   /** Names of the variables that commands find in their environment. Absent: any may be among them. */
@@ -6,6 +8,8 @@ export interface GateFacts {
   askReadOnly?(): boolean;
   /** Directories of our own: settings of the user and of administrators, and our state. */
   readonly own?: readonly string[];
+  /** Directories in which this agent keeps notes: what protects settings does not protect those from it. */
+  notes?(agent: AgentRef): readonly string[];
 }
 
 export const NO_FACTS: GateFacts = {};

@@ -86,7 +86,9 @@ const protectedPaths: Guard = {
   async decide(view) {
     const { roots, cwd } = view.call.workspace;
     const { command } = view.call.subject;
-    const place = { roots, own: view.facts.own };
+    const { agent, tool } = view.call;
+    const notes = tool.kind === 'edit' ? (view.facts.notes?.(agent) ?? []) : [];
+    const place = { roots: [...notes, ...roots], own: view.facts.own };
     const touched = [...(await view.paths())];
     if (command !== undefined && mayNameProtected(command, place)) {
       touched.push(...(await view.shellPaths()).paths);

@@ -73,6 +73,8 @@ export interface GateExtension {
   rules(agent: AgentRef): RuleSet;
   /** What a call was judged with besides its input: an answer for this very call is for it alone. */
   contentOf?(toolUseId: string): string | undefined;
+  /** Directories in which this agent keeps notes. */
+  notes?(agent: AgentRef): readonly string[];
 }
 
 /** The gate of a session and the mode it goes by. */
@@ -133,6 +135,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
       exported: new Set(Object.keys(shellEnvironment(parts.env))),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       own: [configDirectory(parts.env), stateDirectory(parts.env)],
+      ...(extension?.notes === undefined ? {} : { notes: extension.notes }),
     },
     guards: extension?.guards ?? [],
     resolvers: [

@@ -92,14 +92,14 @@ export const HOOK_EVENTS = {
   CwdChanged: row('observe', PLAIN, { setsEnvironment: true }),
   DirectoryAdded: onValue('observe', 'source', PLAIN),
   FileChanged: onValue('observe', 'file_path', PLAIN, { setsEnvironment: true }),
-  WorktreeCreate: row('gate', PLAIN, { waitsFor: 'worktrees' }),
-  WorktreeRemove: row('observe', PLAIN, { waitsFor: 'worktrees' }),
+  WorktreeCreate: row('gate', PLAIN),
+  WorktreeRemove: row('observe', PLAIN),
   PreCompact: onValue('block', 'trigger', PLAIN),
   PostCompact: onValue('observe', 'trigger', PLAIN),
   PreModelSwitch: row('gate', ALL),
   PostModelSwitch: row('observe', PLAIN, { textIsContext: true }),
-  Elicitation: onValue('gate', 'mcp_server_name', PLAIN, { waitsFor: 'MCP servers' }),
-  ElicitationResult: onValue('gate', 'mcp_server_name', PLAIN, { waitsFor: 'MCP servers' }),
+  Elicitation: onValue('gate', 'mcp_server_name', PLAIN),
+  ElicitationResult: onValue('gate', 'mcp_server_name', PLAIN),
   SessionEnd: onValue('observe', 'reason', PLAIN, { timeoutMs: 1_500 }),
 } as const satisfies Readonly<Record<string, HookEventFacts>>;
 

@@ -289,6 +289,11 @@ const portcullis = z.strictObject({
     'Also shows the notes that a team shares, .claude/team-memory/MEMORY.md, in a trusted folder.',
     { needsTrust: true, restricts: false, strict: false },
   ),
+  forks: key(
+    flag(),
+    'Offers the agent type fork: a copy of the agent that starts it, with all that was said. CLAUDE_CODE_FORK_SUBAGENT goes before it.',
+    { restricts: false, strict: false, scope: 'user' },
+  ),
   limits: key(
     z.strictObject({
       agentDepth: key(count(0, 16), 'How deep agents may start agents; 0: none. Default 3.', {

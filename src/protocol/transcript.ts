@@ -70,5 +70,7 @@ export type TranscriptEntry = UserEntry | AssistantEntry | SystemEntry | Attachm
 export type MetaLine =
   | { readonly type: 'custom-title'; readonly customTitle: string; readonly sessionId: string }
   | { readonly type: 'last-prompt'; readonly lastPrompt: string; readonly sessionId: string }
+  /** The agent that the main conversation runs as. */
+  | { readonly type: 'agent-setting'; readonly agentSetting: string; readonly sessionId: string }
   | { readonly type: 'summary'; readonly summary: string; readonly leafUuid: string }
   | { readonly type: 'tag'; readonly tag: string; readonly sessionId: string };

@@ -42,6 +42,10 @@ export async function forkSession(
     const { lastPrompt } = loaded;
     facts.push({ type: 'last-prompt', lastPrompt, sessionId: options.newSessionId });
   }
+  if (loaded.agent !== undefined) {
+    const { agent: agentSetting } = loaded;
+    facts.push({ type: 'agent-setting', agentSetting, sessionId: options.newSessionId });
+  }
   if (facts.length > 0) store.append(options.newSessionId, facts);
   return {
     sessionId: options.newSessionId,
@@ -49,6 +53,7 @@ export async function forkSession(
     skippedLines: 0,
     ...(title === undefined ? {} : { title }),
     ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
+    ...(loaded.agent === undefined ? {} : { agent: loaded.agent }),
   };
 }
 

@@ -29,6 +29,7 @@ export class SessionReader {
   #damaged = 0;
   #title: string | undefined;
   #lastPrompt: string | undefined;
+  #agent: string | undefined;
 
   add(parsed: ParsedLine): void {
     switch (parsed.kind) {
@@ -41,6 +42,7 @@ export class SessionReader {
       case 'meta':
         if (parsed.line.type === 'custom-title') this.#title = parsed.line.customTitle;
         if (parsed.line.type === 'last-prompt') this.#lastPrompt = parsed.line.lastPrompt;
+        if (parsed.line.type === 'agent-setting') this.#agent = parsed.line.agentSetting;
         return;
       case 'link':
         this.#links.set(parsed.uuid, parsed.parentUuid);
@@ -67,6 +69,7 @@ export class SessionReader {
       links: this.#links,
       ...(this.#title === undefined ? {} : { title: this.#title }),
       ...(this.#lastPrompt === undefined ? {} : { lastPrompt: this.#lastPrompt }),
+      ...(this.#agent === undefined ? {} : { agent: this.#agent }),
     };
   }
 }
@@ -122,6 +125,8 @@ function isMetaLine(value: Record<string, unknown>): value is Record<string, unk
       return typeof value.customTitle === 'string';
     case 'last-prompt':
       return typeof value.lastPrompt === 'string';
+    case 'agent-setting':
+      return typeof value.agentSetting === 'string';
     case 'summary':
       return typeof value.summary === 'string';
     case 'tag':

@@ -46,6 +46,7 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
     ...(gitBranch === undefined ? {} : { gitBranch }),
     ...(history.title === undefined ? {} : { title: history.title }),
     ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),
+    ...(history.agent === undefined ? {} : { agent: history.agent }),
   });
   for (const { call, result } of history.missingResults) recorder.result(call, result);
   if (options.title !== undefined) recorder.title(options.title);

@@ -35,6 +35,8 @@ export interface History {
   readonly lastCwd: string | undefined;
   readonly title?: string;
   readonly lastPrompt?: string;
+  /** The agent that the session ran as. */
+  readonly agent?: string;
 }
 
 /** Finds or makes the history that a session starts from. Nothing is written but a fork's own file. */
@@ -121,5 +123,6 @@ async function resumedHistory(
     lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
     ...(loaded.title === undefined ? {} : { title: loaded.title }),
     ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
+    ...(loaded.agent === undefined ? {} : { agent: loaded.agent }),
   };
 }

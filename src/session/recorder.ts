@@ -35,6 +35,7 @@ export interface RecorderOptions {
   /** What the resumed transcript already said, to be repeated near its end. */
   readonly title?: string;
   readonly lastPrompt?: string;
+  readonly agent?: string;
 }
 
 /** Turns what happens in the loop into linked transcript entries. Each call is one append. */
@@ -53,11 +54,15 @@ export interface Recorder {
     readonly uuid: string;
     readonly summaryUuid: string;
   };
+  /** What was said elsewhere and is gone on with here. */
+  history(messages: readonly Message[]): void;
   attachment(attachment: AttachmentEntry['attachment']): void;
   /** Said to people, never to the model. */
   note(text: string): void;
   title(text: string): void;
   lastPrompt(text: string): void;
+  /** The agent that the main conversation runs as from now on. */
+  runsAs(agent: string): void;
 }
 
 export type RecordedInput = Pick<InputMessage, 'uuid' | 'content' | 'meta'> & {
@@ -93,6 +98,7 @@ class StoreRecorder implements Recorder {
   #head: string | null;
   #title: string | undefined;
   #lastPrompt: string | undefined;
+  #agent: string | undefined;
   #grown: number;
 
   constructor(options: RecorderOptions) {
@@ -101,6 +107,7 @@ class StoreRecorder implements Recorder {
     this.#used = new Set(options.usedUuids);
     this.#title = options.title;
     this.#lastPrompt = options.lastPrompt;
+    this.#agent = options.agent;
     const hasFacts = options.title !== undefined || options.lastPrompt !== undefined;
     this.#grown = hasFacts ? REPEAT_FACTS_AFTER : 0;
   }
@@ -150,13 +157,13 @@ class StoreRecorder implements Recorder {
       logicalParentUuid,
       compactMetadata: { trigger, preTokens },
     };
-    const entries = messages.flatMap((message, index): TranscriptEntry[] =>
-      message.role === 'user'
-        ? [this.#historyEntry(message.content, index === 0)]
-        : this.#answerEntries(this.#asAnswer(message.content)),
-    );
+    const entries = this.#historyEntries(messages, { summaryFirst: true });
     this.#append([boundary, ...entries, ...this.#facts()]);
     return { uuid: boundary.uuid, summaryUuid: entries[0]?.uuid ?? boundary.uuid };
+  }
+
+  history(messages: readonly Message[]): void {
+    this.#append(this.#historyEntries(messages, { summaryFirst: false }));
   }
 
   attachment(attachment: AttachmentEntry['attachment']): void {
@@ -175,6 +182,12 @@ class StoreRecorder implements Recorder {
   lastPrompt(text: string): void {
     this.#lastPrompt = promptFact(text);
     this.#append(this.#facts('last-prompt'));
+  }
+
+  runsAs(agent: string): void {
+    if (agent === this.#agent) return;
+    this.#agent = agent;
+    this.#append(this.#facts('agent-setting'));
   }
 
   #answerEntries(answer: RecordedAnswer): AssistantEntry[] {
@@ -196,6 +209,17 @@ class StoreRecorder implements Recorder {
         ...(malformed === undefined ? {} : { malformedInput: malformed.raw }),
       };
     });
+  }
+
+  #historyEntries(
+    messages: readonly Message[],
+    { summaryFirst }: { readonly summaryFirst: boolean },
+  ): TranscriptEntry[] {
+    return messages.flatMap((message, index): TranscriptEntry[] =>
+      message.role === 'user'
+        ? [this.#historyEntry(message.content, summaryFirst && index === 0)]
+        : this.#answerEntries(this.#asAnswer(message.content)),
+    );
   }
 
   #historyEntry(content: readonly UserBlock[], isSummary: boolean): UserEntry {
@@ -251,14 +275,18 @@ class StoreRecorder implements Recorder {
     };
   }
 
-  #facts(only?: 'custom-title' | 'last-prompt'): MetaLine[] {
+  #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
     const { sessionId } = this.#options;
     const facts: MetaLine[] = [];
-    if (this.#title !== undefined && only !== 'last-prompt') {
+    const wants = (type: MetaLine['type']): boolean => only === undefined || only === type;
+    if (this.#title !== undefined && wants('custom-title')) {
       facts.push({ type: 'custom-title', customTitle: this.#title, sessionId });
     }
-    if (this.#lastPrompt !== undefined && only !== 'custom-title') {
+    if (this.#lastPrompt !== undefined && wants('last-prompt')) {
       facts.push({ type: 'last-prompt', lastPrompt: this.#lastPrompt, sessionId });
+    }
+    if (this.#agent !== undefined && wants('agent-setting')) {
+      facts.push({ type: 'agent-setting', agentSetting: this.#agent, sessionId });
     }
     return facts;
   }

@@ -51,6 +51,8 @@ export interface LoadedSession {
   readonly links?: ReadonlyMap<string, string | null>;
   readonly title?: string;
   readonly lastPrompt?: string;
+  /** The agent that its main conversation ran as. */
+  readonly agent?: string;
 }
 
 /** Lines that could not be saved. Reported once; the next report comes after a save has worked. */

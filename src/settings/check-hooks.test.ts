@@ -248,8 +248,7 @@ describe('a hook that could not mean what is written', () => {
 
 describe('what a hook says in vain is told', () => {
   it.each([
-    ['SubagentStop', hook, {}, 'does not fire yet: it needs agents.'],
-    ['Elicitation', hook, {}, 'does not fire yet: it needs MCP servers.'],
+    ['TeammateIdle', hook, {}, 'does not fire yet: it needs teams.'],
     ['Stop', hook, { matcher: 'Bash' }, 'Stop is about nothing that a matcher could name'],
     ['UserPromptSubmit', hook, { matcher: 'x(' }, 'the hook runs every time'],
     ['PreToolUse', hook, { matcher: 'mcp__git' }, 'names no tool; it is taken to mean every tool'],
@@ -274,10 +273,10 @@ describe('what a hook says in vain is told', () => {
   });
 
   it('once for an event, and not where hooks are not in force or not there', () => {
-    const hooks = { SubagentStop: [{ hooks: [hook] }, { hooks: [hook, hook] }] };
+    const hooks = { TeammateIdle: [{ hooks: [hook] }, { hooks: [hook, hook] }] };
     expect(check({ hooks })).toHaveLength(1);
     expect(check({ hooks }, { trusted: false, source: 'project' })).toEqual([]);
-    expect(check({ hooks: { SubagentStop: [] } })).toEqual([]);
+    expect(check({ hooks: { TeammateIdle: [] } })).toEqual([]);
   });
 
   it('and so are timeouts that look like seconds, or are of another program', () => {

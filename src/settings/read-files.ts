@@ -9,7 +9,7 @@ import type { ConfigProblem, LookedAt, SettingsFile } from './types.js';
 export type ProjectSource = 'user' | 'project' | 'local';
 
 export interface SettingsPlaces {
-  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'list'>;
+  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'statNow' | 'list'>;
   readonly cwd: string;
   /** The user's configuration directory. */
   readonly configDir: string;
@@ -41,7 +41,9 @@ export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSet
     ...(await projectFiles(places)),
     ...(places.sources.includes('user') ? [user(places)] : []),
   ];
-  const read = await Promise.all(wanted.map((place) => readOne(place, places.fs)));
+  const read = await Promise.all(
+    wanted.map((place) => absentNow(place, places.fs) ?? readOne(place, places.fs)),
+  );
   return {
     files: read.flatMap((one) => one.files),
     problems: [...administrators.problems, ...read.flatMap((one) => one.problems)],
@@ -133,18 +135,25 @@ async function projectFiles(places: SettingsPlaces): Promise<readonly Place[]> {
 
 /** The start directory first, the repository's root last; the start directory alone outside of one. */
 export async function directoriesUpToRepository(
-  places: Pick<SettingsPlaces, 'cwd'> & { readonly fs: Pick<FileSystem, 'stat'> },
+  places: Pick<SettingsPlaces, 'cwd'> & { readonly fs: Pick<FileSystem, 'stat' | 'statNow'> },
 ): Promise<readonly string[]> {
   const ancestors: string[] = [];
   for (let at = resolve(places.cwd); ; at = dirname(at)) {
     ancestors.push(at);
-    if (dirname(at) === at) break;
+    const dotGit = join(at, '.git');
+    if (hasNow(places.fs, dotGit) ?? (await isThere(places.fs, dotGit))) return ancestors;
+    if (dirname(at) === at) return ancestors.slice(0, 1);
   }
-  const repositories = await Promise.all(
-    ancestors.map((directory) => isThere(places.fs, join(directory, '.git'))),
-  );
-  const root = repositories.indexOf(true);
-  return root === -1 ? ancestors.slice(0, 1) : ancestors.slice(0, root + 1);
+}
+
+/** At once, where the file system can; most of what is looked for on the way up is not there. */
+function hasNow(fs: Pick<FileSystem, 'statNow'>, path: string): boolean | undefined {
+  try {
+    return fs.statNow === undefined ? undefined : fs.statNow(path) !== undefined;
+  } catch {
+    // A directory that cannot be looked into is no repository we could be working in.
+    return false;
+  }
 }
 
 async function isThere(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
@@ -153,6 +162,21 @@ async function isThere(fs: Pick<FileSystem, 'stat'>, path: string): Promise<bool
   } catch {
     // A directory that cannot be looked into is no repository we could be working in.
     return false;
+  }
+}
+
+/** The usual case, without a promise: nothing there. Undefined for every other. */
+function absentNow(
+  { source, file, required }: Place,
+  fs: SettingsPlaces['fs'],
+): ReadSettings | undefined {
+  if (file === undefined || required === true || fs.statNow === undefined) return undefined;
+  try {
+    if (fs.statNow(file) !== undefined) return undefined;
+    return { files: [], problems: [], places: [{ path: file, source, stamp: '' }] };
+  } catch {
+    // fail-closed: what cannot be looked at may be there, and its reader says so.
+    return undefined;
   }
 }
 

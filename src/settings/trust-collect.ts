@@ -6,26 +6,31 @@ import { systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
+import { openLook, type TrustLook } from './trust-look.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
 import { draftsFrom, openDigests } from './trust-memory.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { settingsDrafts } from './trust-settings.js';
 import { filesBelow } from './trust-tree.js';
-import type { Declaration, Draft } from './trust-types.js';
+import type { ConfiguredLevel, Declaration, Draft } from './trust-types.js';
 
 export interface CollectPlaces {
   readonly fs: Pick<
     FileSystem,
     'stat' | 'statNow' | 'list' | 'readText' | 'readBytes' | 'realPath'
   >;
+  /** Real path of the project's. */
+  readonly root: string;
   /** The directories whose `.claude` counts, the project's root last. */
-  readonly levels: readonly string[];
+  readonly levels: readonly ConfiguredLevel[];
   /** The user's own configuration, which is nobody's project. */
   readonly configDir: string;
   readonly sources: readonly string[];
-  /** What earlier starts found in the same files. Absent: all of them are read. */
+  /** What earlier starts found in documents that look the same. Absent: all of them are read. */
   readonly memory?: FileMemory | undefined;
+  /** Absent: a new one. */
+  readonly look?: TrustLook | undefined;
 }
 
 /**
@@ -34,31 +39,37 @@ export interface CollectPlaces {
  * below the project's root.
  */
 export async function collectDeclarations(places: CollectPlaces): Promise<readonly Declaration[]> {
-  const root = await places.fs.realPath(places.levels.at(-1) ?? '');
-  const own = await places.fs.realPath(places.configDir);
+  const { fs, root, look = openLook(fs) } = places;
+  const own = await realOrNothing(fs, places.configDir);
   const found: Declaration[] = [];
-  for (const level of places.levels) {
-    const has = await configurationOf(places, level);
-    if (!has.directory && !has.servers) continue;
-    const collector = new LevelCollector(places, { root, level: await places.fs.realPath(level) });
-    const isUsers = has.directory && (await places.fs.realPath(join(level, '.claude'))) === own;
-    found.push(...(await collector.all({ isUsers, isBare: !has.directory })));
+  for (const { path, hasDirectory } of places.levels) {
+    const level = await fs.realPath(path);
+    const collector = new LevelCollector(places, { root, level, look });
+    const directory = hasDirectory ? await realOrNothing(fs, join(path, '.claude')) : undefined;
+    const isUsers = directory !== undefined && directory === own;
+    found.push(...(await collector.all({ isUsers, isBare: !hasDirectory })));
   }
-  return found;
+  const { used } = look;
+  if (used === undefined || look.hasMet()) return found;
+  // fail-closed: a document that nobody would have been asked about is not one to trust.
+  const text = 'is not among the files that are looked at';
+  const digest = sha256(canonicalJson(['used', used.file]));
+  const name = basename(used.file);
+  const { file } = used;
+  return [...found, { kind: 'unreadable', name, text, file, level: '', digest, pinned: false }];
 }
 
-/** Most levels of a deep project have neither. */
-async function configurationOf(
-  { fs }: CollectPlaces,
-  level: string,
-): Promise<{ readonly directory: boolean; readonly servers: boolean }> {
-  const isThere = async (name: string): Promise<boolean> =>
-    fs.stat(join(level, name)).then(
-      (stat) => stat !== undefined,
-      // fail-closed: what cannot be looked at may be there.
-      () => true,
-    );
-  return { directory: await isThere('.claude'), servers: await isThere('.mcp.json') };
+/** Undefined where links lead in a circle: whoever looks into it says so. */
+async function realOrNothing(
+  fs: Pick<FileSystem, 'realPath'>,
+  path: string,
+): Promise<string | undefined> {
+  try {
+    return await fs.realPath(path);
+  } catch {
+    // fail-closed: it is nobody's own, and everything in it counts as unreadable.
+    return undefined;
+  }
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -69,16 +80,19 @@ class LevelCollector {
   readonly #memory: FileMemory;
   readonly #root: string;
   readonly #level: string;
+  readonly #look: TrustLook;
   readonly #found: Declaration[] = [];
   readonly #ways = new Map<string, string>();
   #links: ReadonlySet<string> = new Set();
-  #hooks: Promise<Pins> | undefined;
+  #hooks: Promise<Hooks> | undefined;
+  #isFull = false;
 
-  constructor(places: CollectPlaces, at: { root: string; level: string }) {
+  constructor(places: CollectPlaces, at: { root: string; level: string; look: TrustLook }) {
     this.#places = places;
     this.#memory = places.memory ?? NO_MEMORY;
     this.#root = at.root;
     this.#level = at.level;
+    this.#look = at.look;
   }
 
   async all(is: { isUsers: boolean; isBare: boolean }): Promise<readonly Declaration[]> {
@@ -97,19 +111,14 @@ class LevelCollector {
   }
 
   async #json(file: string, drafts: (value: unknown) => readonly Draft[]): Promise<void> {
-    const before = await this.#stat(file);
-    const text = before === undefined ? undefined : await this.#read(file);
+    const text = await this.#read(file);
     if (text === undefined) return;
     const json = parseLocatedJson(text);
     // What is not JSON grants nothing; the loader of the file says what is wrong with it.
     if (!json.ok) return;
     const all = drafts(json.value);
-    const digests = openDigests(this.#memory, {
-      file,
-      before,
-      after: await this.#stat(file),
-      count: all.length,
-    });
+    const stat = this.#memory === NO_MEMORY ? undefined : await this.#stat(file);
+    const digests = openDigests(this.#memory, { file, stat, text, count: all.length });
     for (const [index, draft] of all.entries()) {
       const line = json.lineOf(draft.way);
       if (isBare(draft)) {
@@ -121,10 +130,7 @@ class LevelCollector {
   }
 
   async #skills(directory: string): Promise<void> {
-    const tree = await filesBelow(this.#places.fs, directory, { memory: this.#memory });
-    const { files } = tree;
-    this.#links = tree.links;
-    if (tree.cut) await this.#add(directory, tooMany('skills'));
+    const files = await this.#below(directory);
     for (const file of files) {
       if (file.slice(-SKILL_FILE.length).toLowerCase() === SKILL_FILE) {
         if (!this.#hasNothing(file, skillDrafts))
@@ -135,11 +141,18 @@ class LevelCollector {
     }
   }
 
+  async #below(directory: string): Promise<readonly string[]> {
+    const tree = await filesBelow(this.#places.fs, directory, { memory: this.#memory });
+    this.#links = tree.links;
+    if (tree.cut) await this.#add(directory, tooMany(basename(directory)));
+    for (const path of tree.unreadable.slice(0, MOST_UNREADABLE)) await this.#addUnreadable(path);
+    return tree.files;
+  }
+
   /** A plugin is code in many files, so all of them together are the declaration. */
   async #plugin(manifest: string, directory: string, files: readonly string[]): Promise<void> {
     const inside = files.filter((file) => isInside(file, directory));
-    const place = { fs: this.#places.fs, root: this.#root };
-    const { scripts, complete } = await digestsOf(inside, place);
+    const { scripts, complete } = await digestsOf(inside, this.#root, this.#look.scripts);
     const name = basename(directory);
     const text = `${inside.length} files in ${toPosix(relative(this.#root, directory))}`;
     await this.#add(manifest, {
@@ -157,11 +170,7 @@ class LevelCollector {
     directory: string,
     drafts: (text: string, label: string) => readonly Draft[],
   ): Promise<void> {
-    const tree = await filesBelow(this.#places.fs, directory, { memory: this.#memory });
-    const { files } = tree;
-    this.#links = tree.links;
-    if (tree.cut) await this.#add(directory, tooMany(basename(directory)));
-    for (const file of files) {
+    for (const file of await this.#below(directory)) {
       if (!file.toLowerCase().endsWith('.md') || this.#hasNothing(file, drafts)) continue;
       const label = toPosix(relative(directory, file)).slice(0, -'.md'.length);
       await this.#document(file, label, drafts);
@@ -173,6 +182,11 @@ class LevelCollector {
     label: string,
     drafts: (text: string, label: string) => readonly Draft[],
   ): Promise<void> {
+    if (await this.#isUsed(file)) {
+      this.#look.meet();
+      for (const draft of drafts(this.#look.used?.text ?? '', label)) await this.#add(file, draft);
+      return;
+    }
     const stat = await this.#stat(file);
     const what = whatOf(drafts);
     const said = stat === undefined ? undefined : this.#memory.recall(what, file, stat);
@@ -184,9 +198,17 @@ class LevelCollector {
     for (const draft of found) await this.#add(file, draft);
   }
 
+  /** Whether it is the document that is used now. */
+  async #isUsed(file: string): Promise<boolean> {
+    const { used } = this.#look;
+    if (used === undefined || this.#look.hasMet()) return false;
+    return (await realOrNothing(this.#places.fs, file)) === used.file;
+  }
+
   /** Whether a file is known to declare nothing: mostly so, and found out without a promise. */
   #hasNothing(file: string, drafts: typeof skillDrafts): boolean {
     try {
+      if (this.#memory === NO_MEMORY) return false;
       const stat = this.#places.fs.statNow?.(file);
       if (stat === undefined) return false;
       const said = this.#memory.recall(whatOf(drafts), file, stat);
@@ -206,23 +228,46 @@ class LevelCollector {
     return await this.#places.fs.stat(file).catch(() => undefined);
   }
 
-  /** Of a file that is there. */
+  /** Undefined when nothing is there, or nothing that can be read. */
   async #read(file: string): Promise<string | undefined> {
+    const { fs } = this.#places;
     try {
-      return await this.#places.fs.readText(file, { maxBytes: MOST_BYTES });
+      // Asking first is cheaper than an exception for each file that is not there.
+      const stat = fs.statNow === undefined ? await fs.stat(file) : fs.statNow(file);
+      if (stat === undefined) return undefined;
+      if (this.#look.fits(stat.size)) return await fs.readText(file, { maxBytes: MOST_BYTES });
     } catch (thrown) {
-      if (systemCodeOf(thrown) === 'ENOENT') return undefined;
+      const code = systemCodeOf(thrown);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
       // fail-closed: it is there; somebody else might manage to read it.
-      await this.#add(file, { ...tooMany(basename(file)), text: 'cannot be read' });
+      await this.#addUnreadable(file);
       return undefined;
     }
+    this.#addFull();
+    return undefined;
+  }
+
+  async #addUnreadable(path: string): Promise<void> {
+    await this.#add(path, { ...tooMany(basename(path)), text: 'cannot be read' });
+  }
+
+  /** fail-closed: what is not looked at may be anything. Said once. */
+  #addFull(): void {
+    const draft = { ...tooMany('.claude'), text: 'there is more in it than is looked at' };
+    const file = join(this.#level, '.claude');
+    if (!this.#isFull) this.#push(file, draft, { digest: this.#digest(file, draft), line: 1 });
+    this.#isFull = true;
   }
 
   /** Read once for all hooks. */
-  async #hookScripts(): Promise<Pins> {
+  async #hookScripts(): Promise<Hooks> {
     if (this.#hooks !== undefined) return this.#hooks;
-    const place = { fs: this.#places.fs, root: this.#root, level: this.#level };
-    this.#hooks = hookScripts(place);
+    const place = { root: this.#root, level: this.#level };
+    this.#hooks = hookScripts(place, this.#places.fs, this.#look.scripts).then((pins) => ({
+      complete: pins.complete,
+      mark:
+        Object.keys(pins.scripts).length === 0 ? undefined : sha256(canonicalJson(pins.scripts)),
+    }));
     if (!(await this.#hooks).complete) {
       const text = 'there is more than is looked at, or it cannot all be read';
       await this.#add(join(this.#level, '.claude', 'hooks'), { ...tooMany('hooks'), text });
@@ -240,12 +285,13 @@ class LevelCollector {
   async #add(file: string, draft: Draft): Promise<void> {
     const { line } = draft;
     if (isBare(draft)) return this.#push(file, draft, { digest: this.#digest(file, draft), line });
-    const { fs } = this.#places;
-    const place = { fs, root: this.#root, level: this.#level, directory: dirname(file) };
-    const named = await scriptsOf(draft.runs ?? [], place);
+    if (!this.#look.takes()) return this.#addFull();
+    const place = { root: this.#root, level: this.#level, directory: dirname(file) };
+    const named = await scriptsOf(draft.runs ?? [], place, this.#look.scripts);
     const runs = draft.kind === 'hook' && (draft.runs ?? []).length > 0;
     const hooks = runs ? await this.#hookScripts() : undefined;
-    const scripts = { ...hooks?.scripts, ...named.scripts };
+    const scripts: Record<string, string> = { ...named.scripts };
+    if (hooks?.mark !== undefined) scripts['.claude/hooks/**'] = hooks.mark;
     const complete = named.complete && hooks?.complete !== false;
     this.#push(file, draft, { digest: this.#digest(file, draft, scripts), line, complete });
   }
@@ -271,6 +317,16 @@ class LevelCollector {
     this.#found.push(line === undefined ? declaration : { ...declaration, line });
   }
 }
+
+/** What all hooks of a level stand for. */
+interface Hooks {
+  /** Of all of it; absent where nothing is. */
+  readonly mark: string | undefined;
+  readonly complete: boolean;
+}
+
+/** Each is told by itself up to here; one more says nothing new. */
+const MOST_UNREADABLE = 20;
 
 /** By which name it is remembered what a reader has found. */
 function whatOf(drafts: typeof skillDrafts): string {

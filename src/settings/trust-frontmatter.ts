@@ -1,6 +1,9 @@
 export interface FrontmatterField {
   readonly name: string;
-  /** Its value as written, blanks at line ends and empty lines taken out. */
+  /**
+   * Its value, line for line as written: in YAML an empty line, a blank at the end of one and what
+   * looks like a comment may all be part of a text, and change what it runs.
+   */
   readonly text: string;
   readonly line: number;
 }
@@ -42,7 +45,7 @@ export function canonicalName(name: string): string {
   return name.replace(/[-_\s]/g, '').toLowerCase();
 }
 
-const FIELD = /^(?:([A-Za-z0-9][\w .-]*?)|"([\w .-]+)"|'([\w .-]+)')\s*:(?:\s+(.*))?$/;
+const NAME = /^(?:([A-Za-z0-9][\w .-]*)|"([\w .-]+)"|'([\w .-]+)')$/;
 /** A value that stands for something written elsewhere in the head, or changes how it is read. */
 const INDIRECT = /^[ \t]*(?:- +)*(?:[\w-]+: +|<<: +)?(?:[&*][\w-]|!+[\w<]|\? )/;
 
@@ -54,20 +57,37 @@ function fieldsOf(
   const fields: { name: string; parts: string[]; line: number }[] = [];
   for (const [index, raw] of head.entries()) {
     const line = raw.trimEnd();
-    if (line === '' || line.startsWith('#')) continue;
-    const continues = /^[ \t]|^- |^-$/.test(line);
-    if (INDIRECT.test(line)) return undefined;
-    if (continues) {
-      const last = fields.at(-1);
-      if (last === undefined) return undefined;
-      last.parts.push(line);
+    const last = fields.at(-1);
+    if (line === '' || line.startsWith('#')) {
+      last?.parts.push(raw);
       continue;
     }
-    const match = FIELD.exec(line);
-    if (match === null) return undefined;
-    const value = match[4] ?? '';
-    const name = match[1] ?? match[2] ?? match[3] ?? '';
-    fields.push({ name, parts: value === '' ? [] : [value.trim()], line: firstLine + index });
+    if (INDIRECT.test(line)) return undefined;
+    if (/^[ \t]|^- |^-$/.test(line)) {
+      if (last === undefined) return undefined;
+      last.parts.push(raw);
+      continue;
+    }
+    const field = fieldIn(raw);
+    if (field === undefined) return undefined;
+    fields.push({ name: field.name, parts: [field.value], line: firstLine + index });
   }
-  return fields.map(({ name, parts, line }) => ({ name, text: parts.join('\n'), line }));
+  return fields.map(({ name, parts, line }) => ({ name, text: withoutEdges(parts), line }));
+}
+
+/** `name: value`, split at the first colon; whatever is in the line, it is looked at once. */
+function fieldIn(line: string): { readonly name: string; readonly value: string } | undefined {
+  const colon = line.indexOf(':');
+  if (colon === -1) return undefined;
+  const match = NAME.exec(line.slice(0, colon).trimEnd());
+  const value = line.slice(colon + 1);
+  if (match === null || (value !== '' && !/^\s/.test(value))) return undefined;
+  return { name: match[1] ?? match[2] ?? match[3] ?? '', value: value.trimStart() };
+}
+
+/** Empty lines before the first and behind the last word of a value; none of them runs anything. */
+function withoutEdges(lines: readonly string[]): string {
+  const isFilled = (line: string): boolean => line.trim() !== '';
+  const from = lines.findIndex(isFilled);
+  return from === -1 ? '' : lines.slice(from, lines.findLastIndex(isFilled) + 1).join('\n');
 }

@@ -1,4 +1,5 @@
-import { embeddedCommands } from '../util/embedded-commands.js';
+import { sha256 } from '../env/hash.js';
+import { type EmbeddedCommand, embeddedCommands } from '../util/embedded-commands.js';
 import { readFrontmatter as splitHead } from '../util/frontmatter.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
@@ -16,16 +17,32 @@ export function skillDrafts(text: string, label: string): readonly Draft[] {
       if (!SKILL_GRANTS.has(name)) return [];
       return [fieldDraft('skill grant', field, label)];
     }),
-    ...shellIn(body).map(({ command, line }) => ({
-      kind: 'skill shell' as const,
-      name: label,
-      text: command,
-      way: ['shell'],
-      value: command,
-      line: bodyLine + line,
-      runs: [command],
-    })),
+    ...shellDrafts(body, bodyLine, label),
   ];
+}
+
+/** More than anybody reads before saying yes, and than a skill needs. */
+const MOST_COMMANDS = 200;
+
+function shellDrafts(body: string, bodyLine: number, label: string): readonly Draft[] {
+  const commands = embeddedCommands(body);
+  if (commands.length > MOST_COMMANDS) {
+    const text = `${commands.length} commands, more than are looked at`;
+    const name = `${label}, commands`;
+    const value = sha256(body);
+    // fail-closed: nobody has looked at them one by one, so trust in them is not kept.
+    const rest = { line: bodyLine, runs: [], pinned: false };
+    return [{ kind: 'unreadable', name, text, way: ['shell'], value, ...rest }];
+  }
+  return shellIn(body, commands).map(({ command, line }) => ({
+    kind: 'skill shell' as const,
+    name: label,
+    text: command,
+    way: ['shell'],
+    value: command,
+    line: bodyLine + line,
+    runs: [command],
+  }));
 }
 
 /** What an agent file would run or be allowed beyond what its session is. */
@@ -44,6 +61,8 @@ export function agentDrafts(text: string, label: string): readonly Draft[] {
 
 const SKILL_GRANTS = new Set([
   'allowedtools',
+  'model',
+  'effort',
   'tools',
   'permissionmode',
   'mcpservers',
@@ -80,10 +99,13 @@ function unreadDrafts(unread: string | undefined, label: string): readonly Draft
 }
 
 /** fail-closed: wherever they stand, closed or not, also those that would not run. */
-function shellIn(body: string): readonly { command: string; line: number }[] {
+function shellIn(
+  body: string,
+  commands: readonly EmbeddedCommand[],
+): readonly { command: string; line: number }[] {
   let at = 0;
   let line = 0;
-  return embeddedCommands(body).map(({ start, from, to }) => {
+  return commands.map(({ start, from, to }) => {
     for (; at < start; at++) if (body.charCodeAt(at) === NEWLINE) line++;
     return { command: body.slice(from, to).trim(), line };
   });

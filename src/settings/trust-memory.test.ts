@@ -59,7 +59,8 @@ const collect = async (memory?: FileMemory): Promise<readonly Declaration[]> => 
   read = [];
   const configDir = path.join(top, 'home');
   const sources = ['project', 'local'];
-  const places = { fs: watched, levels: [root], configDir, sources, memory };
+  const levels = [{ path: root, hasDirectory: true }];
+  const places = { fs: watched, root, levels, configDir, sources, memory };
   return await collectDeclarations(places);
 };
 const collectAndKeep = async (): Promise<readonly Declaration[]> => {

@@ -1,5 +1,6 @@
 import type { FileMemory } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
+import { sha256 } from '../env/hash.js';
 import { isRecord } from '../util/own.js';
 import type { Draft } from './trust-types.js';
 
@@ -18,19 +19,20 @@ export function openDigests(
   memory: FileMemory,
   read: {
     readonly file: string;
-    /** As the file was before it was read, and after. */
-    readonly before: FileStat | undefined;
-    readonly after: FileStat | undefined;
-    /** How many declarations were found in what was read. */
+    readonly stat: FileStat | undefined;
+    /** What was read now. */
+    readonly text: string;
+    /** How many declarations were found in it. */
     readonly count: number;
   },
 ): Digests {
-  const { file, before, after, count } = read;
-  // fail-closed: of a file that changed meanwhile nobody knows which version was read.
-  const stat = isSame(before, after) ? before : undefined;
+  const { file, stat, text, count } = read;
+  // fail-closed: they are those of this text and no other, whatever the file's times say.
+  const content = sha256(text);
   const said = stat === undefined ? undefined : memory.recall(WHAT, file, stat);
-  const known = Array.isArray(said) && said.length === count ? said : [];
-  const all: unknown[] = [...known];
+  const isOfText = isRecord(said) && said.content === content && Array.isArray(said.digests);
+  const known = isOfText ? (said.digests as readonly unknown[]) : [];
+  const all: unknown[] = known.length === count ? [...known] : [];
   let isNew = false;
   return {
     of(index, make) {
@@ -43,29 +45,14 @@ export function openDigests(
     },
     note() {
       if (!isNew || stat === undefined) return;
-      memory.note(
-        WHAT,
-        file,
-        stat,
-        Array.from({ length: count }, (_, index) => all[index] ?? null),
-      );
+      const digests = Array.from({ length: count }, (_, index) => all[index] ?? null);
+      memory.note(WHAT, file, stat, { content, digests });
     },
   };
 }
 
 const WHAT = 'digests';
 const DIGEST_LENGTH = 64;
-
-function isSame(one: FileStat | undefined, other: FileStat | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
-  return (
-    one.ctimeMs === other.ctimeMs &&
-    one.mtimeMs === other.mtimeMs &&
-    one.size === other.size &&
-    one.inode === other.inode &&
-    one.device === other.device
-  );
-}
 
 /** fail-closed: what is not whole is read from the file again. */
 export function draftsFrom(value: unknown): readonly Draft[] | undefined {

@@ -1,5 +1,5 @@
 import { openProjectTrust, type ProjectTrust, type TrustPlaces } from './trust.js';
-import type { TrustCheck } from './trust-types.js';
+import type { TrustCheck, UsedDocument } from './trust-types.js';
 
 export interface TrustStart extends TrustPlaces {
   /** Trust that a host has already asked a person about. */
@@ -13,8 +13,11 @@ export interface TrustStart extends TrustPlaces {
 
 export interface StartedTrust {
   readonly trust: ProjectTrust;
-  /** Whether the project's files may grant and execute, as they are now. */
-  inForce(): Promise<boolean>;
+  /**
+   * Whether the project's files may grant and execute, as they are now: all of them are read. Where a
+   * document is used it is judged in the text in which that happens.
+   */
+  inForce(used?: UsedDocument): Promise<boolean>;
 }
 
 /**
@@ -28,7 +31,7 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
     // fail-closed: no other value means yes.
     start.warn(`PORTCULLIS_TRUST is ${JSON.stringify(once)}; only "once" is understood`);
   }
-  let seen = await trust.check();
+  let seen = await trust.check({ atStart: true });
   if ((start.given || once === 'once') && seen.pending.length > 0) {
     await trust.accept(seen, { store: false });
     seen = { ...seen, verdict: 'trusted', pending: [] };
@@ -37,8 +40,8 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
   return {
     trust,
     now: seen.verdict === 'trusted',
-    async inForce() {
-      const later = await trust.check();
+    async inForce(used) {
+      const later = await trust.check(used === undefined ? {} : { used });
       if (later.verdict !== seen.verdict) await tell(later, start.warn);
       seen = later;
       return later.verdict === 'trusted';

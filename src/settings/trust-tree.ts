@@ -2,6 +2,8 @@ import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
 import { rememberedList, rememberedNow } from '../env/remembered-list.js';
+import { systemCodeOf } from '../errors.js';
+import { PASSED_OVER } from './trust-names.js';
 
 export interface Tree {
   /** Files, absolute, in order of their names. */
@@ -10,12 +12,12 @@ export interface Tree {
   readonly links: ReadonlySet<string>;
   /** There is more than is ever looked at. */
   readonly cut: boolean;
+  /** What is there and cannot be looked at: loops of links, directories that may not be listed. */
+  readonly unreadable: readonly string[];
 }
 
 /** More entries than any project needs; a limit, so that a start stays quick. */
 const MOST_ENTRIES = 5_000;
-/** Libraries and repositories inside of a skill hold no skills. */
-const SKIPPED = new Set(['node_modules', '.git']);
 
 export interface TreeOptions {
   /** Names of directories that are passed over. */
@@ -24,52 +26,92 @@ export interface TreeOptions {
   readonly memory?: FileMemory | undefined;
 }
 
+type TreeFiles = Pick<FileSystem, 'list' | 'stat' | 'statNow' | 'realPath'>;
+
+interface Open {
+  readonly at: string;
+  readonly real: string;
+}
+
 /** Every file below a directory. Links to directories are followed, each real directory once. */
 export async function filesBelow(
-  fs: Pick<FileSystem, 'list' | 'stat' | 'statNow' | 'realPath'>,
+  fs: TreeFiles,
   directory: string,
-  { skipped = SKIPPED, memory = NO_MEMORY }: TreeOptions = {},
+  { skipped = PASSED_OVER, memory = NO_MEMORY }: TreeOptions = {},
 ): Promise<Tree> {
   const files: string[] = [];
   const links = new Set<string>();
+  const unreadable: string[] = [];
   const seen = new Set<string>();
-  const open = [{ at: directory, real: await fs.realPath(directory) }];
+  const top = await realOrNothing(fs, directory);
+  if (top === undefined) return { files, links, cut: false, unreadable: [directory] };
+  const open: Open[] = [{ at: directory, real: top }];
   let entries = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { at, real } = next;
     if (seen.has(real)) continue;
     seen.add(real);
     const list = rememberedNow(fs, at, memory) ?? (await listOrNothing(fs, at, memory));
-    for (const entry of list) {
-      if (++entries > MOST_ENTRIES) return { files, links, cut: true };
+    if (list === undefined) unreadable.push(at);
+    for (const entry of list ?? []) {
+      if (++entries > MOST_ENTRIES) return { files, links, cut: true, unreadable };
       // A name of a list is one step, so that nothing has to be normalised.
       const full = `${at}${separator}${entry.name}`;
-      const isLink = entry.kind === 'symlink';
-      const kind = isLink ? (await fs.stat(full))?.kind : entry.kind;
-      if (kind === 'directory' && !skipped.has(entry.name)) {
+      if (entry.kind === 'symlink') {
+        const target = await targetOf(fs, full);
+        if (target === undefined) unreadable.push(full);
+        else if (target.kind === 'directory' && !skipped.has(entry.name)) {
+          open.push({ at: full, real: target.real });
+        } else if (target.kind === 'file') {
+          files.push(full);
+          links.add(full);
+        }
+      } else if (entry.kind === 'directory') {
         // Below a directory whose real path is known only links lead elsewhere.
         const inside = `${real}${separator}${entry.name}`;
-        open.push({ at: full, real: isLink ? await fs.realPath(full) : inside });
-      } else if (kind === 'file') {
-        files.push(full);
-        if (isLink) links.add(full);
-      }
+        if (!skipped.has(entry.name)) open.push({ at: full, real: inside });
+      } else if (entry.kind === 'file') files.push(full);
     }
   }
-  return { files: files.sort(), links, cut: false };
+  return { files: files.sort(), links, cut: false, unreadable };
 }
 
+/** What a link leads to; undefined when that cannot be found out, as in a loop of links. */
+async function targetOf(
+  fs: TreeFiles,
+  link: string,
+): Promise<{ readonly kind: string; readonly real: string } | undefined> {
+  try {
+    const kind = (await fs.stat(link))?.kind ?? 'nothing';
+    return { kind, real: kind === 'directory' ? await fs.realPath(link) : link };
+  } catch {
+    // fail-closed: the caller takes it for something that might be read by others.
+    return undefined;
+  }
+}
+
+async function realOrNothing(fs: TreeFiles, path: string): Promise<string | undefined> {
+  try {
+    return await fs.realPath(path);
+  } catch {
+    // fail-closed: as above.
+    return undefined;
+  }
+}
+
+/** Undefined for one that is there and cannot be listed. */
 async function listOrNothing(
-  fs: Pick<FileSystem, 'list' | 'stat' | 'statNow'>,
+  fs: TreeFiles,
   directory: string,
   memory: FileMemory,
-): ReturnType<FileSystem['list']> {
+): Promise<Awaited<ReturnType<FileSystem['list']>> | undefined> {
   try {
     return memory === NO_MEMORY
       ? await fs.list(directory)
       : await rememberedList(fs, directory, memory);
-  } catch {
-    // Not there, or not readable: then nothing in it can be loaded either.
-    return [];
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    // fail-closed: only what is not there holds nothing.
+    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : undefined;
   }
 }

@@ -1,3 +1,5 @@
+import type { SeenScripts } from './trust-pins.js';
+
 /** What a declaration is, in the words of the list that people are shown. */
 export type DeclarationKind =
   | 'hook'
@@ -70,4 +72,21 @@ export interface TrustCheck {
   readonly declarations: readonly Declaration[];
   /** What nobody has accepted. Empty when trusted. */
   readonly pending: readonly PendingDeclaration[];
+  /** What the scripts were that commands stand for. Absent: nothing is declared. */
+  readonly scripts?: SeenScripts;
+}
+
+/** A document of the project in the text in which it is used. */
+export interface UsedDocument {
+  /** Absolute; links in it are resolved. */
+  readonly file: string;
+  /** As it was read, head and all. */
+  readonly text: string;
+}
+
+/** A directory of the project with a `.claude` or a `.mcp.json` in it. */
+export interface ConfiguredLevel {
+  readonly path: string;
+  /** False: there is only the `.mcp.json`. */
+  readonly hasDirectory: boolean;
 }

@@ -1,9 +1,16 @@
-import { fileMemoryOf } from '../env/file-memory.js';
+import { fileMemoryOf, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
-import { join, relative, toPosix } from '../env/paths.js';
+import { basename, dirname, join, relative, toPosix } from '../env/paths.js';
 import { directoriesUpToRepository } from './read-files.js';
+import type { SeenScripts } from './trust-pins.js';
 import type { TrustedDeclaration, TrustRecord, TrustStore } from './trust-store.js';
-import type { Declaration, PendingDeclaration, TrustCheck } from './trust-types.js';
+import type {
+  ConfiguredLevel,
+  Declaration,
+  PendingDeclaration,
+  TrustCheck,
+  UsedDocument,
+} from './trust-types.js';
 
 export interface TrustPlaces {
   readonly fs: FileSystem;
@@ -20,7 +27,7 @@ export interface TrustPlaces {
 /** What of a project may grant and execute: what a person accepted, as long as it stays the same. */
 export interface ProjectTrust {
   /** Looks at the files as they are now. */
-  check(): Promise<TrustCheck>;
+  check(how?: CheckHow): Promise<TrustCheck>;
   /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
   accept(seen: TrustCheck, how: { store: boolean }): Promise<Acceptance>;
   /**
@@ -28,8 +35,31 @@ export interface ProjectTrust {
    * written, so that the answer does not cost the folder its trust.
    */
   rebind(written: OwnWrite): Promise<Binding>;
+  /**
+   * The first of the files that a project's command hook stands for (its script, `.claude/hooks`)
+   * that is not as it was when the hook was accepted; undefined when all are.
+   */
+  changedScript(hook: HookPlace): Promise<string | undefined>;
   /** Each declaration with place and text, safe on a terminal. */
   show(seen: TrustCheck): Promise<readonly string[]>;
+}
+
+export interface CheckHow {
+  /**
+   * The first look of a session: documents that look as they did at an earlier start are not read
+   * again. What it says is enough to show them and not to use one, as programs can write a file
+   * without a trace in its times. What cannot be pinned counts as accepted here and not later.
+   */
+  readonly atStart?: boolean;
+  /** A skill, command or agent that is used now: this text is judged in place of what its file holds. */
+  readonly used?: UsedDocument | undefined;
+}
+
+/** A command hook of a project: where it stands, and all words of what it runs. */
+export interface HookPlace {
+  /** Absolute. */
+  readonly file: string;
+  readonly commands: readonly string[];
 }
 
 /** `refusal`: why it holds for this process only, although it was to be stored. */
@@ -52,24 +82,56 @@ export type Binding = 'bound' | 'waits' | 'this process only';
 
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   const accepted = new Set<string>();
+  const acceptedAtStart = new Set<string>();
+  let scripts: SeenScripts | undefined;
 
-  async function check(): Promise<TrustCheck> {
+  async function check({ atStart = false, used }: CheckHow = {}): Promise<TrustCheck> {
     const levels = await directoriesUpToRepository(places);
     const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
-    if (!(await hasConfiguration(places, levels))) return nothing(root);
-    const { collectDeclarations } = await import('./trust-collect.js');
+    const looked = await configured(places, levels);
+    if (looked.length === 0) return nothing(root);
+    const [{ collectDeclarations }, { openLook }] = await Promise.all([
+      import('./trust-collect.js'),
+      import('./trust-look.js'),
+    ]);
     const sources = places.sources ?? ['project', 'local'];
-    const memory = fileMemoryOf({ ...places, root: levels.at(-1) ?? places.cwd });
-    const declarations = await collectDeclarations({ ...places, levels, sources, memory });
+    const memory = atStart
+      ? fileMemoryOf({ ...places, root: levels.at(-1) ?? places.cwd })
+      : NO_MEMORY;
+    const look = openLook(places.fs, used);
+    const declarations = await collectDeclarations({
+      ...places,
+      root,
+      levels: looked,
+      sources,
+      memory,
+      look,
+    });
     if (declarations.length === 0) return nothing(root);
     const record = await (await storeOf(places)).read(root);
-    return judge({ root, declarations, record, accepted });
+    const isAccepted = ({ digest, pinned }: Declaration): boolean =>
+      // fail-closed: a digest that is the same whatever the content tells no change.
+      pinned ? accepted.has(digest) : atStart && acceptedAtStart.has(digest);
+    const judged = judge({ root, declarations, record, isAccepted });
+    const { seen } = look.scripts;
+    if (judged.verdict === 'trusted') scripts = seen;
+    return { ...judged, scripts: seen };
   }
 
   return {
     check,
+    async changedScript(hook) {
+      const place = await placeOfHook(places, hook.file);
+      // fail-closed: of a hook that nobody accepted, or that stands nowhere, no script is known.
+      if (scripts === undefined || place === undefined) return hook.file;
+      const { changedScript } = await import('./trust-pins.js');
+      return await changedScript(hook.commands, place, { fs: places.fs, accepted: scripts });
+    },
     async accept(seen, { store }) {
-      for (const { digest } of seen.declarations) accepted.add(digest);
+      for (const { digest, pinned } of seen.declarations) {
+        (pinned ? accepted : acceptedAtStart).add(digest);
+      }
+      scripts = seen.scripts;
       if (!store) return { stored: false };
       const kept = await storeOf(places);
       const unpinned = seen.declarations.find((declaration) => !declaration.pinned);
@@ -93,34 +155,62 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       const ours = declarations.filter(
         (one, index) => same[index] === file && isOurs(one, written),
       );
-      for (const { digest } of ours) accepted.add(digest);
+      for (const { digest, pinned } of ours) if (pinned) accepted.add(digest);
       const kept = await storeOf(places);
       if ((await kept.refusal(root)) !== undefined) return 'this process only';
       await addTo(kept, root, ours);
       const stored = await kept.read(root);
-      const left = judge({ root, declarations, record: stored, accepted: new Set() });
+      const left = judge({ root, declarations, record: stored, isAccepted: () => false });
       return left.verdict === 'trusted' ? 'bound' : 'waits';
     },
     show: async (seen) => (await import('./trust-words.js')).declarationLines(seen),
   };
 }
 
+/** Where the hook of a file stands, as it was looked at; undefined when that is in no `.claude`. */
+async function placeOfHook(
+  places: TrustPlaces,
+  file: string,
+): Promise<
+  { readonly root: string; readonly level: string; readonly directory: string } | undefined
+> {
+  let claude = dirname(file);
+  while (basename(claude) !== '.claude') {
+    if (dirname(claude) === claude) return undefined;
+    claude = dirname(claude);
+  }
+  const levels = await directoriesUpToRepository(places);
+  const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
+  const level = await places.fs.realPath(dirname(claude));
+  const directory = join(level, '.claude', relative(claude, dirname(file)));
+  return { root, level, directory };
+}
+
 function nothing(root: string): TrustCheck {
   return { verdict: 'nothing', root, declarations: [], pending: [] };
 }
 
-/** Most projects have neither; then nothing more is read, loaded or hashed. */
-async function hasConfiguration(places: TrustPlaces, levels: readonly string[]): Promise<boolean> {
-  const looked = levels.flatMap((level) =>
-    ['.claude', '.mcp.json'].map((name) =>
+/** The directories that have something; in most projects none has, and nothing more is read, loaded or hashed. */
+async function configured(
+  { fs }: TrustPlaces,
+  levels: readonly string[],
+): Promise<readonly ConfiguredLevel[]> {
+  const found: ConfiguredLevel[] = [];
+  const has = async (path: string): Promise<boolean> => {
+    try {
+      const stat = fs.statNow === undefined ? await fs.stat(path) : fs.statNow(path);
+      return stat !== undefined;
+    } catch {
       // fail-closed: what cannot be looked at may be there.
-      places.fs.stat(join(level, name)).then(
-        (stat) => stat !== undefined,
-        () => true,
-      ),
-    ),
-  );
-  return (await Promise.all(looked)).includes(true);
+      return true;
+    }
+  };
+  for (const path of levels) {
+    const hasDirectory = await has(join(path, '.claude'));
+    const hasServers = await has(join(path, '.mcp.json'));
+    if (hasDirectory || hasServers) found.push({ path, hasDirectory });
+  }
+  return found;
 }
 
 async function storeOf(places: TrustPlaces): Promise<TrustStore> {
@@ -132,15 +222,15 @@ function judge(state: {
   root: string;
   declarations: readonly Declaration[];
   record: TrustRecord | undefined;
-  accepted: ReadonlySet<string>;
+  isAccepted(declaration: Declaration): boolean;
 }): TrustCheck {
-  const { root, declarations, record, accepted } = state;
+  const { root, declarations, record } = state;
   const stored = record?.declarations ?? [];
   const digests = new Set(stored.map((one) => one.digest));
   const current = new Set(declarations.map((one) => one.digest));
   const gone = stored.filter((one) => !current.has(one.digest));
   const pending = declarations
-    .filter((one) => !accepted.has(one.digest) && !(one.pinned && digests.has(one.digest)))
+    .filter((one) => !state.isAccepted(one) && !(one.pinned && digests.has(one.digest)))
     .map((declaration): PendingDeclaration => {
       if (gone.length === 0) return { declaration, was: 'new' };
       const { file, kind, name } = entryOf(declaration, root);

@@ -65,10 +65,10 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
     room += kept.get(file)?.size ?? 0;
     kept.delete(file);
     // One that cannot be read now is not there for later.
-    const text = await read.body().catch(() => undefined);
+    const text = await read.text().catch(() => undefined);
     if (text === undefined || text.length > room) return;
     room -= text.length;
-    kept.set(file, { read: { ...read, body: () => Promise.resolve(text) }, size: text.length });
+    kept.set(file, { read: { ...read, text: () => Promise.resolve(text) }, size: text.length });
   }
 
   async function asked(file: string): Promise<string | undefined> {

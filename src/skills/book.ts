@@ -1,7 +1,10 @@
 import { gitignoreMatcher } from '../context/path-matcher.js';
 import type { FileMemory } from '../env/file-memory.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import type { UsedDocument } from '../settings/trust-types.js';
 import type { ParseYaml } from '../util/frontmatter.js';
+import { err, type Result } from '../util/result.js';
 import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';
 import type { Extraction } from './extract.js';
@@ -10,16 +13,17 @@ import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js
 import type { SkillOverride } from './listing.js';
 import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
-import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
+import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
 import { isTrusted, rememberedTrust } from './trust.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
    * Whether what stands in the `.claude` of this directory may grant and execute, as it is now. Asked
-   * about the start directory, those above it, added ones and sub-directories alike.
+   * about the start directory, those above it, added ones and sub-directories alike. `used`: the one
+   * document that is about to be used, in the text in which that happens.
    */
-  trusts(directory: string): Promise<boolean>;
+  trusts(directory: string, used?: UsedDocument): Promise<boolean>;
   /** Whether git ignores a path. A throw means that nobody knows, and the path is not used. */
   isIgnored(path: string): Promise<boolean>;
   /** `skillOverrides`, by name. */
@@ -116,11 +120,22 @@ class Book {
     return head.paths !== undefined && !this.#awake.has(file);
   }
 
+  /** For use: head and body of the bytes that are there now, and trust in exactly those. */
   async find(name: string): Promise<Skill | undefined> {
-    const entry = await this.#fresh(asName(name));
-    if (entry?.level === undefined) return entry?.skill;
-    const trusted = await isTrusted(this.#deps, entry.level);
-    return trusted === entry.skill.trusted ? entry.skill : { ...entry.skill, trusted };
+    const wanted = asName(name);
+    let entry = await this.#fresh(wanted);
+    let used = entry === undefined ? undefined : await usedOf(entry);
+    if (used?.ok === false) {
+      // It may have been changed since the look a moment ago: then once more.
+      entry = lookUp(await this.#rescan(), wanted);
+      used = entry === undefined ? undefined : await usedOf(entry);
+    }
+    if (entry === undefined || used === undefined) return entry?.skill;
+    if (!used.ok) return unusable(entry.skill, used.error);
+    const { skill, text, real } = used.value;
+    if (entry.level === undefined) return skill;
+    const trusted = await isTrusted(this.#deps, entry.level, { file: real, text });
+    return { ...skill, trusted };
   }
 
   async touched(paths: readonly string[]): Promise<readonly Skill[]> {
@@ -177,6 +192,7 @@ class Book {
   }
 
   async #scan(): Promise<Shelf> {
+    this.#reader.begin();
     const { bundled } = this.#deps;
     this.#bundled ??= bundled === undefined ? Promise.resolve([]) : bundledSkills(bundled);
     const looks = this.#looks;
@@ -213,6 +229,23 @@ class Book {
     this.#matchers.set(globs, known);
     return known;
   }
+}
+
+/** Undefined for what is no file. */
+async function usedOf(entry: ShelfEntry): Promise<Result<UsedSkill, string> | undefined> {
+  try {
+    return await entry.use?.();
+  } catch (thrown) {
+    // fail-closed: what cannot be read, or is another version by now, is not used.
+    return err(messageOf(thrown));
+  }
+}
+
+/** Whoever wants its text is told why there is none, and nothing of its head holds. */
+function unusable(skill: Skill, why: string): Skill {
+  const { keys, disableModelInvocation = false } = skill.head;
+  const body = (): Promise<string> => Promise.reject(new PortcullisError('io', why));
+  return { ...skill, trusted: false, head: { keys, disableModelInvocation }, body };
 }
 
 /** By its name; a plugin's also by the last part of it, where that is free. */

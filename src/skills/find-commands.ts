@@ -1,5 +1,6 @@
 import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { PASSED_OVER } from '../settings/trust-names.js';
 import type { SkillRoot } from './find-roots.js';
 import {
   ALL,
@@ -48,7 +49,8 @@ async function commandsIn(at: Folder, walk: Walk): Promise<Found> {
       const reason = `only the first ${MOST_ENTRIES} files are looked at`;
       return joined([...found, passedOver(ALL, at.directory, reason)]);
     }
-    if (!entry.name.startsWith('.') && entry.name !== 'node_modules') {
+    // fail-closed: whoever asks for trust does not look there either.
+    if (!entry.name.startsWith('.') && !PASSED_OVER.has(entry.name)) {
       found.push(await fromEntry(entry, at, walk));
     }
   }

@@ -1,5 +1,6 @@
 import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { PASSED_OVER } from '../settings/trust-names.js';
 import { mapBounded } from './bounded.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import {
@@ -80,6 +81,7 @@ function plainly({ name, kind }: Entry, place: Place): Found | undefined {
   if (kind !== 'directory' || !place.isHome || name.startsWith('.') || name === RESERVED) {
     return undefined;
   }
+  if (PASSED_OVER.has(name)) return undefined;
   if (nameProblem(name) !== undefined || name.normalize('NFC') !== name) return undefined;
   const directory = below(root.directory, name);
   const file = below(directory, SKILL_FILE);
@@ -101,6 +103,10 @@ async function fromEntry(entry: Entry, place: Place): Promise<Found> {
   try {
     const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
     if (kind !== 'directory') return looseFile(entry, { directory, kind });
+    // fail-closed: whoever asks for trust does not look there either.
+    if (PASSED_OVER.has(entry.name)) {
+      return passedOver(entry.name, directory, 'no skill may have this name');
+    }
     if (root.origin === 'user' && entry.name === RESERVED) {
       return passedOver(RESERVED, directory, 'the folder is kept for skills of an account');
     }

@@ -34,7 +34,7 @@ export interface SkillApprovals {
 const MOST_NOTED = 256;
 
 export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprovals {
-  const judged = new Map<string, string>();
+  const judged = new Map<string, { readonly skill: Skill; readonly content: string }>();
   return {
     guard: {
       name: 'skill content',
@@ -44,7 +44,7 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
         if (skill === undefined) return NOTHING;
         const { toolUseId } = view.call;
         judged.delete(toolUseId);
-        judged.set(toolUseId, await skillFingerprint(skill));
+        judged.set(toolUseId, { skill, content: await skillFingerprint(skill) });
         for (const [oldest] of judged) {
           if (judged.size <= MOST_NOTED) break;
           judged.delete(oldest);
@@ -52,10 +52,10 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
         return NOTHING;
       },
     },
-    resolver: safeSkillResolver(book),
-    contentOf: (toolUseId) => judged.get(toolUseId),
+    resolver: plainSkillResolver((toolUseId) => judged.get(toolUseId)),
+    contentOf: (toolUseId) => judged.get(toolUseId)?.content,
     take(toolUseId) {
-      const content = judged.get(toolUseId);
+      const content = judged.get(toolUseId)?.content;
       judged.delete(toolUseId);
       return content;
     },
@@ -63,14 +63,24 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
 }
 
 /** Opens the call of a skill that is nothing but text. */
-export function safeSkillResolver(book: Pick<SkillBook, 'find'>): Resolver {
+function plainSkillResolver(
+  noted: (toolUseId: string) => { readonly skill: Skill; readonly content: string } | undefined,
+): Resolver {
   return {
     name: 'plain skills',
-    async decide(view): Promise<Opening | undefined> {
-      const skill = await calledSkill(book, view);
-      if (skill === undefined) return undefined;
-      const [first, ...others] = await reasonsToAsk(skill);
+    async decide({ call }): Promise<Opening | undefined> {
+      if (call.tool.name !== SKILL_TOOL) return undefined;
+      // The content that the call is judged with, and not what is in the file a moment later.
+      const found = noted(call.toolUseId);
+      if (found === undefined) return undefined;
+      const { skill, content } = found;
+      const body = await skill.body();
       const source = `skill ${skill.name} (${skill.file})`;
+      // fail-closed: a text that is another one by now is not the one that is run.
+      if (fingerprintOf(skill, body) !== content) {
+        return { decision: 'pass', reason: `the ${source} has changed`, source };
+      }
+      const [first, ...others] = reasonsToAsk(skill, body);
       if (first === undefined) {
         return { decision: 'allow', reason: 'the skill is nothing but text', source };
       }
@@ -105,12 +115,12 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'userinvocable',
 ]);
 
-async function reasonsToAsk(skill: Skill): Promise<readonly string[]> {
+function reasonsToAsk(skill: Skill, body: string): readonly string[] {
   const reasons: string[] = [];
   // fail-closed: a key that is not known to be harmless may do anything.
   const keys = skill.head.keys.filter((key) => !HARMLESS.has(folded(key)) && hasEffect(key, skill));
   if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);
-  const commands = findCommands(await skill.body()).length;
+  const commands = findCommands(body).length;
   if (commands > 0) reasons.push(`runs ${commands === 1 ? 'a command' : `${commands} commands`}`);
   return reasons;
 }

@@ -8,6 +8,7 @@ import type { SkillGrant, SkillGrants } from './grant.js';
 import { fingerprintOf } from './grant-approval.js';
 import { findFor, type Invoker } from './invoke-find.js';
 import { createSaidBefore } from './invoke-memory.js';
+import { shownText } from './invoke-text.js';
 import { renderSkill } from './render.js';
 import { fillShell, type RunShell, shellPolicyOf } from './shell.js';
 import type { Skill, SkillBook } from './skill.js';
@@ -154,6 +155,8 @@ interface Opened {
   readonly args: string;
   readonly text: string;
   readonly grant: SkillGrant;
+  /** What people should know of it. */
+  readonly notes: readonly string[];
 }
 
 /** Finds the skill, puts its grants in force and makes its text with them. */
@@ -189,7 +192,13 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
     grant.value.withdraw();
     return err(`The skill ${skill.name} was not started: ${text.error}.`);
   }
-  return ok({ skill, args, text: text.value, grant: grant.value });
+  const shown = shownText(text.value);
+  const notes = [...grant.value.notes, ...heldBack(skill), ...hiddenNote(shown.removed)];
+  return ok({ skill, args, text: shown.text, grant: grant.value, notes });
+}
+
+function hiddenNote(removed: number): readonly string[] {
+  return removed === 0 ? [] : [`${removed} hidden characters of its text are left out`];
 }
 
 async function textOf(
@@ -202,7 +211,7 @@ async function textOf(
     ['CLAUDE_PROJECT_DIR', parts.projectDir],
     ['CLAUDE_SKILL_DIR', skill.directory],
   ]);
-  const effort = skill.head.effort ?? parts.effort?.();
+  const effort = effortOf(skill).effort ?? parts.effort?.();
   if (effort !== undefined) variables.set('CLAUDE_EFFORT', effort);
   const rendered = renderSkill(body, { args, names: skill.head.arguments ?? [], variables });
   if (!rendered.ok) return rendered;
@@ -225,7 +234,7 @@ function headingOf({ origin, directory }: Skill): string {
 }
 
 function readyOf(
-  { skill, args, text, grant }: Opened,
+  { skill, args, text, grant, notes }: Opened,
   { by }: SkillCall,
   { repeated, withdraw }: Pick<ReadySkill, 'repeated' | 'withdraw'>,
 ): ReadySkill {
@@ -244,7 +253,7 @@ function readyOf(
     ...(by === 'person' ? modelOf(skill) : {}),
     ...effortOf(skill),
     ...hooksOf(skill),
-    notes: grant.notes,
+    notes,
     withdraw,
   };
 }
@@ -281,12 +290,21 @@ function refused(reason: string): SkillOutcome {
   return { kind: 'refused', reason };
 }
 
-function modelOf({ head }: Skill): { readonly model?: string } {
-  return head.model === undefined || head.model === 'inherit' ? {} : { model: head.model };
+/** fail-closed: what the user's requests cost is not a foreign folder's to say. */
+function heldBack({ head, trusted }: Skill): readonly string[] {
+  const said = [head.model, head.effort].filter((value) => value !== undefined);
+  return trusted || said.length === 0
+    ? []
+    : ['its model and effort do not count, as the folder it comes from is not trusted'];
 }
 
-function effortOf({ head }: Skill): { readonly effort?: string } {
-  return head.effort === undefined ? {} : { effort: head.effort };
+function modelOf({ head, trusted }: Skill): { readonly model?: string } {
+  const { model } = head;
+  return !trusted || model === undefined || model === 'inherit' ? {} : { model };
+}
+
+function effortOf({ head, trusted }: Skill): { readonly effort?: string } {
+  return !trusted || head.effort === undefined ? {} : { effort: head.effort };
 }
 
 function hooksOf({ name, head, source, file, trusted }: Skill): { readonly hooks?: SkillHooks } {

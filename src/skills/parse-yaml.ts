@@ -1,11 +1,71 @@
 import type { ParseYaml } from '../util/frontmatter.js';
 
+/** More than any head needs, and little enough that no text takes long. */
+export const MOST_YAML = 16 * 1024;
+
 /** YAML as data and nothing else: no aliases, no tags, no merge keys, no key twice. */
 export const parseYaml: ParseYaml = async (text) => {
+  // fail-closed: what is not read grants nothing, and its restrictions are known to be unclear.
+  if (text.length > MOST_YAML) throw new Error(`it has more than ${MOST_YAML} characters`);
   // Most heads are simple and never need it.
   const { parseDocument } = await import('./yaml-library.js');
-  const document = parseDocument(text, { schema: 'core', merge: false, uniqueKeys: true });
+  // Its own look for keys that stand twice compares each with each.
+  const document = parseDocument(text, { schema: 'core', merge: false, uniqueKeys: false });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw problem;
+  refuseTwins(document.contents);
   return document.toJS({ maxAliasCount: 0 }) as unknown;
 };
+
+/** Throws for a map with a key twice, or with one that is no plain value. */
+function refuseTwins(node: unknown): void {
+  if (!isNode(node) || !Array.isArray(node.items)) return;
+  const keys = new Set<string>();
+  for (const item of node.items as readonly unknown[]) {
+    if (!isPair(item)) {
+      refuseTwins(item);
+      continue;
+    }
+    const { key } = item;
+    const value = isNode(key) ? key.value : key;
+    if (typeof value === 'object' && value !== null) throw new Error('a key is no plain value');
+    const name = String(value);
+    // fail-closed: of two values of one key nobody knows which one was meant.
+    if (keys.has(name)) throw new Error(`"${name.slice(0, 80)}" stands twice`);
+    keys.add(name);
+    refuseTwins(item.value);
+  }
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** The library gives objects of its own classes. */
+function isNode(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPair(value: unknown): value is Part {
+  return isNode(value) && 'key' in value && 'value' in value;
+}
+
+/** The same for many texts that may not take more than so much together; `begin` counts anew. */
+export function yamlWithin(
+  parse: ParseYaml | undefined,
+  most: number,
+): { readonly parse: ParseYaml | undefined; begin(): void } {
+  let left = most;
+  return {
+    begin() {
+      left = most;
+    },
+    parse:
+      parse === undefined
+        ? undefined
+        : (text) => {
+            left -= text.length;
+            // fail-closed: a head that is not read grants nothing.
+            if (left < 0) throw new Error('all heads together are more than is read');
+            return parse(text);
+          },
+  };
+}

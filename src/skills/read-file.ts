@@ -1,25 +1,30 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { type ParseYaml, readFrontmatter } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
 import { type ReadSkill, readSkill } from './head.js';
+import { yamlWithin } from './parse-yaml.js';
 
-/** A file's head as it was read, and which version of the file that was. */
+/** A file's head as it was read, and which version of the file that was. Enough to show it. */
 export interface ReadFile {
   readonly skill: Omit<ReadSkill, 'body'>;
-  /** Changes whenever the file does. */
+  /** Changes whenever the file does, as far as its times tell. */
   readonly stamp: string;
-  /** Text without the head, of the same version. Throws when the file is another one by now. */
-  body(): Promise<string>;
+  /** All of the file, of the same version. Throws when the file is another one by now. */
+  text(): Promise<string>;
 }
 
 export interface SkillFileReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
   read(candidate: Candidate): Promise<Result<ReadFile, string>>;
+  /** What is read from now on counts anew against the limits. */
+  begin(): void;
+  /** Head and body of one text: all that is used of a file comes from the same bytes. */
+  parse(text: string, root: Pick<Candidate['root'], 'kind'>): Promise<Result<ReadSkill, string>>;
   /** The same at once, of a file that was just looked at and is known; undefined: read it. */
   known(candidate: Candidate): ReadFile | undefined;
   /** Of the file as it is now; undefined when there is none. */
@@ -33,6 +38,9 @@ const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
 /** Enough of the body to take a description from. */
 const ENOUGH_BODY = 2_048;
 const ENOUGH_BLANKS = 256 * 1024;
+/** Of all heads of one look together; limits, so that no folder holds a start up. */
+const MOST_OF_ALL = 32 * 1024 * 1024;
+const MOST_YAML_OF_ALL = 1024 * 1024;
 
 export function openSkillReader(deps: {
   readonly fs: SkillFiles;
@@ -40,17 +48,19 @@ export function openSkillReader(deps: {
   /** Heads that earlier starts have read. */
   readonly memory?: FileMemory | undefined;
 }): SkillFileReader {
-  const { fs, parseYaml, memory = NO_MEMORY } = deps;
+  const { fs, memory = NO_MEMORY } = deps;
+  const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
+  let room = MOST_OF_ALL;
   const known = new Map<string, Result<ReadFile, string> & { readonly stamp: string }>();
 
-  const bodyOf = (file: string, stamp: string) => async (): Promise<string> =>
-    await wholeBody(fs, { file, stamp });
+  const textOf = (file: string, stamp: string) => async (): Promise<string> =>
+    await wholeText(fs, { file, stamp });
 
   function recalled({ file, root }: Candidate, stat: FileStat): ReadFile | undefined {
     const skill = memory.recall(whatOf(root), file, stat);
     if (!isHead(skill)) return undefined;
     const stamp = stampFrom(stat);
-    return { skill, stamp, body: bodyOf(file, stamp) };
+    return { skill, stamp, text: textOf(file, stamp) };
   }
 
   async function readNew(
@@ -58,15 +68,17 @@ export function openSkillReader(deps: {
     stat: FileStat,
     stamp: string,
   ): Promise<Result<ReadFile, string>> {
+    // fail-closed: what is not read is not used.
+    if (room <= 0) return err('all skills together are more than is read');
     const text = await headText(fs, file, stat.size);
+    room -= text.length;
     if (text.includes('\0')) return err('it is no text');
     // fail-closed: the head that may come later would not have been seen.
-    if (text.length >= ENOUGH_BLANKS && MAYBE.test(text)) return err('it begins with blanks only');
+    if (text.length >= ENOUGH_BLANKS && mayOpen(text)) return err('it begins with blanks only');
     const isCommand = root.kind === 'commands';
-    const { body: _, ...skill } = await readSkill(text, { parseYaml, isCommand });
-    // Hooks are as YAML has them, which need not be JSON.
-    if (skill.head.hooks === undefined) memory.note(whatOf(root), file, stat, skill);
-    return ok({ skill, stamp, body: bodyOf(file, stamp) });
+    const { body: _, ...skill } = await readSkill(text, { parseYaml: yaml.parse, isCommand });
+    memory.note(whatOf(root), file, stat, skill);
+    return ok({ skill, stamp, text: textOf(file, stamp) });
   }
 
   return {
@@ -88,6 +100,15 @@ export function openSkillReader(deps: {
         // fail-closed: what cannot be read is not used.
         return err(`it cannot be read: ${messageOf(thrown)}`);
       }
+    },
+    begin() {
+      room = MOST_OF_ALL;
+      yaml.begin();
+    },
+    async parse(text, { kind }) {
+      if (text.includes('\0')) return err('it is no text');
+      const { parseYaml } = deps;
+      return ok(await readSkill(text, { parseYaml, isCommand: kind === 'commands' }));
     },
     known(candidate) {
       const { stat } = candidate;
@@ -147,27 +168,29 @@ async function headText(fs: SkillFiles, file: string, size: number): Promise<str
 }
 
 const OPENING = /^(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
-const MAYBE = /^[ \t\r\n]*-{0,3}[ \t]*$/;
 const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
+
+/** Blanks, or the beginning of a ruler behind them: whether a head follows is not seen yet. */
+function mayOpen(text: string): boolean {
+  return ['', '-', '--', '---'].includes(text.trim());
+}
 
 /** Where one can stop: behind the head and some of the body. More than there is while the head goes on. */
 function enoughOf(text: string): number {
   const open = OPENING.exec(text)?.[0];
   // Whether a head follows is not seen before the blank lines end.
-  if (open === undefined) return MAYBE.test(text) ? Number.POSITIVE_INFINITY : ENOUGH_BODY;
+  if (open === undefined) return mayOpen(text) ? Number.POSITIVE_INFINITY : ENOUGH_BODY;
   CLOSING.lastIndex = open.length - 1;
   return CLOSING.test(text) ? CLOSING.lastIndex + ENOUGH_BODY : Number.POSITIVE_INFINITY;
 }
 
-async function wholeBody(
+async function wholeText(
   fs: SkillFiles,
   { file, stamp }: { file: string; stamp: string },
 ): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const stat = await fs.stat(file);
-  if (stat !== undefined && stampFrom(stat) === stamp) {
-    return readFrontmatter(text, { known: [] }).body;
-  }
+  if (stat !== undefined && stampFrom(stat) === stamp) return text;
   // fail-closed: what was decided by the old file does not hold for this text.
   throw new PortcullisError('io', `${file} has changed since it was looked at`, {
     remedy: 'Call the skill again.',

@@ -1,10 +1,12 @@
 import type { FileMemory } from '../env/file-memory.js';
 import { messageOf } from '../errors.js';
-import type { Result } from '../util/result.js';
+import { readFrontmatter } from '../util/frontmatter.js';
+import { err, ok, type Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';
 import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found.js';
+import type { ReadSkill } from './head.js';
 import { openHomes } from './homes.js';
 import type { SkillOverride } from './listing.js';
 import { nameProblem } from './names.js';
@@ -33,6 +35,19 @@ export interface ShelfEntry {
   readonly level?: string;
   /** The version that was looked at last; absent for what is not a file. */
   readonly stamp?: string;
+  /**
+   * The skill as it is used: head and body of the bytes that are there now, and those bytes. What is
+   * in `skill` may be from an earlier start. An error: what is there now cannot be used.
+   */
+  use?(): Promise<Result<UsedSkill, string>>;
+}
+
+export interface UsedSkill {
+  readonly skill: Skill;
+  /** All of the file. */
+  readonly text: string;
+  /** The file behind all links. */
+  readonly real: string;
 }
 
 /** Everything there is at one moment. */
@@ -177,14 +192,45 @@ function entryOf(
   candidate: Candidate,
   from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly stamp: string },
 ): ShelfEntry | SkippedSkill {
-  const { root, file, directory } = candidate;
-  const { skill: found, body } = from.read;
-  const { refusal } = found;
-  if (refusal !== undefined) {
-    const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
-    return { name, file, reason: `${place}${refusal.message}` };
-  }
+  const { root, file } = candidate;
+  const { deps, read, stamp } = from;
+  const refusal = refusalOf(read.skill);
+  if (refusal !== undefined) return { name, file, reason: refusal };
+  const body = async (): Promise<string> => readFrontmatter(await read.text(), { known: [] }).body;
+  const skill = skillOf(name, candidate, { deps, found: read.skill, body });
+  const use = async (): Promise<Result<UsedSkill, string>> => {
+    const text = await read.text();
+    const now = await deps.reader.parse(text, root);
+    if (!now.ok) return now;
+    const unclear = refusalOf(now.value);
+    if (unclear !== undefined) return err(unclear);
+    const whole = now.value.body;
+    const found = { deps, found: now.value, body: () => Promise.resolve(whole) };
+    // It was asked for by the name that it had.
+    const used = { ...skillOf(name, candidate, found), name: skill.name };
+    return ok({ skill: used, text, real: await deps.fs.realPath(file) });
+  };
   const { level } = root;
+  return level === undefined ? { skill, stamp, use } : { skill, stamp, use, level };
+}
+
+function refusalOf({ refusal }: Pick<ReadSkill, 'refusal'>): string | undefined {
+  if (refusal === undefined) return undefined;
+  const place = refusal.line === undefined ? '' : `line ${refusal.line}: `;
+  return `${place}${refusal.message}`;
+}
+
+function skillOf(
+  name: string,
+  candidate: Candidate,
+  from: {
+    readonly deps: ScanDeps;
+    readonly found: Omit<ReadSkill, 'body'>;
+    readonly body: () => Promise<string>;
+  },
+): Skill {
+  const { root, file, directory } = candidate;
+  const { found, body } = from;
   const skill: Skill = {
     name: pluginName(name, found.head, root),
     origin: root.origin,
@@ -193,14 +239,12 @@ function entryOf(
     directory,
     head: withFolder(found.head, candidate),
     // fail-closed: not before somebody wants to know is a project's folder asked about.
-    trusted: level === undefined && root.trusted !== false,
+    trusted: root.level === undefined && root.trusted !== false,
     bodyLine: found.bodyLine,
     problems: found.problems,
     body,
   };
-  const { stamp } = from;
-  const shown = withOverride(skill, from.deps);
-  return level === undefined ? { skill: shown, stamp } : { skill: shown, stamp, level };
+  return withOverride(skill, from.deps);
 }
 
 /** The head of a plugin's skill may say its name, not its plugin. */

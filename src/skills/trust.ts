@@ -1,11 +1,18 @@
+import type { UsedDocument } from '../settings/trust-types.js';
+
 /** Who says whether the `.claude` of a directory may grant and execute. */
 export interface Trusting {
-  trusts(directory: string): Promise<boolean>;
+  /** `used`: a document of it that is about to be used, in the text in which that happens. */
+  trusts(directory: string, used?: UsedDocument): Promise<boolean>;
 }
 
-export async function isTrusted(deps: Trusting, directory: string): Promise<boolean> {
+export async function isTrusted(
+  deps: Trusting,
+  directory: string,
+  used?: UsedDocument,
+): Promise<boolean> {
   try {
-    return await deps.trusts(directory);
+    return await deps.trusts(directory, used);
   } catch {
     // fail-closed: no answer is no trust.
     return false;

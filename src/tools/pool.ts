@@ -250,7 +250,8 @@ function poolOver(registries: readonly Registry[], { isIn, isBanned, from }: Poo
       return [...made.map(({ name }) => name), ...unmade];
     },
     get unmade() {
-      return registries.flatMap(({ unmade }) => unmade);
+      // Only what is in the pool from the start waits to be made.
+      return registries[0]?.unmade ?? [];
     },
     get definitions() {
       return sent.definitions();

@@ -20,7 +20,7 @@ export interface EmbeddedCommand {
  */
 export function embeddedCommands(text: string): readonly EmbeddedCommand[] {
   const found = [...blocksIn(text), ...inlineIn(text)]
-    .filter(({ from, to }) => text.slice(from, to).trim() !== '')
+    .filter(({ from, to }) => !isBlank(text, from, to))
     .sort((a, b) => a.start - b.start);
   let end = 0;
   return found.map((one) => {
@@ -31,6 +31,14 @@ export function embeddedCommands(text: string): readonly EmbeddedCommand[] {
   });
 }
 
+/** Looks no further than to the first character that can be seen: much may be blank behind it. */
+function isBlank(text: string, from: number, to: number): boolean {
+  SEEN.lastIndex = from;
+  const seen = SEEN.exec(text);
+  return seen === null || seen.index >= to;
+}
+
+const SEEN = /\S/g;
 /** Characters of what does not run. */
 const MOST_SHOWN = 2_000;
 const FENCE = /^[ \t]*(`{3,}|~{3,})([ \t]*!)?/gm;

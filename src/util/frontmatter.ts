@@ -238,16 +238,20 @@ function splitOutsideQuotes(text: string): string[] {
   const parts: string[] = [];
   let from = 0;
   let quote = '';
+  let isBegun = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at);
     if (quote === '"' && char === '\\') at++;
     else if (quote !== '') quote = char === quote ? '' : quote;
     // A quotation begins an item; elsewhere it is an apostrophe.
-    else if ((char === '"' || char === "'") && text.slice(from, at).trim() === '') quote = char;
+    else if ((char === '"' || char === "'") && !isBegun) quote = char;
     else if (char === ',') {
       parts.push(text.slice(from, at));
       from = at + 1;
+      isBegun = false;
+      continue;
     }
+    isBegun ||= char.trim() !== '';
   }
   return [...parts, text.slice(from)];
 }
@@ -296,6 +300,7 @@ function byLines(
   for (const group of groupsOf(head).groups) {
     const { key } = group;
     if (options.known !== undefined && !options.known.includes(key)) continue;
+    if (unclear.has(key)) continue;
     const simple = simpleValue(group);
     const value = simple.ok ? simple.value : meantValue(group);
     const stood = fields.get(key);

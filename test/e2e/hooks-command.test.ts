@@ -38,7 +38,7 @@ const PROJECT_HOOKS = {
     },
   ],
   Stop: [{ hooks: [{ type: 'command', command: 'grep -q transcript_path', async: true }] }],
-  SubagentStop: [{ hooks: [{ type: 'command', command: 'true' }] }],
+  TeammateIdle: [{ hooks: [{ type: 'command', command: 'true' }] }],
 };
 
 let project: TempProject;
@@ -144,7 +144,7 @@ describe('portcullis hooks list', () => {
       { if: 'Bash(git *)', once: true, name: 'git only', notes: [] },
       { matcher: 'Write', persistent: true, failure: 'refuses' },
       { matcher: 'Edit', agents: 'reviewer', kind: 'prompt', timeoutMs: 30_000, failure: 'passes' },
-      { event: 'SubagentStop', waitsFor: 'agents' },
+      { event: 'TeammateIdle', waitsFor: 'teams' },
       { event: 'Stop', async: true, failure: 'is told', notes: [expect.any(String)] },
     ]);
     const { stdout } = hooks(['list', '--trust']);
@@ -152,7 +152,7 @@ describe('portcullis hooks list', () => {
     expect(stdout).toContain(
       '    for Edit · agents reviewer · limit 30 s · its failure lets things pass, with a warning\n',
     );
-    expect(stdout).toContain('does not fire yet: SubagentStop needs agents');
+    expect(stdout).toContain('does not fire yet: TeammateIdle needs teams');
     expect(stdout).not.toContain('Problems');
   });
 

@@ -4,15 +4,18 @@ import { run } from '../e2e/worlds.js';
 import { wireHost } from '../support/wire-host.js';
 import {
   allowBash,
+  askers,
   bash,
   command,
   type FailureMode,
   type FailureWorld,
   type Fields,
   failureWorld,
+  isElicitation,
   modesFor,
   notices,
   on,
+  onTool,
   proseJudge,
   receipts,
   SETTINGS,
@@ -236,6 +239,86 @@ async function promptOnce(host: Host, text: string): Promise<Frame> {
 
 function isJudge(body: unknown): boolean {
   return JSON.stringify(body).includes('Schema of the answer');
+}
+
+describe('a guard of what servers ask, or of new trees, that fails, refuses', () => {
+  it.concurrent.each(PLAIN_NAMES)(
+    'Elicitation, ElicitationResult, WorktreeCreate: %s',
+    async (name) => {
+      const mode = modeNamed(name);
+      const hooks = {
+        Elicitation: onTool('asker', mode.handler('Elicitation')),
+        ElicitationResult: onTool('teller', mode.handler('ElicitationResult')),
+        WorktreeCreate: on(mode.handler('WorktreeCreate')),
+      };
+      const asked: unknown[] = [];
+      const done = await drive(
+        { home: { ...failures.home, ...userHooks(hooks) }, ...GUARDED_WORK },
+        async (host) => {
+          await host.request({ subtype: 'initialize' });
+          host.prompt('go');
+          for (;;) {
+            const frame = await host.next((one) => isResult(one) || isElicitation(one));
+            if (isResult(frame)) break;
+            asked.push((frame.request as Fields).mcp_server_name);
+            host.answer(frame, ANSWERED);
+          }
+          host.end();
+        },
+      );
+      expect(asked).toEqual(['teller']);
+      expectNothingDone(done, mode.text);
+    },
+  );
+
+  it('callbacks of a host that throw', async () => {
+    const guard = { hookCallbackIds: ['guard'] };
+    const { scenario } = wireHost({
+      initialize: {
+        hooks: {
+          Elicitation: [{ matcher: 'asker', ...guard }],
+          ElicitationResult: [{ matcher: 'teller', ...guard }],
+          WorktreeCreate: [guard],
+        },
+      },
+      callback: () => Promise.reject(new Error('BOOM')),
+      canUseTool: () => ANSWERED,
+    });
+    expectNothingDone(await run({ ...scenario, ...GUARDED_WORK }), 'BOOM');
+  });
+});
+
+const ANSWERED = { action: 'accept', content: { name: 'Ada' } };
+
+/** Two servers ask something, and an agent is to work in a tree that git could make. */
+const GUARDED_WORK = {
+  git: true,
+  args: [
+    ...['--allowedTools', 'mcp__asker__ask', 'mcp__teller__ask'],
+    ...['--mcp-config', askers('asker', 'teller')],
+  ],
+  script: [
+    { tool: 'mcp__asker__ask', input: {} },
+    { tool: 'mcp__teller__ask', input: {} },
+    { tool: 'Agent', input: { description: 'x', prompt: 'THE PART', isolation: 'worktree' } },
+    'end',
+  ],
+};
+
+function expectNothingDone(done: Awaited<ReturnType<typeof run>>, words: string): void {
+  for (const [index, server] of ['asker', 'teller'].entries()) {
+    expect(done.toolResult(index).text).toBe('The answer: {"action":"decline"}');
+    const told = notices(done).filter((text) => text.includes(`MCP server "${server}" asked`));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('guard failed: ');
+    expect(told[0]).toContain(words);
+  }
+  const { text, isError } = done.toolResult(2);
+  expect(isError).toBe(true);
+  expect(text).toContain('No working tree was made: guard failed: ');
+  expect(text).toContain(words);
+  expect(done.requests).toHaveLength(4);
+  expect(done.project.exists('.claude/worktrees')).toBe(false);
 }
 
 describe('a guard of the settings that fails, keeps the old ones', () => {

@@ -54,6 +54,17 @@ export function quoted(text: string): string {
 
 export const bash = (text: string) => ({ tool: 'Bash', input: { command: text } });
 export const read = (file: string) => ({ tool: 'Read', input: { file_path: file } });
+/** For `--mcp-config`: servers of these names, each with a tool `ask` that asks whoever calls it. */
+export function askers(...names: readonly string[]): string {
+  const fixture = path.join(import.meta.dirname, 'asker.fixture.mjs');
+  const entry = { command: process.execPath, args: [fixture] };
+  return JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) });
+}
+
+/** A question of such a server, put to the host. */
+export const isElicitation = ({ type, request }: Fields): boolean =>
+  type === 'control_request' && (request as Fields).subtype === 'elicitation';
+
 export const allowBash = ['--allowedTools', 'Bash'];
 
 /** Writes its input down: a line for each time that it is asked. */

@@ -8,12 +8,33 @@ import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-proje
 import { drive, type Host, isQuestion, isResult } from '../e2e/host.js';
 import { PROGRAM } from '../e2e/program.js';
 import { run } from '../e2e/worlds.js';
-import { bash, type Fields, type Handler, SETTINGS } from './e2e-rig.js';
+import {
+  askers,
+  bash,
+  command,
+  type Fields,
+  type Handler,
+  isElicitation,
+  SETTINGS,
+} from './e2e-rig.js';
 
 export const EVENTS = Object.keys(HOOK_EVENTS) as readonly HookEventName[];
 
 /** The events that this version fires. */
 export const FIRING = EVENTS.filter((event) => hookEventFacts(event).waitsFor === undefined);
+
+/** The tree that a hook of the tour makes, for a shell. Others of its event must name it as well. */
+export const TREE = '"$HOME/tree"';
+
+/** Only a tree that a hook made and in which nothing was done is a hook's to remove. */
+const TREE_HOOKS: Partial<Record<HookEventName, readonly Handler[]>> = {
+  WorktreeCreate: [
+    command(
+      `git init -q -b tree ${TREE} && git -C ${TREE} -c user.name=t -c user.email=t commit -q --allow-empty -m first && echo ${TREE}`,
+    ),
+  ],
+  WorktreeRemove: [command(`rm -r ${TREE}`)],
+};
 
 const worlds: ScenarioWorld[] = [];
 afterAll(() => {
@@ -41,7 +62,7 @@ export interface Tour {
 export async function tour(options: TourOptions): Promise<Tour> {
   const hooks = Object.fromEntries(
     FIRING.flatMap((event) => {
-      const handlers = options.hooks(event);
+      const handlers = [...options.hooks(event), ...(TREE_HOOKS[event] ?? [])];
       const files = event === 'FileChanged' ? { matcher: 'watched.txt' } : {};
       return handlers.length === 0 ? [] : [[event, [{ ...files, hooks: handlers }]]];
     }),
@@ -61,6 +82,8 @@ export async function tour(options: TourOptions): Promise<Tour> {
   return { main, plan, world, conversation: await conversation(world) };
 }
 
+const APART = { description: 'A part elsewhere', prompt: 'THE PART APART' };
+
 /** The answers of the model, one after the other. */
 const REPLIES = [
   { blocks: [bash('cd sub'), { tool: 'Read', input: {} }] },
@@ -68,6 +91,8 @@ const REPLIES = [
   { tool: 'TaskCreate', input: { subject: 'A task', description: 'To be done' } },
   { tool: 'TaskUpdate', input: { taskId: '1', status: 'completed' } },
   { tool: 'Agent', input: { description: 'A small part', prompt: 'THE SMALL PART' } },
+  { tool: 'Agent', input: { ...APART, isolation: 'worktree' } },
+  { tool: 'mcp__asker__ask', input: {} },
   bash('touch asked'),
   'The first answer.',
   bash('echo second'),
@@ -77,12 +102,19 @@ const REPLIES = [
   { error: { status: 400, type: 'invalid_request_error', message: 'not today' } },
 ];
 
-/** The agent that the main one starts. */
-const CHILD: Actor = {
-  name: 'child',
-  match: { firstUser: 'THE SMALL PART' },
-  replies: ['The small part is done.'],
-};
+/** The agents that the main one starts. */
+const CHILDREN: readonly Actor[] = [
+  {
+    name: 'child',
+    match: { firstUser: 'THE SMALL PART' },
+    replies: ['The small part is done.'],
+  },
+  {
+    name: 'child apart',
+    match: { firstUser: APART.prompt },
+    replies: ['The part elsewhere is done.'],
+  },
+];
 
 async function mainSession(
   world: ScenarioWorld,
@@ -96,13 +128,16 @@ async function mainSession(
       args: [
         ...['--init', '--permission-prompt-tool', 'stdio', '--include-hook-events'],
         ...['--allowedTools', 'Bash(cd *)', 'Bash(exit *)', 'TaskCreate', 'TaskUpdate'],
+        ...['mcp__asker__ask', '--mcp-config', askers('asker')],
       ],
-      actors: [...(options.actors ?? []), CHILD, { name: 'main', replies: REPLIES }],
+      actors: [...(options.actors ?? []), ...CHILDREN, { name: 'main', replies: REPLIES }],
       timeoutMs: 60_000,
     },
     async (host) => {
       await host.request({ subtype: 'initialize' });
       host.prompt('first');
+      const form = await host.next(isElicitation);
+      host.answer(form, { action: 'accept', content: { name: 'Ada' } });
       const question = await host.next(isQuestion);
       // Somebody who does not answer is called after six seconds.
       if (options.slowly === true) await pause(6_500);

@@ -1,15 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HookEventName } from '../../src/hooks/hook.js';
 import { command, type Fields, LOGS, seen } from './e2e-rig.js';
-import { EVENTS, FIRING, type Tour, tour } from './e2e-tour.js';
+import { EVENTS, FIRING, type Tour, TREE, tour } from './e2e-tour.js';
 
 let toured: Tour;
 let inputs: readonly Fields[];
 beforeAll(async () => {
-  toured = await tour({ hooks: () => [command(LOGS)], slowly: true });
+  toured = await tour({
+    hooks: (event) => [command(event === 'WorktreeCreate' ? `${LOGS}; echo ${TREE}` : LOGS)],
+    slowly: true,
+  });
   inputs = seen(toured.world);
 }, 60_000);
 
@@ -57,6 +60,38 @@ describe('what every hook is told', () => {
         agent_transcript_path: expect.stringMatching(/subagents\/agent-a[0-9a-f]{16}\.jsonl$/),
       });
     }
+  });
+
+  it('names the server that asks, what it asks, and what it is told', () => {
+    const asked = { mcp_server_name: 'asker', mode: 'form' };
+    expect(of('Elicitation')).toMatchObject([
+      {
+        ...asked,
+        message: 'Who are you?',
+        requested_schema: { properties: { name: { type: 'string' } } },
+      },
+    ]);
+    expect(of('ElicitationResult')).toMatchObject([
+      { ...asked, action: 'accept', content: { name: 'Ada' } },
+    ]);
+    const [told] = of('PostToolUse').filter(({ tool_name }) => tool_name === 'mcp__asker__ask');
+    expect(told?.tool_response).toBe('The answer: {"action":"accept","content":{"name":"Ada"}}');
+  });
+
+  it('names the agent that a tree is made for, and the tree once it goes', () => {
+    const agent = { depth: 1, path: 'main/general-purpose#2' };
+    const [made] = of('WorktreeCreate');
+    expect(of('WorktreeCreate')).toMatchObject([
+      { agent, name: `agent-${made?.agent_id}`, cwd: toured.world.project.directory },
+    ]);
+    const tree = path.join(toured.world.project.home, 'tree');
+    expect(of('WorktreeRemove')).toMatchObject([
+      { agent, agent_id: made?.agent_id, worktree_path: tree },
+    ]);
+    expect(of('SubagentStop')[1]).toMatchObject({
+      agent: { ...agent, isolation: 'worktree', workspace: tree },
+    });
+    expect(existsSync(tree)).toBe(false);
   });
 
   it('names the agent, the session, its transcript and the directory', () => {

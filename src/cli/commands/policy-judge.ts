@@ -254,7 +254,8 @@ export function agentNamed(name: string | undefined): AgentRef {
   const path = name.includes('/') ? name : `main/${name.includes('#') ? name : `${name}#1`}`;
   const last = path.split('/').at(-1) ?? path;
   return {
-    id: path,
+    // Of the form that agents have, and of none that ever lived.
+    id: `a${'0'.repeat(16)}`,
     type: last.replace(/#\d+$/, ''),
     path,
     depth: path.split('/').length - 1,

@@ -1,0 +1,64 @@
+import type { ConfigProblem, SourcedRule } from '../settings/types.js';
+import type { EnforcedRules, LocateJson } from './enforced.js';
+import type { Gathering, GivenUp } from './instruction-gathering.js';
+import type { Entry, Fitting } from './instruction-loader.js';
+
+/** Restrictions, and which of them hold only for some files. */
+export interface FoundRules extends EnforcedRules {
+  /** Of a rule that is not named here: it holds wherever its file counts. */
+  readonly when: ReadonlyMap<SourcedRule, Fitting>;
+}
+
+/** Restrictions in the files on the way to some paths. */
+export interface NearRules extends FoundRules {
+  /** These paths, also as the files see them. */
+  readonly paths: readonly string[];
+}
+
+/** Any fence, with all that stands behind it on its line. */
+const FENCE = /(?:```|~~~)([^\n]*)/g;
+/**
+ * Two mistakes, even two letters swapped each, leave one of these pairs of `portcullis` as it is. What
+ * is not plain text may look like any letter.
+ */
+const MAY_BE_OURS = /po|rt|cu|ll|is|[^\t\x20-\x7e]/i;
+
+/** Worth a closer look: a fence with a word behind it that may be ours. Most files have none. */
+export function mayEnforce(source: string): boolean {
+  for (const [, behind = ''] of source.matchAll(FENCE)) if (MAY_BE_OURS.test(behind)) return true;
+  return false;
+}
+
+/** What the files of a gathering enforce. */
+export async function enforcedIn(
+  entries: readonly Entry[],
+  locateJson: LocateJson,
+  { enforced }: Pick<Gathering, 'enforced'>,
+): Promise<FoundRules> {
+  const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
+  const problems: ConfigProblem[] = (enforced?.givenUp ?? []).flatMap(givenUpProblem);
+  const when = new Map<SourcedRule, Fitting>();
+  for (const { place, source, line, when: fitting } of entries) {
+    const { scope, path, base } = place;
+    // What a model wrote down for itself binds nobody.
+    if (scope === 'memory' || scope === 'team' || !mayEnforce(source)) continue;
+    const { enforcedRules } = await import('./enforced.js');
+    const file = { path, text: source, source: scope, root: base };
+    const rules = enforcedRules(line === undefined ? file : { ...file, line }, locateJson);
+    found.deny.push(...rules.deny);
+    found.ask.push(...rules.ask);
+    problems.push(...rules.problems);
+    if (fitting === undefined) continue;
+    for (const rule of [...rules.deny, ...rules.ask]) when.set(rule, fitting);
+  }
+  return { ...found, problems, when };
+}
+
+function givenUpProblem({ place, reason }: GivenUp): readonly ConfigProblem[] {
+  const { scope, path } = place;
+  if (scope === 'memory' || scope === 'team') return [];
+  const message = `${reason}, so that restrictions in them may be missed.`;
+  return [
+    { severity: 'fatal', source: scope, file: path, message, remedy: 'Include fewer files.' },
+  ];
+}

@@ -1,0 +1,155 @@
+import { resolve } from '../env/paths.js';
+import type { PathSpellings } from '../permissions/paths.js';
+import { possibleFileUse } from '../permissions/shell/file-commands.js';
+import type { SimpleCommand } from '../permissions/shell/model.js';
+import type { CallView, TouchedPath } from '../permissions/view.js';
+import { takenWhole } from './whole-directories.js';
+
+/** A directory that a call takes in with all that is in it. */
+export interface WholeDirectory {
+  readonly access: 'read' | 'write';
+  /** Under all its names. */
+  readonly paths: readonly string[];
+}
+
+/** What a call names, for those who look which rules are near to it. */
+export interface Named {
+  /** Under all names that a path has, those behind links included. */
+  readonly paths: readonly string[];
+  /** Files that patterns over several directories stand for. */
+  readonly expanded: readonly TouchedPath[];
+  readonly whole: readonly WholeDirectory[];
+  /** Why there may be more. */
+  readonly unknown?: string;
+}
+
+/** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
+export async function namedBy(view: CallView): Promise<Named> {
+  const own = await view.paths();
+  if (view.call.subject.command === undefined) {
+    const whole = view.names.includes('Grep')
+      ? own.map(({ spellings }) => ({ access: 'read' as const, paths: allOf(spellings) }))
+      : [];
+    return { paths: unique(own), expanded: [], whole };
+  }
+  const shell = await view.shellPaths();
+  const commands = (await view.shell())?.commands ?? [];
+  const places = await Promise.all(
+    commands.flatMap(({ directories }) => directories ?? []).map((one) => view.judge.spell(one)),
+  );
+  const globs = await expandedBy(view, commands);
+  const paths = unique([
+    ...own,
+    ...shell.paths,
+    ...(await view.mentionedPaths()),
+    ...globs.expanded,
+    ...places.map((spellings) => ({ spellings })),
+  ]);
+  const named = {
+    paths,
+    expanded: globs.expanded,
+    whole: [...(await wholeOf(view, commands)), ...globs.whole],
+  };
+  return shell.unknown === undefined ? named : { ...named, unknown: shell.unknown };
+}
+
+function allOf({ literal, resolved }: PathSpellings): readonly string[] {
+  return [literal, ...resolved];
+}
+
+function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly string[] {
+  return [...new Set(touched.flatMap(({ spellings }) => allOf(spellings)))];
+}
+
+async function wholeOf(
+  { judge, call }: CallView,
+  commands: readonly SimpleCommand[],
+): Promise<readonly WholeDirectory[]> {
+  const found: WholeDirectory[] = [];
+  for (const { views, directories = [call.workspace.cwd] } of commands) {
+    for (const { access, text } of views.flatMap(takenWhole)) {
+      for (const directory of directories) {
+        const spelled = await judge.spellFrom(directory, text);
+        found.push({ access, paths: [...new Set(spelled.flatMap(allOf))] });
+      }
+    }
+  }
+  return found;
+}
+
+interface Expanded {
+  readonly expanded: readonly TouchedPath[];
+  /** Where patterns begin that stand for too much. */
+  readonly whole: readonly WholeDirectory[];
+}
+
+/** The view knows what a pattern within one directory stands for; this is about the others. */
+async function expandedBy(view: CallView, commands: readonly SimpleCommand[]): Promise<Expanded> {
+  const expanded: TouchedPath[] = [];
+  const whole: WholeDirectory[] = [];
+  for (const { words, directories = [view.call.workspace.cwd] } of commands) {
+    for (const { pattern, value } of words) {
+      if (pattern === undefined) continue;
+      const access = possibleFileUse(words).writes.includes(value) ? 'write' : 'read';
+      for (const directory of directories) {
+        const files = await filesOf(view, directory, pattern);
+        if (files === undefined) {
+          // fail-closed: what cannot be followed may lead anywhere below the part that is known.
+          const spellings = await view.judge.spell(resolve(directory, beginningOf(pattern)));
+          whole.push({ access, paths: allOf(spellings) });
+        }
+        for (const file of files ?? []) {
+          expanded.push({ access, spellings: await view.judge.spell(file) });
+        }
+      }
+    }
+  }
+  return { expanded, whole };
+}
+
+const MOST_FILES = 500;
+const WILD = /(?:^|[^\\])(?:\\\\)*[*?[]/;
+
+/** Name by name; undefined when that is too much or cannot be told. */
+async function filesOf(
+  { judge }: CallView,
+  directory: string,
+  pattern: string,
+): Promise<readonly string[] | undefined> {
+  const names = pattern.split('/');
+  let found = [directory];
+  let plain = '';
+  for (const [at, name] of names.entries()) {
+    const isWild = WILD.test(name);
+    plain += at === 0 ? name : `/${name}`;
+    if (!isWild && at < names.length - 1) continue;
+    const next: string[] = [];
+    for (const one of found) {
+      const files = isWild ? await judge.expand(one, plain) : [resolve(one, unescaped(plain))];
+      if (files === undefined || next.length + files.length > MOST_FILES) {
+        // A file in the place of a directory holds nothing.
+        if (files === undefined && found.length > 1) continue;
+        return undefined;
+      }
+      next.push(...files);
+    }
+    found = next;
+    plain = '.';
+  }
+  return found;
+}
+
+/** The directory in front of the first wildcard. */
+function beginningOf(pattern: string): string {
+  const names = pattern.split('/');
+  const plain = names.slice(
+    0,
+    names.findIndex((name) => WILD.test(name)),
+  );
+  const begin = unescaped(plain.join('/'));
+  return begin === '' ? (pattern.startsWith('/') ? '/' : '.') : begin;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/gs, '$1');
+}

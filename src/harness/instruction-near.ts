@@ -1,0 +1,115 @@
+import type { EnforcedRules } from '../context/enforced.js';
+import type { EnforcedHold } from '../context/enforced-hold.js';
+import type { BelowRules } from '../context/instruction-below.js';
+import type { InstructionBook } from '../context/instruction-book.js';
+import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import { indexOf } from '../permissions/rule-index.js';
+import {
+  findRestriction,
+  type RestrictionMatch,
+  restrictingPath,
+} from '../permissions/rule-match.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import type { CallView } from '../permissions/view.js';
+import { describeProblem } from '../settings/types.js';
+import { type Named, namedBy, type WholeDirectory } from './instruction-named.js';
+import type { CompileEnforced } from './instruction-rules.js';
+import { ruleInside } from './rule-inside.js';
+
+type NearBook = Pick<InstructionBook, 'enforcedNear' | 'enforcedBelow'>;
+
+/** Rules of instruction files on the way to what a call names hold before the call is judged. */
+export function nearGuard(book: NearBook, compile: CompileEnforced, hold: EnforcedHold): Guard {
+  const compiled = (found: EnforcedRules): RuleSet | Finding => {
+    const isEmpty = found.deny.length + found.ask.length === 0;
+    const { rules, problems } = isEmpty ? { rules: NO_RULES, problems: [] } : compile(found);
+    const fatal = [...found.problems, ...problems].find(({ severity }) => severity === 'fatal');
+    if (fatal === undefined) return rules;
+    const reason = `a restriction near it cannot be honoured: ${describeProblem(fatal)}`;
+    return { decision: 'deny', refusal: 'guard-failed', reason };
+  };
+  return {
+    name: 'instruction files',
+    // fail-closed: a restriction that could not be looked up may have been one against this call.
+    onFailure: 'deny',
+    async decide(view) {
+      const named = await namedBy(view);
+      if (named.paths.length === 0) return NOTHING;
+      const near = compiled(hold.with(await book.enforcedNear(named.paths)));
+      if ('decision' in near) return near;
+      const finding = await judged(near, view, named);
+      if (finding.decision !== 'none' || named.whole.length === 0) return finding;
+      const found = await book.enforcedBelow(named.whole.flatMap(({ paths }) => paths));
+      const below = compiled(hold.withBelow(found));
+      if ('decision' in below) return below;
+      return takenIn([near, below], named.whole, found);
+    },
+  };
+}
+
+/** As the rules of settings are judged: a sure match first, then every doubt as a question. */
+async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Finding> {
+  const lists = [rules.deny, rules.ask];
+  for (const decision of ['deny', 'ask'] as const) {
+    const found = await findRestriction(rules[decision], view);
+    if (found !== undefined) return findingOf(decision, found);
+    const rule = restrictingPath(rules[decision], named.expanded);
+    if (rule !== undefined) return findingOf(decision, { rule, sure: 'yes' });
+  }
+  if (view.call.subject.command === undefined || lists.every(({ length }) => length === 0)) {
+    return NOTHING;
+  }
+  const withPaths = lists.filter((list) => !indexOf(list).paths.isEmpty);
+  // fail-closed: code that cannot be followed may do what a rule near it forbids.
+  const opaque = (await view.shell())?.opaque;
+  if (opaque !== undefined)
+    return doubt(`it cannot be checked against the rules near it: ${opaque}`);
+  const mentioned = await view.mentionedPaths();
+  for (const list of withPaths) {
+    const rule = restrictingPath(list, mentioned);
+    if (rule !== undefined) return findingOf('ask', { rule, sure: 'maybe' });
+  }
+  return withPaths.length > 0 && named.unknown !== undefined
+    ? doubt(`it cannot be checked against the path rules near it: ${named.unknown}`)
+    : NOTHING;
+}
+
+/** fail-closed: who takes in a whole directory takes in what rules in there keep from him. */
+function takenIn(
+  sets: readonly RuleSet[],
+  whole: readonly WholeDirectory[],
+  { directories, cut }: Pick<BelowRules, 'directories' | 'cut'>,
+): Finding {
+  const rules = sets.flatMap(({ deny, ask }) => [...deny, ...ask]);
+  for (const { access, paths } of whole) {
+    const there = paths.filter((path) => directories.includes(path));
+    const [name] = there;
+    if (name === undefined) continue;
+    const rule = rules.find((one) =>
+      there.some((directory) => ruleInside(one, { directory, access })),
+    );
+    if (rule !== undefined) {
+      const { label, text, origin } = rule;
+      const named = { source: label, rule: { text, source: origin.source } };
+      return { ...doubt(`it takes in all of ${name}, where ${label} holds`), ...named };
+    }
+    if (cut && access === 'write') {
+      return doubt(`it changes all of ${name}, which has more folders than are looked at`);
+    }
+  }
+  return NOTHING;
+}
+
+function doubt(reason: string): Finding {
+  return { decision: 'ask', reason };
+}
+
+function findingOf(kind: 'deny' | 'ask', { rule, sure }: RestrictionMatch): Finding {
+  const { label, text, origin } = rule;
+  const named = { source: label, rule: { text, source: origin.source } };
+  // Nobody can tell before it runs, so a person decides.
+  if (sure === 'maybe') return { ...doubt(`${label} may cover it`), ...named };
+  return kind === 'deny'
+    ? { decision: 'deny', refusal: 'rule', reason: `${label} denies it`, ...named }
+    : { ...doubt(`${label} asks about it`), ...named };
+}
