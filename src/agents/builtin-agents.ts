@@ -55,7 +55,10 @@ function builtin(name: string, description: string, text: string): AgentDefiniti
     budget: {},
     asks: 'bubble',
     source: 'builtin',
-    contentHash: sha256(JSON.stringify([name, description, text])),
+    // Hashing loads a library, and hardly anybody asks.
+    get contentHash() {
+      return sha256(JSON.stringify([name, description, text]));
+    },
   };
 }
 

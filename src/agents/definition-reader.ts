@@ -3,6 +3,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { writtenKeys } from '../skills/head-keys.js';
+import { yamlWithin } from '../skills/parse-yaml.js';
 import {
   type Frontmatter,
   loadFrontmatter,
@@ -34,14 +35,29 @@ export interface ReadDefinition {
 export interface DefinitionReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
   read(file: string, looked?: FileStat): Promise<ReadDefinition>;
+  /**
+   * For use: all of a file as it is now, head and prompt of the same bytes, and those bytes. Nothing
+   * that was read before is believed. Undefined when it cannot be read.
+   */
+  readWhole(file: string): Promise<WholeDefinition | undefined>;
+  /** What is read from now on counts anew against the limits. */
+  begin(): void;
   /** Of the file as it is now; undefined when there is none. */
   stampOf(file: string): Promise<string | undefined>;
+}
+
+export interface WholeDefinition {
+  readonly read: ReadDefinition;
+  readonly text: string;
 }
 
 /** A larger file is no definition. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How much is read for the head: mostly the first step holds it. */
 const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
+/** Of all heads of one look together; limits, so that no folder holds a start up. */
+const MOST_OF_ALL = 32 * 1024 * 1024;
+const MOST_YAML_OF_ALL = 1024 * 1024;
 
 export function openDefinitionReader(deps: {
   readonly fs: Files;

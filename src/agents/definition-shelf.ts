@@ -20,6 +20,11 @@ export interface ShelfClaim {
   readonly level?: string;
   /** The built-in whose name it has taken. */
   readonly replaces?: AgentDefinition;
+  /**
+   * The same claim with what its file holds in another reading; undefined when that is no definition
+   * of this name. Absent for what is no file.
+   */
+  as?(read: ReadDefinition): ShelfClaim | undefined;
 }
 
 /** Everything there is at one moment. */
@@ -168,7 +173,8 @@ function nameOf({ root, folders, read }: ShelfFile): string | undefined {
   return [root.prefix, ...folders, read.name].join(':');
 }
 
-function claimOf({ root, file, read }: ShelfFile, name: string): ShelfClaim {
+function claimOf(one: ShelfFile, name: string): ShelfClaim {
+  const { root, file, read } = one;
   const { source, level } = root;
   const { fields, stamp, contentHash, prompt, line, findings } = read;
   const place = {
@@ -179,6 +185,11 @@ function claimOf({ root, file, read }: ShelfFile, name: string): ShelfClaim {
     stamp,
     findings,
     ...(level === undefined ? {} : { level }),
+    as(other: ReadDefinition) {
+      const now = { ...one, read: other };
+      const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
+      return isSame ? claimOf(now, name) : undefined;
+    },
   };
   if (fields === undefined) return place;
   const definition: AgentDefinition = {

@@ -1,4 +1,5 @@
 import type { FileMemory } from '../env/file-memory.js';
+import type { UsedDocument } from '../settings/trust-types.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
 import { AT_ONCE } from '../skills/found.js';
@@ -25,8 +26,11 @@ import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './definition-trus
 import { type AgentBook, type AgentProblem, placeOf } from './definition-types.js';
 
 export interface AgentBookDeps extends SkillPlaces {
-  /** Whether what stands in the `.claude` of this directory may grant and execute, as it is now. */
-  trusts(directory: string): Promise<boolean>;
+  /**
+   * Whether what stands in the `.claude` of this directory may grant and execute, as it is now.
+   * `used`: the one document that is about to be used, in the text in which that happens.
+   */
+  trusts(directory: string, used?: UsedDocument): Promise<boolean>;
   /** Of `--agents` or of the host, as `readHostAgents` gives them. */
   readonly host?: ReadHostAgents | undefined;
   /** Names that `tools` may hold; those of the rules unless said otherwise. */
@@ -96,14 +100,23 @@ class Book {
     return found.ok ? found.value : undefined;
   }
 
+  /** For use: head and prompt of the bytes that are there now, and trust in exactly those. */
   async resolve(name: string): Promise<Result<AgentDefinition, string>> {
     const claim = await this.#fresh(name);
     if (claim === undefined) return err(await this.#unknown(name));
-    const { definition, level } = claim;
-    if (definition === undefined) return err(brokenText(claim));
-    if (level === undefined) return ok(definition);
-    const trusted = await isTrusted(this.#deps, level);
-    return ok(trusted ? { ...definition, trusted } : restrained(claim, definition));
+    if (claim.file === undefined) return definitionOf(claim);
+    const whole = await this.#reader.readWhole(claim.file);
+    const now = whole === undefined ? undefined : claim.as?.(whole.read);
+    if (whole === undefined || now === undefined) {
+      // fail-closed: what was decided by the earlier file does not hold for this one.
+      return err(`the agent "${claim.name}" has changed or cannot be read: ${claim.file}`);
+    }
+    const found = definitionOf(now);
+    const { level } = claim;
+    if (!found.ok || level === undefined) return found;
+    const used = { file: await this.#deps.fs.realPath(claim.file), text: whole.text };
+    const trusted = await isTrusted(this.#deps, level, used);
+    return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
   }
 
   shelf(): Promise<DefinitionShelf> {
@@ -165,6 +178,7 @@ class Book {
   }
 
   async #scan(): Promise<DefinitionShelf> {
+    this.#reader.begin();
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ ...this.#deps, trusts, userFolder: 'agents' });
     const roots = await definitionRoots(this.#deps);
@@ -188,6 +202,10 @@ class Book {
 }
 
 const MOST_NAMES = 40;
+
+function definitionOf(claim: ShelfClaim): Result<AgentDefinition, string> {
+  return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);
+}
 
 function dependsOnTrust({ replaces }: ShelfClaim, definition: AgentDefinition): boolean {
   const bans = replaces?.disallowedTools.length ?? 0;

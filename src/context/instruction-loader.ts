@@ -9,12 +9,10 @@ import {
   type Located,
   type Sought,
   skip,
-  type Wanted,
 } from './instruction-reader.js';
 import { firstLines, withoutBlockComments, withoutHidden } from './instruction-text.js';
 import {
   type LoadedInstruction,
-  type LoadReason,
   memoryTypeOf,
   type SkippedInstruction,
 } from './instruction-types.js';

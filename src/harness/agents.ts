@@ -55,7 +55,7 @@ export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
     managedDir: managedSettingsDirectory(ground.host.os),
     sources: ground.sources,
     additionalDirectories: () => ground.workspace.roots.slice(1),
-    trusts: folderTrust(config, ground),
+    trusts: folderTrust(config, ground).trusts,
     host: host.value,
     parseYaml,
   });

@@ -249,7 +249,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     readState,
     events,
     prepareCalls,
-    lateTools: ofServers.late,
+    lateTools: { add: ofServers.late, isToldByName: ofServers.isToldByName },
   };
 }
 

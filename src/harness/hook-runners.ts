@@ -14,6 +14,7 @@ import { resolveModel } from '../model/aliases.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { err } from '../util/result.js';
+import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 
 export interface HookRunnerParts {
@@ -59,7 +60,11 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
   };
   return {
     runners: {
-      command: createCommandRunner({ ...place, persistent }),
+      command: createCommandRunner({
+        ...place,
+        persistent,
+        changedScript: folderTrust(config, ground).changedScript,
+      }),
       http: createHttpRunner({
         fetch: async () => {
           const { guardedFetch } = await import('../env/net.js');

@@ -18,16 +18,15 @@ import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import { modelAccounts } from '../model/accounts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import type { Message } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
-import type { ToolPool } from '../tools/pool.js';
 import type { OpenAgents } from './agents.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import { loadAgain, takeLateTools } from './late-tools.js';
 import { NO_SERVERS } from './mcp-none.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
@@ -152,12 +151,13 @@ export async function joinSession(
     loadAgain(builtins.pool, history.messages);
     await agents.arrival.resumed();
   }
-  mcp?.onTools((tools) => {
-    const { added, problems } = hands.lateTools(tools);
-    for (const problem of problems) hooks.tell(problem);
-    const deferred = added.filter((tool) => builtins.pool.deferred.includes(tool));
-    const told = mcp.announceLater(deferred);
-    if (told !== undefined) events.remind(told);
+  const late = takeLateTools({
+    mcp,
+    hands,
+    pool: builtins.pool,
+    isRunning: () => current.run !== undefined,
+    tell: hooks.tell,
+    remind: events.remind,
   });
   return createSession(
     {
@@ -168,6 +168,7 @@ export async function joinSession(
       beginTurn() {
         permissions.beginTurn();
         skills.beginTurn();
+        late.beginTurn();
       },
       background,
       info: () => ({
@@ -175,7 +176,7 @@ export async function joinSession(
         cwd: workspace.cwd,
         model: choices.current().model,
         mode: permissions.mode(),
-        tools: builtins.pool.tools.map((tool) => tool.name),
+        tools: builtins.pool.names,
         keySource: ground.env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
         additionalDirectories: workspace.roots.slice(1),
         memoryPaths: opening.paths,
@@ -264,17 +265,6 @@ async function mainOpening(
     ...hooks.notes.followUp([...(notes === undefined ? [] : [notes]), ...texts.map(reminder)]),
     ...(initialPrompt === undefined ? [] : [hooks.notes.prompt(initialPrompt)]),
   ];
-}
-
-/** Tools that were loaded before the session was left are whole again from its first request on. */
-function loadAgain(pool: ToolPool, messages: readonly Message[]): void {
-  const used = messages.flatMap(({ content }) =>
-    typeof content === 'string'
-      ? []
-      : content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
-  );
-  const waiting = new Set(pool.deferred.map(({ name }) => name));
-  pool.load([...new Set(used)].filter((name) => waiting.has(name)));
 }
 
 interface SetupParts extends Parts {

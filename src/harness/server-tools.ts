@@ -23,6 +23,8 @@ export interface ServerTools {
   readonly options: PoolOptions;
   /** Takes in tools that come after the start. */
   late(tools: readonly AnyTool[]): Added;
+  /** Whether such a tool is told by its name alone, so that no definition is added. */
+  isToldByName(tool: AnyTool): boolean;
 }
 
 const SEARCH = ['ToolSearch'];
@@ -34,7 +36,8 @@ export async function serverTools(
 ): Promise<ServerTools> {
   const isBanned = (names: readonly string[]): boolean => permissions.isBanned(names);
   const none = { tools: [], search: [], options: { isBanned } };
-  if (mcp === undefined) return { ...none, late: (tools) => pool().add(tools) };
+  if (mcp === undefined)
+    return { ...none, late: (tools) => pool().add(tools), isToldByName: () => false };
   mcp.lend({ isBanned });
   // fail-closed: the model must not call what answers for the person.
   const isHidden = (names: readonly string[]): boolean =>
@@ -62,6 +65,7 @@ export async function serverTools(
     },
     // What the model has been sent stays as it is: later tools are told by name where they can be.
     late: (later) => pool().add(later, search ? { defer: mayWait } : {}),
+    isToldByName: (tool) => search && mayWait(tool),
   };
 }
 

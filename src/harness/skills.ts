@@ -2,14 +2,13 @@ import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
 import { type FileMemory, fileMemoryOf } from '../env/file-memory.js';
-import { homeDirectory, stateDirectory } from '../env/paths.js';
+import { homeDirectory } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { createConfigHooks } from '../hooks/config-hooks.js';
 import type { GateExtension } from '../permissions/open.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
-import { openProjectTrust } from '../settings/trust.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { openSkillBook } from '../skills/book.js';
 import { bundledFilesResolver } from '../skills/bundled-files.js';
@@ -26,6 +25,7 @@ import { preloadSkills } from '../skills/preload.js';
 import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
+import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 
@@ -61,19 +61,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     parseYaml,
     memory,
     override,
-    trusts: async (directory) =>
-      levels.includes(directory)
-        ? await ground.trust.inForce()
-        : (
-            await openProjectTrust({
-              fs,
-              cwd: directory,
-              configDir: ground.configDir,
-              stateDirectory: stateDirectory(env),
-              sources: ground.sources,
-              now: ground.clock.now,
-            }).check()
-          ).verdict === 'trusted',
+    trusts: folderTrust(config, ground).trusts,
     isIgnored: gitIgnored({ processes: parts.processes, env }),
     veto: guard.veto,
     isGuarded: guard.isGuarded,

@@ -34,7 +34,7 @@ describe('a rule in a directory', () => {
     const source = { value: { text, root: '/p/s' }, source: 'project', trusted: false } as const;
     const parsed = parseRule('deny', source, { cwd: '/p/s', home: '/h' });
     if ('why' in parsed) throw new Error(parsed.why);
-    return ruleInside(parsed, { directory, access });
+    return ruleInside(parsed.rule, { directory, access });
   };
 
   it.each<[string, string, boolean]>([

@@ -1,5 +1,6 @@
 import type { ProcessResult, ProcessSupervisor } from '../env/process.js';
 import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
 import {
   type CommandContext,
   type CommandLaunch,
@@ -20,6 +21,11 @@ export interface CommandRunnerDeps extends CommandContext {
   readonly processes: Pick<ProcessSupervisor, 'run'>;
   /** Answers for handlers with `persistent: true`. */
   readonly persistent: PersistentHooks;
+  /**
+   * A file that the hook stands for and that is not as it was when people accepted the hook;
+   * undefined: there is none. Absent: nobody had to accept the hooks that are run here.
+   */
+  changedScript?(hook: Hook<CommandHandler>): Promise<string | undefined>;
 }
 
 const STDOUT_BYTES = 1024 * 1024;
@@ -37,6 +43,9 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
   const launcher = createCommandLauncher(deps);
   return async (hook, request) => {
     const { handler } = hook;
+    // fail-closed: a throw is a failure of the hook as well, so a guard that nobody can vouch for refuses.
+    const changed = await deps.changedScript?.(hook);
+    if (changed !== undefined) return { kind: 'failed', failure: notAccepted(changed) };
     if (handler.persistent) return deps.persistent.ask(handler, request);
     const runIn = async (cwd: string): Promise<ProcessResult | HookFailure> => {
       const { envFile } = request;
@@ -53,6 +62,11 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
     }
     return rawOf(result, { request, note, elapsedMs: performance.now() - start });
   };
+}
+
+function notAccepted(file: string): HookFailure {
+  const message = `${visible(file)} has changed since the hook was accepted, so it is not run. \`portcullis trust\` shows and accepts what is there now`;
+  return { cause: 'cannot-start', message };
 }
 
 function spawnRequest(parts: {

@@ -144,8 +144,8 @@ describe('portcullis hooks list', () => {
       { if: 'Bash(git *)', once: true, name: 'git only', notes: [] },
       { matcher: 'Write', persistent: true, failure: 'refuses' },
       { matcher: 'Edit', agents: 'reviewer', kind: 'prompt', timeoutMs: 30_000, failure: 'passes' },
-      { event: 'TeammateIdle', waitsFor: 'teams' },
       { event: 'Stop', async: true, failure: 'is told', notes: [expect.any(String)] },
+      { event: 'TeammateIdle', waitsFor: 'teams' },
     ]);
     const { stdout } = hooks(['list', '--trust']);
     expect(stdout).toContain('PreToolUse (gate: a no refuses)\n');

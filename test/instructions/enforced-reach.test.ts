@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { receipts } from '../hooks/e2e-rig.js';
 import { blocks, enforcing, type Place, place, talk } from './rig.js';
@@ -27,8 +26,8 @@ describe('enforced blocks of folders', () => {
     const world = place({
       's/CLAUDE.md': enforcing({ deny: ['Edit(data/**)', 'Read(data/**)'] }),
       's/data/k': 'SECRET',
-      x: { link: 's/data' },
-      'f.txt': { link: 's/data/k' },
+      x: { symlink: 's/data' },
+      'f.txt': { symlink: 's/data/k' },
     });
     const calls = [
       read(world, 'x/k'),
@@ -85,7 +84,7 @@ describe('enforced blocks of folders', () => {
     const more = ['--allowedTools', ...allowed];
     const done = await talk(world, [...calls, 'done'], one, [...ARGS, ...more]);
     expect(receipts(done).map(({ decision }) => decision)).toEqual(calls.map(() => 'deny'));
-    expect(JSON.stringify(done.requests.at(-1)?.body.messages)).not.toContain(':SECRET');
+    expect(JSON.stringify(done.requests.at(-1)?.body)).not.toContain(':SECRET');
     expect([existsSync(world.at('d/s/gen/x')), existsSync(world.at('e'))]).toEqual([true, false]);
     // What is not in there is nobody's concern.
     const others = [bash('cp -r d/o f'), bash('rm -rf d/o'), bash('grep -r open d/o')];
@@ -110,5 +109,4 @@ it('a rule with a head of more than simple fields waits for its files', async ()
   const done = await talk(world, script, one, ARGS);
   const shows = [0, 1, 2].map((n) => blocks(done, n).some((text) => text.includes('RULE_TEXT')));
   expect(shows).toEqual([false, false, true]);
-  expect(path.basename(world.at('other.ts'))).toBe('other.ts');
 });

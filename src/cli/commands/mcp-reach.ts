@@ -45,7 +45,7 @@ export async function bringUp(
 ): Promise<string | undefined> {
   const connected = await connection.connect();
   if (!connected.ok) return connected.error.message;
-  parts.hands.lateTools(await mcp.ask(connection));
+  parts.hands.lateTools.add(await mcp.ask(connection));
   return undefined;
 }
 

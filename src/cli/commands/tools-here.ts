@@ -47,7 +47,7 @@ export async function openToolsHere(wishes: ToolsWishes): Promise<ToolsHere> {
   const model = asksModel ? await modelHere(config, ground) : silentModel(config, ground);
   const parts = await openParts(config, ground, model);
   const { agents, mcp, hooks, skills, hands, processes, log } = parts;
-  mcp?.onTools((tools) => void hands.lateTools(tools));
+  mcp?.onTools((tools) => void hands.lateTools.add(tools));
   return {
     ground,
     parts,
