@@ -64,10 +64,17 @@ async function once(name) {
     },
   });
   let rss = 0;
+  let cpu = 0;
   const sample = setInterval(() => {
     try {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       rss = Math.max(rss, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+      // Of all its threads, in hundredths of a second: user and system.
+      const [used, system] = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+        .split(') ')[1]
+        .split(' ')
+        .slice(11, 13);
+      cpu = Math.max(cpu, (Number(used) + Number(system)) * 10);
     } catch {
       // The process is gone; the last sample stands.
     }
@@ -78,7 +85,7 @@ async function once(name) {
   const { seen } = await ask({});
   const whole = seen.main === 2 && seen.agents === fan * (turns + 1) && seen.done === fan;
   if (code !== 0 || !whole) throw new Error(`${name}: exit ${code}, ${JSON.stringify(seen)}`);
-  return { wall, rss: rss / 1024, kb: seen.bytes / 1024 };
+  return { wall, cpu, rss: rss / 1024, kb: seen.bytes / 1024 };
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -112,9 +119,9 @@ if (process.argv.includes('--json')) {
   console.log(JSON.stringify({ fan, turns, runs, rows }, null, 2));
 } else {
   console.log(`Node ${process.version}, ${os.cpus().length} cores, ${reps} rounds, medians\n`);
-  console.log('| program | wall, ms | memory, MB | sent, KB |\n|---|---|---|---|');
+  console.log('| program | wall, ms | processor, ms | memory, MB | sent, KB |\n|---|---|---|---|---|');
   for (const name of Object.keys(PROGRAMS)) {
-    const figures = ['wall', 'rss', 'kb'].map((what) => of(name, what).toFixed(0));
+    const figures = ['wall', 'cpu', 'rss', 'kb'].map((what) => of(name, what).toFixed(0));
     console.log(`| ${name} | ${figures.join(' | ')} |`);
   }
   console.log('\n| what | measured | bound | holds |\n|---|---|---|---|');

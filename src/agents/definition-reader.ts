@@ -66,18 +66,45 @@ export function openDefinitionReader(deps: {
   /** Heads that earlier starts have read, with the same tools known. */
   readonly memory?: FileMemory | undefined;
 }): DefinitionReader {
-  const { fs, memory = NO_MEMORY } = deps;
+  const { fs, knownTools, memory = NO_MEMORY } = deps;
+  const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
+  let room = MOST_OF_ALL;
   const known = new Map<string, ReadDefinition>();
 
   async function readHead(file: string, { size }: FileStat, stamp: string): Promise<KnownHead> {
+    // fail-closed: what is not read is not used, and said.
+    if (room <= 0) throw new PortcullisError('io', 'all agents together are more than is read');
     const { bytes, isWhole, text } = await headOf(fs, file, size);
-    const read = await readDefinition(text, deps);
+    room -= bytes.length;
+    const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools });
     // What was not read is known by its version.
     const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`);
     return { ...read, contentHash };
   }
 
   return {
+    begin() {
+      room = MOST_OF_ALL;
+      yaml.begin();
+    },
+    async readWhole(file) {
+      try {
+        const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+        const stat = await fs.stat(file);
+        if (stat === undefined) return undefined;
+        const prompt = readFrontmatter(text, { known: [] }).body.trim();
+        const read: ReadDefinition = {
+          ...(await readDefinition(text, deps)),
+          stamp: stampFrom(stat),
+          contentHash: sha256(text),
+          prompt: () => Promise.resolve(prompt),
+        };
+        return { read, text };
+      } catch {
+        // fail-closed: what cannot be read is not used.
+        return undefined;
+      }
+    },
     async read(file, looked) {
       try {
         const stat = looked ?? (await fs.stat(file));

@@ -21,12 +21,12 @@ export function createLimits(
     if (options.maxTurns !== undefined && turnsTaken >= options.maxTurns) {
       return { kind: 'max_turns', limit: options.maxTurns };
     }
+    const limitUsd = options.maxBudgetUsd;
+    // Adding up takes time, with many agents the more.
+    if (limitUsd === undefined) return undefined;
     const spentUsd = options.spentUsd();
     // fail-closed: a budget that cannot be counted is used up.
-    const used = spentUsd >= (options.maxBudgetUsd ?? 0) || options.unpricedCalls() > 0;
-    if (options.maxBudgetUsd !== undefined && used) {
-      return { kind: 'budget', limitUsd: options.maxBudgetUsd, spentUsd };
-    }
-    return undefined;
+    const used = spentUsd >= limitUsd || options.unpricedCalls() > 0;
+    return used ? { kind: 'budget', limitUsd, spentUsd } : undefined;
   };
 }

@@ -19,10 +19,12 @@ import { dirname, isInside, join, projectSlug } from './paths.js';
 import { randomBytes } from './random.js';
 
 /**
- * What files of a project were found to say, kept from start to start, so that a file that has not
- * changed is not read again. It answers for one version of a file: same device, inode, size and times,
- * among them the time of the last change, which no program can set back. It decides nothing: whoever
- * asks does with the answer what he would have done with the file.
+ * What files of a project were found to say, kept from start to start, so that a file that looks
+ * unchanged is not read again. It answers for one version of a file: same device, inode, size and
+ * times, among them the time of the last change, which no program can set. That proves nothing: who
+ * has a file mapped into memory can write it without any of them moving. So what it says is for what
+ * is shown (lists, the verdict at the start), never for what is used: whoever grants, runs or starts
+ * something by a file reads it, and judges what was read.
  */
 export interface FileMemory {
   /**

@@ -4,7 +4,7 @@
  * case, and `toPosix` gives the form that rules and listings use. Everything here is lexical
  * (nothing follows symbolic links) except where a function says that it looks at the disk.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import nodePath from 'node:path';
 import { PortcullisError } from '../errors.js';
@@ -140,21 +140,56 @@ export function projectSlug(cwd: string): string {
   return `${slug.slice(0, LONGEST_SLUG)}-${pathHash(cwd)}`;
 }
 
-/** Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file). */
+/**
+ * Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file) and
+ * whose files count as the project's. A repository of somebody else above the start directory does
+ * not: a `.git` in a directory that many can write would make its owner's files this project's.
+ */
 export function findRepositoryRoot(start: string): string | undefined {
   const from = resolve(start);
   // All parts of a start ask for the same, one after the other.
   const isFresh = foundRoot?.from === from && performance.now() - foundRoot.at < ROOT_HOLDS_MS;
   if (isFresh && foundRoot !== undefined) return foundRoot.root;
-  for (let directory = from; ; ) {
-    if (exists(join(directory, '.git'))) {
-      foundRoot = { from, root: directory, at: performance.now() };
-      return directory;
-    }
+  const root = upwards(from, (directory) => isOwnRepository(directory, from));
+  if (root !== undefined) foundRoot = { from, root, at: performance.now() };
+  return root;
+}
+
+/** The same, whoever it belongs to: what git itself would look at. */
+export function nearestRepository(start: string): string | undefined {
+  return upwards(resolve(start), (directory) => exists(join(directory, '.git')));
+}
+
+function upwards(start: string, fits: (directory: string) => boolean): string | undefined {
+  for (let directory = start; ; ) {
+    if (fits(directory)) return directory;
     const parent = nodePath.dirname(directory);
     if (parent === directory) return undefined;
     directory = parent;
   }
+}
+
+/**
+ * Looks at the disk: whether a directory is the root of a repository that this user, the
+ * administrator or the owner of the start directory has made.
+ */
+export function isOwnRepository(directory: string, start: string): boolean {
+  const dotGit = join(directory, '.git');
+  if (!exists(dotGit)) return false;
+  const me = process.getuid?.();
+  if (me === undefined) return true;
+  try {
+    const owners = [lstatSync(dotGit).uid, statSync(directory).uid];
+    const isKnown = (uid: number): boolean => uid === me || uid === 0;
+    return owners.every(isKnown) || owners.every((uid) => isKnown(uid) || uid === ownerOf(start));
+  } catch {
+    // fail-closed: whose it is cannot be told.
+    return false;
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
 const ROOT_HOLDS_MS = 50;

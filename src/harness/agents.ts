@@ -11,7 +11,8 @@ import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import { reminder } from '../context/reminders.js';
-import { homeDirectory, join } from '../env/paths.js';
+import { fileMemoryOf } from '../env/file-memory.js';
+import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
@@ -58,6 +59,10 @@ export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
     trusts: folderTrust(config, ground).trusts,
     host: host.value,
     parseYaml,
+    memory: fileMemoryOf({
+      stateDirectory: ground.stateDirectory,
+      root: findRepositoryRoot(config.cwd) ?? config.cwd,
+    }),
   });
 }
 

@@ -8,11 +8,13 @@ import type { SystemBlock } from '../model/client.js';
 import type { Message } from '../protocol/content.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { listingMessage } from '../skills/listing.js';
+import type { OpenAgents } from './agents.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
 
 interface ViewParts {
@@ -24,6 +26,8 @@ interface ViewParts {
 interface StartParts extends ViewParts {
   readonly hooks: Pick<OpenHooks, 'notes'>;
   readonly skills: Pick<OpenSkills, 'listing'>;
+  readonly agents: Pick<OpenAgents, 'listing'>;
+  readonly mcp: Pick<OpenServersOfSession, 'announcement'> | undefined;
 }
 
 /** What the model is shown with the next request. Nobody is asked or told for it. */
@@ -79,7 +83,9 @@ export async function contextAtStart(
   const listing = offersSkills
     ? await parts.skills.listing(choices.limits().contextWindow)
     : undefined;
-  const listed = listing === undefined ? [] : parts.hooks.notes.followUp([listing]);
+  const { pool } = parts.hands.builtins;
+  const texts = [parts.mcp?.announcement(pool), listing, await parts.agents.listing(pool)];
+  const listed = parts.hooks.notes.followUp(texts.filter((text) => text !== undefined));
   return await contextView(parts, {
     system: systemOf(config),
     messages: asMessages([...opening.messages, ...listed]),

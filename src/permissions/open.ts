@@ -121,6 +121,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
   const refusals = createRefusals(parts.clock);
   const { extension } = parts;
   const join = createRuleJoin();
+  const joinHidden = createRuleJoin();
   const gate = createGate({
     fs: parts.fs,
     home,
@@ -157,7 +158,11 @@ export function openPermissions(parts: PermissionParts): Permissions {
         answering?.forget(agent.path);
       };
     },
-    hidden: (agent, { roots }) => hiddenBy(live.rules(agent), { fs: parts.fs, roots, home }),
+    hidden(agent, { roots }) {
+      const own = live.rules(agent);
+      const rules = extension === undefined ? own : joinHidden(own, extension.rules(agent));
+      return hiddenBy(rules, { fs: parts.fs, roots, home });
+    },
     stuck: refusals.stuck,
     nextAnswer: (agentPath = MAIN_AGENT.path) => refusals.nextAnswer(agentPath),
     beginTurn() {

@@ -310,5 +310,7 @@ function compactContent(content: readonly UserBlock[]): string | readonly UserBl
 }
 
 function promptFact(text: string): string {
-  return sliceWhole(text.replace(/\s+/g, ' ').trim(), 0, LONGEST_PROMPT_FACT);
+  // Of a long text only the beginning is looked at.
+  const beginning = text.trimStart().slice(0, 4 * LONGEST_PROMPT_FACT);
+  return sliceWhole(beginning.replace(/\s+/g, ' ').trim(), 0, LONGEST_PROMPT_FACT);
 }

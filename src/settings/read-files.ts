@@ -1,5 +1,5 @@
 import type { FileSystem } from '../env/fs.js';
-import { dirname, join, resolve } from '../env/paths.js';
+import { dirname, isOwnRepository, join, resolve } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
@@ -141,7 +141,8 @@ export async function directoriesUpToRepository(
   for (let at = resolve(places.cwd); ; at = dirname(at)) {
     ancestors.push(at);
     const dotGit = join(at, '.git');
-    if (hasNow(places.fs, dotGit) ?? (await isThere(places.fs, dotGit))) return ancestors;
+    const isRepository = hasNow(places.fs, dotGit) ?? (await isThere(places.fs, dotGit));
+    if (isRepository && isOwnRepository(at, places.cwd)) return ancestors;
     if (dirname(at) === at) return ancestors.slice(0, 1);
   }
 }

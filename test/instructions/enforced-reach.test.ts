@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { run as play } from '../e2e/worlds.js';
 import { receipts } from '../hooks/e2e-rig.js';
 import { blocks, enforcing, type Place, place, talk } from './rig.js';
 
@@ -94,9 +95,9 @@ describe('enforced blocks of folders', () => {
 
 it('a word that is nearly the right one stops the start', async () => {
   const world = place({ 'CLAUDE.md': '```ortcullis\n{"deny": ["Write"]}\n```\n' });
-  const done = await talk(world, ['done'], [], ARGS);
-  expect(done.exitCode).toBe(3);
-  expect(done.stderr).toContain('ortcullis');
+  const done = await play({ world, script: ['done'], format: 'text' });
+  expect(done).toMatchObject({ exitCode: 3, stdout: '', requests: [] });
+  expect(done.stderr).toContain('the block "ortcullis" enforces nothing');
 });
 
 it('a rule with a head of more than simple fields waits for its files', async () => {

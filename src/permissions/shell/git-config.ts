@@ -1,5 +1,5 @@
 import type { FileSystem } from '../../env/fs.js';
-import { dirname, findRepositoryRoot, gitDirectory, resolve } from '../../env/paths.js';
+import { dirname, gitDirectory, nearestRepository, resolve } from '../../env/paths.js';
 import { gitlinksIn } from './git-index.js';
 
 export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lstat'>;
@@ -13,7 +13,7 @@ export async function repositoryTrap(
   fs: ConfigFileSystem,
   directory: string,
 ): Promise<string | undefined> {
-  const root = findRepositoryRoot(directory);
+  const root = nearestRepository(directory);
   const bare = await bareRepository(fs, directory, root);
   if (bare !== undefined) return `${bare} looks like a repository without a working tree`;
   return root === undefined ? undefined : await trapAt(fs, root, MAX_DEPTH);
