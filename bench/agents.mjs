@@ -119,7 +119,9 @@ if (process.argv.includes('--json')) {
   console.log(JSON.stringify({ fan, turns, runs, rows }, null, 2));
 } else {
   console.log(`Node ${process.version}, ${os.cpus().length} cores, ${reps} rounds, medians\n`);
-  console.log('| program | wall, ms | processor, ms | memory, MB | sent, KB |\n|---|---|---|---|---|');
+  console.log(
+    '| program | wall, ms | processor, ms | memory, MB | sent, KB |\n|---|---|---|---|---|',
+  );
   for (const name of Object.keys(PROGRAMS)) {
     const figures = ['wall', 'cpu', 'rss', 'kb'].map((what) => of(name, what).toFixed(0));
     console.log(`| ${name} | ${figures.join(' | ')} |`);

@@ -2,6 +2,14 @@ import type { DeliveryFiles, SyncedLog } from '../env/delivery-files.js';
 import { messageOf } from '../errors.js';
 import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './delivery-records.js';
 
+/**
+ * Beginnings and marks of arrival outlive the process as they are; reports the machine too, but for
+ * those that somebody waits for: they are no safer than the result that carries them.
+ */
+function outlivesMachine(record: DeliveryRecord): boolean {
+  return record.type === 'waited' || (record.type === 'ended' && record.carrier === undefined);
+}
+
 /** What has begun, ended and arrived in a session, on the disk. */
 export interface DeliveryJournal {
   /** Safe when it returns, unless the disk refuses: then it is tried again with the next. */
@@ -27,8 +35,7 @@ export function openDeliveryJournal(parts: {
       unsaved.push(JSON.stringify(record));
       log ??= files.openLog(path);
       try {
-        // Beginnings and marks of arrival outlive the process as they are; reports the machine too.
-        log.append(unsaved, { sync: record.type === 'ended' || record.type === 'waited' });
+        log.append(unsaved, { sync: outlivesMachine(record) });
         unsaved = [];
         warned = false;
       } catch (thrown) {

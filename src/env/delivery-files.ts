@@ -43,6 +43,13 @@ export interface SyncedLog {
   close(): void;
 }
 
+let ourselves: ProcessStamp | undefined;
+
+function ownProcess(): ProcessStamp {
+  const start = startTimeOf(process.pid);
+  return { pid: process.pid, ...(start === undefined ? {} : { start }) };
+}
+
 export const nodeDeliveryFiles: DeliveryFiles = {
   openLog(path) {
     const log = createAppendLog(path);
@@ -69,8 +76,9 @@ export const nodeDeliveryFiles: DeliveryFiles = {
     }
   },
   self() {
-    const start = startTimeOf(process.pid);
-    return { pid: process.pid, ...(start === undefined ? {} : { start }) };
+    // It stays what it is for as long as we live.
+    ourselves ??= ownProcess();
+    return ourselves;
   },
   isAlive({ pid, start }) {
     if (!processAlive(pid)) return false;

@@ -277,7 +277,7 @@ function writeOwn(file: string, text: string): void {
   }
 }
 
-/** Linux file systems in which a change of a file always shows in its change time. */
+/** Linux file systems in which a write by a call shows in the change time. */
 const HONEST: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // XFS

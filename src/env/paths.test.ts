@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,7 +18,9 @@ import {
   expandHome,
   findRepositoryRoot,
   isInside,
+  isOwnRepository,
   makeStateDirectory,
+  nearestRepository,
   normalise,
   projectSlug,
   stateDirectory,
@@ -104,6 +114,24 @@ describe('repository', () => {
     mkdirSync(path.join(root, 'a', 'b'), { recursive: true });
     expect(findRepositoryRoot(path.join(root, 'a', 'b'))).toBe(root);
     expect(currentBranch(path.join(root, 'a'))).toBe('feature/x');
+  });
+
+  it.runIf(process.getuid?.() === 0)('of somebody else does not count for what is mine', () => {
+    const root = temporary();
+    const mine = path.join(root, 'theirs', 'mine');
+    mkdirSync(path.join(root, '.git'));
+    mkdirSync(path.join(root, 'theirs', '.git'), { recursive: true });
+    mkdirSync(mine);
+    const theirs = path.join(root, 'theirs');
+    expect(findRepositoryRoot(mine)).toBe(theirs);
+    chownSync(path.join(theirs, '.git'), 65_534, 65_534);
+    expect(findRepositoryRoot(path.join(mine, '.'))).toBeDefined();
+    expect(isOwnRepository(theirs, mine)).toBe(false);
+    expect(isOwnRepository(root, mine)).toBe(true);
+    expect(nearestRepository(mine)).toBe(theirs);
+    // Whoever works in their folder works in their repository.
+    chownSync(mine, 65_534, 65_534);
+    expect(isOwnRepository(theirs, mine)).toBe(true);
   });
 
   it('may be a worktree, where .git is a file', () => {

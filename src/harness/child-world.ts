@@ -221,21 +221,38 @@ async function listedSkills(
   }
 }
 
+const OUTPUT_PAUSE_MS = 50;
+
 /** A file that grows with what an agent says. Losing it loses nothing that counts. */
 function outputOf(path: string, tell: (text: string) => void): ChildOutput {
   const log = createAppendLog(path);
   let isLost = false;
+  let waiting: string[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const lines = waiting;
+    waiting = [];
+    if (isLost || lines.length === 0) return;
+    try {
+      log.append(lines);
+    } catch (thrown) {
+      isLost = true;
+      tell(messageOf(thrown));
+    }
+  };
   return {
     path,
     append(text) {
       if (isLost || text === '') return;
-      try {
-        log.append(text.split('\n'));
-      } catch (thrown) {
-        isLost = true;
-        tell(messageOf(thrown));
-      }
+      for (const line of text.split('\n')) waiting.push(line);
+      // People do not read faster, and many agents write a lot.
+      timer ??= setTimeout(flush, OUTPUT_PAUSE_MS);
     },
-    close: () => log.close(),
+    close() {
+      flush();
+      log.close();
+    },
   };
 }

@@ -64,8 +64,17 @@ async function mayHaveServers(
     join(config.cwd, 'claude.json'),
     join(ground.configDir, 'mcp.json'),
   ];
-  const found = await Promise.all(files.map((file) => ground.fs.stat(file)));
-  return found.some((one) => one !== undefined);
+  const found = await Promise.all(
+    files.map(async (file) => {
+      try {
+        return (await ground.fs.stat(file)) !== undefined;
+      } catch {
+        // fail-closed: what cannot be looked at may be there, and whoever reads it says so.
+        return true;
+      }
+    }),
+  );
+  return found.includes(true);
 }
 
 /** The start directory first, the repository's root last. */

@@ -68,6 +68,43 @@ describe('what a skill or command runs or allows', () => {
     ]);
   });
 
+  it.each([
+    ['an empty line', 'command: "a\n  b"', 'command: "a\n\n  b"'],
+    ['a blank at the end of a line', 'command: |\n  a \\\n  b', 'command: |\n  a \\ \n  b'],
+    ['what looks like a comment', 'command: "a\n  b"', 'command: "a\n#x\n  b"'],
+  ])('has another value with %s, which may change what runs', (_name, one, other) => {
+    const value = (command: string) =>
+      skillDrafts(`---\nhooks:\n  ${command}\nname: x\n---\n`, 's').map((draft) => draft.value);
+    expect(value(one)).toHaveLength(1);
+    expect(value(one)).not.toEqual(value(other));
+    const agent = (command: string) =>
+      agentDrafts(`---\nmcpServers:\n  ${command}\n---\n`, 's').map((draft) => draft.value);
+    expect(agent(one)).not.toEqual(agent(other));
+  });
+
+  it('is the model and the effort it asks for', () => {
+    const drafts = skillDrafts('---\nmodel: opus\neffort: max\n---\n', 's');
+    expect(drafts.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+      'skill grant opus',
+      'skill grant max',
+    ]);
+  });
+
+  it('is one thing that cannot be read where there are more commands than anybody reads', () => {
+    const many = (mark: string): string => `${'!`.claude/x`\n'.repeat(300_000)}${mark}`;
+    const [one, ...others] = skillDrafts(many('a'), 's');
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({ kind: 'unreadable', pinned: false });
+    expect(skillDrafts(many('b'), 's')[0]?.value).not.toBe(one?.value);
+  });
+
+  it('is found in one go, whatever the text is made of', () => {
+    const unclosed = Array.from({ length: 1_900 }, (_, index) => `!${'`'.repeat(1_900 - index)}x`);
+    expect(skillDrafts(`${unclosed.join('')}${' '.repeat(2_200_000)}`, 's')).toHaveLength(1);
+    const wide = `---\na${' '.repeat(500_000)}b\n---\nx`;
+    expect(skillDrafts(wide, 's')).toMatchObject([{ kind: 'unreadable' }]);
+  });
+
   it('takes a head without an end for both head and text', () => {
     expect(skillDrafts('---\nname: x\n!`touch A`\n', 's').map(({ kind }) => kind)).toEqual([
       'unreadable',

@@ -120,6 +120,21 @@ describe.runIf(isHonest)('declarations of files that were looked at before', () 
     ).toEqual([false]);
   });
 
+  it('of settings are those of the text, whatever the times of the file say', async () => {
+    const file = path.join(root, '.claude/settings.json');
+    const notes = new Map<string, unknown>();
+    const blind: FileMemory = {
+      ...open(),
+      // As where somebody writes through a mapping: every version looks like the first.
+      recall: (what, name) => (name === file ? notes.get(what) : undefined),
+      note: (what, name, _stat, said) => void (name === file && notes.set(what, said)),
+    };
+    await collect(blind);
+    expect(notes.size).toBe(1);
+    writeFileSync(file, JSON.stringify({ permissions: { allow: ['Read', 'Bash'] }, env: {} }));
+    expect(await collect(blind)).toEqual(await collect());
+  });
+
   it('are read from the file when what is remembered is not whole', async () => {
     const plain = await collect();
     const odd = [[{ kind: 'hook' }], ['x'], {}, 'none', null, [1, 2, 3]];

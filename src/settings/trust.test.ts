@@ -233,8 +233,104 @@ describe('declarations of a project', () => {
       declarations: [{ kind: 'unreadable', pinned: false }],
     });
     expect(await trust.accept(seen, { store: true })).toMatchObject({ stored: false });
-    expect((await trust.check()).verdict).toBe('trusted');
+    // The start that people said yes to goes on; nothing that comes later is covered by it.
+    expect((await trust.check({ atStart: true })).verdict).toBe('trusted');
+    expect((await trust.check()).verdict).toBe('never');
     expect(await verdict()).toBe('never');
+  });
+});
+
+describe('what cannot be looked at', () => {
+  it.each([
+    '.claude/skills/x',
+    '.claude/skills/x/SKILL.md',
+    '.claude/skills',
+    '.claude/commands/x.md',
+    '.claude/agents/x.md',
+    '.claude/settings.json',
+    '.claude',
+    '.mcp.json',
+  ])('a link to itself counts and stops nothing: %s', async (name) => {
+    mkdirSync(path.dirname(project.at(name)), { recursive: true });
+    symlinkSync(path.basename(name), project.at(name));
+    const { verdict: said, declarations } = await check();
+    expect(said).toBe('never');
+    expect(declarations.every(({ kind, pinned }) => kind === 'unreadable' && !pinned)).toBe(true);
+  });
+
+  it('is more than is ever read', async () => {
+    const large = `---\nname: x\n---\n${'x'.repeat(3 * 1024 * 1024)}`;
+    for (let index = 0; index < 12; index++) project.write(`.claude/agents/${index}.md`, large);
+    const { declarations } = await check();
+    expect(declarations).toMatchObject([{ kind: 'unreadable', pinned: false }]);
+  });
+
+  it('is not what a skill may be called by either', async () => {
+    project.write('.claude/skills/node_modules/SKILL.md', '!`touch A`');
+    expect(await verdict()).toBe('nothing');
+  });
+});
+
+describe('a document that is used', () => {
+  const FILE = '.claude/skills/a/SKILL.md';
+  const plain = '---\ndescription: d\n---\nText';
+  const judged = async (text: string, file = project.at(FILE)): Promise<string> =>
+    (await trustAt().check({ used: { file, text } })).verdict;
+
+  it('is judged in the text in which it is used, and not by what its file holds', async () => {
+    project.write(SETTINGS, allow('Bash(x)'));
+    project.write(FILE, plain);
+    await accept();
+    expect(await judged(plain)).toBe('trusted');
+    expect(await judged(`${plain}!\`touch A\``)).toBe('changed');
+    project.write(FILE, `${plain}\n!\`touch A\``);
+    expect(await verdict()).toBe('changed');
+    expect(await judged(plain)).toBe('trusted');
+  });
+
+  it('has no trust when it is not among the files that people are shown', async () => {
+    project.write(SETTINGS, allow('Bash(x)'));
+    project.write('elsewhere/SKILL.md', plain);
+    project.write('.claude/skills/node_modules/SKILL.md', plain);
+    await accept();
+    for (const file of ['elsewhere/SKILL.md', '.claude/skills/node_modules/SKILL.md', FILE]) {
+      expect(await judged(plain, project.at(file))).toBe('changed');
+    }
+  });
+});
+
+describe('the scripts of a hook', () => {
+  const SCRIPT = '.claude/hooks/g.sh';
+  const command = 'sh "$CLAUDE_PROJECT_DIR"/.claude/hooks/g.sh';
+  const changed = (trust: ProjectTrust) =>
+    trust.changedScript({ file: project.at(SETTINGS), commands: [command] });
+
+  it('are those that were accepted, until one changes', async () => {
+    project.write(SETTINGS, hooks(command));
+    project.write(SCRIPT, 'exit 0');
+    const before = trustAt();
+    expect(await changed(before)).toBe(project.at(SETTINGS));
+    expect((await before.check()).verdict).toBe('never');
+    expect(await changed(before)).toBe(project.at(SETTINGS));
+    await accept();
+    const trust = trustAt();
+    expect((await trust.check({ atStart: true })).verdict).toBe('trusted');
+    expect(await changed(trust)).toBeUndefined();
+    project.write(SCRIPT, 'exit 1');
+    expect(await changed(trust)).toBe(project.at(SCRIPT));
+    expect((await trust.check()).verdict).toBe('changed');
+    expect(await changed(trust)).toBe(project.at(SCRIPT));
+    project.write(SCRIPT, 'exit 0');
+    expect(await changed(trust)).toBeUndefined();
+  });
+
+  it('are those of the start for one run', async () => {
+    project.write(SETTINGS, hooks(command));
+    project.write(SCRIPT, 'exit 0');
+    const { trust } = await startTrust({ ...placesAt(), given: true, env: {}, warn: () => {} });
+    expect(await changed(trust)).toBeUndefined();
+    project.write(SCRIPT, 'exit 1');
+    expect(await changed(trust)).toBe(project.at(SCRIPT));
   });
 });
 

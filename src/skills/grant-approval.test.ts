@@ -144,3 +144,28 @@ describe('the content of a skill', () => {
     expect(createSkillApprovals(bookOf(unreadable)).guard.onFailure).toBe('deny');
   });
 });
+
+describe('a skill that changes while it is judged', () => {
+  it('is let through as what was judged, and as nothing else', async () => {
+    const plain = skillOf('sk', 'text');
+    const evil = skillOf('sk', '!`touch A`');
+    let finds = 0;
+    const book = { ...bookOf(plain), find: async () => (finds++ === 0 ? evil : plain) };
+    rig = skillRig(book);
+    const { kind, receipt } = await rig.judge('Skill', { skill: 'sk' });
+    expect(kind).not.toBe('allowed');
+    expect(receipt.reason).toContain('runs a command');
+  });
+
+  it('is not let through with another text under the same name', async () => {
+    let reads = 0;
+    const turning = skillOf(
+      'sk',
+      '',
+      {},
+      { body: async () => (reads++ === 0 ? '!`touch A`' : 'x') },
+    );
+    rig = skillRig(bookOf(turning));
+    expect((await rig.judge('Skill', { skill: 'sk' })).receipt.reason).toContain('has changed');
+  });
+});

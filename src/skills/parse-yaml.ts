@@ -28,7 +28,8 @@ function refuseTwins(node: unknown): void {
     }
     const { key } = item;
     const value = isNode(key) ? key.value : key;
-    if (typeof value === 'object' && value !== null) throw new Error('a key is no plain value');
+    const isPlain = !(isNode(key) && 'items' in key) && !isNode(value);
+    if (!isPlain) throw new Error('a key is no plain value');
     const name = String(value);
     // fail-closed: of two values of one key nobody knows which one was meant.
     if (keys.has(name)) throw new Error(`"${name.slice(0, 80)}" stands twice`);
