@@ -252,10 +252,11 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       });
       await Promise.race([started.then(() => undefined), over]);
     },
-    callForHook: hookCall(
-      (name) => usable().find((one) => one.declaration.name === name),
-      (names) => isBanned(names),
-    ),
+    callForHook: hookCall({
+      find: (name) => usable().find((one) => one.declaration.name === name),
+      isBanned: (names) => isBanned(names),
+      vouch: book.vouch,
+    }),
     /** What prompts of a person name as `@server:uri`. */
     async attached(prompts: readonly InputMessage[], signal: AbortSignal): Promise<UserBlock[]> {
       const typed = prompts

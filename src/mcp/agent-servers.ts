@@ -2,6 +2,7 @@ import { visible } from '../util/visible.js';
 import { contentHash } from './config.js';
 import { nameProblem, namesCollide, serverKey } from './config-names.js';
 import { parseEntry } from './entry.js';
+import { credentialsOf } from './entry-text.js';
 import type { Variables } from './expand.js';
 import type { ServerDeclaration } from './server.js';
 import { blockedReason, type ServerLists } from './server-lists.js';
@@ -55,6 +56,7 @@ export function readBrought(
       (others.some((other) => namesCollide(other, key))
         ? 'the session has a server whose tools are called like this one’s'
         : undefined) ??
+      (by.ofProject ? credentialProblem(config) : undefined) ??
       (parsed.ok
         ? (parsed.idle?.reason ?? blockedReason(around.lists, { name, entry: parsed.entry }))
         : parsed.reason);
@@ -76,4 +78,11 @@ export function readBrought(
     });
   }
   return { declarations, notes };
+}
+
+/** fail-closed: to trust a project is not to hand out one's keys, and nobody was asked about these by name. */
+function credentialProblem(config: unknown): string | undefined {
+  const names = credentialsOf(config);
+  if (names.length === 0) return undefined;
+  return `it wants ${names.join(', ')}, and a project's agent is given no credentials; declare the server in .mcp.json, where each can be approved, or in your own settings`;
 }

@@ -1,9 +1,10 @@
 import type { AnyTool } from '../tools/tool.js';
 import { isRecord } from '../util/own.js';
+import { quoteMarks } from '../util/quote-marks.js';
 import { err, ok, type Result } from '../util/result.js';
 import { flattenSchema } from './schema-flatten.js';
 import type { RawTool } from './server.js';
-import { hasHidden, quoteMarks, shownText } from './tool-text.js';
+import { hasHidden, shownText } from './tool-text.js';
 
 /** Characters of a tool's description. */
 export const DESCRIPTION_CAP = 4_096;

@@ -5,6 +5,7 @@ import { sliceWhole } from '../util/truncate.js';
 import { markedResource, oneLine } from './resource-content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from './server.js';
 import { normaliseName } from './tool-names.js';
+import { imageBlock } from './tool-output-files.js';
 import { shownText } from './tool-text.js';
 import type { TypedPrompt } from './typed-prompt.js';
 
@@ -209,22 +210,17 @@ function blocksOf(
   return blocks;
 }
 
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** What a model takes. */
-const LONGEST_IMAGE = 5 * 1024 * 1024;
-
 function blockOf(
   content: RawPromptMessage['content'],
   { server, left }: { readonly server: string; readonly left: number },
 ): TextBlock | ImageBlock | undefined {
-  const { type, text, data, mimeType, resource } = content;
+  const { type, text, data, resource } = content;
   if (type === 'text' && typeof text === 'string') {
     return text === '' ? undefined : { type: 'text', text: shownText(text, left) };
   }
-  const isImage = type === 'image' && typeof data === 'string' && typeof mimeType === 'string';
-  if (isImage && IMAGE_TYPES.includes(mimeType) && data.length <= LONGEST_IMAGE) {
-    return { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
-  }
+  // fail-closed: what is no image, whatever it is called, would make every later request fail.
+  const image = type === 'image' && typeof data === 'string' ? imageBlock(data) : undefined;
+  if (image !== undefined) return image;
   if (type === 'resource' && isRecord(resource) && typeof resource.text === 'string') {
     const shown = { uri: String(resource.uri ?? ''), text: shownText(resource.text, left) };
     return { type: 'text', text: markedResource(server, shown) };

@@ -1,5 +1,6 @@
 import type { HttpErrorKind } from '../env/http-error.js';
 import type { LineProcessEnd } from '../env/process.js';
+import { quoteMarks } from '../util/quote-marks.js';
 import { redact } from '../util/redact.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
@@ -163,13 +164,15 @@ export function needsAuth(
   return more.message === undefined ? error : { ...error, message: more.message };
 }
 
-/** What the server wrote, as a result for the model: bounded, visible, without secrets and home paths. */
+/** What the server wrote, as a result for the model: bounded, visible, without secrets, home paths and marks of ours. */
 export function serverText(words: SafeWords, text: string): string {
   const cut = sliceWhole(text, 0, SERVER_TEXT * 4);
-  const clean = withoutHome(redact(cut), words.home)
+  const seen = withoutHome(redact(cut), words.home)
     .split('\n')
     .map((line) => visible(line.replaceAll('\t', ' ').replace(/\r$/, '')))
     .join('\n');
+  // fail-closed: an error is no place to speak as the program either. Quoted before it is cut: no cut undoes it.
+  const clean = quoteMarks(seen);
   return clean.length <= SERVER_TEXT ? clean : `${sliceWhole(clean, 0, SERVER_TEXT)}…`;
 }
 

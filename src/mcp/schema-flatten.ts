@@ -12,6 +12,9 @@ export interface FlatSchema {
 /** Alternatives within alternatives beyond this depth are nobody's honest schema. */
 const MAX_DEPTH = 6;
 const MAX_BRANCHES = 64;
+/** References make a short schema stand for a huge one. What one may cost: parts looked at, and parameters in them. */
+const MOST_WORK = 20_000;
+const WORK_OF_PART = 20;
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /**
@@ -20,7 +23,7 @@ const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
  * what it is sent by the schema that it wrote.
  */
 export function flattenSchema(schema: Schema): Result<FlatSchema, string> {
-  const shape = shapeOf(schema, { root: schema, depth: 0 });
+  const shape = shapeOf(schema, { root: schema, depth: 0, work: new Work() });
   if (!shape.ok) return shape;
   const { properties, required, closed, forms } = shape.value;
   const isPlain =
@@ -67,10 +70,44 @@ interface Form {
 interface Place {
   readonly root: Schema;
   readonly depth: number;
+  readonly work: Work;
 }
+
+/** Shared by all parts of one schema. */
+class Work {
+  readonly #texts = new WeakMap<object, string>();
+  #done = 0;
+
+  add(amount: number): void {
+    this.#done += amount;
+  }
+
+  get isTooMuch(): boolean {
+    return this.#done > MOST_WORK;
+  }
+
+  /** Each part is written out once, however often it is compared. */
+  isSame(a: unknown, b: unknown): boolean {
+    return a === b || this.#text(a) === this.#text(b);
+  }
+
+  #text(value: unknown): string | undefined {
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    const known = this.#texts.get(value);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(value);
+    this.#texts.set(value, text);
+    return text;
+  }
+}
+
+const TOO_MUCH = 'its alternatives are too many';
 
 function shapeOf(given: unknown, place: Place): Result<Shape, string> {
   if (place.depth > MAX_DEPTH) return err('its alternatives are nested too deep');
+  place.work.add(WORK_OF_PART);
+  // fail-closed: what was left out could be the part that matters.
+  if (place.work.isTooMuch) return err(TOO_MUCH);
   const followed = follow(given, place.root);
   if (!followed.ok) return followed;
   const schema = followed.value;
@@ -87,12 +124,14 @@ function shapeOf(given: unknown, place: Place): Result<Shape, string> {
     closed: schema.additionalProperties === false,
     forms: [],
   };
+  // A plain object costs nothing more than to be read.
+  if (place.depth > 0) place.work.add(shape.properties.size + shape.required.size);
   for (const name of COMBINATORS) {
     const branches = own(schema, name);
     if (branches === undefined) continue;
     if (!Array.isArray(branches) || branches.length === 0) return err(`its ${name} is no list`);
     if (branches.length > MAX_BRANCHES) return err(`its ${name} has ${branches.length} entries`);
-    const next = { root: place.root, depth: place.depth + 1 };
+    const next = { ...place, depth: place.depth + 1 };
     const joined =
       name === 'allOf' ? withAll(shape, branches, next) : withOneOf(shape, branches, next);
     if (!joined.ok) return joined;
@@ -109,7 +148,7 @@ function withAll(base: Shape, branches: readonly unknown[], place: Place): Resul
     if (!made.ok) return made;
     const { properties, required, forms } = made.value;
     shape = {
-      properties: merged(shape.properties, properties, 'allOf'),
+      properties: merged(shape.properties, properties, { how: 'allOf', work: place.work }),
       required: new Set([...shape.required, ...required]),
       // Each part refuses the properties of the others: taken by the letter nothing would be left.
       closed: false,
@@ -126,6 +165,7 @@ function withOneOf(base: Shape, branches: readonly unknown[], place: Place): Res
   for (const branch of branches) {
     const made = shapeOf(branch, place);
     if (made.ok) shapes.push(made.value);
+    else if (place.work.isTooMuch) return err(TOO_MUCH);
     else problem = made.error;
   }
   const [first, ...others] = shapes;
@@ -135,7 +175,7 @@ function withOneOf(base: Shape, branches: readonly unknown[], place: Place): Res
   );
   return ok({
     properties: shapes.reduce(
-      (all, { properties }) => merged(all, properties, 'anyOf'),
+      (all, { properties }) => merged(all, properties, { how: 'anyOf', work: place.work }),
       base.properties,
     ),
     required: new Set([...base.required, ...common]),
@@ -155,24 +195,21 @@ function withOneOf(base: Shape, branches: readonly unknown[], place: Place): Res
 function merged(
   a: ReadonlyMap<string, unknown>,
   b: ReadonlyMap<string, unknown>,
-  how: 'allOf' | 'anyOf',
+  { how, work }: { readonly how: 'allOf' | 'anyOf'; readonly work: Work },
 ): ReadonlyMap<string, unknown> {
+  work.add(a.size + b.size);
   const all = new Map(a);
   for (const [name, schema] of b) {
     const before = all.get(name);
-    if (!all.has(name) || sameJson(before, schema)) all.set(name, schema);
+    if (!all.has(name) || work.isSame(before, schema)) all.set(name, schema);
     else {
       const list = isRecord(before) ? own(before, how) : undefined;
       const isOurs = Array.isArray(list) && Object.keys(before as object).length === 1;
       const known: readonly unknown[] = isOurs ? list : [before];
-      if (!known.some((one) => sameJson(one, schema))) all.set(name, { [how]: [...known, schema] });
+      if (!known.some((one) => work.isSame(one, schema))) all.set(name, { [how]: [...known, schema] });
     }
   }
   return all;
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** `#/$defs/Name` and `#/definitions/Name`; other references lead out of the schema. */

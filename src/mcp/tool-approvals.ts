@@ -4,9 +4,11 @@ import { readNow } from '../env/read-now.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
+import { serverKey } from './config-names.js';
 import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';
+import { toolNames } from './tool-names.js';
 import {
   MAX_STORED_BYTES,
   openPrivateFiles,
@@ -23,6 +25,11 @@ export interface ApprovedTools {
   readonly damaged: boolean;
   /** Undefined: never approved, which is not the same as changed. */
   fingerprint(tool: string): string | undefined;
+  /**
+   * The approved tool that goes by the same full name: the tool itself, or another one that is spelled
+   * alike once other characters are underscores. What rules and people allow, they allow by that name.
+   */
+  sameName(tool: string): string | undefined;
   /** The definition that was approved. Undefined when it cannot be told any more. */
   definition(tool: string): RawTool | undefined;
 }
@@ -99,6 +106,7 @@ export function openToolApprovals(place: {
       known ??= contents();
       const content = await known;
       let id: string | undefined;
+      let names: ReadonlyMap<string, string> | undefined;
       const approved = (): Approved => {
         id ??= storedId(server);
         return content().servers.get(id) ?? NONE;
@@ -108,6 +116,14 @@ export function openToolApprovals(place: {
           return content().lost && !approved().isWhole;
         },
         fingerprint: (tool) => approved().prints.get(tool),
+        sameName(tool) {
+          const { prints } = approved();
+          if (prints.has(tool) || prints.size === 0) return prints.has(tool) ? tool : undefined;
+          names ??= byFullName(server, prints.keys());
+          return fullNames(server, tool)
+            .map((name) => names?.get(name))
+            .find((one) => one !== undefined);
+        },
         definition(tool) {
           const found = approved().definitions().get(tool);
           return isRecord(found) && isRecord(own(found, 'inputSchema'))
@@ -121,7 +137,15 @@ export function openToolApprovals(place: {
         const before = servers.get(storedId(server)) ?? NONE;
         const prints = new Map(before.prints);
         const definitions = new Map(before.definitions());
+        const names = byFullName(server, prints.keys());
         for (const tool of tools) {
+          // The name belongs to one tool at a time, or a server could go back and forth between two.
+          for (const name of fullNames(server, tool.name)) {
+            const other = names.get(name);
+            if (other === undefined || other === tool.name) continue;
+            prints.delete(other);
+            definitions.delete(other);
+          }
           prints.set(tool.name, tool.fingerprint);
           definitions.set(tool.name, definingParts(tool.raw()));
         }
@@ -131,6 +155,17 @@ export function openToolApprovals(place: {
     forget: (server) =>
       queued((servers) => void servers.set(storedId(server), { ...NONE, isWhole: true })),
   };
+}
+
+function fullNames({ name }: StoredServer, tool: string): readonly string[] {
+  const { name: short, long } = toolNames(serverKey(name), tool);
+  return long === undefined ? [short] : [short, long];
+}
+
+function byFullName(server: StoredServer, tools: Iterable<string>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const tool of tools) for (const name of fullNames(server, tool)) names.set(name, tool);
+  return names;
 }
 
 /** What was approved of one server. */

@@ -1,17 +1,25 @@
 import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
-import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { McpConnection } from './server.js';
-import { type Admission, type McpToolParts, mcpTool } from './tool.js';
-import type { ApprovedTools, ToolApprovals } from './tool-approvals.js';
-import { describeChange } from './tool-change.js';
+import type { Admission } from './tool.js';
+import type { ToolApprovals } from './tool-approvals.js';
+import { definitionGuard, findingOf } from './tool-book-guard.js';
+import {
+  askAnew,
+  bind,
+  type Entry,
+  isChanged,
+  newEntry,
+  openPage,
+  type Page,
+} from './tool-book-page.js';
 import { planGuard, serverOfRuleGuard } from './tool-guards.js';
-import { type ListedTool, listingOf, type ServerListing } from './tool-listing.js';
+import type { ServerListing } from './tool-listing.js';
 
 export interface Offered {
   /** Tools that were not known before. */
@@ -45,6 +53,11 @@ export interface ToolBook {
   ): Promise<Offered>;
   /** What a cache remembers. Its tools are made when they are first wanted. */
   remember(connection: McpConnection, listing: ServerListing): Promise<() => readonly AnyTool[]>;
+  /**
+   * For calls that no gate judges, as settings have chosen the tool: whether the server describes it
+   * as it was approved. The first such call approves it.
+   */
+  vouch(connection: McpConnection, tool: string): Promise<Result<undefined, string>>;
   /** The server is not to be called any more, and why; until it is offered anew. */
   leave(server: string, why: string): Promise<void>;
   /** Must be part of the gate: a call that it has not seen is not made. */
@@ -52,36 +65,6 @@ export interface ToolBook {
   /** Once approvals of this session are stored. */
   close(): Promise<void>;
 }
-
-/** One server. */
-interface Page {
-  /** Another one once the server was turned off and on, or its entry is a new one. */
-  connection: McpConnection;
-  readonly parts: McpToolParts;
-  approved: ApprovedTools;
-  readonly entries: Map<string, Entry>;
-  /** Makes the tools that a cache remembers, which come before all others. */
-  make: (() => unknown) | undefined;
-  /** Whether the server itself has said what it offers since it was last connected. */
-  live: boolean;
-  /** Why it must not be called: it was turned off, or taken away. */
-  away: string | undefined;
-  /** How often the server has said that its tools are others now. */
-  changes: number;
-  asking: Promise<Result<undefined, string>> | undefined;
-}
-
-/** One tool, by its name on its server. */
-interface Entry {
-  readonly tool: AnyTool;
-  current: ListedTool;
-  /** Fingerprint; undefined for a tool that nobody has agreed to yet. */
-  approved: string | undefined;
-  gone: boolean;
-}
-
-/** Calls that were refused are never made and would stay for ever. */
-const MOST_NOTED = 256;
 
 export function createToolBook(deps: ToolBookDeps): ToolBook {
   const pages = new Map<string, Promise<Page>>();
@@ -103,6 +86,11 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
   const approve = (page: Page, entry: Entry): void => {
     if (entry.approved === entry.current.fingerprint) return;
     entry.approved = entry.current.fingerprint;
+    entry.approvedAs = entry.current.name;
+    for (const other of page.entries.values()) {
+      // The name is this tool's from now on.
+      if (other !== entry && other.tool.name === entry.tool.name) other.approved = entry.approved;
+    }
     const { declaration } = page.connection;
     const stored = deps.approvals.record(declaration, [entry.current]).catch((thrown) => {
       deps.tell(`${entry.tool.name}: ${messageOf(thrown)}`);
@@ -144,6 +132,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       if (known === undefined) {
         const entry = newEntry(page, current);
         page.entries.set(current.name, entry);
+        page.named.set(entry.tool.name, current.name);
         made.push(entry.tool);
       } else {
         known.current = current;
@@ -160,7 +149,24 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     };
   };
 
+  const vouch = async (
+    connection: McpConnection,
+    name: string,
+  ): Promise<Result<undefined, string>> => {
+    const page = await pageOf(connection);
+    const live = await askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
+    if (!live.ok) return live;
+    const entry = page.entries.get(name);
+    if (entry === undefined || entry.gone) return err(goneText(page, name));
+    const finding = findingOf(page, entry);
+    // fail-closed: nobody can be asked here, so what would be a question is a no.
+    if (finding.decision !== 'none') return err(`The call was not made: ${finding.reason ?? ''}`);
+    approve(page, entry);
+    return ok(undefined);
+  };
+
   return {
+    vouch,
     async offer(connection, listing, options) {
       return entered(await pageOf(connection), listing, options);
     },
@@ -191,174 +197,6 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       await Promise.all(storing);
     },
   };
-}
-
-type Admit = (page: Page, name: string, toolUseId: string) => Promise<Result<Admission, string>>;
-
-async function openPage(
-  connection: McpConnection,
-  { approvals, fs, env, tell }: ToolBookDeps,
-  admit: Admit,
-): Promise<Page> {
-  const approved = await approvals.read(connection.declaration);
-  const page: Page = {
-    connection,
-    approved,
-    entries: new Map(),
-    make: undefined,
-    live: false,
-    away: undefined,
-    changes: 0,
-    asking: undefined,
-    parts: {
-      get connection() {
-        return page.connection;
-      },
-      fs,
-      env,
-      tell,
-      definition(name) {
-        const entry = page.entries.get(name);
-        if (entry === undefined) throw new Error(`there is no tool ${name}`);
-        if (!isChanged(entry)) return entry.current.raw();
-        const old = page.approved.definition(name);
-        // fail-closed: what nobody has agreed to is not shown in its place.
-        if (old === undefined) throw new Error('it has changed, and nobody has agreed to it yet');
-        return old;
-      },
-      admit: (name, toolUseId) => admit(page, name, toolUseId),
-    },
-  };
-  watch(page, connection);
-  return page;
-}
-
-function watch(page: Page, connection: McpConnection): void {
-  connection.onChange((change) => {
-    if (page.connection !== connection) return;
-    const isAway = change === 'state' && connection.status().state !== 'connected';
-    if (change !== 'tools' && !isAway) return;
-    // fail-closed: a server that was away, or says so itself, may offer something else now.
-    page.live = false;
-    if (change === 'tools') page.changes += 1;
-  });
-}
-
-/** The same server by another connection, or another one under its name. */
-async function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Promise<Page> {
-  if (page.connection !== connection) {
-    const approved = await deps.approvals.read(connection.declaration);
-    page.make?.();
-    page.connection = connection;
-    page.approved = approved;
-    page.live = false;
-    page.changes += 1;
-    for (const [name, entry] of page.entries) {
-      // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
-      const shown = entry.approved ?? entry.current.fingerprint;
-      entry.approved = approved.fingerprint(name) ?? (approved.damaged ? undefined : shown);
-    }
-    watch(page, connection);
-  }
-  page.away = undefined;
-  return page;
-}
-
-function newEntry({ parts, approved }: Page, current: ListedTool): Entry {
-  return {
-    current,
-    approved: approved.fingerprint(current.name),
-    gone: false,
-    tool: mcpTool(parts, current),
-  };
-}
-
-function isChanged({ approved, current }: Entry): boolean {
-  return approved !== undefined && approved !== current.fingerprint;
-}
-
-/** Asks the server what it offers, unless it has said so since it was connected. */
-function askAnew(
-  page: Page,
-  deps: ToolBookDeps,
-  enter: (listing: ServerListing) => Offered,
-): Promise<Result<undefined, string>> {
-  if (page.live) return Promise.resolve(ok(undefined));
-  page.asking ??= (async (): Promise<Result<undefined, string>> => {
-    const { connection, changes } = page;
-    const listed = await connection.listTools();
-    if (!listed.ok) return err(listed.error.message);
-    const { instructions, serverInfo } = connection.status();
-    const { declaration } = connection;
-    const { builtinNames } = deps;
-    const tools = listed.value;
-    const listing = listingOf({ declaration, tools, instructions, serverInfo, builtinNames });
-    const offered = enter(listing);
-    // What was said while it answered may not be in the answer.
-    page.live = page.changes === changes;
-    deps.onListing?.(connection, listing, offered);
-    return ok(undefined);
-  })().finally(() => {
-    page.asking = undefined;
-  });
-  return page.asking;
-}
-
-/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
-function definitionGuard(
-  pages: ReadonlyMap<string, Promise<Page>>,
-  judged: Map<string, string>,
-  covers: ToolBookDeps['covers'],
-): Guard {
-  return {
-    name: 'MCP tool definitions',
-    // fail-closed: whether the definition was approved could not be told.
-    onFailure: 'deny',
-    async decide(view) {
-      const { tool, toolUseId } = view.call;
-      if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
-      const page = await pages.get(tool.origin.server);
-      const entry = page?.entries.get(tool.origin.tool);
-      if (page === undefined || entry?.tool.name !== tool.name) {
-        const reason = `${tool.name} belongs to no server of this session`;
-        return { decision: 'deny', refusal: 'guard-failed', reason };
-      }
-      judged.delete(toolUseId);
-      if (page.away !== undefined) return { decision: 'deny', reason: page.away };
-      judged.set(toolUseId, entry.current.fingerprint);
-      for (const [oldest] of judged) {
-        if (judged.size <= MOST_NOTED) break;
-        judged.delete(oldest);
-      }
-      return findingOf(page, entry);
-    },
-  };
-}
-
-function findingOf(page: Page, entry: Entry): Finding {
-  const { current, approved, tool } = entry;
-  const server = page.connection.declaration.name;
-  const ask = (what: string): Finding => ({
-    decision: 'ask',
-    refusal: 'approval',
-    reason: `${what} To accept all definitions of the server: portcullis mcp approve ${server} --tools`,
-    // The same question only while it is about the same definition.
-    source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
-  });
-  if (approved === current.fingerprint) return NOTHING;
-  if (approved !== undefined) {
-    const change = describeChange(page.approved.definition(current.name), current.raw());
-    return ask(
-      `the server "${server}" has changed the definition of ${tool.name} since it was approved: ${change}.`,
-    );
-  }
-  // fail-closed: an approval that is lost may have been one for another definition.
-  if (page.approved.damaged) {
-    return ask(
-      `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
-    );
-  }
-  return NOTHING;
 }
 
 function goneText({ connection }: Page, name: string): string {

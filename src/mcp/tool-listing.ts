@@ -61,25 +61,25 @@ export function listingOf(source: ListingSource): ServerListing {
   if (refused !== undefined) {
     return { tools: [], problems: [`no tool ${of} is offered: ${refused}`] };
   }
-  const problems: string[] = [];
+  const problems = boundedProblems();
   const taken = new Map<string, string>();
   const tools: ListedTool[] = [];
   for (const raw of [...source.tools].sort(byName)) {
     const problem = tools.length >= MOST_TOOLS ? undefined : problemOf(raw, declaration.key, taken);
     if (tools.length >= MOST_TOOLS) {
-      problems.push(
+      problems.add(
         `only the first ${MOST_TOOLS} of ${source.tools.length} tools ${of} are offered`,
       );
       break;
     }
     if (problem === undefined) tools.push(listed(raw));
-    else problems.push(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
+    else problems.add(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
   }
   const instructions = shownInstructions(source.instructions);
   const { serverInfo } = source;
   return {
     tools,
-    problems,
+    problems: problems.all(of),
     ...(instructions === undefined ? {} : { instructions }),
     ...(serverInfo === undefined ? {} : { serverInfo: shownInfo(serverInfo) }),
   };
@@ -109,11 +109,27 @@ export function listed(raw: RawTool): ListedTool {
   };
 }
 
+/** People read a few; a server may have thousands. */
+const MOST_PROBLEMS = 20;
+
+function boundedProblems() {
+  const first: string[] = [];
+  let more = 0;
+  return {
+    add(problem: string): void {
+      if (first.length < MOST_PROBLEMS) first.push(problem);
+      else more += 1;
+    },
+    all: (of: string): readonly string[] =>
+      more === 0 ? first : [...first, `${more} more tools ${of} are not offered`],
+  };
+}
+
 function problemOf(raw: RawTool, key: string, taken: Map<string, string>): string | undefined {
   const named = toolNameProblem(raw.name);
   if (named !== undefined) return named;
   const { name, long = name } = toolNames(key, raw.name);
-  const other = taken.get(long);
+  const other = taken.get(long) ?? taken.get(name);
   // fail-closed: a rule or an approval for the name would be one for two tools.
   if (other !== undefined) {
     return `${shownName(other)} has the same name ${name} once other characters are underscores`;
@@ -123,6 +139,7 @@ function problemOf(raw: RawTool, key: string, taken: Map<string, string>): strin
   const checked = checkDefinition(raw);
   if (!checked.ok) return checked.error;
   taken.set(long, raw.name);
+  taken.set(name, raw.name);
   return undefined;
 }
 

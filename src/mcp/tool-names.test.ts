@@ -19,7 +19,7 @@ describe('names of tools', () => {
     const one = toolNames('srv', `${'n'.repeat(100)}1`);
     const two = toolNames('srv', `${'n'.repeat(100)}2`);
     expect(one.name).toHaveLength(LONGEST_NAME);
-    expect(one.name).toMatch(/^mcp__srv__n+_[0-9a-f]{8}$/);
+    expect(one.name).toMatch(/^mcp__srv__n+_[0-9a-f]{16}$/);
     expect(one.name).not.toBe(two.name);
     expect(one).toEqual(toolNames('srv', `${'n'.repeat(100)}1`));
     expect(one.long).toBe(`mcp__srv__${'n'.repeat(100)}1`);

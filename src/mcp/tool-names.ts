@@ -5,7 +5,8 @@ import { hasHidden } from './tool-text.js';
 
 /** The longest name that all providers take. */
 export const LONGEST_NAME = 64;
-const HASH_CHARS = 8;
+/** Hexadecimal: a server that looks for two names with one hash must not find them. */
+const HASH_CHARS = 16;
 /** Nobody calls a tool so; a name this long is meant to be cut. */
 const LONGEST_RAW = 256;
 

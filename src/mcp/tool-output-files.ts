@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import type { ResultBlock } from '../protocol/content.js';
+import type { ImageBlock, ResultBlock } from '../protocol/content.js';
 import type { ToolContext } from '../tools/tool.js';
 import { dimensionsOf, fileTypeOf } from '../util/file-type.js';
 import { own } from '../util/own.js';
@@ -14,7 +14,7 @@ const IMAGE_EDGE = 8_000;
 const MOST_KEPT = 96 * 1024 * 1024;
 
 /** The image as a model takes it. Undefined when it does not, or when the data is no image at all. */
-export function imageBlock(base64: string): ResultBlock | undefined {
+export function imageBlock(base64: string): ImageBlock | undefined {
   if (base64.length > IMAGE_CHARS) return undefined;
   const bytes = Buffer.from(base64, 'base64');
   const type = fileTypeOf(bytes);

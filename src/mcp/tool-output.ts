@@ -4,10 +4,11 @@ import type { ResultBlock } from '../protocol/content.js';
 import { boundText, spillInto } from '../tools/output.js';
 import type { ToolContext, ToolOutput } from '../tools/tool.js';
 import { isRecord } from '../util/own.js';
+import { quoteMarks } from '../util/quote-marks.js';
 import { canonicalJson } from './fingerprint.js';
 import type { RawCallResult, RawContent, RawTool } from './server.js';
 import { createBinaryShelf, imageBlock } from './tool-output-files.js';
-import { quoteMarks, shownText } from './tool-text.js';
+import { shownText } from './tool-text.js';
 
 export interface OutputParts {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;

@@ -1,10 +1,6 @@
+import { quoteMarks } from '../util/quote-marks.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
-
-/** What a server writes to the model must not pass for a word of the runtime. */
-export function quoteMarks(text: string): string {
-  return text.replace(/<(\s{0,9}\/?\s{0,9})system-reminder/gi, '&lt;$1system-reminder');
-}
 
 /** Line breaks, tabs and indentation are layout; all else that is not seen is shown as its code. */
 const LAYOUT = /(\n|\t| {6,})/;

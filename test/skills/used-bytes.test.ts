@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FileMemory } from '../../src/env/file-memory.js';
+import { parseYaml } from '../../src/skills/parse-yaml.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 
@@ -59,6 +60,7 @@ describe('a skill that is used', () => {
     const { book, project } = openWorld({
       files: { [FILE]: skillText('description: one') },
       memory: credulous(),
+      parseYaml,
       fs: timeless,
     });
     await book.offered();

@@ -1,0 +1,64 @@
+import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import type { ToolBookDeps } from './tool-book.js';
+import type { Entry, Page } from './tool-book-page.js';
+import { describeChange } from './tool-change.js';
+
+/** Calls that were refused are never made and would stay for ever. */
+const MOST_NOTED = 256;
+
+/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
+export function definitionGuard(
+  pages: ReadonlyMap<string, Promise<Page>>,
+  judged: Map<string, string>,
+  covers: ToolBookDeps['covers'],
+): Guard {
+  return {
+    name: 'MCP tool definitions',
+    // fail-closed: whether the definition was approved could not be told.
+    onFailure: 'deny',
+    async decide(view) {
+      const { tool, toolUseId } = view.call;
+      if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
+      const page = await pages.get(tool.origin.server);
+      const entry = page?.entries.get(tool.origin.tool);
+      if (page === undefined || entry?.tool.name !== tool.name) {
+        const reason = `${tool.name} belongs to no server of this session`;
+        return { decision: 'deny', refusal: 'guard-failed', reason };
+      }
+      judged.delete(toolUseId);
+      if (page.away !== undefined) return { decision: 'deny', reason: page.away };
+      judged.set(toolUseId, entry.current.fingerprint);
+      for (const [oldest] of judged) {
+        if (judged.size <= MOST_NOTED) break;
+        judged.delete(oldest);
+      }
+      return findingOf(page, entry);
+    },
+  };
+}
+
+export function findingOf(page: Page, entry: Entry): Finding {
+  const { current, approved, tool } = entry;
+  const server = page.connection.declaration.name;
+  const ask = (what: string): Finding => ({
+    decision: 'ask',
+    refusal: 'approval',
+    reason: `${what} To accept all definitions of the server: portcullis mcp approve ${server} --tools`,
+    // The same question only while it is about the same definition.
+    source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
+  });
+  if (approved === current.fingerprint) return NOTHING;
+  if (approved !== undefined) {
+    const change = describeChange(page.approved.definition(entry.approvedAs), current.raw());
+    return ask(
+      `the server "${server}" has changed the definition of ${tool.name} since it was approved: ${change}.`,
+    );
+  }
+  // fail-closed: an approval that is lost may have been one for another definition.
+  if (page.approved.damaged) {
+    return ask(
+      `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
+    );
+  }
+  return NOTHING;
+}
