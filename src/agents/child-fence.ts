@@ -8,24 +8,30 @@ import {
   type RuleSet,
 } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { isCovered } from '../skills/grant-fence.js';
+import { createToolMatcher, type ToolMatcher } from '../tools/pool-patterns.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
+import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import { bareName } from './definition-tools.js';
 
 /**
- * What definitions say in parentheses: `Bash(git *)` among the tools leaves of Bash only that,
- * among the disallowed ones it takes that away. Holds for the agent and for all that it starts.
+ * What definitions hold agents to: `Bash(git *)` among the tools leaves of Bash only that, and what is
+ * disallowed, a tool or a part of one, is taken away. Holds for the agent and for all that it starts.
  */
 export interface AgentFences {
   readonly guard: Guard;
   rules(agent: AgentRef): RuleSet;
-  /** An error: a restriction cannot be read. Returns what takes the fence away. */
+  /**
+   * `above`: what those on the way down are held to; the main agent's own fence holds anyway. An
+   * error: a restriction cannot be read. Returns what takes the fence away.
+   */
   raise(
     ref: AgentRef,
-    definition: Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'source' | 'file'>,
+    definition: FenceText,
+    above?: readonly FenceText[],
   ): Result<() => void, string>;
 }
 
@@ -39,7 +45,11 @@ interface Fence {
   /** Of each tool that is named here only what is named. */
   readonly only: readonly Rule[];
   readonly deny: readonly Rule[];
+  /** Tools that are taken away altogether. */
+  readonly banned: ToolMatcher;
 }
+
+type FenceText = Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'source' | 'file'>;
 
 export function createAgentFences(parts: {
   readonly cwd: string;
@@ -56,20 +66,34 @@ export function createAgentFences(parts: {
       decide: (view) => held(of(view.call.agent)?.all ?? [], view),
     },
     rules: (agent) => of(agent)?.rules ?? NO_RULES,
-    raise(ref, definition) {
-      const made = fenceOf(definition, parts);
-      if (!made.ok) return made;
-      const all = [...(of(ref)?.all ?? []), ...(made.value === undefined ? [] : [made.value])];
+    raise(ref, definition, above = []) {
+      const all = ref.depth === 0 ? [] : [...(fences.get(MAIN_AGENT.path)?.all ?? [])];
+      for (const text of [...above, definition]) {
+        const made = fenceOf(text, parts);
+        if (!made.ok) return made;
+        if (made.value !== undefined) all.push(made.value);
+      }
       if (all.length === 0) return ok(() => undefined);
       const deny = all.flatMap((fence) => fence.deny);
-      fences.set(ref.path, { all, rules: { ...NO_RULES, deny } });
-      return ok(() => void fences.delete(ref.path));
+      const raised: Fences = { all, rules: { ...NO_RULES, deny } };
+      fences.set(ref.path, raised);
+      return ok(() => {
+        if (fences.get(ref.path) === raised) fences.delete(ref.path);
+      });
     },
   };
 }
 
 async function held(fences: readonly Fence[], view: CallView): Promise<Finding> {
-  for (const { name, only } of fences) {
+  for (const { name, only, banned } of fences) {
+    if (banned(view.names)) {
+      return {
+        decision: 'deny',
+        reason: `${view.call.tool.name} is taken from the agent ${name} and from all that it starts`,
+        source: `disallowedTools of the agent ${name}`,
+        refusal: 'rule',
+      };
+    }
     const about = only.filter((rule) => rule.matchesTool(view.names));
     if (about.length === 0 || (await isCovered(about, view))) continue;
     const inside = about.map(({ text }) => text).join(', ');
@@ -82,8 +106,6 @@ async function held(fences: readonly Fence[], view: CallView): Promise<Finding> 
   }
   return NOTHING;
 }
-
-type FenceText = Parameters<AgentFences['raise']>[1];
 
 function fenceOf(
   definition: FenceText,
@@ -99,8 +121,10 @@ function fenceOf(
   // fail-closed: a fence with a part that nobody understands is not put up with a hole.
   const [problem] = [...deny.problems, ...only.problems];
   if (problem !== undefined) return err(problem);
-  if (only.rules.length === 0 && deny.rules.length === 0) return ok(undefined);
-  return ok({ name, only: only.rules, deny: deny.rules });
+  const bans = disallowedTools.filter((entry) => bareName(entry) === entry);
+  if (only.rules.length + deny.rules.length + bans.length === 0) return ok(undefined);
+  const banned = createToolMatcher(bans.flatMap((name) => [name, TOOL_ALIASES[name] ?? name]));
+  return ok({ name, only: only.rules, deny: deny.rules, banned });
 }
 
 function readAll(

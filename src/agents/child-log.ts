@@ -12,7 +12,7 @@ export const AGENT_MARK = 'agent_started';
 /** Counts and tells what an agent does. */
 export function createChildLog(
   world: Pick<ChildWorld, 'clock' | 'emit'>,
-  order: Pick<ChildOrder, 'ref' | 'description' | 'output' | 'choice'>,
+  order: Pick<ChildOrder, 'ref' | 'description' | 'output' | 'choice' | 'above' | 'once'>,
 ) {
   const { ref, description, output } = order;
   const started = world.clock.monotonic();
@@ -29,7 +29,14 @@ export function createChildLog(
   });
   return {
     /** What is needed to go on with it. */
-    head: () => ({ type: AGENT_MARK, agent: ref, description, model: order.choice.model }),
+    head: () => ({
+      type: AGENT_MARK,
+      agent: ref,
+      description,
+      model: order.choice.model,
+      above: order.above,
+      ...(order.once ? { once: true } : {}),
+    }),
     answer(answer: ModelAnswer): void {
       turns++;
       usage = plus(usage, answer.usage);

@@ -9,6 +9,7 @@ import type { ChildBudget, ChildOutput, ChildPlace } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
 import type { Cancelled } from './end-of.js';
 import type { ModelLimits } from './model-choice.js';
+import type { Hold } from './way-down.js';
 
 /** All that is decided about an agent before it starts. */
 export interface ChildOrder {
@@ -24,6 +25,10 @@ export interface ChildOrder {
   readonly limits: ModelLimits;
   readonly budget: ChildBudget | undefined;
   readonly output: ChildOutput;
+  /** What those above it are held to, the highest first. */
+  readonly above: readonly Hold[];
+  /** It works under restrictions that nobody could put up again: it ends for good. */
+  readonly once: boolean;
   /** Set when an ended agent is gone on with. */
   readonly earlier?: EarlierTalk;
   /** Set for a copy of another agent. */

@@ -40,7 +40,7 @@ export async function runChild(
   }
   const facts = { cancelled: line.cancelled(), missing: want.missing(), refused: want.isOver() };
   const end = endOf(ended, facts);
-  const canGoOn = definition.oneShot !== true;
+  const canGoOn = definition.oneShot !== true && !order.once;
   return {
     agent: ref,
     description,

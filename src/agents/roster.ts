@@ -17,8 +17,10 @@ export interface OpenRoster extends Roster {
   /** Also in place of an ended agent of the same id, which is gone on with. */
   add(task: AgentTask, name: string | undefined): void;
   ended(task: AgentTask): void;
-  /** The address of a new agent: `main/planner#2`. */
+  /** The address of a new agent: `main/planner#2`. No other has had it, nor will. */
   pathFor(parent: AgentRef, type: string): string;
+  /** Addresses that agents have had before: no other gets one of them. */
+  reserve(paths: readonly string[]): void;
   /** The agent that has this name now. */
   named(name: string): AgentTask | undefined;
 }
@@ -27,11 +29,26 @@ export function createRoster(): OpenRoster {
   const living = new Map<string, AgentTask>();
   const ended = new Map<string, AgentTask>();
   const names = new Map<string, string>();
+  /** How many of each type an agent has started. Kept when it ends: it may be gone on with. */
   const counts = new Map<string, Map<string, number>>();
   const byId = (id: string): AgentTask | undefined => living.get(id) ?? ended.get(id);
   const named = (name: string): AgentTask | undefined => {
     const id = names.get(name);
     return id === undefined ? undefined : byId(id);
+  };
+  const countsOf = (parent: string): Map<string, number> => {
+    const mine = counts.get(parent) ?? new Map<string, number>();
+    counts.set(parent, mine);
+    return mine;
+  };
+  const reserve = (path: string): void => {
+    const steps = path.split('/');
+    for (const [index, step] of steps.entries()) {
+      const [, type, number] = /^(.+)#(\d{1,15})$/.exec(step) ?? [];
+      if (type === undefined) continue;
+      const mine = countsOf(steps.slice(0, index).join('/'));
+      mine.set(type, Math.max(mine.get(type) ?? 0, Number(number)));
+    }
   };
   return {
     list: () => [...living.values(), ...ended.values()],
@@ -45,6 +62,7 @@ export function createRoster(): OpenRoster {
     add(task, name) {
       ended.delete(task.id);
       living.set(task.id, task);
+      reserve(task.ref.path);
       // The newest has the name.
       if (name !== undefined) names.set(name, task.id);
     },
@@ -52,15 +70,16 @@ export function createRoster(): OpenRoster {
       if (living.get(task.id) !== task) return;
       living.delete(task.id);
       ended.set(task.id, task);
-      counts.delete(task.ref.path);
       const [oldest] = ended.keys();
       if (ended.size <= MOST_ENDED || oldest === undefined) return;
       ended.delete(oldest);
       for (const [name, id] of names) if (id === oldest) names.delete(name);
     },
+    reserve(paths) {
+      for (const path of paths) reserve(path);
+    },
     pathFor(parent, type) {
-      const mine = counts.get(parent.path) ?? new Map<string, number>();
-      counts.set(parent.path, mine);
+      const mine = countsOf(parent.path);
       const number = (mine.get(type) ?? 0) + 1;
       mine.set(type, number);
       return `${parent.path}/${type}#${number}`;

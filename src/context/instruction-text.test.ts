@@ -61,7 +61,7 @@ describe('the first lines', () => {
   it('are cut by number and by size, with a note', () => {
     expect(firstLines('a\nb\nc\nd', most)).toEqual({
       text: 'a\nb\nc',
-      note: 'only the first 3 of 4 lines are shown, the rest begins with "d"; keep it shorter',
+      note: 'only the first 3 of 4 lines are shown; keep it shorter',
     });
     expect(firstLines('ää\n0123456789abcdefgh', most).text).toBe('ää');
     expect(firstLines('x'.repeat(21), most)).toEqual({

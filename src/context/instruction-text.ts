@@ -63,12 +63,7 @@ export function firstLines(
     count === 0
       ? `its first line is longer than ${most.bytes} bytes`
       : `only the first ${count} of ${lines.length} lines are shown`;
-  const next = (lines[count] ?? '').trim().slice(0, LONGEST_QUOTE);
-  const rest = count === 0 || next === '' ? '' : `, the rest begins with "${next}"`;
-  return { text: lines.slice(0, count).join('\n'), note: `${what}${rest}; keep it shorter` };
+  return { text: lines.slice(0, count).join('\n'), note: `${what}; keep it shorter` };
 }
-
-/** Enough to find the place again. */
-const LONGEST_QUOTE = 80;
 
 const utf8 = new TextEncoder();

@@ -23,8 +23,8 @@ describe('the mode of an agent', () => {
   it('follows the session, and holds below whoever has it, also after that one has gone', () => {
     let session: PermissionMode = 'default';
     const modes = createAgentModes(() => session);
-    const leave = modes.admit(at('main/a#1'), 'plan');
-    const leaveBelow = modes.admit(at('main/a#1/b#1'), 'acceptEdits');
+    const leave = modes.admit(at('main/a#1'), ['plan']);
+    const leaveBelow = modes.admit(at('main/a#1/b#1'), ['plan', 'acceptEdits']);
     expect(modes.of(at('main/a#1/b#1/hook#1'))).toBe('plan');
     leave();
     expect(modes.of(at('main/a#1/b#1'))).toBe('plan');

@@ -4,8 +4,11 @@ import type { PermissionMode } from '../protocol/permissions.js';
 /** The modes of agents: the session's, and what definitions say about their own. */
 export interface AgentModes {
   of(agent?: AgentRef): PermissionMode;
-  /** An agent begins with a mode of its own. Returns what ends it. */
-  admit(agent: AgentRef, mode: PermissionMode | undefined): () => void;
+  /**
+   * An agent begins. `said`: by the definitions on the way down to it, its own last. Nobody above it
+   * need be there any more. Returns what ends it.
+   */
+  admit(agent: AgentRef, said: readonly PermissionMode[]): () => void;
 }
 
 export function createAgentModes(session: () => PermissionMode): AgentModes {
@@ -17,11 +20,12 @@ export function createAgentModes(session: () => PermissionMode): AgentModes {
       agent === undefined || agent.depth === 0 || said.size === 0
         ? session()
         : saidFor(agent.path).reduce(childMode, session()),
-    admit(agent, mode) {
-      const all = [...saidFor(agent.path), ...(mode === undefined ? [] : [mode])];
+    admit(agent, all) {
       if (all.length === 0) return () => undefined;
       said.set(agent.path, all);
-      return () => void said.delete(agent.path);
+      return () => {
+        if (said.get(agent.path) === all) said.delete(agent.path);
+      };
     },
   };
 }

@@ -96,8 +96,10 @@ export interface Permissions {
   stuck(agentPath: string): string | undefined;
   /** The model has answered, having seen what became of its calls. */
   nextAnswer(agentPath?: string): void;
-  /** An agent begins, with a mode of its own where its definition names one. Returns what ends it. */
-  admit(agent: AgentRef, mode: PermissionMode | undefined): () => void;
+  /** An agent begins. `modes`: what definitions say on the way down, its own last. Returns what ends it. */
+  admit(agent: AgentRef, modes: readonly PermissionMode[]): () => void;
+  /** All rules that hold for an agent now. */
+  rules(agent: AgentRef): RuleSet;
   /** A new prompt: what held or was counted for one turn is over. */
   beginTurn(): void;
   /** Other settings for the calls to come. A fatal problem among those returned: nothing changed. */
@@ -122,16 +124,17 @@ export function openPermissions(parts: PermissionParts): Permissions {
   const { extension } = parts;
   const join = createRuleJoin();
   const joinHidden = createRuleJoin();
+  const rulesOf = (agent: AgentRef): RuleSet => {
+    const rules = live.rules(agent);
+    const answered = answering?.withAnswers(rules, agent) ?? rules;
+    return extension === undefined ? answered : join(answered, extension.rules(agent));
+  };
   const gate = createGate({
     fs: parts.fs,
     home,
     clock: parts.clock,
     mode: modes.of,
-    rules: (agent) => {
-      const rules = live.rules(agent);
-      const answered = answering?.withAnswers(rules, agent) ?? rules;
-      return extension === undefined ? answered : join(answered, extension.rules(agent));
-    },
+    rules: rulesOf,
     facts: {
       exported: new Set(Object.keys(shellEnvironment(parts.env))),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
@@ -150,6 +153,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     gate: refusals.watch(gate),
     mode: modes.of,
     setMode,
+    rules: rulesOf,
     admit(agent, own) {
       const leave = modes.admit(agent, own);
       return () => {

@@ -189,7 +189,7 @@ describe('memory', () => {
     expect(memory?.text.split('\n')).toHaveLength(200);
     expect(memory?.text).toContain('MEM_199.');
     expect(memory?.notes).toEqual([
-      'only the first 200 of 261 lines are shown, the rest begins with "- MEM_200."; keep it shorter',
+      'only the first 200 of 261 lines are shown; keep it shorter',
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type { Script, SyntaxNode } from 'unbash';
+import { evaluatedBy } from './evaluated-syntax.js';
 
 /** Kinds of syntax in which shells find commands that a parser does not show. */
 const OPAQUE: ReadonlyMap<string, string> = new Map([
@@ -49,6 +50,8 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   const look = (node: SyntaxNode): void => {
     const type = node.type;
     if (OPAQUE.has(type)) opaque ??= `it uses ${OPAQUE.get(type)}`;
+    const evaluated = opaque === undefined ? evaluatedBy(node) : undefined;
+    if (evaluated !== undefined) opaque = `it uses ${evaluated}`;
     if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
     if (node.type === 'Command') commands++;
     if (REPEATS.has(type)) repeats = true;

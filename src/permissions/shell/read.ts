@@ -13,6 +13,7 @@ import type {
 import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
+import { isCode } from './evaluated-words.js';
 import { survey } from './gated.js';
 import { codeInAssignment } from './hidden-code.js';
 import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
@@ -268,6 +269,11 @@ class Reader {
     const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
       codeInAssignment(name, value),
     );
+    // fail-closed: bash runs it once it counts it out, and nobody follows where that may be.
+    const counted = command.assignments?.find(({ name, value }) => isCode(name, value));
+    if (counted !== undefined) {
+      this.#opaque ??= `the value of ${counted.name} may be run as code`;
+    }
     const views = [...seen, ...[...suspects, ...assigned].flatMap((code) => this.#viewsIn(code))];
     const grouped = this.#groups > 0;
     this.#commands.push({ assignments: [], raw: '', input: '', grouped, ...command, views });

@@ -1,4 +1,5 @@
 import { memoised } from '../../util/memo.js';
+import { evaluatedIn } from './evaluated-words.js';
 import { builtinCode, gitCode } from './hidden-code.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 
@@ -45,6 +46,7 @@ const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
   direnv: /^exec$/,
   docker: /^(run|exec)$/,
   git: /^(run|foreach)$/,
+  jobs: /^-\w*x/,
   kubectl: /^(exec|run|debug)$/,
   lxc: /^exec$/,
   mise: /^(exec|x|run)$/,
@@ -119,7 +121,7 @@ export function disguisesOf(words: readonly ShellWord[]): Disguises {
       opaque ??= code.opaque;
     }
   });
-  opaque ??= hiddenHead(words);
+  opaque ??= hiddenHead(words) ?? evaluatedIn(words);
   return { views, scripts, suspects, ...(opaque === undefined ? {} : { opaque }) };
 }
 
@@ -177,7 +179,10 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
   const program = programOf(words) ?? '';
   if (SHELLS.has(program)) return codeOfShell(words);
   if (program === 'eval') return codeOf(words.slice(1), { joined: true });
-  if (program === 'trap') return codeOf(words.slice(1, 2), { joined: false });
+  if (program === 'trap') {
+    const from = words[1]?.value === '--' ? 2 : 1;
+    return codeOf(words.slice(from, from + 1), { joined: false });
+  }
   if (program === 'source' || program === '.') {
     return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
   }

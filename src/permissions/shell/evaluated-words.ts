@@ -1,0 +1,167 @@
+import { own } from '../../util/own.js';
+import { nameOf, type ShellWord } from './model.js';
+
+type Words = readonly ShellWord[];
+type Check = (args: Words) => boolean;
+
+/** Variables that bash counts out whatever they are given, subscripts and all. */
+const COUNTED = /^(RANDOM|SRANDOM|OPTIND|HISTCMD|SECONDS|LINENO)$/;
+const NUMBER = /^[-+]?\d+$/;
+/** Text that runs a command once something counts it out: `a[$(…)]`. */
+const RUNS_WHEN_COUNTED = /\w\[.*(\$[({]|`)|^\s*\(.*(\$[({]|`)/s;
+
+/** Whether what is given to a variable of this name may run as code by that alone, or be kept for it. */
+export function isCode(name: string, value: ShellWord): boolean {
+  if (COUNTED.test(name)) return !value.literal || !NUMBER.test(value.value);
+  // Bash expands it before each line that it traces.
+  if (name === 'PS4') return !value.literal || /\$\(|`|@|\[/.test(value.value);
+  return value.literal && RUNS_WHEN_COUNTED.test(value.value);
+}
+
+/** Whether bash evaluates what it finds in a variable of this name. */
+export function isEvaluated(name: string): boolean {
+  return COUNTED.test(name) || name === 'PS4';
+}
+
+/** Builtins that run what stands behind them in this shell. `time` is a word of the language. */
+const PASSES_ON = new Set(['command', 'builtin', 'time', 'coproc', 'noglob', 'nocorrect']);
+
+/** Why a builtin may run text that it is given, other than by running a program of that name. */
+export function evaluatedIn(words: Words): string | undefined {
+  let mine = words;
+  while (PASSES_ON.has(nameOf(mine) ?? '')) {
+    const next = mine.findIndex((word, index) => index > 0 && !word.value.startsWith('-'));
+    if (next === -1) return undefined;
+    mine = mine.slice(next);
+  }
+  const name = nameOf(mine) ?? '';
+  const check = own(CHECKS, name);
+  // fail-closed: what bash may count out or run later is not known to be harmless.
+  return check?.(mine.slice(1)) === true
+    ? `\`${name}\` evaluates text or changes what commands mean`
+    : undefined;
+}
+
+const always: Check = (args) => args.length > 0;
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  let: always,
+  bind: always,
+  enable: (args) => args.some((word) => !/^-[ap]+$/.test(word.value)),
+  alias: (args) => args.some((word) => !word.literal || word.value.includes('=')),
+  fc: (args) => !args.some((word) => /^-[lnr]*l[lnr]*$/.test(word.value)),
+  jobs: (args) => hasFlag(args, /x/),
+  hash: (args) => hasFlag(args, /p/),
+  complete: (args) => hasFlag(args, /[CFW]/),
+  compgen: (args) => hasFlag(args, /[CFW]/),
+  set: (args) => turnsHistoryOn(args, /^[-+]\w*H/),
+  shopt: (args) => turnsHistoryOn(args, /^$/),
+  declare: (args) => declares(args, /[inaA]/),
+  typeset: (args) => declares(args, /[inaA]/),
+  local: (args) => declares(args, /[inaA]/),
+  readonly: (args) => declares(args, /[aA]/),
+  export: (args) => declares(args, /^$/),
+  unset: (args) => args.some(isOddName),
+  getopts: (args) => args.slice(1, 2).some(isOddName),
+  read: (args) => namesOf(args, 'dinNptu').some(isOddName),
+  mapfile: mapsOddly,
+  readarray: mapsOddly,
+  wait: (args) => namesAfter(args, /^-\w*?p(.*)$/s).some(isOddName),
+  printf: printsOddly,
+  test: testsOddly,
+  '[': testsOddly,
+};
+
+/** An option with one of these letters, or a word that may be one. */
+function hasFlag(args: Words, letters: RegExp): boolean {
+  return args.some((word) => !word.literal || (/^-\w/.test(word.value) && letters.test(word.value)));
+}
+
+/** With it `!x` in a later line becomes a command of before. */
+function turnsHistoryOn(args: Words, flag: RegExp): boolean {
+  const end = args.findIndex((word) => /^--?$/.test(word.value));
+  const options = end === -1 ? args : args.slice(0, end);
+  return options.some(
+    ({ literal, value }) => !literal || flag.test(value) || /^hist(ory|expand)$/.test(value),
+  );
+}
+
+/** Not just a name: a subscript is evaluated, and what is decided at run time may have one. */
+function isOddName({ literal, value }: ShellWord): boolean {
+  return !literal || value.includes('[') || isEvaluated(value);
+}
+
+/** Whether `declare` and the like give a variable a nature that evaluates, or a value that is. */
+function declares(args: Words, letters: RegExp): boolean {
+  let options = true;
+  return args.some((word) => {
+    if (options && word.literal && /^[-+]/.test(word.value)) {
+      options = word.value !== '--';
+      return word.value.startsWith('-') && letters.test(word.value.slice(1));
+    }
+    const cut = word.value.indexOf('=');
+    if (cut === -1) return isOddName({ ...word, value: word.value });
+    const name = word.value.slice(0, cut).replace(/\+$/, '');
+    const value = { ...word, value: word.value.slice(cut + 1) };
+    // Text in brackets is read as a list when the variable is one, with all that is in it.
+    return name.includes('[') || isCode(name, value) || isQuotedList(value);
+  });
+}
+
+function isQuotedList({ literal, value }: ShellWord): boolean {
+  return literal && /^\s*\(.*\)\s*$/s.test(value) && /[$`[]/.test(value);
+}
+
+/** The operands; `valued` are the letters of options whose value follows. */
+function namesOf(args: Words, valued: string): Words {
+  const names: ShellWord[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at];
+    if (word === undefined) continue;
+    const cluster = /^-(\w+)/.exec(word.value)?.[1];
+    if (cluster === undefined) {
+      if (word.value !== '--') names.push(word);
+      continue;
+    }
+    const first = [...cluster].findIndex((letter) => valued.includes(letter));
+    if (first === cluster.length - 1 && word.literal) at++;
+  }
+  return names;
+}
+
+/** The names that an option gives, attached or in the next word. */
+function namesAfter(args: Words, option: RegExp): Words {
+  return args.flatMap((word, index) => {
+    const attached = option.exec(word.value)?.[1];
+    if (attached === undefined) return [];
+    if (attached !== '' || !word.literal) return [{ ...word, value: attached }];
+    return args[index + 1] ?? [];
+  });
+}
+
+/** `-C` names code to run. */
+function mapsOddly(args: Words): boolean {
+  return args.some(({ value }) => /^-\w*C/.test(value)) || namesOf(args, 'dnOsuCc').some(isOddName);
+}
+
+/** `-v` names a variable; so may a first word that is nothing but a variable. */
+function printsOddly(args: Words): boolean {
+  const [first] = args;
+  const mayBeOption = first !== undefined && !first.literal && /^"?\$\{?\w+\}?"?$/.test(first.raw);
+  if (mayBeOption) return args.slice(1, 2).some(isOddName);
+  return namesAfter(args.slice(0, 1), /^-v(.+)$/s).some(isOddName) || storesOddly(args);
+}
+
+function storesOddly([option, name]: Words): boolean {
+  return option?.value === '-v' && name !== undefined && isOddName(name);
+}
+
+/** `-v` and `-R` look a variable up; so may a word in front of one with a subscript. */
+function testsOddly(args: Words): boolean {
+  return args.some((word, index) => {
+    const next = args[index + 1];
+    if (next === undefined) return false;
+    if (/^-[vR]$/.test(word.value)) return !next.literal || next.value.includes('[');
+    return !word.literal && word.value === '' && /^\w+\[/.test(next.value);
+  });
+}
