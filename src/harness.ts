@@ -6,6 +6,7 @@ import { createHookAgent } from './agents/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/model-layer.js';
 import type { AgentSession } from './agents/session.js';
 import type { SessionConfig } from './agents/session-config.js';
+import { strictest } from './budget/units.js';
 import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
 import { openAgents } from './harness/agents.js';
@@ -52,7 +53,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     clock: ground.clock,
     version: VERSION,
     fromSettings: ground.settings.model?.value,
-    budget: budgetOf(ground.settings.values),
+    budget: strictest(budgetOf(ground.settings.values), config.runsAs?.budget ?? {}),
     readText: (file) => ground.fs.readText(file),
   });
   return await joinSession(config, ground, await openParts(config, ground, model, earlier));

@@ -35,12 +35,12 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     kind: 'control',
     ...builtinDefinition('Agent', description),
     /** Rules for a type hold for calls that leave it out. */
-    fromModel: (input) =>
-      typeof input.subagent_type === 'string' && input.subagent_type.trim() !== ''
-        ? isFork(input.subagent_type)
-          ? { ...input, subagent_type: FORK_TYPE }
-          : input
-        : { ...input, subagent_type: DEFAULT_AGENT },
+    fromModel(input) {
+      const type = typeof input.subagent_type === 'string' ? input.subagent_type.trim() : '';
+      if (type === '') return { ...input, subagent_type: DEFAULT_AGENT };
+      // fail-closed: rules are about the name, not about the blanks around it.
+      return { ...input, subagent_type: isFork(type) ? FORK_TYPE : type };
+    },
     subject: (input) => ({
       paths: [],
       summary: sliceWhole(`agent ${input.subagent_type ?? ''}: ${input.description}`, 0, 120),
@@ -59,6 +59,8 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   if (input.isolation !== undefined && input.isolation !== 'worktree') {
     return failed(`There is no isolation "${input.isolation}"; only "worktree" is known.`);
   }
+  const problem = input.name === undefined ? undefined : nameProblem(input.name);
+  if (problem !== undefined) return failed(problem);
   const { background, note: how } = howToRun(deps, input, definition);
   const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(
     (one) => one !== undefined,
@@ -88,6 +90,15 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
 
 function isFork(type: string): boolean {
   return type.trim().toLowerCase() === FORK_TYPE;
+}
+
+const LONGEST_NAME = 64;
+
+/** fail-closed: a name stands in what other models read, and must not speak to them. */
+function nameProblem(name: string): string | undefined {
+  const isPlain = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:/@#+-]*$/u.test(name);
+  if (isPlain && name.length <= LONGEST_NAME) return undefined;
+  return `The name is not used: it may hold letters, digits, blanks and ._:/@#+-, begins with a letter or digit, and has at most ${LONGEST_NAME} characters. The agent was not started.`;
 }
 
 /** A copy is not another model. */

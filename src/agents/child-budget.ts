@@ -14,8 +14,8 @@ export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
 
 /** The budget of each agent, under those of everybody above it. */
 export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['budgetFor']> {
-  return (ref, definition) => {
-    const opened = budget.open(ref, definition.budget);
+  return (ref, definition, how) => {
+    const opened = budget.open(ref, definition.budget, how);
     if (!opened.ok) return opened;
     const spending = opened.value;
     return ok({

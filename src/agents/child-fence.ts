@@ -13,7 +13,6 @@ import { isCovered } from '../skills/grant-fence.js';
 import { createToolMatcher, type ToolMatcher } from '../tools/pool-patterns.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import { bareName } from './definition-tools.js';
 
@@ -123,8 +122,7 @@ function fenceOf(
   if (problem !== undefined) return err(problem);
   const bans = disallowedTools.filter((entry) => bareName(entry) === entry);
   if (only.rules.length + deny.rules.length + bans.length === 0) return ok(undefined);
-  const banned = createToolMatcher(bans.flatMap((name) => [name, TOOL_ALIASES[name] ?? name]));
-  return ok({ name, only: only.rules, deny: deny.rules, banned });
+  return ok({ name, only: only.rules, deny: deny.rules, banned: createToolMatcher(bans) });
 }
 
 function readAll(

@@ -116,7 +116,12 @@ export interface ChildWorld {
     ref: AgentRef,
     parent: Workspace,
   ): Promise<Result<ChildPlace, string> | undefined>;
-  budgetFor?(ref: AgentRef, definition: AgentDefinition): Result<ChildBudget, string>;
+  /** `again`: it goes on. */
+  budgetFor?(
+    ref: AgentRef,
+    definition: AgentDefinition,
+    how: { readonly again: boolean },
+  ): Result<ChildBudget, string>;
   serversFor?(
     ref: AgentRef,
     definition: AgentDefinition,

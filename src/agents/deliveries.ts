@@ -63,8 +63,11 @@ export interface OpenDeliveries extends Deliveries {
   standing(id: string): 'none' | 'on-its-way' | 'arrived';
   /** How an agent ended that may be older than this process. */
   endOf(id: string): AgentEnd | undefined;
-  /** The session is taken up again: what it still owes, as messages for the main agent. */
-  recover(): Promise<readonly InputMessage[]>;
+  /**
+   * The session is taken up again: what it still owes, as messages for the main agent. `started` is
+   * told of all agents that were ever started in it.
+   */
+  recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]>;
   close(): void;
 }
 
@@ -193,9 +196,10 @@ class JournalledDeliveries implements OpenDeliveries {
     return this.#runs.get(id)?.end;
   }
 
-  async recover(): Promise<readonly InputMessage[]> {
+  async recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]> {
     const { sessionId, files, entries } = this.#parts;
     const runs = await this.#journal.read();
+    started?.([...runs.values()].flatMap((run) => run.started?.agent ?? []));
     for (const { key, ended, delivered } of runs.values()) {
       if (key.run < (this.#runs.get(key.id)?.run ?? 0)) continue;
       const end = ended === undefined ? {} : { end: ended.report.end };

@@ -118,13 +118,18 @@ function sent(id: string, text: string): ToolOutput {
 
 /** How people and models call an agent. */
 export function label({ ref, description }: Pick<AgentTask, 'ref' | 'description'>): string {
-  const name = ref.name === undefined ? ref.path : `${ref.name}, ${ref.path}`;
-  return `${name} ("${escapeReport(description)}")`;
+  const name = ref.name === undefined ? ref.path : `${oneLine(ref.name)}, ${ref.path}`;
+  return `${name} ("${oneLine(description)}")`;
+}
+
+/** What a model chose to write, in a line of the program. */
+function oneLine(text: string): string {
+  return escapeReport(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 /** `running`, or how it ended. */
 export function stateOf(task: Pick<AgentTask, 'report'>): string {
   const end = task.report()?.end;
   if (end === undefined) return 'running';
-  return end.kind === 'done' ? 'done' : `${end.kind}: ${end.reason}`;
+  return end.kind === 'done' ? 'done' : `${end.kind}: ${oneLine(end.reason)}`;
 }

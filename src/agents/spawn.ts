@@ -10,20 +10,13 @@ import type { ChildOrder, EarlierTalk } from './child-order.js';
 import { type ChildTask, createChildTask } from './child-task.js';
 import type { ChildPlace, ChildWorld } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
-import { statusOf } from './end-of.js';
-import { FORK_TYPE } from './fork.js';
 import { asFork, makeUpOf } from './make-up.js';
 import type { AgentReport } from './report.js';
+import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 import { type AgentLimits, createRoster, type OpenRoster } from './roster.js';
+import { announce, conclude } from './spawn-news.js';
 import type { AgentTask, Roster, Spawn, SpawnRequest } from './task.js';
-
-/** What was said in an agent that has ended, and what it was. */
-export interface EarlierAgent {
-  readonly ref: AgentRef;
-  readonly description: string;
-  readonly model: string;
-  readonly talk: EarlierTalk;
-}
+import { type Hold, holdOf, modesOf } from './way-down.js';
 
 export interface SpawnParts {
   readonly world: ChildWorld;
@@ -43,9 +36,11 @@ export interface AgentRuntime {
   readonly roster: Roster;
   /**
    * Goes on with an agent that has ended, in the background. An error: there is none, it cannot be
-   * gone on with, it still runs, or a person has stopped it.
+   * gone on with, it still runs, a person has stopped it, or it is not `from`'s to go on with.
    */
   resume(id: string, prompt: string, from: AgentRef): Promise<Result<AgentTask, string>>;
+  /** Addresses of agents of earlier processes, which nobody else gets. */
+  reserve(paths: readonly string[]): void;
   /** Every report, of agents that were waited for too. Returns the way to unsubscribe. */
   onEnded(listener: (report: AgentReport, task: AgentTask) => void): () => void;
   /** Says something to an agent, by its id. False: it is not there any more. */
@@ -61,6 +56,8 @@ interface Seat {
   readonly task: ChildTask;
   readonly workspace: Workspace;
   readonly readState: CloneableReadState;
+  /** What it and those above it are held to. */
+  readonly way: readonly Hold[];
 }
 
 interface State {
@@ -69,6 +66,8 @@ interface State {
   readonly seats: Map<string, Seat>;
   /** Calls that are about to start an agent count already. */
   starting: number;
+  /** Agents that somebody is about to go on with, by their ids. */
+  readonly resuming: Map<string, Promise<Result<AgentTask, string>>>;
   readonly listeners: Set<(report: AgentReport, task: AgentTask) => void>;
 }
 
@@ -78,6 +77,7 @@ export function createAgentRuntime(parts: SpawnParts): AgentRuntime {
     roster: createRoster(),
     seats: new Map(),
     starting: 0,
+    resuming: new Map(),
     listeners: new Set(),
   };
   const cancel: AgentRuntime['cancel'] = (task, by, reason) => {
@@ -88,6 +88,7 @@ export function createAgentRuntime(parts: SpawnParts): AgentRuntime {
     spawn: (request) => spawn(state, request),
     roster: state.roster,
     resume: (id, prompt, from) => resume(state, { id, prompt, from }),
+    reserve: state.roster.reserve,
     onEnded(listener) {
       state.listeners.add(listener);
       return () => void state.listeners.delete(listener);
@@ -109,8 +110,11 @@ export function createAgentRuntime(parts: SpawnParts): AgentRuntime {
 async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTask, string>> {
   const { parts, roster } = state;
   const { parent } = wanted;
-  const refusal = overLimit(state, parent);
+  const refusal = tooDeep(state, parent.depth + 1) ?? tooMany(state);
   if (refusal !== undefined) return err(refusal);
+  const above = parent.depth === 0 ? [] : state.seats.get(parent.id)?.way;
+  // fail-closed: what binds the one who asks binds whom it starts, and here nobody knows it.
+  if (above === undefined) return err('the agent that asks for it is not there any more');
   state.starting++;
   try {
     const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
@@ -128,6 +132,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
       readState: place.readState ?? readState.clone(),
       parentModel: roster.find(parent.id)?.model,
       earlier: undefined,
+      above,
     });
   } finally {
     state.starting--;
@@ -138,12 +143,15 @@ async function equipped(world: ChildWorld, request: SpawnRequest): Promise<Spawn
   return { ...request, definition: await world.equip(request.definition) };
 }
 
+/** Why there can be no agent this deep. */
+function tooDeep({ parts }: State, depth: number): string | undefined {
+  if (depth <= parts.limits().depth) return undefined;
+  return `agents are nested ${depth - 1} deep already, which is the limit. Do not try again: do the work yourself`;
+}
+
 /** Why there can be no agent more. */
-function overLimit({ parts, roster, starting }: State, parent: AgentRef): string | undefined {
-  const { depth, concurrency } = parts.limits();
-  if (parent.depth >= depth) {
-    return `agents are nested ${parent.depth} deep already, which is the limit. Do not try again: do the work yourself`;
-  }
+function tooMany({ parts, roster, starting }: State): string | undefined {
+  const { concurrency } = parts.limits();
   if (roster.running().length + starting >= concurrency) {
     return `${concurrency} agents are running, which is the limit. Do not try again before one of them has ended`;
   }
@@ -178,8 +186,8 @@ async function placeFor(
 ): Promise<Result<ChildPlace, string>> {
   const made = await world.workspaceFor?.(request, ref, workspace);
   if (made !== undefined) return made;
-  const { isolation, definition } = request;
-  const wanted = isolation ?? definition.isolation ?? definition.workspace.kind;
+  const { isolation, definition, reopen } = request;
+  const wanted = reopen ?? isolation ?? definition.isolation ?? definition.workspace.kind;
   // fail-closed: work that was to be kept apart is not done in the midst of everything.
   if (wanted !== 'inherit') return err(`its workspace (${wanted}) cannot be made here`);
   const own = createWorkspace(workspace.roots);
@@ -194,6 +202,7 @@ interface Start {
   readonly readState: CloneableReadState;
   readonly parentModel: string | undefined;
   readonly earlier: EarlierTalk | undefined;
+  readonly above: readonly Hold[];
 }
 
 /** A place that was made for an agent that cannot be started is taken back. */
@@ -206,13 +215,18 @@ async function begin(state: State, wanted: Start): Promise<Result<AgentTask, str
 /** All that can be refused is refused here; then it runs. */
 function start(state: State, begin: Start): Result<AgentTask, string> {
   const { world, limits } = state.parts;
-  const { request, ref, place } = begin;
+  const { request, ref, place, above } = begin;
   const { definition } = request;
+  // fail-closed: answers, fences and budgets go by the path; two with one would share them.
+  if (state.roster.running().some((task) => task.ref.path === ref.path)) {
+    return err(`another agent runs as ${ref.path} just now`);
+  }
   const made = makeUpOf(world, begin, { depth: limits().depth });
   if (!made.ok) return made;
-  const budget = world.budgetFor?.(ref, definition);
+  const budget = world.budgetFor?.(ref, definition, { again: begin.earlier !== undefined });
   if (budget?.ok === false) return budget;
-  const fence = world.fences.raise(ref, definition);
+  const way = [...above, holdOf(definition, ref)];
+  const fence = world.fences.raise(ref, definition, above);
   if (!fence.ok) {
     budget?.value.close();
     return fence;
@@ -223,7 +237,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     budget?.value.close();
     return err(refusal);
   }
-  const leave = world.permissions.admit(ref, definition.permissionMode);
+  const leave = world.permissions.admit(ref, modesOf(way));
   const order: ChildOrder = {
     ref,
     definition,
@@ -235,6 +249,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     ...made.value,
     budget: budget?.value,
     output: world.output(ref.id),
+    above,
+    once: request.admit !== undefined,
     ...(begin.earlier === undefined ? {} : { earlier: begin.earlier }),
   };
   const task = createChildTask(order, {
@@ -242,10 +258,11 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     uuid: world.clock.uuid,
     signal: ref.background ? undefined : request.signal,
   });
-  state.seats.set(ref.id, { task, workspace: place.workspace, readState: begin.readState });
+  const { readState } = begin;
+  state.seats.set(ref.id, { task, workspace: place.workspace, readState, way });
   state.roster.add(task, request.name);
   state.parts.deliveries.started(task);
-  announce(state, task, request);
+  announce({ world, roster: state.roster }, task, request);
   void run(state, { order, task, undo: [fence.value, leave, () => budget?.value.close()] });
   return ok(task);
 }
@@ -265,7 +282,7 @@ async function run(
   state.roster.ended(task);
   // Safe from a crash before anybody hears of it.
   deliveries.ended(report, task);
-  conclude(state, task, report);
+  conclude({ world, roster: state.roster }, task, report);
   for (const listener of state.listeners) listener(report, task);
   // fail-safe order: it is settled before anybody is told, so that nobody waits for it any more.
   task.settle(report);
@@ -282,90 +299,63 @@ function heirOf({ seats, roster }: State, { parentId }: AgentRef): AgentRef {
   return MAIN_AGENT;
 }
 
-function announce(state: State, task: ChildTask, { prompt, toolUseId }: SpawnRequest): void {
-  const { emit } = state.parts.world;
-  if (task.ref.background) tellBackground(state);
-  emit({
-    type: 'task_started',
-    taskId: task.id,
-    toolUseId,
-    description: task.description,
-    agent: task.ref,
-    prompt,
-  });
+interface Resumption {
+  readonly id: string;
+  readonly prompt: string;
+  readonly from: AgentRef;
 }
 
-function conclude(state: State, task: ChildTask, report: AgentReport): void {
-  const { emit, clock } = state.parts.world;
-  const { end, account, agent } = report;
-  const status = statusOf(end);
-  emit({
-    type: 'task_updated',
-    taskId: task.id,
-    status: status === 'stopped' ? 'killed' : status,
-    endTime: clock.now(),
-    ...(status === 'failed' && 'reason' in end ? { error: end.reason } : {}),
-  });
-  if (agent.background) tellBackground(state);
-  emit({
-    type: 'task_finished',
-    taskId: task.id,
-    toolUseId: agent.spawnedBy ?? '',
-    status,
-    outputFile: task.outputFile,
-    summary: task.description,
-    usage: {
-      totalTokens: account.lastTokens ?? 0,
-      toolUses: account.toolUses,
-      durationMs: Math.round(account.seconds * 1000),
-    },
-  });
-}
-
-function tellBackground({ parts, roster }: State): void {
-  const tasks = roster
-    .running()
-    .filter(({ ref }) => ref.background)
-    .map(({ id, description, ref }) => ({
-      taskId: id,
-      taskType: 'local_agent' as const,
-      description,
-      agentType: ref.type,
-    }));
-  parts.world.emit({ type: 'background_tasks', tasks });
-}
-
-async function resume(
-  state: State,
-  { id, prompt, from }: { id: string; prompt: string; from: AgentRef },
-): Promise<Result<AgentTask, string>> {
-  const { parts, roster } = state;
-  const known = roster.find(id);
-  if (known !== undefined && known.report() === undefined) return err(`${id} still runs`);
-  const end = known?.report()?.end;
-  if (end?.kind === 'cancelled' && end.by === 'person') {
-    return err(`${id} was stopped by a person, who alone can go on with it`);
+/** Of several who go on with one agent at once the first does, and the others speak to it. */
+async function resume(state: State, wanted: Resumption): Promise<Result<AgentTask, string>> {
+  const { parts, roster, seats, resuming } = state;
+  const id = roster.find(wanted.id)?.id ?? wanted.id;
+  for (let begun = resuming.get(id); begun !== undefined; begun = resuming.get(id)) {
+    const other = await begun.catch(() => undefined);
+    const content = [{ type: 'text' as const, text: wanted.prompt }];
+    const message = { uuid: parts.world.clock.uuid(), content, meta: true };
+    if (other?.ok === true && seats.get(id)?.task.hear(message) === true) return other;
   }
-  const earlier = await parts.earlier(known?.id ?? id);
+  const refusal = whyNotNow(state, id) ?? tooMany(state);
+  if (refusal !== undefined) return err(refusal);
+  state.starting++;
+  const begun = goOn(state, { ...wanted, id });
+  resuming.set(id, begun);
+  try {
+    return await begun;
+  } finally {
+    resuming.delete(id);
+    state.starting--;
+  }
+}
+
+function whyNotNow({ roster }: State, id: string): string | undefined {
+  const known = roster.find(id);
+  if (known !== undefined && known.report() === undefined) return `${id} still runs`;
+  const end = known?.report()?.end;
+  if (end?.kind !== 'cancelled' || end.by !== 'person') return undefined;
+  return `${id} was stopped by a person, who alone can go on with it`;
+}
+
+async function goOn(
+  state: State,
+  { id, prompt, from }: Resumption,
+): Promise<Result<AgentTask, string>> {
+  const { parts } = state;
+  const earlier = await parts.earlier(id);
   if (earlier === undefined) return err(`there is no agent ${id}`);
+  const refusal = notResumable(earlier, from) ?? tooDeep(state, earlier.ref.depth);
+  if (refusal !== undefined) return err(refusal);
   const definition = await parts.find(earlier.ref.type);
   if (definition === undefined) return err(`there is no agent of the type ${earlier.ref.type} now`);
   if (definition.oneShot === true) return err(`agents of the type ${definition.name} end for good`);
-  const ref: AgentRef = { ...earlier.ref, background: true };
+  const ref: AgentRef = {
+    ...earlier.ref,
+    background: true,
+    ...(definition.trusted === false ? { untrusted: true as const } : {}),
+  };
   const parent = { ...from, id: ref.parentId ?? from.id };
   const { workspace, readState } = seatOf(state, parent);
-  const wanted: SpawnRequest = {
-    definition,
-    ...(definition.name === FORK_TYPE ? { fork: true as const } : {}),
-    description: earlier.description,
-    prompt,
-    parent: from,
-    toolUseId: ref.spawnedBy ?? '',
-    ...(ref.name === undefined ? {} : { name: ref.name }),
-    model: earlier.model,
-    background: true,
-    signal: new AbortController().signal,
-  };
+  const wanted = requestAgain(earlier, { definition, prompt, from });
   const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
@@ -376,5 +366,6 @@ async function resume(
     readState: made.value.readState ?? readState.clone(),
     parentModel: undefined,
     earlier: earlier.talk,
+    above: earlier.above ?? [],
   });
 }

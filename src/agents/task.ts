@@ -18,6 +18,8 @@ export interface SpawnRequest {
   readonly effort?: string;
   readonly background: boolean;
   readonly isolation?: 'worktree';
+  /** The directory that it had and goes back to. */
+  readonly reopen?: string;
   /** It is a copy of its parent; `definition` stands for whatever that one is. */
   readonly fork?: true;
   /** Texts of hooks for the new agent. */

@@ -69,6 +69,26 @@ export async function openAgentWorkspace(
   }
 }
 
+/** The very directory that an agent had before, whoever goes on with it now. */
+export async function reopenWorkspace(
+  fs: FileSystem,
+  { path, agent, parent }: { path: string; agent: AgentRef; parent: Workspace },
+): Promise<Opening> {
+  const found = await fs.stat(path);
+  // fail-closed: what has its name now need not be its place.
+  if (found?.kind !== 'directory' || (await fs.realPath(path)) !== path) {
+    return err(`its workspace ${path} is not there any more, or leads elsewhere`);
+  }
+  const { isolation } = agent;
+  return ok({
+    // Apart from the main checkout, it does not get that one's directories from whoever goes on with it.
+    workspace: confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
+    ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
+    parentPathsHidden: isolation === 'worktree',
+    close: async () => undefined,
+  });
+}
+
 /** The parent's place, with steps of its own in it. */
 function inherited({ parent, parentRef }: WorkspaceRequest): OpenedWorkspace {
   const { isolation, workspace } = parentRef;

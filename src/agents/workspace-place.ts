@@ -9,7 +9,12 @@ import type { ChildPlace } from './child-world.js';
 import type { AgentReport } from './report.js';
 import { watchStrays } from './strays.js';
 import type { SpawnRequest } from './task.js';
-import { type OpenedWorkspace, openAgentWorkspace, type WorkspaceDeps } from './workspace-open.js';
+import {
+  type OpenedWorkspace,
+  openAgentWorkspace,
+  reopenWorkspace,
+  type WorkspaceDeps,
+} from './workspace-open.js';
 import { createGit } from './worktree-git.js';
 import { worktreeSettings } from './worktree-settings.js';
 
@@ -35,17 +40,22 @@ export function createChildPlaces(parts: PlaceParts) {
   const { fs, ledger, projectDir, hooks } = parts;
   const git = createGit(parts);
   return async (
-    request: Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal'>,
+    request: Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal' | 'reopen'>,
     agent: AgentRef,
     parent: Workspace,
   ): Promise<Result<OpenedPlace, string> | undefined> => {
-    const { definition, isolation } = request;
+    const { definition, isolation, reopen } = request;
     // One that is gone on with goes back to its own tree.
     const isBack = agent.isolation === 'worktree' && agent.workspace !== request.parent.workspace;
     const isApart = isolation === 'worktree' || definition.isolation === 'worktree' || isBack;
     const isFenced = request.parent.workspace !== undefined;
-    if (!isApart && definition.workspace.kind === 'inherit' && !isFenced) return undefined;
+    const isInherited = !isApart && definition.workspace.kind === 'inherit' && !isFenced;
+    if (reopen === undefined && isInherited) return undefined;
     try {
+      if (reopen !== undefined) {
+        const again = await reopenWorkspace(fs, { path: reopen, agent, parent });
+        return again.ok ? ok(await placeOf(again.value)) : again;
+      }
       const settings = worktreeSettings(parts.settings?.());
       const opened = await openAgentWorkspace(
         { ...parts, git, settings, hooks },

@@ -18,11 +18,18 @@ export interface SessionBudgetParts
 /** The budgets of a session: of the main agent and of all that it starts. */
 export interface SessionBudget {
   readonly main: AgentSpending;
-  /** For an agent that is about to start. An error says which budget does not allow it. */
-  open(ref: AgentRef, limits: BudgetLimits): Result<AgentSpending, string>;
+  /** For an agent that is about to start, `again`: to go on. An error says which budget does not allow it. */
+  open(
+    ref: AgentRef,
+    limits: BudgetLimits,
+    how?: { readonly again: boolean },
+  ): Result<AgentSpending, string>;
   /** What every agent used by itself. The rows add up to the total. */
   rows(): readonly AccountRow[];
 }
+
+/** Agents whose rows say who they were. */
+const MOST_KNOWN = 1_000;
 
 export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
   const { ledger, message, ...rest } = parts;
@@ -35,10 +42,11 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
   const known = new Map<string, AgentRef>([[MAIN_AGENT.path, MAIN_AGENT]]);
   return {
     main: createSpending(tree.main, spending, { isChild: false }),
-    open(ref, limits) {
-      const account = tree.open(ref, limits);
+    open(ref, limits, how) {
+      const account = tree.open(ref, limits, how);
       if (!account.ok) return err(account.error);
-      known.set(ref.path, ref);
+      // More than there are rows for are not told apart.
+      if (known.size < MOST_KNOWN) known.set(ref.path, ref);
       return ok(createSpending(account.value, spending, { isChild: true }));
     },
     rows: () => accountRows(ledger, (path) => known.get(path)),

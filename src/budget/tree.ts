@@ -19,17 +19,27 @@ export interface BudgetTreeOptions {
  */
 export interface BudgetTree {
   readonly main: BudgetAccount;
-  /** For a new agent, or one that is gone on with. An error says why there can be none. */
-  open(ref: Pick<AgentRef, 'id' | 'path'>, limits: BudgetLimits): Result<BudgetAccount, string>;
+  /** For a new agent, or one that goes on (`again`). An error says why there can be none. */
+  open(
+    ref: Pick<AgentRef, 'id' | 'path'>,
+    limits: BudgetLimits,
+    how?: { readonly again: boolean },
+  ): Result<BudgetAccount, string>;
   /** Budgets that are remembered, for tests. */
   size(): number;
 }
+
+/** Budgets of agents that have ended, which are remembered in case that these go on. */
+export const MOST_ENDED_BUDGETS = 4_096;
 
 export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOptions): BudgetTree {
   const now = clock.monotonic;
   const root = createNode({ id: 'main', path: 'main', limits, below, now });
   /** By path: what an agent there draws on, its own budget last. */
   const chains = new Map<string, readonly Node[]>();
+  /** Paths of agents that have ended and whose budgets are remembered, the oldest first. */
+  const ended = new Set<string>();
+  let hasForgotten = false;
   const waiting = new Set<() => void>();
   const wake = (): void => {
     for (const one of [...waiting]) one();
@@ -39,7 +49,11 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
   const main = createAccount({ own: root, chain: rootChain, waiting, wake });
   return {
     main,
-    open(ref, own) {
+    open(ref, own, { again: goesOn } = { again: false }) {
+      // fail-closed: what it, or one above it, has used up is not known, and must not count as nothing.
+      if (goesOn && hasForgotten && mayBeForgotten(chains, ref.path, own)) {
+        return err(`what was used up at ${ref.path} is not known any more`);
+      }
       const above = chainAbove(chains, ref.path);
       const known = chains.get(ref.path)?.at(-1);
       const again = known?.id === ref.id ? known : undefined;
@@ -49,6 +63,7 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
       const node = again ?? createNode({ ...ref, limits: own, below: {}, now });
       const chain = hasLimit(own) ? [...above, node] : above;
       chains.set(ref.path, chain);
+      ended.delete(ref.path);
       const account = createAccount({ own: node, chain, waiting, wake });
       account.enter();
       let isOpen = true;
@@ -60,13 +75,34 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
           account.close();
           account.leave();
           // What was used stays used when the agent is gone on with; without limits nobody asks.
-          if (!hasLimit(own) && chains.get(ref.path) === chain) chains.delete(ref.path);
+          if (chains.get(ref.path) === chain) {
+            if (hasLimit(own)) ended.add(ref.path);
+            else chains.delete(ref.path);
+          }
+          for (const path of ended) {
+            if (ended.size <= MOST_ENDED_BUDGETS) break;
+            ended.delete(path);
+            chains.delete(path);
+            hasForgotten = true;
+          }
           wake();
         },
       });
     },
     size: () => chains.size,
   };
+}
+
+/** Whether a budget that this agent draws on may be among those that are not remembered. */
+function mayBeForgotten(
+  chains: ReadonlyMap<string, readonly Node[]>,
+  path: string,
+  own: BudgetLimits,
+): boolean {
+  const steps = path.split('/');
+  const above = steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'));
+  const drawn = hasLimit(own) ? [...above, path] : above;
+  return drawn.some((one) => !chains.has(one));
 }
 
 /** What the nearest known ancestor draws on. Agents without limits are forgotten once they end. */

@@ -10,8 +10,8 @@ export interface WebFetchOptions {
   readonly connectTimeoutMs?: number;
   /** Bytes of a body that is no event stream. Default 64 MiB. */
   readonly maxBodyBytes?: number;
-  /** Bytes of one line of an event stream. Default 16 MiB. */
-  readonly maxLineBytes?: number;
+  /** Bytes of one event of an event stream, with all its lines. Default 16 MiB. */
+  readonly maxEventBytes?: number;
 }
 
 /** The part of `fetch` that clients of a protocol need. Rejects with `HttpError`. */
@@ -19,7 +19,7 @@ export type WebFetch = (url: string | URL, init?: RequestInit) => Promise<Respon
 
 const CONNECT_TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 /** Shorter than servers keep idle connections, so that none is written to while it is being closed. */
 const IDLE_SOCKET_MS = 4000;
 
@@ -148,7 +148,7 @@ function toResponse(
   }
   const isEvents = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
   const limit = isEvents
-    ? lineLimit(options.maxLineBytes ?? MAX_LINE_BYTES)
+    ? eventLimit(options.maxEventBytes ?? MAX_EVENT_BYTES)
     : totalLimit(options.maxBodyBytes ?? MAX_BODY_BYTES);
   const statusText = (incoming.statusMessage ?? '').replace(/[^\x20-\x7e]/g, '');
   return new Response(bodyOf(incoming, target, limit), { status, statusText, headers });
@@ -165,14 +165,40 @@ function totalLimit(max: number): Limit {
   };
 }
 
-function lineLimit(max: number): Limit {
-  let open = 0;
+/** An event ends with an empty line; until then its reader keeps all of it. Comments are not kept. */
+function eventLimit(max: number): Limit {
+  /** Of the whole lines of the event, and of the line that is not whole yet. */
+  let kept = 0;
+  let line = 0;
+  let isComment = false;
+  let isBlank = true;
+  const take = (chunk: Buffer, from: number, to: number): void => {
+    if (line === 0 && to > from) isComment = chunk[from] === COLON;
+    // A line of nothing but a carriage return is empty too.
+    isBlank = isBlank && (to === from || (line === 0 && to - from === 1 && chunk[from] === CR));
+    line += to - from;
+  };
   return (chunk) => {
-    const end = chunk.lastIndexOf(10);
-    open = end === -1 ? open + chunk.length : chunk.length - end - 1;
-    return open <= max;
+    for (let from = 0; from < chunk.length; ) {
+      const end = chunk.indexOf(LF, from);
+      take(chunk, from, end === -1 ? chunk.length : end);
+      // fail-closed: what has no end is not taken in to its end.
+      if (kept + line > max) return false;
+      if (end === -1) break;
+      if (isBlank) kept = 0;
+      else if (!isComment) kept += line + 1;
+      line = 0;
+      isComment = false;
+      isBlank = true;
+      from = end + 1;
+    }
+    return true;
   };
 }
+
+const LF = 10;
+const CR = 13;
+const COLON = 58;
 
 function bodyOf(
   incoming: http.IncomingMessage,

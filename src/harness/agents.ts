@@ -10,6 +10,7 @@ import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
+import { createTypeRules } from '../agents/type-rules.js';
 import { reminder } from '../context/reminders.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
@@ -17,7 +18,8 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
 import type { InputMessage } from '../loop/types.js';
-import type { GateExtension } from '../permissions/open.js';
+import type { GateExtension, Permissions } from '../permissions/open.js';
+import { NO_RULES } from '../permissions/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseYaml } from '../skills/parse-yaml.js';
@@ -96,6 +98,27 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   let taken: () => readonly string[] = () => [];
   const servers = openAgentServers(config, ground, { ...parts, taken: () => taken() });
   const memories = openAgentMemories(config, ground, hooks.tell);
+  const startAgent = agentTool({
+    book,
+    runtime: running,
+    words,
+    forks,
+    backgroundIsOff: () =>
+      env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
+        ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
+        : undefined,
+  });
+  let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
+  const types = createTypeRules({
+    book,
+    tool: () => startAgent,
+    fence: fences.guard,
+    fs,
+    home: homeDirectory(env),
+    workspace: ground.workspace,
+    rules: (agent) => gate?.rules(agent) ?? NO_RULES,
+    mode: (agent) => gate?.mode(agent) ?? 'default',
+  });
   const extension: GateExtension = {
     ...servers.extension,
     resolvers: [memories.resolver],
@@ -104,24 +127,13 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       forkGuard,
       workspaces.guard,
       fences.guard,
+      types.guard,
       ...servers.extension.guards,
       ...arrival.guards(() => runtime),
     ],
     rules: fences.rules,
   };
-  const tools: AnyTool[] = [
-    agentTool({
-      book,
-      runtime: running,
-      words,
-      forks,
-      backgroundIsOff: () =>
-        env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
-          ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
-          : undefined,
-    }),
-    ...arrival.tools,
-  ];
+  const tools: AnyTool[] = [startAgent, ...arrival.tools];
   return {
     book,
     extension,
@@ -133,12 +145,14 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** The tools of an agent that runs; undefined: of the session. */
     poolOf: (agent: AgentRef | undefined) =>
       agent === undefined ? undefined : pools.get(agent.id),
-    /** The kinds that a model with these tools may start. */
-    async listing(pool: ToolPool): Promise<string | undefined> {
+    /** The kinds that an agent with these tools may start. */
+    async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
       if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
-      const copies = forks();
-      const listed = await book.list();
-      const text = agentsReminder(copies === undefined ? listed : [...listed, copies]);
+      const listed: AgentDefinition[] = [];
+      for (const definition of [...(await book.list()), ...[forks() ?? []].flat()]) {
+        if ((await types.forbids(agent, definition)) === undefined) listed.push(definition);
+      }
+      const text = agentsReminder(listed);
       return text === undefined ? undefined : reminder(text);
     },
     /** What exists only once the gate does. */
@@ -148,6 +162,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         'hooks' | 'log' | 'fences' | 'pools' | 'minds' | 'memories' | 'listing' | 'heard'
       >,
     ): void {
+      gate = lent.hands.permissions;
       const world = openChildWorld(config, ground, {
         ...lent,
         ...parts,
@@ -155,7 +170,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         pools,
         minds,
         memories,
-        listing: (pool) => this.listing(pool),
+        listing: (pool, agent) => this.listing(pool, agent),
         heard: arrival.heard,
         more: {
           workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger),
@@ -172,7 +187,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
         earlier: (id) => earlierAgent(log, id),
       });
-      lent.skills.lendFork(forkRunner({ book, runtime: running, words }));
+      lent.skills.lendFork(forkRunner({ book, runtime: running, words, forbids: types.forbids }));
     },
     /** What the main agent sends, which its copies send too. */
     knows(mind: AgentMind): void {

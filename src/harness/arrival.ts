@@ -99,7 +99,9 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     },
     /** The session is taken up again. */
     async resumed(): Promise<void> {
-      owed = await deliveries.recover();
+      owed = await deliveries.recover((agents) =>
+        runtime().reserve(agents.map(({ path }) => path)),
+      );
     },
     /** What the session still owed, for the first run. */
     takeOwed(): readonly InputMessage[] {

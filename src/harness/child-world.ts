@@ -16,6 +16,7 @@ import { createAppendLog } from '../env/append-log.js';
 import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { createRecorder } from '../session/recorder.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { Invoke } from '../tools/invocation.js';
@@ -46,8 +47,8 @@ export interface ChildWorldParts {
   readonly memories: AgentMemories;
   /** What the agents that run send, by their ids. */
   readonly minds: Map<string, AgentMind>;
-  /** The kinds of agents that one with these tools may start. */
-  listing(pool: ToolPool): Promise<string | undefined>;
+  /** The kinds of agents that this one with these tools may start. */
+  listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
   /** What an agent has recorded just now. */
   heard(event: Parameters<ChildWorld['emit']>[0]): void;
   /** Of other parts of the session: workspaces, budgets, servers. */
@@ -199,7 +200,7 @@ async function opening(
     hasSkills ? await listedSkills(skills, contextWindow, hooks.tell) : undefined,
     // Who is told by name that it may start others is told whom.
     definition.tools?.some((entry) => bareName(entry) === AGENT_TOOL) === true
-      ? await listing(pool)
+      ? await listing(pool, ref)
       : undefined,
     mcp?.announcement(pool),
     ...(await skills.preload(definition.skills, ref, signal)).map(reminder),

@@ -1,5 +1,6 @@
 import { AGENT_MARK } from '../agents/child-log.js';
-import type { EarlierAgent } from '../agents/spawn.js';
+import type { EarlierAgent } from '../agents/resume.js';
+import { readWay } from '../agents/way-down.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { isSafeId } from '../session/session-id.js';
 import { isRecord } from '../util/own.js';
@@ -15,7 +16,7 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
     (entry) => entry.type === 'attachment' && entry.attachment.type === AGENT_MARK,
   );
   if (mark?.type !== 'attachment') return undefined;
-  const { agent, description, model } = mark.attachment;
+  const { agent, description, model, above, once } = mark.attachment;
   // fail-closed: without knowing who it was, nobody could say what it may do.
   if (!isRef(agent) || agent.id !== id) return undefined;
   const { loadConversation } = await import('../session/resume.js');
@@ -24,6 +25,8 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
     ref: agent,
     description: typeof description === 'string' ? description : agent.type,
     model: typeof model === 'string' ? model : '',
+    above: readWay(above, agent.depth),
+    once: once === true,
     talk: {
       messages: conversation.messages,
       parentUuid: conversation.lastUuid,

@@ -11,10 +11,20 @@ export function forkRunner(parts: {
   readonly book: Pick<AgentBook, 'resolve'>;
   runtime(): AgentRuntime;
   readonly words: ReportWords;
+  /** Why this agent may start none of this kind. */
+  forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
 }): RunFork {
   return async (task) => {
     const found = await parts.book.resolve(task.agentType ?? DEFAULT_AGENT);
     if (!found.ok) return { kind: 'refused', reason: found.error };
+    // fail-closed: a rule for agents of a type holds however one is started.
+    const forbidden = await parts.forbids(task.parent, found.value);
+    if (forbidden !== undefined) {
+      return {
+        kind: 'refused',
+        reason: `no agent ${found.value.name} may be started: ${forbidden}`,
+      };
+    }
     let withdraw: () => void = () => undefined;
     let refusal: string | undefined;
     const definition: AgentDefinition = withHooks(found.value, task.hooks);

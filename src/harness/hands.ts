@@ -196,6 +196,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     pool: builtins.pool,
     agent: MAIN_AGENT,
     workspace,
+    ...(config.runsAs?.asks === 'deny' ? { unattended: true } : {}),
     contextFor: contextOf(MAIN_AGENT, workspace, readState),
     onVerdict(call, tool, verdict) {
       builtins.validInput();

@@ -19,6 +19,13 @@ export async function asMainAgent(
   const found = await mainAgentOf(openKinds(config, ground), name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
+  const unkept = placeProblem(found.value);
+  // fail-closed: a session that works anywhere is not one that was to keep to a place.
+  if (unkept !== undefined) throw new PortcullisError('usage', unkept);
+  if (found.value.isolation !== undefined) {
+    const text = `the session runs as the agent ${name}, but not in a tree of its own: \`isolation\` is for agents that are started in a session`;
+    config.emit({ type: 'notice', level: 'warning', text });
+  }
   const runsAs = await openAgentMemories(config, ground, () => undefined).equip(found.value);
   const { model, effort, maxTurns } = runsAs;
   const wanted = model === undefined || model === 'inherit' ? undefined : model;
@@ -31,6 +38,13 @@ export async function asMainAgent(
     maxTurns: config.maxTurns ?? maxTurns,
     permissionMode: config.permissionMode ?? modeOf(runsAs),
   };
+}
+
+/** Why a session cannot run as this agent: it works where it was started, as a whole. */
+function placeProblem({ name, workspace }: AgentDefinition): string | undefined {
+  if (workspace.kind === 'inherit') return undefined;
+  const place = workspace.kind === 'directory' ? workspace.path : workspace.kind;
+  return `the session cannot run as the agent ${name}: its workspace (${place}) is for agents that are started in a session. Start the session in the directory that is meant, with an agent that names none`;
 }
 
 /** fail-closed: no file takes the gate away. */

@@ -25,6 +25,7 @@ import { sortedNames } from '../util/sorted-names.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import { oneAtATime, problemTeller } from './mcp-changes.js';
 import { createServerControl } from './mcp-control.js';
 import { hookCall } from './mcp-hook-call.js';
 
@@ -57,6 +58,7 @@ export interface StartTools {
 export function openServersOfSession(config: SessionConfig, ground: Ground, parts: ServerParts) {
   const { fs, stateDirectory } = ground;
   const { tell } = parts.hooks;
+  const tellProblems = problemTeller(tell);
   const listings = new Map<string, ServerListing>();
   const changed = new Map<string, readonly string[]>();
   const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
@@ -74,7 +76,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const listing = hasResources ? { ...found, hasResources } : found;
     listings.set(declaration.name, listing);
     changed.set(declaration.name, offered.changed);
-    for (const problem of offered.problems) tell(problem);
+    tellProblems(declaration.name, offered.problems);
     if (declaration.entry?.type !== 'sdk') {
       void cache.write(declaration, listing).catch((thrown: unknown) => {
         tell(`what "${declaration.name}" offers could not be remembered: ${messageOf(thrown)}`);
@@ -106,8 +108,8 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     declarations: parts.configuration.servers,
     open: (declaration) => lazyConnection(declaration, async () => (await maker())(declaration)),
     onChange(connection, change) {
-      if (change === 'tools') void ask(connection).then(arrived);
-      if (change === 'resources') void askForResources(connection).then(arrived);
+      if (change === 'tools') toolsChanged(connection);
+      if (change === 'resources') resourcesChanged(connection);
     },
   });
 
@@ -116,7 +118,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const { declaration } = connection;
     const listed = await connection.listTools();
     if (!listed.ok) {
-      tell(listed.error.message);
+      tellProblems(declaration.name, [listed.error.message]);
       return [];
     }
     const { instructions, serverInfo } = connection.status();
@@ -135,6 +137,12 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     listings.set(connection.declaration.name, { ...listing, hasResources: true });
     return resources([connection]);
   };
+  const toolsChanged = oneAtATime<ClientConnection>(async (connection) => {
+    arrived(await ask(connection));
+  });
+  const resourcesChanged = oneAtATime<ClientConnection>(async (connection) => {
+    arrived(await askForResources(connection));
+  });
   const firstTime = async (connections: readonly ClientConnection[]) => {
     const found = await Promise.all(
       connections.map(async (connection) => {

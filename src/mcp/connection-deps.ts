@@ -78,7 +78,7 @@ export interface ConnectionTimeouts {
   readonly idleMs: number;
   /** Until a server that says nothing to the new protocol's first question is spoken to in the old one. */
   readonly probeMs: number;
-  /** One page of a list. */
+  /** A whole list, with all its pages and attempts (`MCP_TIMEOUT`). */
   readonly listMs: number;
   /** Between the end of its input and the first signal. */
   readonly closeMs: number;
@@ -114,7 +114,7 @@ export function timeoutsFor(
     totalMs: hardMs ?? milliseconds(env.MCP_TOOL_TIMEOUT) ?? 100_000 * SECOND,
     idleMs: Math.max(idleMs, hardMs ?? 0),
     probeMs: Math.min((isStdio ? 2 : 10) * SECOND, connectMs / 3),
-    listMs: Math.max(30 * SECOND, connectMs),
+    listMs: connectMs,
     closeMs: SECOND,
     stillRunningMs: 30 * SECOND,
     progressGapMs: SECOND,

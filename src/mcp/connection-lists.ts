@@ -29,17 +29,23 @@ export class BadList extends Error {}
 export async function fetchList<K extends ListKind>(
   session: Session,
   kind: K,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  options: {
+    /** Milliseconds that are left for all pages together. */
+    left(): number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<readonly ListItems[K][]> {
   const offers = session.client.getServerCapabilities();
   if (offers?.[kind] === undefined) return [];
   const items: ListItems[K][] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
+    // fail-closed: a server that always has one more page does not hold up the rest.
+    if (page > 0 && options.left() <= 0) throw new BadList('too slow');
     const result = await session.client.request(
       { method: `${kind}/list`, params: cursor === undefined ? {} : { cursor } },
       AS_IT_IS,
-      { timeout: options.timeoutMs, signal: options.signal },
+      { timeout: Math.max(1, options.left()), signal: options.signal },
     );
     if (!isRecord(result) || !Array.isArray(result[kind])) throw new BadList('no list');
     for (const raw of result[kind]) {

@@ -233,6 +233,15 @@ class Connection implements ClientConnection {
     }
   }
 
+  async #sessionWithin(ms: number): Promise<Result<Session, SafeError>> {
+    if (ms === Number.POSITIVE_INFINITY) return this.#session();
+    try {
+      return await orAbort(this.#session(), AbortSignal.timeout(Math.ceil(ms)));
+    } catch {
+      return err(safeError(this.#words, 'connect-timeout', 'did not answer in time.'));
+    }
+  }
+
   async #run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
     const outcome = await runRequest(
       {
@@ -294,14 +303,18 @@ class Connection implements ClientConnection {
 
   async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
     let last: SafeError | undefined;
-    for (let attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
-      const session = await this.#session();
+    let until = Number.POSITIVE_INFINITY;
+    const left = (): number => until - this.#deps.clock.monotonic();
+    for (let attempt = 0; attempt < LIST_ATTEMPTS && left() > 0; attempt++) {
+      const session = await this.#sessionWithin(left());
       if (!session.ok) {
-        last = session.error;
+        last ??= session.error;
         break;
       }
+      // One time limit for all pages and attempts; to connect for the first time has its own.
+      if (attempt === 0) until = this.#deps.clock.monotonic() + this.#link.timeouts.listMs;
       try {
-        const options = { timeoutMs: this.#link.timeouts.listMs, signal: this.#link.ending };
+        const options = { left, signal: this.#link.ending };
         const items = await fetchList(session.value, kind, options);
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);

@@ -4,6 +4,7 @@ import type { McpLibrary } from './library.js';
 import { discover } from './oauth-discovery.js';
 import { reasonOf } from './oauth-failure.js';
 import { scopesToAsk } from './oauth-scopes.js';
+import { secretRefusal } from './oauth-secret.js';
 import { authRecord, tokensFrom } from './oauth-tokens.js';
 import type { Challenge, MachineGrant, RemoteDeclaration } from './oauth-types.js';
 import type { StoredAuth } from './token-store.js';
@@ -14,12 +15,20 @@ export async function signInAsMachine(context: {
   readonly declaration: RemoteDeclaration;
   readonly challenge: Challenge;
   readonly grant: MachineGrant;
+  /** What is kept from before: which authorization server knows the secret. */
+  readonly stored: StoredAuth | undefined;
   readonly fetch: FetchLike;
   readonly now: () => number;
 }): Promise<Result<StoredAuth, string>> {
   const { library, declaration, grant } = context;
   try {
     const found = await discover(library, declaration, context);
+    const { stored } = context;
+    const refusal =
+      grant.kind === 'client-secret'
+        ? secretRefusal(declaration, found, { stored, byPerson: false })
+        : undefined;
+    if (refusal !== undefined) return err(refusal);
     const scope = scopesToAsk({
       pinned: declaration.entry.oauth?.scopes,
       challenged: context.challenge.scope,

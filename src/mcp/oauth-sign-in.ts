@@ -7,6 +7,7 @@ import { discover } from './oauth-discovery.js';
 import { reasonOf } from './oauth-failure.js';
 import { addressRefusal } from './oauth-fetch.js';
 import { scopesToAsk } from './oauth-scopes.js';
+import { secretRefusal } from './oauth-secret.js';
 import { authRecord, tokensFrom } from './oauth-tokens.js';
 import type {
   Challenge,
@@ -40,6 +41,12 @@ export async function signInWithPerson(
   let visit: SignInVisit | undefined;
   try {
     const found = await discover(library, declaration, context);
+    const { stored } = context;
+    const refusal =
+      declaration.entry.oauth?.clientSecret === undefined
+        ? undefined
+        : secretRefusal(declaration, found, { stored, byPerson: true });
+    if (refusal !== undefined) return err(refusal);
     const scope = scopesToAsk({
       pinned: declaration.entry.oauth?.scopes,
       challenged: context.challenge.scope,

@@ -188,11 +188,14 @@ class RemoteServerAuth {
     }
     return await this.#once(async () => {
       if (machine === undefined) return err('there is no grant');
+      const stored = await this.#store.read(this.#key);
+      if (!stored.ok) return stored;
       return await signInAsMachine({
         library: await this.#library(),
         declaration: this.#declaration,
         challenge,
         grant: machine,
+        stored: stored.value,
         fetch: this.#fetch,
         now: () => this.#now(),
       });

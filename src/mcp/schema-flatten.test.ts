@@ -100,3 +100,44 @@ describe('a schema as one object', () => {
     expect(flattenSchema(root).ok).toBe(false);
   });
 });
+
+describe('a short schema that stands for a huge one', () => {
+  const many = (count: number, part: unknown) => Array.from({ length: count }, () => part);
+
+  it.each([
+    ['anyOf', 'anyOf'],
+    ['allOf', 'allOf'],
+    ['anyOf', 'allOf'],
+    ['oneOf', 'anyOf'],
+  ])('is refused: %s in %s', (inner, outer) => {
+    const parts = many(64, { $ref: '#/$defs/A' });
+    const schema = { type: 'object', $defs: { A: { [inner]: parts } }, [outer]: parts };
+    expect(flattenSchema(schema)).toMatchObject({ ok: false });
+  });
+
+  it('is refused as a whole: what an alternative hides is not left out', () => {
+    const parts = many(64, { $ref: '#/$defs/A' });
+    const made = flattenSchema({
+      type: 'object',
+      $defs: { A: { anyOf: parts } },
+      anyOf: [{ properties: { a: text } }, ...parts.slice(1)],
+    });
+    expect(made).toEqual({ ok: false, error: 'its alternatives are too many' });
+  });
+
+  it('is refused for its parameters too', () => {
+    const names = Array.from({ length: 2_000 }, (_, at) => [`p${at}`, {}]);
+    const A = { properties: Object.fromEntries(names) };
+    const schema = { type: 'object', $defs: { A }, anyOf: many(64, { $ref: '#/$defs/A' }) };
+    expect(flattenSchema(schema)).toMatchObject({ ok: false });
+  });
+
+  it('is not what people write: 64 alternatives of ten parameters', () => {
+    const anyOf = Array.from({ length: 64 }, (_, at) => ({
+      properties: Object.fromEntries(
+        Array.from({ length: 10 }, (_one, index) => [`p${index}`, { const: at }]),
+      ),
+    }));
+    expect(flattenSchema({ type: 'object', anyOf }).ok).toBe(true);
+  });
+});

@@ -206,7 +206,8 @@ function merged(
       const list = isRecord(before) ? own(before, how) : undefined;
       const isOurs = Array.isArray(list) && Object.keys(before as object).length === 1;
       const known: readonly unknown[] = isOurs ? list : [before];
-      if (!known.some((one) => work.isSame(one, schema))) all.set(name, { [how]: [...known, schema] });
+      if (!known.some((one) => work.isSame(one, schema)))
+        all.set(name, { [how]: [...known, schema] });
     }
   }
   return all;

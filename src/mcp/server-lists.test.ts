@@ -51,6 +51,31 @@ const allow = (source: SettingSource, ...items: unknown[]) =>
 const deny = (source: SettingSource, ...items: unknown[]) =>
   [source, 'deniedMcpServers', items] as const;
 
+describe('a command that is allowed', () => {
+  const fence = [allow('managed', { serverCommand: ['git', 'mcp-ok'] })];
+  const withEnv = (name: string): McpEntry => ({
+    ...(stdio('git', 'mcp-ok') as McpEntry & { type: 'stdio' }),
+    env: { [name]: '/evilbin' },
+  });
+
+  it.each([
+    ...['PATH', 'Path', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'npm_config_registry', 'HOME'],
+    ...['PYTHONPATH', 'UV_INDEX_URL', 'PIP_INDEX_URL', 'GIT_EXEC_PATH', 'DYLD_INSERT_LIBRARIES'],
+    ...['HTTPS_PROXY', 'JAVA_TOOL_OPTIONS', 'DOCKER_HOST'],
+  ])('is another one with %s', (name) => {
+    expect(isBlocked(fence, 'g', withEnv(name))).toBe(true);
+    expect(isBlocked([allow('user', { serverName: 'g' })], 'g', withEnv(name))).toBe(false);
+    expect(isBlocked([], 'g', withEnv(name))).toBe(false);
+  });
+
+  it.each(['NODE_ENV', 'API_TOKEN', 'LOG_LEVEL', 'ANTHROPIC_API_KEY'])(
+    'is the same with %s',
+    (name) => {
+      expect(isBlocked(fence, 'g', withEnv(name))).toBe(false);
+    },
+  );
+});
+
 describe('lists of servers', () => {
   it('have three states: no list, an empty one, one with items', () => {
     expect(isBlocked([], 'a', stdio('x'))).toBe(false);

@@ -4,6 +4,7 @@ import type { SettingSource, Sourced } from '../util/sourced.js';
 import { originOf } from '../util/sourced.js';
 import { serverKey } from './config-names.js';
 import { expand, type Variables } from './expand.js';
+import { steersProgram } from './program-variables.js';
 import type { McpEntry } from './server.js';
 import { urlFits } from './server-lists-url.js';
 
@@ -63,8 +64,20 @@ export function blockedReason(lists: ServerLists, server: ListedServer): string 
   if (denies !== undefined) return `deniedMcpServers forbids it (${denies.origin})`;
   if (server.entry.type === 'sdk') return undefined;
   // fail-closed: a list that is there and does not name the server refuses it.
-  if (lists.fences.every((fence) => allowed(fence, server))) return undefined;
-  return 'allowedMcpServers does not list it';
+  if (!lists.fences.every((fence) => allowed(fence, server))) {
+    return 'allowedMcpServers does not list it';
+  }
+  const isByCommand = lists.fences.some((fence) => fence.some(({ by }) => by === 'command'));
+  return isByCommand ? otherProgram(server.entry) : undefined;
+}
+
+/** fail-closed: the same words with another PATH are another program than the one that was allowed. */
+function otherProgram(entry: McpEntry): string | undefined {
+  if (entry.type !== 'stdio') return undefined;
+  const name = Object.keys(entry.env).find(steersProgram);
+  return name === undefined
+    ? undefined
+    : `allowedMcpServers lists its command, and its env sets ${name}, which decides what that command runs`;
 }
 
 function denied(one: ListItem, { name, entry }: ListedServer): boolean {

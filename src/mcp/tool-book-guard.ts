@@ -1,6 +1,5 @@
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
-import type { ToolBookDeps } from './tool-book.js';
-import type { Entry, Page } from './tool-book-page.js';
+import type { Entry, Page, ToolBookDeps } from './tool-book-page.js';
 import { describeChange } from './tool-change.js';
 
 /** Calls that were refused are never made and would stay for ever. */

@@ -1,10 +1,32 @@
+import type { FileSystem } from '../env/fs.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { McpConnection } from './server.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
-import type { ApprovedTools } from './tool-approvals.js';
-import type { Offered, ToolBookDeps } from './tool-book.js';
+import type { ApprovedTools, ToolApprovals } from './tool-approvals.js';
 import { type ListedTool, listingOf, type ServerListing } from './tool-listing.js';
+
+export interface Offered {
+  /** Tools that were not known before. */
+  readonly tools: readonly AnyTool[];
+  /** Full names of tools whose definition is not the approved one. */
+  readonly changed: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export interface ToolBookDeps {
+  readonly fs: Pick<FileSystem, 'writeAtomic'>;
+  readonly approvals: Pick<ToolApprovals, 'read' | 'record'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Full names of the built-in tools. */
+  readonly builtinNames: readonly string[];
+  /** False: another book answers for the tool. Absent: this one does for all. */
+  covers?(tool: AnyTool): boolean;
+  /** A server was asked anew because one of its tools was called. */
+  onListing?(connection: McpConnection, listing: ServerListing, offered: Offered): void;
+  /** For people. */
+  tell(text: string): void;
+}
 
 /** One server. */
 export interface Page {
@@ -37,7 +59,11 @@ export interface Entry {
   gone: boolean;
 }
 
-export type Admit = (page: Page, name: string, toolUseId: string) => Promise<Result<Admission, string>>;
+export type Admit = (
+  page: Page,
+  name: string,
+  toolUseId: string,
+) => Promise<Result<Admission, string>>;
 
 export async function openPage(
   connection: McpConnection,
@@ -90,7 +116,11 @@ function watch(page: Page, connection: McpConnection): void {
 }
 
 /** The same server by another connection, or another one under its name. */
-export async function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Promise<Page> {
+export async function bind(
+  page: Page,
+  connection: McpConnection,
+  deps: ToolBookDeps,
+): Promise<Page> {
   if (page.connection !== connection) {
     const approved = await deps.approvals.read(connection.declaration);
     page.make?.();

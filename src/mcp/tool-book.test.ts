@@ -340,6 +340,35 @@ describe('a definition that has changed', () => {
     expect((await call('mcp__srv__t')).isError).toBe(false);
   });
 
+  it('is one under another spelling of its name, too, and back again', async () => {
+    const spelled = (name: string) => fakeServer([raw(name)]);
+    const first = await session(spelled('get_data'), YES);
+    await first.call('mcp__srv__get_data');
+    await first.book.close();
+    for (const [name, answer] of [
+      ['get.data', undefined],
+      ['get.data', 'allow'],
+      ['get_data', undefined],
+    ] as const) {
+      const fake = spelled(name);
+      const next = await session(fake, answer === undefined ? YES : { ...YES, answer });
+      expect(next.offered.changed).toEqual(['mcp__srv__get_data']);
+      expect((await next.call('mcp__srv__get_data')).isError).toBe(answer === undefined);
+      expect(fake.server.calls).toHaveLength(answer === undefined ? 0 : 1);
+      await next.book.close();
+    }
+  });
+
+  it('is not used by those who cannot ask', async () => {
+    await used();
+    const { book } = await session(fakeServer([raw('t')]), YES);
+    const vouched = async (tools: readonly RawTool[], name: string) =>
+      (await book.vouch(fakeServer(tools).connection, name)).ok;
+    expect(await vouched([raw('t'), raw('new')], 't')).toBe(true);
+    expect(await vouched([poisoned], 't')).toBe(false);
+    expect(await vouched([raw('t')], 'new')).toBe(false);
+  });
+
   it('is asked about when approvals are damaged', async () => {
     await used();
     const { readdirSync, writeFileSync } = await import('node:fs');

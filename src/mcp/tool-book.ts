@@ -1,4 +1,3 @@
-import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
@@ -7,7 +6,6 @@ import { err, ok, type Result } from '../util/result.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { McpConnection } from './server.js';
 import type { Admission } from './tool.js';
-import type { ToolApprovals } from './tool-approvals.js';
 import { definitionGuard, findingOf } from './tool-book-guard.js';
 import {
   askAnew,
@@ -15,33 +13,15 @@ import {
   type Entry,
   isChanged,
   newEntry,
+  type Offered,
   openPage,
   type Page,
+  type ToolBookDeps,
 } from './tool-book-page.js';
 import { planGuard, serverOfRuleGuard } from './tool-guards.js';
 import type { ServerListing } from './tool-listing.js';
 
-export interface Offered {
-  /** Tools that were not known before. */
-  readonly tools: readonly AnyTool[];
-  /** Full names of tools whose definition is not the approved one. */
-  readonly changed: readonly string[];
-  readonly problems: readonly string[];
-}
-
-export interface ToolBookDeps {
-  readonly fs: Pick<FileSystem, 'writeAtomic'>;
-  readonly approvals: Pick<ToolApprovals, 'read' | 'record'>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Full names of the built-in tools. */
-  readonly builtinNames: readonly string[];
-  /** False: another book answers for the tool. Absent: this one does for all. */
-  covers?(tool: AnyTool): boolean;
-  /** A server was asked anew because one of its tools was called. */
-  onListing?(connection: McpConnection, listing: ServerListing, offered: Offered): void;
-  /** For people. */
-  tell(text: string): void;
-}
+export type { Offered, ToolBookDeps } from './tool-book-page.js';
 
 /** The tools of all servers of a session, and which of their definitions somebody has agreed to. */
 export interface ToolBook {

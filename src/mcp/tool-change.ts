@@ -1,16 +1,30 @@
 import { structuredPatch } from '../util/diff.js';
+import { own } from '../util/own.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 
-const MOST_LINES = 8;
 const LINE_CHARS = 160;
+/** Of each part of a definition, so that none crowds out another. */
+const MOST_LINES = 4;
+/** What the model goes by comes first. */
+const ORDER = ['name', 'description', 'inputSchema', 'title', 'outputSchema', '_meta'];
 
 /** What is different in a definition, in a few lines for a person. */
 export function describeChange(before: RawTool | undefined, after: RawTool): string {
   if (before === undefined) return 'what it was before cannot be told';
-  const changed = structuredPatch(textOf(before), textOf(after), { context: 0 })
+  const old = definingParts(before);
+  const now = definingParts(after);
+  const parts = [...new Set([...ORDER, ...Object.keys(old), ...Object.keys(now)])];
+  return parts
+    .flatMap((part) => changeOf(textOf(part, own(old, part)), textOf(part, own(now, part))))
+    .join(' ⏎ ');
+}
+
+function changeOf(before: string, after: string): readonly string[] {
+  if (before === after) return [];
+  const changed = structuredPatch(before, after, { context: 0 })
     .flatMap(({ lines }) => lines)
     .filter((line) => !line.startsWith('\\'));
   const shown = changed.slice(0, MOST_LINES).map((line) => {
@@ -18,11 +32,12 @@ export function describeChange(before: RawTool | undefined, after: RawTool): str
     return text.length <= LINE_CHARS ? text : `${sliceWhole(text, 0, LINE_CHARS)}…`;
   });
   const rest = changed.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`and ${rest} more lines`] : [])].join(' ⏎ ');
+  return rest > 0 ? [...shown, `and ${rest} more lines`] : shown;
 }
 
 /** Keys in order, so that another order is no difference; a long text sentence by sentence. */
-function textOf(raw: RawTool): string {
+function textOf(part: string, given: unknown): string {
+  if (given === undefined) return '';
   const sorted = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(sorted);
     if (typeof value === 'string') return value.length > LINE_CHARS ? sentences(value) : value;
@@ -30,7 +45,7 @@ function textOf(raw: RawTool): string {
     const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
   };
-  return `${JSON.stringify(sorted(definingParts(raw)), null, 1)}\n`;
+  return `"${part}": ${JSON.stringify(sorted(given), null, 1)}\n`;
 }
 
 function sentences(text: string): readonly string[] {

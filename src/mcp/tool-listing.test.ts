@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RawTool } from './server.js';
 import { definitionTokens, listingOf, MOST_TOOLS } from './tool-listing.js';
+import { toolNames } from './tool-names.js';
 
 const raw = (name: string, more: Partial<RawTool> = {}): RawTool => ({
   name,
@@ -29,6 +30,21 @@ describe('what a server offers', () => {
     ]);
     expect(tools.map(({ name }) => name)).toEqual(['good']);
     expect(problems).toHaveLength(3);
+  });
+
+  it('gives no name to two tools, nor the short form of a long name to another one', () => {
+    const long = 'a'.repeat(80);
+    const taken = toolNames('srv', long).name.slice('mcp__srv__'.length);
+    const { tools, problems } = list([raw(long), raw(taken)]);
+    expect(tools).toHaveLength(1);
+    expect(problems).toEqual([expect.stringContaining('has the same name')]);
+  });
+
+  it('tells of a few problems, however many there are', () => {
+    const bad = Array.from({ length: 9_000 }, (_, at) => raw(`bad\u200b${at}`));
+    const { problems } = list([raw('good'), ...bad]);
+    expect(problems.length).toBeLessThan(30);
+    expect(problems.at(-1)).toContain('8980 more tools');
   });
 
   it('is nothing for a server that is called like a built-in tool', () => {

@@ -140,6 +140,18 @@ describe('long answers', () => {
     expect(images).toHaveLength(15);
   });
 
+  it('keep a huge structured answer as text alone, said once', async () => {
+    const structuredContent = Array.from({ length: 2_000_000 }, () => ({}));
+    const made = await output({ content: [], structuredContent });
+    expect(made.structured).toBeUndefined();
+    expect(made.files).toHaveLength(1);
+    const row = { a: 'x'.repeat(300_000) };
+    const said = await output({ content: [text(JSON.stringify(row))], structuredContent: row });
+    expect(said.structured).toBeDefined();
+    const once = await output({ content: [], structuredContent: row });
+    expect(said.content).toBe(once.content);
+  });
+
   it('have no more blocks than anybody reads', async () => {
     const made = await output({ content: Array.from({ length: 500 }, () => text('x')) });
     expect(made.content).toContain('300 more blocks');

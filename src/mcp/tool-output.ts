@@ -30,6 +30,10 @@ const IMAGE_TOKENS = 1_600;
 const MOST_CHARS = 500_000;
 const MOST_BLOCKS = 200;
 const PREVIEW_CHARS = 2_048;
+/** Characters of a structured answer that are compared with the text beside it. */
+const MOST_COMPARED = 200_000;
+/** And that are handed on as data. */
+const MOST_STRUCTURED = 4 * 1024 * 1024;
 
 /** What the model reads of a server's answer: bounded, and with nothing in it that passes for ours. */
 export async function toolOutput(result: RawCallResult, parts: OutputParts): Promise<ToolOutput> {
@@ -40,16 +44,18 @@ export async function toolOutput(result: RawCallResult, parts: OutputParts): Pro
   if (content.length > MOST_BLOCKS) {
     blocks.push(text(`[${content.length - MOST_BLOCKS} more blocks were left out]`));
   }
-  const structured = structuredText(result);
+  const { structuredContent } = result;
+  const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  const structured = structuredText(result, json);
   if (structured !== undefined) blocks.push(text(structured));
   const bounded = await boundBlocks(withFewImages(blocks, parts), { ...parts, shelf });
   const isText = bounded.every(({ type }) => type === 'text');
   const shownContent = isText ? textsOf(bounded).join('\n') || '(no output)' : bounded;
-  const { structuredContent } = result;
   return {
     content: shownContent,
     ...(result.isError === true ? { isError: true } : {}),
-    ...(structuredContent === undefined
+    // One that fills the memory is not handed round: its text is in the content.
+    ...(json === undefined || json.length > MOST_STRUCTURED
       ? {}
       : // Whoever judges the result must see all that the model does.
         { structured: { content: shownContent, structuredContent } }),
@@ -123,12 +129,17 @@ function serverText(given: string): string {
 }
 
 /** The structured answer, unless a text block says the same. */
-function structuredText({ content, structuredContent }: RawCallResult): string | undefined {
-  if (structuredContent === undefined || structuredContent === null) return undefined;
-  const wanted = canonicalJson(structuredContent);
-  const isSaid = content.some((block) => {
+function structuredText(
+  { content, structuredContent }: RawCallResult,
+  json: string | undefined,
+): string | undefined {
+  if (json === undefined || structuredContent === null) return undefined;
+  // To put the keys of millions of objects in order takes more memory than there is.
+  const wanted = json.length <= MOST_COMPARED ? canonicalJson(structuredContent) : undefined;
+  const isSaid = content.slice(0, MOST_BLOCKS).some((block) => {
     if (block.type !== 'text' || typeof block.text !== 'string') return false;
-    if (block.text.length > 4 * wanted.length + 1_000) return false;
+    if (block.text === json) return true;
+    if (wanted === undefined || block.text.length > 4 * wanted.length + 1_000) return false;
     try {
       return canonicalJson(JSON.parse(block.text)) === wanted;
     } catch {
@@ -136,7 +147,7 @@ function structuredText({ content, structuredContent }: RawCallResult): string |
       return false;
     }
   });
-  return isSaid ? undefined : serverText(JSON.stringify(structuredContent));
+  return isSaid ? undefined : serverText(json);
 }
 
 /** Images count like text; those for which there is no room are said to be missing. */

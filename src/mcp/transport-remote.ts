@@ -2,6 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebFetch } from '../env/web-fetch.js';
 import { type ConnectionAuth, currentToken, type StepUpChallenge } from './connection-deps.js';
 import type { McpLibrary } from './library.js';
+import { streamPace } from './stream-pace.js';
 import { HeadersFailed, STREAM_ENDED } from './thrown.js';
 
 type SendOptions = Parameters<Transport['send']>[1];
@@ -27,9 +28,14 @@ const REOPENING = {
 };
 
 export function httpTransport(parts: RemoteParts): WatchedTransport {
+  const pace = streamPace(() => performance.now());
   const inner = new parts.library.StreamableHTTPClientTransport(parts.url, {
     fetch: serverFetch(parts),
     reconnectionOptions: REOPENING,
+    reconnectionScheduler(reconnect, delayMs) {
+      const timer = setTimeout(reconnect, pace(delayMs));
+      return () => clearTimeout(timer);
+    },
     // Ours has been asked by then.
     onInsufficientScope: 'throw',
     ...(parts.authProvider === undefined ? {} : { authProvider: parts.authProvider }),

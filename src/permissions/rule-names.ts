@@ -89,7 +89,9 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
       remedy: 'Write mcp__server or mcp__server__tool.',
     };
   }
-  const pattern = end === -1 && !server.includes('*') ? `${name}__*` : name;
+  // A restriction may spell the tool as its server does: in names, other characters are underscores.
+  const meant = isGrant ? name : name.replace(/[^A-Za-z0-9_*-]/gu, '_');
+  const pattern = end === -1 && !server.includes('*') ? `${meant}__*` : meant;
   const tokens = commandTokens(isGrant ? pattern : pattern.toLowerCase());
   return {
     matchesTool: (names) => names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase())),

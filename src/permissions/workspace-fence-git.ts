@@ -1,3 +1,4 @@
+import { readsOfGit } from './shell/git.js';
 import type { ShellWord } from './shell/model.js';
 
 /** A git command apart from the options in front of its subcommand. */
@@ -19,9 +20,17 @@ const WITH_VALUE = new Set([
   '--super-prefix',
   '--attr-source',
 ]);
-/** Settings that say where the tree is, what runs, or where further settings are. */
-const STEERING_KEY =
-  /^(core\.(worktree|bare|hookspath|fsmonitor|gitproxy|sshcommand|editor|pager|attributesfile|excludesfile)|include(if)?\..*|extensions\..*|alias\..*|filter\..*|safe\.directory|submodule\..*\.(update|path)|url\..*)(=|$)/i;
+/**
+ * Settings that neither run anything nor lead anywhere. All trees share one configuration, so what is
+ * written here counts for the main checkout too.
+ */
+const HARMLESS_KEY =
+  /^(user\.(name|email|signingkey)|author\.(name|email)|committer\.(name|email)|branch\.[^\n]+\.(remote|merge|rebase|description)|init\.defaultbranch|push\.(default|autosetupremote|followtags)|pull\.(rebase|ff)|merge\.(ff|conflictstyle|renamelimit|log|stat)|rebase\.(autostash|autosquash|stat)|fetch\.prune|commit\.(verbose|gpgsign)|tag\.gpgsign|core\.(quotepath|autocrlf|eol|filemode|ignorecase|abbrev|safecrlf|whitespace|commentchar|longpaths|precomposeunicode)|color\.[\w.-]+|column\.[\w-]+|diff\.(algorithm|renames|renamelimit|context|noprefix|mnemonicprefix|colormoved|wserrorhighlight|submodule)|log\.(date|decorate|abbrevcommit|showsignature|follow)|status\.[\w-]+|advice\.[\w-]+|rerere\.(enabled|autoupdate)|blame\.[\w-]+|grep\.(linenumber|patterntype|extendedregexp|fullname)|gc\.auto|index\.version|protocol\.version|http\.(postbuffer|lowspeedlimit|lowspeedtime|version)|i18n\.\w+|format\.pretty|pretty\.[\w-]+|versionsort\.suffix|stash\.\w+|pack\.threads)$/i;
+
+/** fail-closed: of a setting that is not known nobody can say what it starts. */
+function isHarmless(setting: string): boolean {
+  return HARMLESS_KEY.test(setting.replace(/=.*$/s, ''));
+}
 
 function readGit(values: readonly string[]): GitCall {
   const moves: string[] = [];
@@ -34,10 +43,10 @@ function readGit(values: readonly string[]): GitCall {
       return { subcommand, rest: values.slice(at + 2), moves, redirect: value };
     } else if (value === '-c') {
       const setting = values[++at] ?? '';
-      if (STEERING_KEY.test(setting)) {
+      if (!isHarmless(setting)) {
         return { subcommand: undefined, rest: [], moves, redirect: `-c ${setting}` };
       }
-    } else if (/^-c./.test(value) && STEERING_KEY.test(value.slice(2))) {
+    } else if (/^-c./.test(value) && !isHarmless(value.slice(2))) {
       return { subcommand: undefined, rest: [], moves, redirect: value };
     } else if (!value.startsWith('-')) {
       return { subcommand: value, rest: values.slice(at + 1), moves };
@@ -53,8 +62,6 @@ export interface GitVerdict {
   readonly moves: readonly string[];
   /** Words that may be files: messages are not. */
   readonly operands: readonly string[];
-  /** It may put links and other files in place. */
-  readonly changesTree: boolean;
 }
 
 /** Subcommands that change files all over the tree. */
@@ -62,7 +69,6 @@ const TREE_WIDE = new Set(
   `checkout switch reset restore stash merge rebase pull cherry-pick revert am apply clean submodule
   read-tree checkout-index sparse-checkout bisect filter-branch filter-repo subtree`.split(/\s+/),
 );
-const MAKES_FILES = new Set([...TREE_WIDE, 'clone', 'init', 'worktree', 'archive', 'bundle']);
 const TAKES_TEXT =
   /^(-[a-zA-Z]*m|--message|-F-|--author|--date|--trailer|-S|-G|--grep|--format|--pretty)$/;
 const DANGEROUS =
@@ -78,8 +84,7 @@ export function judgeGit(
 ): GitVerdict {
   const values = words.slice(1).map((word) => word.value);
   const { subcommand, rest, moves, redirect } = readGit(values);
-  const changesTree = subcommand !== undefined && MAKES_FILES.has(subcommand);
-  const verdict = { moves, operands: operandsOf(rest), changesTree };
+  const verdict = { moves, operands: operandsOf(rest) };
   if (redirect !== undefined) {
     return { ...verdict, problem: `\`git ${redirect}\` leads git to another place` };
   }
@@ -87,15 +92,11 @@ export function judgeGit(
     return { ...verdict, problem: '`git worktree` changes the trees of others' };
   }
   if (subcommand === 'config') {
-    const steering = rest.find(
-      (value) =>
-        STEERING_KEY.test(value) || /^(-f|--file|--global|--system|--blob)(=|$)/.test(value),
-    );
-    const reads = rest.some((value) => /^(--get\S*|-l|--list|get|list)$/.test(value));
-    if (steering !== undefined && !reads) {
+    const setting = configProblem(rest);
+    if (setting !== undefined) {
       return {
         ...verdict,
-        problem: `\`git config ${steering}\` would change git for the main checkout too`,
+        problem: `\`git config ${setting}\` would change git for the main checkout too`,
       };
     }
   }
@@ -120,4 +121,51 @@ function operandsOf(rest: readonly string[]): readonly string[] {
     else operands.push(value);
   }
   return operands;
+}
+
+const CONFIG_READS =
+  /^(--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|-l|--list)$/;
+const CONFIG_OPTIONS =
+  /^(--local|--worktree|--type(=[\w-]+)?|--bool|--int|--bool-or-int|-z|--null|--show-origin|--show-scope|--name-only|--includes|--no-includes|--default=.*)$/;
+/** Only for looking: what they name is not this agent's to change. */
+const CONFIG_PLACES = /^(--global|--system|-f|--file(=.*)?|--blob(=.*)?)$/;
+const CONFIG_WRITES = /^(--add|--replace-all|--unset|--unset-all|--all|--append|--fixed-value)$/;
+
+/** What a `git config` would change that counts elsewhere; undefined when it only looks, or is harmless. */
+function configProblem(rest: readonly string[]): string | undefined {
+  const options = rest.filter((value) => value.startsWith('-'));
+  const operands = rest.filter((value) => !value.startsWith('-'));
+  const [first, second] = operands;
+  const isPlain = options.every((one) => CONFIG_OPTIONS.test(one) || CONFIG_PLACES.test(one));
+  const isRead = (one: string): boolean =>
+    CONFIG_READS.test(one) || CONFIG_OPTIONS.test(one) || CONFIG_PLACES.test(one);
+  const reads = options.some((one) => CONFIG_READS.test(one)) && options.every(isRead);
+  // A key alone is looked up.
+  if (reads || (isPlain && (/^(get|list)$/.test(first ?? '') || operands.length === 1))) {
+    return first === 'edit' ? first : undefined;
+  }
+  // fail-closed: an editor may write anything; so may an option that is not known.
+  const odd = options.find((one) => !CONFIG_OPTIONS.test(one) && !CONFIG_WRITES.test(one));
+  if (odd !== undefined) return odd;
+  const key = first === 'set' || first === 'unset' ? second : first;
+  if (key === undefined) return rest.length === 0 ? undefined : rest.join(' ');
+  return isHarmless(key) ? undefined : key;
+}
+
+/** Subcommands that put nothing into the working tree. */
+const PLACES_NOTHING =
+  /^(add|stage|rm|commit|push|fetch|branch|tag|config|remote|gc|prune|notes|init|fsck|maintenance|repack|update-index|update-ref|write-tree|commit-tree|hash-object|mktree|rerere|bundle|archive|ls-remote|grep|help|version|var|whatchanged|range-diff|cherry|diff-index|diff-files|show-branch|verify-commit|verify-tag|format-patch|request-pull)$/;
+
+/** Whether files of the working tree, links among them, may be others afterwards. */
+export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
+  const values = words.slice(1).map((word) => word.value);
+  const { subcommand = '', rest } = readGit(values);
+  if (PLACES_NOTHING.test(subcommand) || readsOfGit([subcommand, ...rest]) !== undefined) {
+    return false;
+  }
+  // A new branch of where the tree is already changes no file.
+  const isNew =
+    (subcommand === 'checkout' && rest[0] === '-b') ||
+    (subcommand === 'switch' && rest[0] === '-c');
+  return !(isNew && rest.length === 2);
 }

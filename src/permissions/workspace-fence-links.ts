@@ -1,5 +1,6 @@
 import { dirname, isInside, resolve } from '../env/paths.js';
-import { programOf, type SimpleCommand } from './shell/model.js';
+import { programOf, type ShellWord } from './shell/model.js';
+import { gitPlacesFiles } from './workspace-fence-git.js';
 import type { FenceFiles } from './workspace-fence-paths.js';
 
 /**
@@ -7,49 +8,52 @@ import type { FenceFiles } from './workspace-fence-paths.js';
  * paths of later commands lead elsewhere; this tells which ones may.
  */
 export interface LinkWatch {
-  /** A command has been judged and comes before those that follow. */
-  after(command: SimpleCommand): Promise<void>;
+  /** A command has been judged and comes before those that follow: all that it may run, and where. */
+  after(
+    views: readonly (readonly ShellWord[])[],
+    directories: readonly string[] | undefined,
+  ): Promise<void>;
   /** Why nobody can tell where a path leads by then. */
   problem(path: string): Promise<string | undefined>;
 }
 
 const MOVES_FILES = new Set(['mv', 'cp', 'rsync', 'install']);
 const UNPACKS = new Set('tar bsdtar unzip 7z 7za cpio patch ar rpm2cpio dpkg-deb'.split(' '));
-const GIT_PLACES =
-  /^(checkout|switch|reset|restore|stash|merge|rebase|pull|cherry-pick|revert|am|apply|clone|submodule|read-tree|checkout-index|sparse-checkout)$/;
 
-export function createLinkWatch(fs: FenceFiles): LinkWatch {
+/** `roots`: directories that are there by themselves, whatever becomes of what is in them. */
+export function createLinkWatch(fs: FenceFiles, roots: readonly string[]): LinkWatch {
   const risky: string[] = [];
-  const made = new Set<string>();
-  let anywhere = false;
+  /** Links may be where there was nothing; or also where there is something now. */
+  let reach: 'none' | 'new' | 'any' = 'none';
+
+  async function look(words: readonly ShellWord[], directories: readonly string[]): Promise<void> {
+    const program = programOf(words) ?? '';
+    // fail-closed: what puts files in place by itself may replace a directory by a link.
+    if (UNPACKS.has(program) || (program === 'git' && gitPlacesFiles(words))) reach = 'any';
+    if (program !== 'ln' && !MOVES_FILES.has(program)) return;
+    const values = words.slice(1).map((word) => word.value);
+    const operands = values.filter((value) => value !== '' && !value.startsWith('-'));
+    const places = directories.flatMap((directory) =>
+      operands.map((operand) => resolve(directory, operand)),
+    );
+    if (program !== 'ln' && !(await anyLink(fs, sourcesOf(values, places)))) return;
+    if (reach === 'none') reach = 'new';
+    risky.push(...places);
+  }
+
   return {
-    async after({ words, directories }) {
-      const program = programOf(words) ?? '';
-      const values = words.slice(1).map((word) => word.value);
-      const operands = values.filter((value) => value !== '' && !value.startsWith('-'));
-      const places = (directories ?? []).flatMap((directory) =>
-        operands.map((operand) => resolve(directory, operand)),
-      );
-      if (program === 'mkdir') for (const place of places) made.add(place);
-      const git = program === 'git' ? operands[0] : undefined;
-      if (UNPACKS.has(program) || (git !== undefined && GIT_PLACES.test(git))) anywhere = true;
-      const placesLinks =
-        program === 'ln' ||
-        (MOVES_FILES.has(program) && (await anyLink(fs, sourcesOf(values, places))));
-      if (placesLinks) {
-        anywhere = true;
-        risky.push(...places);
-      }
+    async after(views, directories = []) {
+      for (const words of views) await look(words, directories);
     },
     async problem(path) {
       const under = risky.find((place) => path !== place && isInside(path, place));
       if (under !== undefined) {
         return `${path} goes through ${under}, which is a link by then; use another call for it`;
       }
-      if (!anywhere) return undefined;
       const parent = dirname(path);
-      if (made.has(parent) || (await fs.stat(parent)) !== undefined) return undefined;
-      return `${parent} is not there yet, and may be a link by then; use another call for it`;
+      if (reach === 'none' || roots.includes(parent)) return undefined;
+      if (reach === 'new' && (await fs.stat(parent)) !== undefined) return undefined;
+      return `${parent} may be a link by then; use another call for it`;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { basename, expandHome, resolve } from '../env/paths.js';
+import { basename, expandHome, join, resolve } from '../env/paths.js';
 import type { PathSpellings } from './paths.js';
 import { cdTarget } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
@@ -88,7 +88,7 @@ class Judge {
 
   constructor(place: FencePlace) {
     this.#place = place;
-    this.#links = createLinkWatch(place.fs);
+    this.#links = createLinkWatch(place.fs, [place.fence.workspace, ...place.fence.writable]);
   }
 
   async command(command: SimpleCommand): Promise<string | undefined> {
@@ -101,11 +101,12 @@ class Judge {
       const problem = await this.#redirection(command, access, target);
       if (problem !== undefined) return problem;
     }
-    for (const view of viewsOf(command)) {
+    const views = viewsOf(command);
+    for (const view of views) {
       const problem = await this.#view(view, command);
       if (problem !== undefined) return problem;
     }
-    await this.#links.after(command);
+    await this.#links.after(views, command.directories);
     return undefined;
   }
 
@@ -277,7 +278,8 @@ class Judge {
     }
     for (const directory of command.directories) {
       const spelled = await view.judge.spell(directory);
-      const problem = writeProblem(fence, spelled) ?? (await this.#links.problem(directory));
+      const problem =
+        writeProblem(fence, spelled) ?? (await this.#links.problem(join(directory, 'any')));
       if (problem !== undefined) return `\`${short(command.raw)}\` would run there: ${problem}`;
     }
     return undefined;

@@ -11,9 +11,16 @@ export interface Looks {
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
 const NO_FILES = new Set(
-  `echo true false : exit pwd seq tr shift wait jobs kill return break continue ulimit umask type
-  hash sleep`.split(/\s+/),
+  `echo true false : exit pwd seq tr shift kill return break continue ulimit umask type
+  sleep`.split(/\s+/),
 );
+
+/** The same with words that are known: `jobs -x` runs one, `hash -p` gives one another meaning. */
+const NO_FILES_PLAINLY: Readonly<Record<string, RegExp>> = {
+  jobs: /^-[lnprs]+$/,
+  hash: /^-[rl]+$/,
+  wait: /^(-[nf]+|%?\w+)$/,
+};
 
 /** Builtins that set variables. */
 const SETS = new Set(
@@ -25,6 +32,13 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   const name = nameOf(words);
   if (words.length === 0) return NOTHING_SEEN;
   if (name === undefined) return undefined;
+  const plain = own(NO_FILES_PLAINLY, name);
+  if (plain !== undefined) {
+    // fail-closed: with anything else it may run what it is given.
+    return words.slice(1).every((word) => word.literal && plain.test(word.value))
+      ? NOTHING_SEEN
+      : undefined;
+  }
   if (NO_FILES.has(name) || name === 'cd' || isPlainPrintf(name, words)) return NOTHING_SEEN;
   if (SETS.has(name) && words.slice(1).every(hasKnownName)) return NOTHING_SEEN;
   const known = readOnlyUse(words);

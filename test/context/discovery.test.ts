@@ -188,9 +188,7 @@ describe('memory', () => {
     expect(memory).toMatchObject({ scope: 'memory', memoryType: 'User', kind: 'memory' });
     expect(memory?.text.split('\n')).toHaveLength(200);
     expect(memory?.text).toContain('MEM_199.');
-    expect(memory?.notes).toEqual([
-      'only the first 200 of 261 lines are shown; keep it shorter',
-    ]);
+    expect(memory?.notes).toEqual(['only the first 200 of 261 lines are shown; keep it shorter']);
   });
 
   it('shows no more than 25 KB', async () => {

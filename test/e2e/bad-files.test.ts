@@ -149,7 +149,8 @@ describe.concurrent('a working directory that goes away', () => {
       script: [
         { tool: 'Bash', input: { command: 'echo here' } },
         (view) => {
-          const directory = /^Primary working directory: (.*)$/m.exec(view.anyUser)?.[1] ?? 'missing';
+          const directory =
+            /^Primary working directory: (.*)$/m.exec(view.anyUser)?.[1] ?? 'missing';
           rmSync(directory, { recursive: true });
           return { tool: 'Bash', input: { command: 'echo still here' } };
         },

@@ -66,20 +66,31 @@ describe('the fetch of MCP', () => {
     expect(count).toBe(2);
   });
 
-  it('bounds a body, and a line of an event stream', async () => {
+  it('bounds a body, and an event of a stream with all its lines', async () => {
     const url = await serve((request, response) => {
       const type = request.url === '/events' ? 'text/event-stream' : 'application/json';
       response.writeHead(200, { 'content-type': type });
       for (let line = 0; line < 20; line++)
-        response.write(`${'x'.repeat(900)}${request.url === '/events' ? '\n' : ''}`);
-      response.end(request.url === '/events' ? 'y'.repeat(2000) : '');
+        response.write(`${'x'.repeat(900)}${request.url === '/events' ? '\r\n\r\n' : ''}`);
+      response.end(request.url === '/events' ? `${'y'.repeat(500)}\n`.repeat(4) : '');
     });
-    const fetch = fetchWith({ maxBodyBytes: 10_000, maxLineBytes: 1000 });
+    const fetch = fetchWith({ maxBodyBytes: 10_000, maxEventBytes: 1000 });
     await expect((await fetch(url)).text()).rejects.toMatchObject({ kind: 'protocol' });
     await expect((await fetch(`${url}/events`)).text()).rejects.toMatchObject({ kind: 'protocol' });
-    expect((await (await fetchWith({ maxLineBytes: 3000 })(`${url}/events`)).text()).length).toBe(
-      20_020,
+    expect((await (await fetchWith({ maxEventBytes: 3000 })(`${url}/events`)).text()).length).toBe(
+      20_084,
     );
+  });
+
+  it('lets comments and whole events go by without end', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let line = 0; line < 100; line++) response.write(`: still here\ndata: ${line}\n\n`);
+      for (let line = 0; line < 100; line++) response.write(': still here\n');
+      response.end();
+    });
+    const text = await (await fetchWith({ maxEventBytes: 100 })(url)).text();
+    expect(text).toContain('data: 99');
   });
 
   it('is called off with its signal, before and after the answer', async () => {

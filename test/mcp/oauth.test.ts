@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { GuardedFetch } from '../../src/env/net.js';
 import { err, ok } from '../../src/util/result.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';
@@ -63,6 +63,33 @@ describe('a sign-in', () => {
     const [token] = rig.server.to('/token');
     expect(token?.headers.authorization).toBe(`Basic ${btoa('ours:SECRET-client')}`);
     expect(await rig.ask(auth)).toBe(200);
+  });
+
+  it('gives the secret of the entry to no other authorization server than before', async () => {
+    const oauth = { clientId: 'ours', clientSecret: 'SECRET-client' };
+    const auth = await rig.signedIn({ oauth });
+    const other = await startRig();
+    onTestFinished(() => other.stop());
+    rig.server.behaviour.resourceMetadata = { authorization_servers: [other.server.origin] };
+    const done = await auth.signIn(willing(), AbortSignal.timeout(20_000));
+    expect(done).toMatchObject({ ok: false, error: { kind: 'failed' } });
+    expect(JSON.stringify(other.server.requests)).not.toContain(btoa('ours:SECRET-client'));
+    expect(other.server.to('/token')).toHaveLength(0);
+  });
+
+  it('gives a program’s secret to nobody whom the server names elsewhere', async () => {
+    const oauth = {
+      grantType: 'client_credentials',
+      clientId: 'ours',
+      clientSecret: 'SECRET-client',
+    } as const;
+    const other = await startRig();
+    onTestFinished(() => other.stop());
+    rig.server.behaviour.resourceMetadata = { authorization_servers: [other.server.origin] };
+    const { failure } = await rig.failure(rig.auth({ oauth }));
+    expect(failure).toMatchObject({ kind: 'failed' });
+    expect(failure?.message).toContain('authServerMetadataUrl');
+    expect(other.server.to('/token')).toHaveLength(0);
   });
 
   it('describes itself by an address where that is taken', async () => {

@@ -66,7 +66,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   read: (args) => namesOf(args, 'dinNptu').some(isOddName),
   mapfile: mapsOddly,
   readarray: mapsOddly,
-  wait: (args) => namesAfter(args, /^-\w*?p(.*)$/s).some(isOddName),
+  wait: waitsOddly,
   printf: printsOddly,
   test: testsOddly,
   '[': testsOddly,
@@ -74,7 +74,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /** An option with one of these letters, or a word that may be one. */
 function hasFlag(args: Words, letters: RegExp): boolean {
-  return args.some((word) => !word.literal || (/^-\w/.test(word.value) && letters.test(word.value)));
+  return args.some(
+    (word) => !word.literal || (/^-\w/.test(word.value) && letters.test(word.value)),
+  );
 }
 
 /** With it `!x` in a later line becomes a command of before. */
@@ -100,7 +102,7 @@ function declares(args: Words, letters: RegExp): boolean {
       return word.value.startsWith('-') && letters.test(word.value.slice(1));
     }
     const cut = word.value.indexOf('=');
-    if (cut === -1) return isOddName({ ...word, value: word.value });
+    if (cut === -1) return !word.literal || word.value.includes('[');
     const name = word.value.slice(0, cut).replace(/\+$/, '');
     const value = { ...word, value: word.value.slice(cut + 1) };
     // Text in brackets is read as a list when the variable is one, with all that is in it.
@@ -147,18 +149,31 @@ function mapsOddly(args: Words): boolean {
 /** `-v` names a variable; so may a first word that is nothing but a variable. */
 function printsOddly(args: Words): boolean {
   const [first] = args;
-  const mayBeOption = first !== undefined && !first.literal && /^"?\$\{?\w+\}?"?$/.test(first.raw);
-  if (mayBeOption) return args.slice(1, 2).some(isOddName);
-  return namesAfter(args.slice(0, 1), /^-v(.+)$/s).some(isOddName) || storesOddly(args);
+  if (isAllArguments(first)) return true;
+  const mayBeOption = first?.literal === false && /^"?\$\{?\w+\}?"?$/.test(first.raw);
+  const names = mayBeOption ? args.slice(1, 2) : namesAfter(args.slice(0, 2), /^-v(.*)$/s);
+  return names.some(isOddName);
 }
 
-function storesOddly([option, name]: Words): boolean {
-  return option?.value === '-v' && name !== undefined && isOddName(name);
+/** `-p` names a variable; beside another option a word that is not known may be that. */
+function waitsOddly(args: Words): boolean {
+  if (namesAfter(args, /^-\w*?p(.*)$/s).some(isOddName)) return true;
+  const hasOption = args.some(({ value }) => value.startsWith('-') || /\w\[/.test(value));
+  return args.some((word) => isAllArguments(word) || (hasOption && !word.literal));
+}
+
+/** `"$@"`: any number of words. */
+function isAllArguments(word: ShellWord | undefined): boolean {
+  return word?.literal === false && /^"?\$\{?[@*]/.test(word.raw);
 }
 
 /** `-v` and `-R` look a variable up; so may a word in front of one with a subscript. */
 function testsOddly(args: Words): boolean {
+  const operands = args.filter(({ value }) => value !== ']' && value !== '!');
+  // Without quotes it becomes several words, an option and a name among them.
+  if (operands.length === 1 && operands.some(({ raw }) => raw.startsWith('$'))) return true;
   return args.some((word, index) => {
+    if (isAllArguments(word)) return true;
     const next = args[index + 1];
     if (next === undefined) return false;
     if (/^-[vR]$/.test(word.value)) return !next.literal || next.value.includes('[');

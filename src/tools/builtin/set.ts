@@ -215,12 +215,7 @@ function refuseUnknown(name: string, all: readonly AnyTool[]): void {
 }
 
 /** Tools of the ecosystem that this runtime does not have yet; clients name them in their lists. */
-const OTHERS: ReadonlySet<string> = new Set([
-  'WebSearch',
-  'SlashCommand',
-  'MultiEdit',
-  'LS',
-]);
+const OTHERS: ReadonlySet<string> = new Set(['WebSearch', 'SlashCommand', 'MultiEdit', 'LS']);
 
 /** A Write that was cut off: the text that arrived is not paid for twice. */
 function keepDraft(

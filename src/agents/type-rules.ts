@@ -1,0 +1,115 @@
+import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import type { PathFileSystem } from '../permissions/paths.js';
+import { findRestriction } from '../permissions/rule-match.js';
+import type { RuleSet } from '../permissions/rules.js';
+import { type CallView, viewOf } from '../permissions/view.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { AnyTool, Workspace } from '../tools/tool.js';
+import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from './builtin-agents.js';
+import type { AgentDefinition } from './definition.js';
+import type { AgentBook } from './definition-types.js';
+
+export interface TypeRuleParts {
+  readonly book: Pick<AgentBook, 'resolve'>;
+  /** The tool that rules of the form `Agent(type)` are about. */
+  tool(): AnyTool;
+  /** What holds agents to the types that their definitions leave them. */
+  readonly fence: Guard;
+  readonly fs: PathFileSystem;
+  readonly home: string;
+  readonly workspace: Workspace;
+  rules(agent: AgentRef): RuleSet;
+  mode(agent: AgentRef): PermissionMode;
+}
+
+/** Rules of the form `Agent(type)`, wherever an agent is started and by whatever name. */
+export interface TypeRules {
+  /** Holds calls back that name a type by another name than a rule does. */
+  readonly guard: Guard;
+  /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
+  forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
+}
+
+export function createTypeRules(parts: TypeRuleParts): TypeRules {
+  const { book, fence } = parts;
+  return {
+    guard: {
+      name: 'agent types',
+      onFailure: 'deny',
+      async decide(view) {
+        const type = view.call.input.subagent_type;
+        if (view.call.tool.name !== parts.tool().name || typeof type !== 'string') return NOTHING;
+        const found = await book.resolve(type);
+        // What cannot be started is told by the call itself.
+        if (!found.ok) return NOTHING;
+        for (const name of await namesOf(book, found.value)) {
+          const finding = await restriction(named(view, name));
+          if (finding !== NOTHING) return finding;
+        }
+        return NOTHING;
+      },
+    },
+    async forbids(agent, definition) {
+      for (const name of await namesOf(book, definition)) {
+        const view = virtualCall(parts, agent, name);
+        const finding = await restriction(view);
+        if (finding.decision === 'deny') return `the rule ${finding.source} forbids it`;
+        const held = await fence.decide(view);
+        if (held.decision === 'deny') return held.reason;
+      }
+      return undefined;
+    },
+  };
+}
+
+async function restriction(view: CallView): Promise<Finding> {
+  const denied = await findRestriction(view.rules.deny, view);
+  if (denied?.sure === 'yes') {
+    const { text, label } = denied.rule;
+    return { decision: 'deny', refusal: 'rule', reason: text, source: label };
+  }
+  const asked = await findRestriction(view.rules.ask, view);
+  if (asked?.sure !== 'yes') return NOTHING;
+  const { text, label, origin } = asked.rule;
+  const reason = `the rule ${label} asks about this`;
+  return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
+}
+
+/** A rule for one name of the default agent is about that agent, unless a file has taken the name. */
+async function namesOf(
+  book: Pick<AgentBook, 'resolve'>,
+  { name, source }: AgentDefinition,
+): Promise<readonly string[]> {
+  const both = [DEFAULT_AGENT, DEFAULT_AGENT_ALIAS];
+  if (source !== 'builtin' || !both.includes(name)) return [name];
+  const names = [name];
+  for (const other of both.filter((one) => one !== name)) {
+    const found = await book.resolve(other);
+    if (found.ok && found.value.source === 'builtin') names.push(other);
+  }
+  return names;
+}
+
+function named(view: CallView, type: string): CallView {
+  const input = { ...view.call.input, subagent_type: type };
+  return { ...view, call: { ...view.call, input } };
+}
+
+/** The call that would start it, were it started by one. */
+function virtualCall(parts: TypeRuleParts, agent: AgentRef, type: string): CallView {
+  const { fs, home, workspace } = parts;
+  const tool = parts.tool();
+  const input = { subagent_type: type, description: type, prompt: '' };
+  const { signal } = new AbortController();
+  const call = {
+    toolUseId: '',
+    tool,
+    input,
+    subject: tool.subject(input, workspace),
+    agent,
+    workspace,
+    signal,
+  };
+  return viewOf(call, { fs, home, mode: parts.mode(agent), rules: parts.rules(agent) });
+}

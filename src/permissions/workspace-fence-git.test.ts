@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gateRig, type Rig } from '../../test/support/gate-rig.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { workspaceFence } from './workspace-fence.js';
+
+let base = '';
+let rig: Rig;
+
+beforeAll(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'fence-git-')));
+  const main = join(base, 'proj');
+  const tree = join(main, '.claude/worktrees/agent-1');
+  for (const directory of ['d1/d2/d3', 'sub']) {
+    mkdirSync(join(tree, directory), { recursive: true });
+  }
+  symlinkSync('../../..', join(tree, 'd1/d2/d3/up'));
+  writeFileSync(join(tree, 'a.txt'), 'a');
+  rig = gateRig({
+    cwd: tree,
+    home: join(base, 'home'),
+    roots: [tree],
+    mode: 'bypassPermissions',
+    agent: {
+      id: 'a1',
+      type: 'worker',
+      path: 'main/worker#1',
+      parentId: 'main',
+      depth: 1,
+      background: false,
+      workspace: tree,
+      isolation: 'worktree',
+    },
+    guards: [workspaceFence({ fs: nodeFileSystem, projectDir: main })],
+  });
+});
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+const UP = 'd1/d2/d3/up';
+
+describe('a link that a command line moves', () => {
+  it.each([
+    `mv ${UP} z && touch z/pwn`,
+    `git mv ${UP} z && touch z/pwn`,
+    `git -C . mv ${UP} z && touch z/pwn`,
+    `git -c color.ui=never mv ${UP} z && touch z/pwn`,
+    `git mv ${UP} z && cd z && npm init`,
+    `git rm -r sub; git mv ${UP} sub && touch sub/pwn`,
+    `command mv ${UP} z && touch z/pwn`,
+    `timeout 5 mv ${UP} z && touch z/pwn`,
+    `env mv ${UP} z && touch z/pwn`,
+    `env -i A=1 mv ${UP} z && touch z/pwn`,
+    `nice -n 5 mv ${UP} z && touch z/pwn`,
+    `nice -n 5 cp -P ${UP} z && touch z/pwn`,
+    `command timeout 5 git mv ${UP} z && touch z/pwn`,
+    `mkdir z; rmdir z; git mv ${UP} z; touch z/pwn`,
+    `git mv ${UP} z; mkdir -p z; touch z/pwn`,
+    'git checkout other && touch sub/pwn',
+    'git checkout other && cd sub && npm test',
+    'git -C . checkout other && touch sub/pwn',
+    'git switch other; touch sub/pwn',
+    'git stash; echo x > sub/pwn',
+    'git some-new-command && touch sub/pwn',
+    'rm -rf sub; tar xf a.tar; touch sub/pwn',
+    'timeout 9 tar xf a.tar && touch fresh/x',
+  ])('is seen: %s', async (command) => {
+    expect(await rig.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'git add -A && git commit -m x && touch sub/x',
+    'git checkout -b feature && touch sub/x',
+    'git switch -c feature && cd sub && npm test',
+    'git fetch && git status && echo x > sub/y',
+    'git checkout main && npm test',
+    'git pull --rebase && touch x',
+    'git mv a.txt sub/ && git commit -m x',
+    'git log --oneline && touch sub/x',
+    'timeout 5 mv a.txt sub/ && touch sub/x',
+  ])('leaves the rest alone: %s', async (command) => {
+    expect(await rig.bash(command)).toBe('runs');
+  });
+});
+
+describe('the configuration that all trees share', () => {
+  it.each([
+    "GIT_EDITOR='cp evil.cfg' git config -e",
+    'git config --edit',
+    'git config --ed',
+    'git config edit',
+    'git config --local --edit',
+    'git config diff.external evil',
+    'git config pager.log evil',
+    'git config credential.helper evil',
+    'git config core.askPass evil',
+    'git config remote.o.uploadpack evil',
+    'git config core.pager get',
+    'git config core.pager list',
+    'git config --comment --get core.pager evil',
+    'git config -- core.pager --get',
+    'git config --add diff.x.textconv evil',
+    'git config set core.pager evil',
+    'git config --type=path core.fsmonitor evil',
+    'git config --replace-all gpg.program evil',
+    'git config some.newSetting evil',
+    'git config --remove-section user',
+    'git config --file x core.pager evil',
+    'git config --global user.name x',
+    'git -c diff.external=evil diff',
+    'git -c credential.helper=evil fetch',
+    'git -c some.newSetting=evil status',
+    'git -c pager.log=evil log',
+  ])('is not changed: %s', async (command) => {
+    expect(await rig.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'git config user.email a@b.c',
+    'git config --local user.name "A B"',
+    'git config branch.feature.remote origin',
+    'git config --unset user.email',
+    'git config pull.rebase true',
+    'git config remote.origin.url',
+    'git config --get core.editor',
+    'git config --global --get user.name',
+    'git config --get-regexp "^user"',
+    'git config -l',
+    'git config --list --show-origin',
+    'git -c user.name=x -c commit.gpgsign=false commit -m x',
+    'git -c core.quotePath=off status',
+    'git -c color.ui=always diff',
+  ])('may be looked at, and told what starts nothing: %s', async (command) => {
+    expect(await rig.bash(command)).toBe('runs');
+  });
+});
