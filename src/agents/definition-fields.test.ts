@@ -271,6 +271,33 @@ describe('the head of an agent', () => {
     );
   });
 
+  it('tells no more than a person reads, and always the error', async () => {
+    const odd = Array.from({ length: 1000 }, (_, at) => `descriptoon${at}: 1\n`).join('');
+    const warned = await fieldsOf(odd);
+    expect(warned.fields).toBeDefined();
+    expect(warned.findings.length).toBe(21);
+    expect(warned.findings.map(({ message }) => message)).toContain(
+      '980 more like these are not listed',
+    );
+    const wrong = await fieldsOf(`${odd}maxTurns: 0`);
+    expect(wrong.fields).toBeUndefined();
+    expect(wrong.errors).toHaveLength(1);
+  });
+
+  it('is out of force when a list is longer than anybody writes', async () => {
+    const names = (count: number, name: string) =>
+      Array.from({ length: count }, (_, at) => `${name}${at}`).join(', ');
+    const long = await fieldsOf(`tools: ${names(501, 'Zq')}`);
+    expect(long.errors).toMatchObject([{ message: '"tools" has more than 500 entries' }]);
+    const unknown = await fieldsOf(`tools: ${names(400, 'Zq')}`);
+    expect(unknown.fields?.tools).toHaveLength(400);
+    expect(unknown.findings).toHaveLength(11);
+    const bans = await fieldsOf(`disallowedTools: ${names(51, 'Zqqqqqq')}`);
+    expect(bans.errors).toMatchObject([{ message: expect.stringContaining('more than 50') }]);
+    const servers = await fieldsOf(`mcpServers: [${names(201, 's')}]`);
+    expect(servers.errors).toMatchObject([{ message: expect.stringContaining('200 servers') }]);
+  });
+
   it('takes any text without throwing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {

@@ -74,7 +74,8 @@ export interface ReadFields {
 export function readFields(written: WrittenFields, options: FieldOptions): ReadFields {
   const reader = new FieldReader(written, options);
   const fields = reader.read();
-  const { name, findings } = reader;
+  const { name } = reader;
+  const findings = reader.told();
   const isWhole = !findings.some(({ severity }) => severity === 'error');
   return { name, findings, ...(isWhole ? { fields } : {}) };
 }
@@ -105,6 +106,9 @@ const COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'c
 /** Modes that allow no more than any other does. */
 export const STRICT_MODES: readonly string[] = ['plan', 'dontAsk'];
 
+/** Of one file. */
+const MOST_FINDINGS = 20;
+
 interface Field {
   readonly value: unknown;
   readonly written: string;
@@ -113,6 +117,7 @@ interface Field {
 class FieldReader {
   readonly findings: AgentFinding[] = [];
   name: string | undefined;
+  #untold = 0;
   readonly #written: WrittenFields;
   readonly #options: FieldOptions;
   readonly #fields = new Map<string, Field>();
@@ -173,6 +178,10 @@ class FieldReader {
     if (plain(written) === 'allowedtools') {
       // fail-closed: whoever wrote it wanted a limit, and without one the agent has every tool.
       this.#find('error', at, `"${written}" is a field of skills; an agent's is called tools`);
+      return;
+    }
+    if (field === undefined && this.#isFull()) {
+      this.#untold++;
       return;
     }
     if (field === undefined) {
@@ -329,7 +338,21 @@ class FieldReader {
   }
 
   #find(severity: AgentFinding['severity'], line: number | undefined, message: string): void {
-    this.findings.push({ severity, ...(line === undefined ? {} : { line }), message });
+    // An error that takes the definition out is told, however much there is.
+    const isNew = severity === 'error' && !this.findings.some((one) => one.severity === 'error');
+    if (this.#isFull() && !isNew) this.#untold++;
+    else this.findings.push({ severity, ...(line === undefined ? {} : { line }), message });
+  }
+
+  /** So that one file cannot fill a list, nor take long by what is wrong with it. */
+  #isFull(): boolean {
+    return this.findings.length >= MOST_FINDINGS;
+  }
+
+  told(): readonly AgentFinding[] {
+    if (this.#untold === 0) return this.findings;
+    const message = `${this.#untold} more like these are not listed`;
+    return [...this.findings, { severity: 'warning', message }];
   }
 }
 

@@ -58,6 +58,8 @@ const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
 /** Of all heads of one look together; limits, so that no folder holds a start up. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 1024 * 1024;
+/** The same without the text below them: heads are what takes time. */
+const MOST_HEADS_OF_ALL = 4 * 1024 * 1024;
 
 export function openDefinitionReader(deps: {
   readonly fs: Files;
@@ -69,13 +71,16 @@ export function openDefinitionReader(deps: {
   const { fs, knownTools, memory = NO_MEMORY } = deps;
   const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
+  let headRoom = MOST_HEADS_OF_ALL;
   const known = new Map<string, ReadDefinition>();
 
   async function readHead(file: string, { size }: FileStat, stamp: string): Promise<KnownHead> {
     // fail-closed: what is not read is not used, and said.
-    if (room <= 0) throw new PortcullisError('io', 'all agents together are more than is read');
+    if (room <= 0 || headRoom <= 0)
+      throw new PortcullisError('io', 'all agents together are more than is read');
     const { bytes, isWhole, text } = await headOf(fs, file, size);
     room -= bytes.length;
+    if (OPENING.test(text)) headRoom -= text.length;
     const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools });
     // What was not read is known by its version.
     const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`);
@@ -85,6 +90,7 @@ export function openDefinitionReader(deps: {
   return {
     begin() {
       room = MOST_OF_ALL;
+      headRoom = MOST_HEADS_OF_ALL;
       yaml.begin();
     },
     async readWhole(file) {

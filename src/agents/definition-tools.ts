@@ -26,13 +26,14 @@ export function toolsOf(value: unknown, knownTools: readonly string[]): Result<T
     const warnings = items.length > 1 ? ['"tools" names "*", so the other names mean nothing'] : [];
     return ok({ tools: undefined, warnings });
   }
-  const warnings = items.flatMap((item) => {
-    const name = bareName(item);
-    if (isKnown(name, knownTools)) return [];
+  const unknown = items.map(bareName).filter((name) => !isKnown(name, knownTools));
+  const warnings = unknown.slice(0, MOST_HINTS).map((name) => {
     const close = nearest(name, knownTools);
     const hint = close === undefined ? '' : `; did you mean ${close}?`;
-    return [`"tools" names ${name}, which is no tool that is known here${hint}`];
+    return `"tools" names ${name}, which is no tool that is known here${hint}`;
   });
+  const more = unknown.length - warnings.length;
+  if (more > 0) warnings.push(`"tools" names ${more} more that are not known here`);
   return ok({ tools: [...new Set(items)], warnings });
 }
 
@@ -43,9 +44,14 @@ export function bansOf(
 ): Result<readonly string[], string> {
   const read = entriesOf(value);
   if (!read.ok) return read;
-  for (const item of read.value) {
-    const name = bareName(item);
-    if (name === '*' || isKnown(name, knownTools)) continue;
+  const unknown = read.value
+    .map(bareName)
+    .filter((name) => name !== '*' && !isKnown(name, knownTools));
+  // fail-closed: each is compared with every tool, and a file may not make that take long.
+  if (unknown.length > MOST_UNKNOWN_BANS) {
+    return err(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
+  }
+  for (const name of unknown) {
     const close = nearest(name, knownTools);
     // fail-closed: it takes away nothing, and was meant to.
     if (close !== undefined) return err(`names ${name}; did you mean ${close}?`);
@@ -53,11 +59,17 @@ export function bansOf(
   return ok([...new Set(read.value)]);
 }
 
+const MOST_ENTRIES = 500;
+const MOST_UNKNOWN_BANS = 50;
+const MOST_HINTS = 10;
+
 const ENTRY = /^(?:\*|[A-Za-z_][\w.*-]*(?:\(.*\))?)$/s;
 
 function entriesOf(value: unknown): Result<readonly string[], string> {
   const items = listOf(value);
   if (!items.ok) return items;
+  // fail-closed: a list that nobody wrote by hand is not gone through.
+  if (items.value.length > MOST_ENTRIES) return err(`has more than ${MOST_ENTRIES} entries`);
   const odd = items.value.find((item) => !ENTRY.test(item));
   return odd === undefined ? items : err(`holds "${odd}", which is no name of a tool`);
 }

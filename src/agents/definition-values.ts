@@ -116,6 +116,8 @@ export function serversOf(value: unknown): Value<readonly AgentServer[]> {
         ? value.split(',')
         : undefined;
   if (items === undefined) return err('is neither a list nor a map');
+  // fail-closed: a list that nobody wrote by hand is not gone through.
+  if (items.length > MOST_SERVERS) return err(`names more than ${MOST_SERVERS} servers`);
   const servers: AgentServer[] = [];
   for (const item of items) {
     const name = textOf(item)?.trim();
@@ -129,10 +131,12 @@ export function serversOf(value: unknown): Value<readonly AgentServer[]> {
       servers.push({ name: inner, config });
     }
   }
-  const names = servers.map((server) => server.name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const names = new Set<string>();
+  const twice = servers.find(({ name }) => names.size === names.add(name).size)?.name;
   return twice === undefined ? ok(servers) : err(`names "${twice}" twice`);
 }
+
+const MOST_SERVERS = 200;
 
 /** Without hyphens, underscores and case. */
 export function plain(name: string): string {

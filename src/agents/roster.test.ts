@@ -18,6 +18,21 @@ describe('the roster', () => {
     expect(roster.pathFor(below, 'a')).toBe('main/a#2/a#1');
   });
 
+  it('gives no number twice, whoever has ended, gone on or been there before', () => {
+    const roster = createRoster();
+    const parent = task('p', roster.pathFor(MAIN_AGENT, 'a'));
+    roster.add(parent, undefined);
+    expect(roster.pathFor(parent.ref, 'b')).toBe('main/a#1/b#1');
+    roster.ended(parent);
+    roster.add(parent, undefined);
+    expect(roster.pathFor(parent.ref, 'b')).toBe('main/a#1/b#2');
+    roster.reserve(['main/a#7/b#4', 'main', 'main/odd']);
+    expect(roster.pathFor(MAIN_AGENT, 'a')).toBe('main/a#8');
+    expect(roster.pathFor({ ...MAIN_AGENT, path: 'main/a#7' }, 'b')).toBe('main/a#7/b#5');
+    roster.add(task('old', 'main/c#3'), undefined);
+    expect(roster.pathFor(MAIN_AGENT, 'c')).toBe('main/c#4');
+  });
+
   it('finds by id and by name, of which the newest has it', () => {
     const roster = createRoster();
     const [one, two] = [task('a1', 'main/x#1'), task('a2', 'main/x#2')];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BudgetAccount } from './account.js';
-import { createBudgetTree } from './tree.js';
+import { createBudgetTree, MOST_ENDED_BUDGETS } from './tree.js';
 import { type Amounts, type BudgetLimits, NOTHING, nanosOf, shortageWords } from './units.js';
 
 const clock = { monotonic: () => 0 };
@@ -29,6 +29,24 @@ async function reserved(account: BudgetAccount, tokens: number, keep = 0) {
     throw new Error(result.error === undefined ? 'aborted' : shortageWords(result.error));
   return result.value;
 }
+
+describe('budgets of agents that have ended', () => {
+  it('are remembered up to a number; whose are not cannot go on', () => {
+    const tree = createBudgetTree({ limits: {}, clock });
+    opened(tree, 'main/first#1', { turns: 1 }).close();
+    for (let number = 1; number <= MOST_ENDED_BUDGETS; number++) {
+      opened(tree, `main/a#${number}`, { turns: 1 }).close();
+    }
+    expect(tree.size()).toBe(MOST_ENDED_BUDGETS + 1);
+    const again = (path: string, limits: BudgetLimits = {}) =>
+      tree.open(ref(path), limits, { again: true }).ok;
+    expect(again('main/first#1', { turns: 1 })).toBe(false);
+    expect(again('main/first#1/b#1')).toBe(false);
+    expect(again('main/a#2', { turns: 1 })).toBe(true);
+    expect(again('main/a#2/b#1')).toBe(true);
+    expect(again('main/free#1')).toBe(true);
+  });
+});
 
 describe('budget tree', () => {
   it('holds a child to what is left of everybody above it', async () => {

@@ -4,11 +4,10 @@ import { readNow } from '../env/read-now.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
-import { serverKey } from './config-names.js';
 import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';
-import { toolNames } from './tool-names.js';
+import { normaliseName, toolNames } from './tool-names.js';
 import {
   MAX_STORED_BYTES,
   openPrivateFiles,
@@ -158,7 +157,7 @@ export function openToolApprovals(place: {
 }
 
 function fullNames({ name }: StoredServer, tool: string): readonly string[] {
-  const { name: short, long } = toolNames(serverKey(name), tool);
+  const { name: short, long } = toolNames(normaliseName(name), tool);
   return long === undefined ? [short] : [short, long];
 }
 

@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openModelLayer } from '../../src/agents/model-layer.js';
 import { openGround } from '../../src/harness/ground.js';
 import { joinSession } from '../../src/harness/join.js';
@@ -69,6 +69,12 @@ const results = (): string =>
       return told.type === 'tool_result' ? [JSON.stringify(told.result.block.content)] : [];
     })
     .join('\n');
+/** Nobody runs any more. */
+const settled = (): Promise<void> =>
+  vi.waitFor(
+    () => expect(world().news('task_finished').length).toBe(world().news('task_started').length),
+    { timeout: 20_000, interval: 20 },
+  );
 const paths = (): readonly string[] =>
   world()
     .news('task_started')
@@ -124,7 +130,6 @@ describe('an agent that is gone on with', () => {
       main: [
         agent('PLANNERW', { subagent_type: 'planner' }),
         send('INNERW', 'go on'),
-        wait(),
         'end',
         'end',
       ],
@@ -134,7 +139,13 @@ describe('an agent that is gone on with', () => {
       },
     });
     await world().say('go');
+    await settled();
     expect(paths().filter((path) => path === 'main/planner#1/general-purpose#1')).toHaveLength(2);
+    const decided = world().receipts.filter(({ agent: path }) => path.includes('/general-'));
+    expect(decided.map(({ tool, decision }) => [tool, decision])).toEqual([
+      ['Write', 'deny'],
+      ['Bash', 'deny'],
+    ]);
     expect(isThere('by-write')).toBe(false);
     expect(isThere('by-bash')).toBe(false);
   });
@@ -226,8 +237,6 @@ describe('an agent that is gone on with', () => {
       main: [
         agent('OUTERW', { subagent_type: 'outer' }),
         send('INNERW', 'go on'),
-        wait(),
-        'mid',
         'mid',
         send('INNERW', 'go on'),
         'end',
@@ -238,6 +247,7 @@ describe('an agent that is gone on with', () => {
       },
     });
     await world().say('go');
+    await settled();
     const { directory } = world().project;
     expect(results()).toContain('/part/part');
     expect(isThere('part/other')).toBe(false);

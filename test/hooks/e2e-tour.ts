@@ -131,7 +131,7 @@ async function mainSession(
         ...['mcp__asker__ask', '--mcp-config', askers('asker')],
       ],
       actors: [...(options.actors ?? []), ...CHILDREN, { name: 'main', replies: REPLIES }],
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
     },
     async (host) => {
       await host.request({ subtype: 'initialize' });

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { builtinAgents } from './builtin-agents.js';
+import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
+import { type Hold, holdOf, readWay } from './way-down.js';
+
+const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
+  id: 'a1',
+  type: 'x',
+  path,
+  depth: path.split('/').length - 1,
+  background: false,
+  ...more,
+});
+const [general] = builtinAgents();
+if (general === undefined) throw new Error('there is no agent');
+const hold = (workspace?: string): Hold =>
+  holdOf(general, workspace === undefined ? {} : { workspace });
+
+function earlier(ref: AgentRef, more: Partial<EarlierAgent> = {}): EarlierAgent {
+  const talk = { messages: [], parentUuid: null, usedUuids: [] };
+  return { ref, description: 'd', model: 'm', talk, above: [], once: false, ...more };
+}
+
+describe('who may go on with an ended agent', () => {
+  it.each([
+    ['main', true],
+    ['main/p#1', true],
+    ['main/p#1/q#1', true],
+    ['main/p#1/q#1/x#2', false],
+    ['main/p#11', false],
+    ['main/s#1', false],
+  ])('%s: %s', (path, may) => {
+    const why = notResumable(earlier(at('main/p#1/q#1/x#1')), at(path));
+    expect(why === undefined).toBe(may);
+  });
+
+  it('nobody, where it worked for a skill or what held it is not known', () => {
+    const ref = at('main/p#1/x#1');
+    expect(notResumable(earlier(ref, { once: true }), MAIN_AGENT)).toContain('skill');
+    expect(notResumable(earlier(ref, { above: undefined }), MAIN_AGENT)).toContain('not known');
+  });
+});
+
+describe('the place that an agent goes back to', () => {
+  const again = (ref: AgentRef, above: readonly Hold[] = []) =>
+    requestAgain(earlier(ref, { above }), { definition: general, prompt: 'p', from: MAIN_AGENT })
+      .reopen;
+
+  it.each([
+    ['none of its own', at('main/x#1'), [], undefined],
+    ['a directory', at('main/x#1', { workspace: '/r/part' }), [], '/r/part'],
+    [
+      'its own tree, which is made again',
+      at('main/x#1', { workspace: '/r/.claude/worktrees/agent-a1', isolation: 'worktree' }),
+      [],
+      undefined,
+    ],
+    [
+      'the tree of the one above it',
+      at('main/p#1/x#1', { workspace: '/t/agent-p', isolation: 'worktree' }),
+      [hold('/t/agent-p')],
+      '/t/agent-p',
+    ],
+    [
+      'a directory in the tree of the one above it',
+      at('main/p#1/x#1', { workspace: '/t/agent-p/part', isolation: 'worktree' }),
+      [hold('/t/agent-p')],
+      '/t/agent-p/part',
+    ],
+    [
+      'a private one, made anew',
+      at('main/x#1', { workspace: '/tmp/s', isolation: 'scratch' }),
+      [],
+      undefined,
+    ],
+  ] as const)('%s', (_what, ref, above, place) => {
+    expect(again(ref, above)).toBe(place);
+  });
+});
+
+describe('what a transcript says of those above', () => {
+  const one = JSON.parse(JSON.stringify(hold('/w')));
+
+  it('is read as it was written', () => {
+    expect(readWay([one, one], 3)).toEqual([hold('/w'), hold('/w')]);
+    expect(readWay(undefined, 1)).toEqual([]);
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['too short', [one]],
+    ['too long', [one, one, one]],
+    ['no list', 'x'],
+    ['of another mode', [one, { ...one, mode: 'free' }]],
+    ['without its bans', [one, { name: 'x', source: 'user' }]],
+    ['with odd tools', [one, { ...one, tools: [1] }]],
+    ['of an inherited source', [one, { ...one, source: 'constructor' }]],
+  ])('counts for nothing when it is %s', (_what, value) => {
+    expect(readWay(value, 3)).toBeUndefined();
+  });
+});
