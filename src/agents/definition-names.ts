@@ -1,7 +1,13 @@
 import { visible } from '../util/visible.js';
 
 /** Types that the program itself gives out. */
-export const RESERVED_TYPES: readonly string[] = ['fork', 'hook-agent', 'main', 'team-lead'];
+export const RESERVED_TYPES: readonly string[] = [
+  'fork',
+  'hook',
+  'hook-agent',
+  'main',
+  'team-lead',
+];
 
 const LONGEST_NAME = 128;
 

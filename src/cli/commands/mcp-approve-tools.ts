@@ -55,10 +55,9 @@ export async function approveTools({ name, confirm }: ToolAnswer, output: Output
 
 /** Whole: a person must be able to see whatever a model would. */
 function definitionText(tool: ListedTool, before: ApprovedTools): string {
-  const isNew = before.fingerprint(tool.name) === undefined;
-  const head = isNew
-    ? 'new'
-    : `changed: ${describeChange(before.definition(tool.name), tool.raw())}`;
+  const earlier = before.sameName(tool.name) ?? tool.name;
+  const isNew = before.fingerprint(earlier) === undefined;
+  const head = isNew ? 'new' : `changed: ${describeChange(before.definition(earlier), tool.raw())}`;
   const lines = JSON.stringify(definingParts(tool.raw()), null, 2).split('\n');
   return `${visible(tool.name)} (${head})\n${lines.map((line) => `  ${visible(line)}\n`).join('')}`;
 }
