@@ -78,6 +78,7 @@ describe('pins', () => {
       ]),
     );
     expect(shape).toEqual({
+      Agent: 'description prompt',
       AskUserQuestion: 'questions',
       Bash: 'command',
       BashOutput: 'task_id',
@@ -86,8 +87,12 @@ describe('pins', () => {
       ExitPlanMode: ' (open)',
       Glob: 'pattern',
       Grep: 'pattern',
+      ListAgents: '',
+      ListMcpResourcesTool: '',
       NotebookEdit: 'notebook_path new_source',
       Read: 'file_path',
+      ReadMcpResourceTool: 'server uri',
+      SendMessage: 'to message',
       Skill: 'skill',
       TaskCreate: 'subject description',
       TaskGet: 'taskId',
@@ -95,6 +100,7 @@ describe('pins', () => {
       TaskStop: '',
       TaskUpdate: 'taskId',
       TodoWrite: 'todos',
+      WaitForAgents: '',
       WebFetch: 'url prompt',
       Write: 'file_path content',
       WriteDraft: 'draft_id',
