@@ -10,8 +10,8 @@ const OPTIONS = { cwd: '/work', home: '/home/me' };
 const KINDS: readonly RuleKind[] = ['allow', 'ask', 'deny'];
 
 function written(text: string): SourcedRule {
-  const value = { text, root: '/work/root' };
-  return { value, source: 'project', trusted: true, file: '/work/s.json', line: 4 };
+  const value = { text, root: '/srv/root' };
+  return { value, source: 'project', trusted: true, file: '/srv/s.json', line: 4 };
 }
 
 describe('a rule that is read when it is needed', () => {
@@ -34,7 +34,7 @@ describe('a rule that is read when it is needed', () => {
       const context = { kind, origin, options: OPTIONS, tool, written: tool };
       expect(rule?.spec).toEqual(parseSpec(spec, context));
       expect(rule?.specKind).toBe(rule?.spec.kind);
-      expect(rule?.label).toBe(`${text} (/work/s.json:4)`);
+      expect(rule?.label).toBe(`${text} (/srv/s.json:4)`);
       expect(rule?.matchesTool([tool])).toBe(true);
       expect(rule?.matchesTool(['Other'])).toBe(false);
     }

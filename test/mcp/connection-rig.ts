@@ -69,7 +69,7 @@ export function depsWith(more: Partial<ConnectionDeps> = {}): ConnectionDeps {
     env: { PATH: process.env.PATH, HOME: '/home/me', ANTHROPIC_API_KEY: 'sk-ours', FOO: 'bar' },
     cwd: temporaryDirectory(),
     clock: systemClock,
-    roots: () => ['/work/a b'],
+    roots: () => ['/srv/a b'],
     elicit: async () => ({ action: 'decline' }),
     ...more,
   };

@@ -200,7 +200,7 @@ describe('a stdio server', () => {
   it('asks for the roots and hears when they change', async () => {
     const journal = path.join(temporaryDirectory(), 'journal');
     const connection = connectTo(scripted({ journal }));
-    expect(text(await call(connection, 'roots'))).toContain('"file:///work/a%20b"');
+    expect(text(await call(connection, 'roots'))).toContain('"file:///srv/a%20b"');
     await connection.rootsChanged();
     const told = (): boolean =>
       journalLines(journal).some((line) => line.startsWith('notifications/roots/list_changed'));
