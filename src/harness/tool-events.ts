@@ -74,6 +74,7 @@ export function openToolEvents(
       ...instructionFilesIn(subject.command ?? '').map((one) => resolve(workspace.cwd, one)),
     ].filter(isInstructionFile);
     for (const path of new Set(named)) {
+      // Only a notice hangs on it: the call has been judged and has run.
       const stat = await ground.fs.stat(path).catch(() => undefined);
       if (stat === undefined || stat.mtimeMs < since) continue;
       const who = agent.depth === 0 ? tool.name : `${tool.name} of ${agent.path}`;

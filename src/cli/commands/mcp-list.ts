@@ -33,8 +33,14 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     return EXIT.done;
   }
   if (exclusive) output.out('An administrator keeps the list of servers.\n\n');
-  if (servers.length === 0)
-    output.out('There are no MCP servers here. portcullis mcp add <name> -- <command> adds one.\n');
+  if (servers.length === 0) {
+    // A file that cannot be read is not a file without servers.
+    const none =
+      problems.length > 0
+        ? 'No MCP server can be used here; what is wrong is told beside this.'
+        : 'There are no MCP servers here. portcullis mcp add <name> -- <command> adds one.';
+    output.out(`${none}\n`);
+  }
   for (const one of servers) output.out(serverText(here, one));
   if (hidden.length > 0) output.out('\nNot in force, because of another of the same name\n');
   for (const one of hidden) output.out(serverText(here, one));
