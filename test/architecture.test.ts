@@ -39,6 +39,8 @@ const FEATURES = [
   'mcp',
   'session',
   'budget',
+  'checkpoint',
+  'sandbox',
 ];
 
 /** What each area may import besides itself and the ground. `folder/file` names a single file. */
@@ -76,6 +78,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   session: ['env', 'model', 'loop/types.ts'],
   journal: ['env'],
   budget: ['env', 'model', 'loop/types.ts'],
+  checkpoint: ['env', 'settings'],
+  sandbox: ['env', 'settings', 'permissions'],
   agents: ['env', 'model', 'loop', ...FEATURES],
   'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', 'harness', ...FEATURES],
   harness: ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
