@@ -35,6 +35,8 @@ export interface TreeChange {
    * of what stands there now, or of the directory that it has gone from.
    */
   readonly at: number;
+  /** The path it was renamed from, where the look could tell (same inode, same bytes). */
+  readonly renamedFrom?: string;
 }
 
 /** What one look at the tree has found. */
@@ -80,6 +82,8 @@ export interface BlobStore {
   put(bytes: Uint8Array): Promise<BlobId | undefined>;
   /** Undefined: it is not there, or what is there does not have this hash. */
   read(id: BlobId): Promise<Uint8Array | undefined>;
+  /** What has been put so far survives a loss of power as well, not only the death of this process. */
+  sync(): Promise<void>;
   /** Bytes on disk. */
   size(): Promise<number>;
   /** Drops what no session needs any more, oldest first, until it is under its cap. */
@@ -115,8 +119,6 @@ export interface Change extends TreeChange {
   readonly messageId?: string;
   /** More than one: they ran at once, and each may have been it. */
   readonly authors: readonly Author[];
-  /** The path it was renamed from, where the look could tell (same inode, same bytes). */
-  readonly renamedFrom?: string;
 }
 
 /** A span of time in which somebody may write. */
@@ -141,8 +143,8 @@ export interface CheckpointNote {
 export type RewindTarget =
   /** The state before the turn of this message. */
   | { readonly kind: 'message'; readonly messageId: string }
-  /** The state before this call. */
-  | { readonly kind: 'call'; readonly toolUseId: string }
+  /** The state before this call; with `only`, nothing but what this call itself has changed. */
+  | { readonly kind: 'call'; readonly toolUseId: string; readonly only?: true }
   /** Only what this agent did (its id or its path; children included), wherever others left it alone. */
   | { readonly kind: 'agent'; readonly agent: string; readonly since?: string };
 

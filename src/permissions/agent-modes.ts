@@ -6,25 +6,36 @@ export interface AgentModes {
   of(agent?: AgentRef): PermissionMode;
   /**
    * An agent begins. `said`: by the definitions on the way down to it, its own last. Nobody above it
-   * need be there any more. Returns what ends it.
+   * need be there any more. `own`: a mode that it has in place of the session's. Returns what ends it.
    */
-  admit(agent: AgentRef, said: readonly PermissionMode[]): () => void;
+  admit(agent: AgentRef, said: readonly PermissionMode[], own?: OwnMode): () => void;
 }
+
+/** The mode of an agent that does not go along with the session's. */
+export type OwnMode = () => PermissionMode;
 
 export function createAgentModes(session: () => PermissionMode): AgentModes {
   /** What was said on the way down to an agent. It holds for as long as the agent lives. */
   const said = new Map<string, readonly PermissionMode[]>();
   const saidFor = (path: string): readonly PermissionMode[] => nearestAbove(said, path) ?? [];
+  const owned = new Map<string, OwnMode>();
+  const baseFor = (path: string): PermissionMode => {
+    const own = owned.size === 0 ? undefined : nearestAbove(owned, path)?.();
+    // fail-closed: nobody is without the gate once the session has it again.
+    if (own === 'bypassPermissions' && session() !== own) return 'default';
+    return own ?? session();
+  };
   return {
     of: (agent) =>
-      agent === undefined || agent.depth === 0 || said.size === 0
+      agent === undefined || agent.depth === 0 || said.size + owned.size === 0
         ? session()
-        : saidFor(agent.path).reduce(childMode, session()),
-    admit(agent, all) {
-      if (all.length === 0) return () => undefined;
-      said.set(agent.path, all);
+        : saidFor(agent.path).reduce(childMode, baseFor(agent.path)),
+    admit(agent, all, own) {
+      if (all.length > 0) said.set(agent.path, all);
+      if (own !== undefined) owned.set(agent.path, own);
       return () => {
         if (said.get(agent.path) === all) said.delete(agent.path);
+        if (owned.get(agent.path) === own) owned.delete(agent.path);
       };
     },
   };

@@ -354,6 +354,7 @@ describe('guards', () => {
       'critical removals',
       'plan mode',
       'shell analysis',
+      'effect rules',
       'needs a person',
     ]);
     const deferred = await rig({ ...options, guards: [asks, defers] }).call('Bash', {

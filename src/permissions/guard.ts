@@ -16,6 +16,8 @@ export interface Finding {
   readonly settledByAnswer?: boolean;
   /** The turn ends with this call, and why. */
   readonly stop?: string;
+  /** Among findings that hold back as much, this is the one that people must read. */
+  readonly foremost?: true;
 }
 
 export type RefusalKind = 'rule' | 'plan' | 'banned' | 'guard-failed' | 'approval' | 'hook';

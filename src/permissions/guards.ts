@@ -1,4 +1,5 @@
 import { displayPath } from '../env/paths.js';
+import { effectRules } from './effects.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
 import type { PathSpellings } from './paths.js';
@@ -167,6 +168,7 @@ export const STANDARD_GUARDS: readonly Guard[] = [
   criticalRemovals,
   planMode,
   shellAnalysis,
+  effectRules,
   needsPerson,
 ];
 

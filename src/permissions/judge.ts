@@ -34,8 +34,9 @@ export async function judge(
     trace.push(step(guard.name, finding, { ms, failure }));
   }
   const worst = strictest(findings.map(({ finding }) => finding.decision));
-  const held =
-    worst === 'none' ? undefined : findings.find(({ finding }) => finding.decision === worst);
+  const worstOnes = findings.filter(({ finding }) => finding.decision === worst);
+  const foremost = worstOnes.find(({ finding }) => finding.foremost === true) ?? worstOnes[0];
+  const held = worst === 'none' ? undefined : foremost;
   if (held !== undefined) return { outcome: { kind: 'held', ...held }, trace };
   let reason: string | undefined;
   for (const resolver of panel.resolvers) {

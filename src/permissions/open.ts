@@ -15,7 +15,7 @@ import type {
 import type { Workspace } from '../tools/tool.js';
 import { originOf } from '../util/sourced.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
-import { createAgentModes } from './agent-modes.js';
+import { createAgentModes, type OwnMode } from './agent-modes.js';
 import {
   type Answering,
   type AnsweringParts,
@@ -96,8 +96,11 @@ export interface Permissions {
   stuck(agentPath: string): string | undefined;
   /** The model has answered, having seen what became of its calls. */
   nextAnswer(agentPath?: string): void;
-  /** An agent begins. `modes`: what definitions say on the way down, its own last. Returns what ends it. */
-  admit(agent: AgentRef, modes: readonly PermissionMode[]): () => void;
+  /**
+   * An agent begins. `modes`: what definitions say on the way down, its own last. `own`: a mode that
+   * it has in place of the session's. Returns what ends it.
+   */
+  admit(agent: AgentRef, modes: readonly PermissionMode[], own?: OwnMode): () => void;
   /** All rules that hold for an agent now. */
   rules(agent: AgentRef): RuleSet;
   /** A new prompt: what held or was counted for one turn is over. */
@@ -154,8 +157,8 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode: modes.of,
     setMode,
     rules: rulesOf,
-    admit(agent, own) {
-      const leave = modes.admit(agent, own);
+    admit(agent, said, own) {
+      const leave = modes.admit(agent, said, own);
       return () => {
         leave();
         refusals.beginTurn(agent.path);

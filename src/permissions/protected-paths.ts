@@ -33,6 +33,14 @@ const START_UP =
 /** Files that hold the rules themselves. */
 const RULES = /^settings(\.local)?\.json$|^managed-settings\.json$|^hooks$/;
 
+/** The names by which protected things are known, for whoever has to keep them from being written. */
+export const PROTECTED_NAMES: {
+  readonly directories: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+  /** Directories below `.config`. */
+  readonly configured: ReadonlySet<string>;
+} = { directories: DIRECTORIES, files: FILES, configured: CONFIGURED };
+
 export interface ProtectedPlace {
   readonly roots: readonly string[];
   /** Our own directories, wherever they are and whatever they are called. */

@@ -41,7 +41,15 @@ function makeIndex(rules: readonly Rule[]): RuleIndex {
       const key = names.join(' ');
       const known = byTool.get(key);
       if (known !== undefined) return known;
-      const mine = rules.filter((rule) => specKindOf(rule) !== 'path' && rule.matchesTool(names));
+      // Hundreds of rules name the same few tools, and share the function that tells.
+      const told = new Map<Rule['matchesTool'], boolean>();
+      const isMeant = ({ matchesTool }: Rule): boolean => {
+        const before = told.get(matchesTool);
+        const meant = before ?? matchesTool(names);
+        if (before === undefined) told.set(matchesTool, meant);
+        return meant;
+      };
+      const mine = rules.filter((rule) => specKindOf(rule) !== 'path' && isMeant(rule));
       const commands = later(() => createCommandIndex(mine));
       const made: ToolRules = {
         any: mine.find((rule) => specKindOf(rule) === 'any'),

@@ -38,13 +38,16 @@ async function search(rules: readonly Rule[], view: CallView): Found {
   if (mine.any !== undefined) return { rule: mine.any, sure: 'yes' };
   const other = mine.others.find((rule) => inputIsCovered(rule.spec, view));
   if (other !== undefined) return { rule: other, sure: 'yes' };
-  if (!index.paths.isEmpty) {
+  const { paths, command } = view.call.subject;
+  // Most calls name no file: the rules about files are not read for them.
+  if ((paths.length > 0 || command !== undefined) && !index.paths.isEmpty) {
     const rule =
       restrictingPath(rules, await view.paths()) ??
       restrictingPath(rules, (await view.shellPaths()).paths);
     if (rule !== undefined) return { rule, sure: 'yes' };
   }
-  return mine.commands.isEmpty ? undefined : restrictingCommand(mine.commands, view);
+  if (command === undefined || mine.commands.isEmpty) return undefined;
+  return restrictingCommand(mine.commands, view);
 }
 
 /** Whether shell code must be read to decide these rules for this call. */

@@ -42,6 +42,8 @@ export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malfor
     }
     case 'field':
       return fieldSpec(spec, tool, kind);
+    case 'effect':
+      return effectSpec(spec, kind);
     default:
       return {
         why: `${name} takes no such specifier`,
@@ -92,6 +94,24 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec {
       ? [...folded(text, kind), { kind: 'char', char: ' ' }]
       : [...folded(any, kind), ...WORD_END];
   return { kind: 'field', field, value, followedBy };
+}
+
+const EFFECT_NAMES = ['writes', 'writes:outside', 'deletes'] as const;
+
+/** fail-closed: nothing is let through for what it is said to do; such rules only restrict. */
+function effectSpec(spec: string, kind: RuleKind): RuleSpec | Malformed {
+  const known = EFFECT_NAMES.map((name) => `Effect(${name})`).join(', ');
+  if (kind === 'allow') {
+    return { why: 'effects cannot be allowed', remedy: `Move it to ask or deny: ${known}.` };
+  }
+  const wanted = spec
+    .trim()
+    .toLowerCase()
+    .replace(/[\s:]+/g, ':');
+  const effect = EFFECT_NAMES.find((name) => name === wanted);
+  return effect === undefined
+    ? { why: 'there is no such effect', remedy: `Write one of ${known}.` }
+    : { kind: 'effect', effect };
 }
 
 /** Restrictions ignore the case of names. */

@@ -1,5 +1,12 @@
 /** How a rule's specifier is read. */
-export type SpecKind = 'command' | 'read-path' | 'write-path' | 'domain' | 'field' | 'none';
+export type SpecKind =
+  | 'command'
+  | 'read-path'
+  | 'write-path'
+  | 'domain'
+  | 'field'
+  | 'effect'
+  | 'none';
 
 export interface RuleTool {
   readonly spec: SpecKind;
@@ -36,6 +43,8 @@ export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
   WriteDraft: path('write-path'),
   NotebookEdit: path('write-path'),
   WebFetch: { spec: 'domain', parameters: ['prompt'] },
+  // No tool: what calls of any tool do.
+  Effect: { spec: 'effect', parameters: [] },
   Agent: {
     spec: 'field',
     field: 'subagent_type',

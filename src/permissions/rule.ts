@@ -19,6 +19,8 @@ export type RuleSpec =
       readonly everyTool: boolean;
     }
   | { readonly kind: 'domain'; readonly pattern: DomainPattern }
+  /** What a call of any tool does to files. */
+  | { readonly kind: 'effect'; readonly effect: 'writes' | 'writes:outside' | 'deletes' }
   | {
       readonly kind: 'field';
       readonly field: string;

@@ -78,9 +78,11 @@ export function parseRule(
   if ('why' in tool) return tool;
   const text = origin.value.text.trim();
   const label = `${text} (${originOf(origin)})`;
-  const ruleSpec = everyCall
-    ? ({ kind: 'any' } as const)
-    : parseSpec(spec, { kind, origin, options, tool: tool.canonical, written: name });
+  // No call is named like this: without its specifier the rule would do nothing.
+  const ruleSpec =
+    everyCall && tool.canonical !== 'Effect'
+      ? ({ kind: 'any' } as const)
+      : parseSpec(spec ?? '', { kind, origin, options, tool: tool.canonical, written: name });
   if ('why' in ruleSpec) return ruleSpec;
   const rule = { kind, text, label, origin, spec: ruleSpec, matchesTool: tool.matchesTool };
   return tool.nothingNow === true

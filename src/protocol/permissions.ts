@@ -44,9 +44,21 @@ export interface Receipt {
   readonly command?: string;
   /** Milliseconds that the decision took, waiting for an answer included. */
   readonly ms?: number;
+  /** Added afterwards, where the call did what it was let through not to do. */
+  readonly effects?: ReceiptEffects;
   /** ISO time and session; stamped when the receipt is journalled. */
   readonly time?: string;
   readonly sessionId?: string;
+}
+
+/** What a call did, against what it was let through for. */
+export interface ReceiptEffects {
+  /** Paths from the root of the workspace. */
+  readonly changed: readonly string[];
+  /** What it was held to. */
+  readonly violated: string;
+  /** Whether all of it was undone; absent where nobody asked for that. */
+  readonly rolledBack?: boolean;
 }
 
 /** One entry of the result's `permission_denials`. */

@@ -13,6 +13,8 @@ export type SessionStart =
       readonly id: string;
       readonly newId: string | undefined;
       readonly at: string | undefined;
+      /** The one turn that may be given up by it. Undefined: whatever comes after. */
+      readonly dropsTurn?: string | undefined;
     };
 
 /** What a session starts from. */
@@ -31,6 +33,8 @@ export interface History {
   /** Calls that a hook put off: they are asked about again before anything else. */
   readonly deferredCalls: readonly ToolUseBlock[];
   readonly forked: boolean;
+  /** The session that it is a copy of. */
+  readonly forkedFrom?: string;
   /** The directory that the session was last in. */
   readonly lastCwd: string | undefined;
   readonly title?: string;
@@ -94,6 +98,10 @@ async function resumedHistory(
   if (loaded === undefined) {
     throw new PortcullisError('session', `the transcript of session ${order.id} cannot be read`);
   }
+  const turn = order.start.kind === 'resume' ? order.start.dropsTurn : undefined;
+  if (at !== undefined && turn !== undefined) {
+    (await import('./drops-turn.js')).refuseOtherTurns(loaded, { resumeAt: at, turn });
+  }
   if (order.fork) {
     const { forkSession } = await import('./fork.js');
     if (order.start.newId !== undefined) await refuseUsedId(store, order.start.newId);
@@ -120,6 +128,7 @@ async function resumedHistory(
     })),
     deferredCalls: conversation.deferredCalls,
     forked: order.fork,
+    ...(order.fork ? { forkedFrom: order.id } : {}),
     lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
     ...(loaded.title === undefined ? {} : { title: loaded.title }),
     ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),

@@ -42,6 +42,8 @@ export interface RecorderOptions {
 export interface Recorder {
   /** The entry that the next one will hang on. */
   readonly head: string | null;
+  /** Goes back to an earlier entry: what comes next is another branch. Nothing is taken out of the transcript. */
+  goTo(uuid: string | null): void;
   input(message: RecordedInput): void;
   /** One entry per content block, all sharing the message's id. */
   answer(answer: RecordedAnswer): void;
@@ -114,6 +116,10 @@ class StoreRecorder implements Recorder {
 
   get head(): string | null {
     return this.#head;
+  }
+
+  goTo(uuid: string | null): void {
+    this.#head = uuid;
   }
 
   input(message: RecordedInput): void {

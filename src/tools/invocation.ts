@@ -28,6 +28,8 @@ export interface InvokeDeps {
     verdict: GateVerdict,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** Called right before a call runs, to see what it does to files. Never rejects. */
+  watch?(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined>;
   /** Sees every output before anybody else does, and may give another one in its place. */
   review?(finished: FinishedCall, context: ToolContext): Promise<Reviewed>;
   /** Told of a call that ran. */
@@ -44,6 +46,17 @@ export interface CheckedCall {
   readonly call: ToolUseBlock;
   readonly tool: AnyTool;
   readonly input: ToolUseBlock['input'];
+}
+
+/** A call that is about to run: `input` is what it runs with. */
+export interface StartingCall extends CheckedCall {
+  readonly verdict: Extract<GateVerdict, { kind: 'allowed' }>;
+}
+
+/** Somebody watches what a call does. */
+export interface CallWatch {
+  /** It has run. What the model has to know about it comes back. Never rejects. */
+  ended(output: ToolOutput): Promise<readonly string[]>;
 }
 
 /** A call that ran: `input` is what it ran with. */

@@ -58,6 +58,7 @@ async function throughGate(
   const { agentContext } = verdict;
   const plain = deps.contextFor(call, signal);
   const context = agentContext === undefined ? plain : { ...plain, agentContext };
+  const watch = await deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
   const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
   const raw = await tool
@@ -65,13 +66,14 @@ async function throughGate(
     .catch((thrown: unknown) => thrownOutput(tool, thrown));
   const finished = { call, tool, input: verdict.input, output: raw };
   const ms = deps.monotonic() - started;
+  const observed = (await watch?.ended(raw)) ?? [];
   const reviewed = (await deps.review?.({ ...finished, ms }, context)) ?? {
     output: raw,
     contexts: [],
   };
   const output = await deps.bound(reviewed.output, context);
   deps.onRan(call, tool, output);
-  const contexts = [...said, ...reviewed.contexts];
+  const contexts = [...said, ...observed, ...reviewed.contexts];
   return {
     uuid: deps.uuid(),
     block: {

@@ -23,6 +23,7 @@ export function receiptText(receipt: Receipt, decision: string = WORDS[receipt.d
     `${decision}  ${call}`,
     `because  ${short(receipt.reason)} (${receipt.decidedBy})`,
     ...understood,
+    ...effectLines(receipt.effects),
     facts.join(' · '),
     '',
     ...traceLines(receipt.trace),
@@ -35,6 +36,15 @@ const WORDS: Readonly<Record<Receipt['decision'], string>> = {
   deny: 'refused',
   defer: 'deferred',
 };
+
+/** What it did although it was not to. */
+function effectLines(effects: Receipt['effects']): readonly string[] {
+  if (effects === undefined) return [];
+  const { changed, violated, rolledBack } = effects;
+  const end =
+    rolledBack === undefined ? '' : rolledBack ? ', undone' : ', not or not wholly undone';
+  return [`but it was ${short(violated)} and changed ${short(changed.join(', '))}${end}`];
+}
 
 function traceLines(trace: readonly TraceStep[]): readonly string[] {
   const width = Math.max(0, ...trace.map(({ guard }) => guard.length));

@@ -1,0 +1,69 @@
+import type { Look, TreeChange } from './types.js';
+import type { TrackedWindow } from './windows.js';
+
+/**
+ * File systems stamp a change with the time of the last tick of the kernel's clock, which is up to ten
+ * milliseconds before it happened.
+ */
+const TICK_MS = 10;
+
+export interface LookSpan {
+  /** When the look before it began: nothing that it found can be older. */
+  readonly since: number;
+  readonly finishedAt: number;
+  /** Directories that it found to be new, with the time of each. */
+  readonly madeDirectories: ReadonlyMap<string, number>;
+  /** Paths that it found to be gone, with the time of each. */
+  readonly gone: ReadonlyMap<string, number>;
+}
+
+export function spanOf(look: Look, since: number): LookSpan {
+  const madeDirectories = new Map<string, number>();
+  const gone = new Map<string, number>();
+  for (const { path, before, after, at } of look.changes) {
+    if (before === undefined && after?.kind === 'directory') madeDirectories.set(path, at);
+    if (after === undefined) gone.set(path, at);
+  }
+  return { since, finishedAt: look.finishedAt, madeDirectories, gone };
+}
+
+/**
+ * Which windows a change may belong to; none means that it was made while no tool ran. A window counts
+ * when it was open at the time of the change. Where the time says nothing (another clock, a file moved
+ * with its directory), all windows since the last look count.
+ */
+export function candidatesFor(
+  change: TreeChange,
+  span: LookSpan,
+  windows: readonly TrackedWindow[],
+): readonly TrackedWindow[] {
+  const begun = windows.filter((window) => window.startedAt <= span.finishedAt);
+  const at = timeOf(change, span);
+  if (at === undefined) return begun;
+  return begun.filter(
+    (window) =>
+      window.startedAt <= at + TICK_MS &&
+      // Clocks that count whole milliseconds have cut off the rest.
+      (window.endedAt ?? Number.POSITIVE_INFINITY) >= Math.floor(at) - 1,
+  );
+}
+
+/**
+ * When a change was made. Undefined: its time cannot be right. Older than the look before is such a
+ * time too: the path was moved, and what is moved with its directory keeps its own change time.
+ */
+export function timeOf(change: TreeChange, span: LookSpan): number | undefined {
+  const at = Math.max(change.at, movedAt(change, span));
+  return at < span.since || at > span.finishedAt + TICK_MS ? undefined : at;
+}
+
+/** The directories that came with it, and the place that it left, may tell when it was moved. */
+function movedAt({ path, before, renamedFrom }: TreeChange, span: LookSpan): number {
+  if (before !== undefined) return 0;
+  let latest = renamedFrom === undefined ? 0 : (span.gone.get(renamedFrom) ?? 0);
+  if (span.madeDirectories.size === 0) return latest;
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    latest = Math.max(latest, span.madeDirectories.get(path.slice(0, end)) ?? 0);
+  }
+  return latest;
+}

@@ -1,0 +1,127 @@
+import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import { messageOf } from '../errors.js';
+import { type LogEntry, readEntry } from './entry.js';
+import { History } from './history.js';
+
+export interface ChangeLogOptions {
+  readonly files: CheckpointFiles;
+  readonly session: string;
+  /** The session this one was forked from. Only counts where this one has no journal yet. */
+  readonly parent?: string | undefined;
+  readonly now: () => number;
+  /** The journal cannot be written; said once. */
+  readonly onTrouble: (why: string) => void;
+}
+
+/** The journal of one session: what it says, and what is added to it. */
+export interface ChangeLog {
+  readonly history: History;
+  /** Why parts of it could not be read, in words for a person. */
+  readonly gaps: readonly string[];
+  /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
+  append(entry: LogEntry, options?: { readonly durable?: boolean }): void;
+  close(): void;
+}
+
+export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLog> {
+  const { files, session } = options;
+  const loaded = await loadHistory(files, session);
+  const parent =
+    loaded.isNew && options.parent !== undefined && options.parent !== session
+      ? { session: options.parent, lines: await countLines(files, options.parent) }
+      : undefined;
+  if (parent !== undefined) await loadParent(files, parent, loaded);
+  const gaps = [...loaded.gaps, ...loaded.history.unended.map(leftOpen)];
+  const log = files.openLog(session);
+  let troubled = false;
+  const append = (entry: LogEntry, durable: boolean): void => {
+    loaded.history.add(entry);
+    try {
+      log.append([JSON.stringify(entry)], { sync: durable });
+    } catch (thrown) {
+      if (!troubled) options.onTrouble(messageOf(thrown));
+      troubled = true;
+    }
+  };
+  let started = false;
+  return {
+    history: loaded.history,
+    gaps,
+    append(entry, { durable = false } = {}) {
+      // Written with the first real entry: a session that only looks leaves nothing behind.
+      if (!started) append({ t: 'start', at: options.now(), ...parentPart(parent) }, false);
+      started = true;
+      append(entry, durable);
+    },
+    close: () => log.close(),
+  };
+}
+
+interface Loaded {
+  readonly history: History;
+  readonly gaps: string[];
+  isNew: boolean;
+}
+
+/** What the journal of a session says now. */
+export async function loadHistory(files: CheckpointFiles, session: string): Promise<Loaded> {
+  const loaded: Loaded = { history: new History(), gaps: [], isNew: true };
+  await loadInto(loaded, files, { session, lines: Number.POSITIVE_INFINITY, depth: 0 });
+  return loaded;
+}
+
+/** More forks of forks than this are no history but a knot. */
+const MOST_FORKS = 50;
+const CUT_OFF = 'the program ended while it was writing its journal';
+
+async function loadInto(
+  loaded: Loaded,
+  files: CheckpointFiles,
+  from: { readonly session: string; readonly lines: number; readonly depth: number },
+): Promise<void> {
+  const entries: (LogEntry | undefined)[] = [];
+  let seen = 0;
+  const found = await files.readLog(from.session, (line) => {
+    if (++seen > from.lines || line === '') return;
+    entries.push(line === undefined ? undefined : readEntry(line));
+  });
+  if (!found) return;
+  if (from.depth === 0) loaded.isNew = entries.length === 0;
+  const first = entries[0];
+  if (first?.t === 'start' && first.parent !== undefined && from.depth < MOST_FORKS) {
+    await loadInto(loaded, files, { ...first.parent, depth: from.depth + 1 });
+  }
+  for (const entry of entries) {
+    if (entry !== undefined) loaded.history.add(entry);
+    else if (!loaded.gaps.includes(CUT_OFF)) loaded.gaps.push(CUT_OFF);
+  }
+}
+
+async function loadParent(
+  files: CheckpointFiles,
+  parent: { readonly session: string; readonly lines: number },
+  loaded: Loaded,
+): Promise<void> {
+  await loadInto(loaded, files, { ...parent, depth: 1 });
+  // What the parent has begun goes on in the parent.
+  loaded.history.add({ t: 'start', at: 0 });
+}
+
+async function countLines(files: CheckpointFiles, session: string): Promise<number> {
+  let lines = 0;
+  await files.readLog(session, () => {
+    lines++;
+  });
+  return lines;
+}
+
+function leftOpen({ author }: { author: { kind: string; tool?: string; name?: string } }): string {
+  const who = author.tool ?? author.name ?? author.kind;
+  return `the program ended while ${who} ran: what it wrote last is not known`;
+}
+
+function parentPart(
+  parent: { readonly session: string; readonly lines: number } | undefined,
+): Pick<Extract<LogEntry, { t: 'start' }>, 'parent'> {
+  return parent === undefined ? {} : { parent };
+}

@@ -1,0 +1,146 @@
+import { readSteady } from '../env/tree-content.js';
+import type { KnownTree, TreeNode, TreeState } from '../env/tree-node.js';
+import { Turns } from '../env/turns.js';
+import type { BlobStore } from './types.js';
+
+export interface ContentJob {
+  readonly absolute: string;
+  readonly node: TreeNode;
+  /** Completed in place: whoever holds it sees the bytes named once they are in the store. */
+  readonly state: TreeState & { kind: 'file' };
+}
+
+export interface ContentQueueDeps {
+  readonly store: Pick<BlobStore, 'put'>;
+  readonly tree: Pick<KnownTree, 'setRacy'>;
+  readonly maxFileBytes: number;
+}
+
+/** Bytes that may be on their way to the store at once. */
+const MOST_UNDER_WAY = 8 * 1024 * 1024;
+
+/** Reads contents into the store, in short stretches. What a look found goes before the first index. */
+export class ContentQueue {
+  readonly #deps: ContentQueueDeps;
+  #urgent: ContentJob[] = [];
+  #patient: ContentJob[] = [];
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+  #bytesUnderWay = 0;
+  #room: (() => void) | undefined;
+  readonly #puts = new Set<Promise<void>>();
+  #urgentLeft = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(deps: ContentQueueDeps) {
+    this.#deps = deps;
+  }
+
+  add(jobs: readonly ContentJob[], isUrgent: boolean): void {
+    const list = isUrgent ? this.#urgent : this.#patient;
+    for (const job of jobs) list.push(job);
+    if (isUrgent) this.#urgentLeft += jobs.length;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** What looks found is in the store, or named as missing. */
+  async settled(): Promise<void> {
+    while (this.#urgentLeft > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Everything is. */
+  async drained(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** The first index is left where it is; what looks found is finished. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#patient = [];
+    await this.drained();
+  }
+
+  /** Reads one file now. */
+  async read(job: ContentJob): Promise<void> {
+    const content = await this.#open(job);
+    if (content !== undefined) await this.#put(job, content);
+  }
+
+  async #run(): Promise<void> {
+    const turns = new Turns();
+    // Lists are gone through from their ends, in the order given: shifting a long one is slow.
+    let urgent: ContentJob[] = [];
+    let patient: ContentJob[] = [];
+    for (;;) {
+      if (urgent.length === 0) [urgent, this.#urgent] = [this.#urgent.reverse(), []];
+      if (patient.length === 0) [patient, this.#patient] = [this.#patient.reverse(), []];
+      if (this.#isClosed) patient = [];
+      const urgentJob = urgent.pop();
+      const job = urgentJob ?? patient.pop();
+      if (job === undefined) {
+        if (this.#puts.size === 0) return;
+        await Promise.race(this.#puts);
+        continue;
+      }
+      const content = await this.#open(job);
+      if (content === undefined) {
+        if (urgentJob !== undefined) this.#urgentDone();
+      } else this.#start(job, content, urgentJob !== undefined);
+      await turns.pause();
+      if (this.#bytesUnderWay > MOST_UNDER_WAY) {
+        await new Promise<void>((resolve) => {
+          this.#room = resolve;
+        });
+      }
+    }
+  }
+
+  #start(job: ContentJob, content: Content, isUrgent: boolean): void {
+    const { length } = content.bytes;
+    this.#bytesUnderWay += length;
+    const put = this.#put(job, content).finally(() => {
+      this.#bytesUnderWay -= length;
+      this.#puts.delete(put);
+      if (isUrgent) this.#urgentDone();
+      if (this.#bytesUnderWay <= MOST_UNDER_WAY) this.#room?.();
+    });
+    this.#puts.add(put);
+  }
+
+  #urgentDone(): void {
+    if (--this.#urgentLeft > 0) return;
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  /** Undefined: there are no bytes to take, which the state says by now. */
+  async #open({ absolute, node, state }: ContentJob): Promise<Content | undefined> {
+    // A later look found something else there; what this one saw has gone unread.
+    if (node.state !== state) {
+      if (state.unstored === 'not-yet') state.unstored = 'changed-while-read';
+      return undefined;
+    }
+    const content = await readSteady(absolute, node, this.#deps.maxFileBytes);
+    if (content.kind === 'bytes') return content;
+    state.unstored = content.why;
+    return undefined;
+  }
+
+  async #put({ node, state }: ContentJob, { bytes, isRacy }: Content): Promise<void> {
+    const blob = await this.#deps.store.put(bytes).catch(() => undefined);
+    if (blob === undefined) state.unstored = 'over-cap';
+    else {
+      state.blob = blob;
+      delete state.unstored;
+    }
+    if (node.state === state) this.#deps.tree.setRacy(node, isRacy);
+  }
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+  readonly isRacy: boolean;
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '../env/clock.js';
+import { messageOf } from '../errors.js';
+import { candidatesFor, type LookSpan, spanOf, timeOf } from './attribution.js';
+import type { ChangeLog } from './change-log.js';
+import { LookQueue } from './look-queue.js';
+import type { Points } from './points.js';
+import { renamesIn } from './renames.js';
+import { sameState } from './states.js';
+import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from './types.js';
+import type { TrackedWindow, Windows } from './windows.js';
+
+export interface RecorderParts {
+  readonly tracker: TreeTracker;
+  readonly windows: Windows;
+  readonly log: ChangeLog;
+  readonly points: Points;
+  readonly clock: Clock;
+}
+
+/** Takes the looks of a session and writes down what they find, with who may have made it. */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #looks = new LookQueue(() => this.#lookOnce());
+  /** When the last look began. */
+  #since: number;
+  #lastLookMs = Number.POSITIVE_INFINITY;
+  /** What a rewind has just written: the next look finds it again. */
+  readonly #written = new Map<string, NodeState | undefined>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#since = parts.clock.now();
+  }
+
+  /** Resolves when a look that begins after this call has been written down. Never rejects. */
+  look(): Promise<void> {
+    return this.#looks.request();
+  }
+
+  idle(): Promise<void> {
+    return this.#looks.idle();
+  }
+
+  get lastLookMs(): number {
+    return this.#lastLookMs;
+  }
+
+  /** A rewind has put this in place; the journal has it already. */
+  expect(path: string, state: NodeState | undefined): void {
+    this.#written.set(path, state);
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { tracker, windows, clock, points } = this.#parts;
+    const over = windows.ended();
+    const marked = points.pending();
+    const from = clock.monotonic();
+    try {
+      const look = await tracker.look();
+      this.#lastLookMs = clock.monotonic() - from;
+      await tracker.settled();
+      this.#write(look);
+      if (look.gaps.length > 0) points.addGaps(look.gaps);
+      this.#since = look.startedAt;
+    } catch (thrown) {
+      // Said with the point: whoever wants to go back to it has to know.
+      points.addGaps([`a look at the tree failed: ${messageOf(thrown)}`]);
+    }
+    points.settle(marked);
+    windows.retire(over);
+  }
+
+  #write(look: Look): void {
+    const { log, windows } = this.#parts;
+    const span = spanOf(look, this.#since);
+    const renames = renamesIn(look.changes);
+    const all = windows.all();
+    const list: Change[] = [];
+    let seq = log.history.lastSeq;
+    for (const found of this.#unwritten(inOrder(look.changes))) {
+      const of = candidatesFor(found, span, all);
+      const change = this.#changeFor({ found, span, of, seq: ++seq });
+      const renamedFrom = renames.get(found.path);
+      const whole = renamedFrom === undefined ? change : { ...change, renamedFrom };
+      list.push(whole);
+      for (const window of of) window.found.push(whole);
+    }
+    if (list.length > 0) log.append({ t: 'changes', list });
+  }
+
+  #changeFor(about: {
+    readonly found: TreeChange;
+    readonly span: LookSpan;
+    readonly of: readonly TrackedWindow[];
+    readonly seq: number;
+  }): Change {
+    const { found, span, of, seq } = about;
+    const turn = Math.min(...of.map((window) => window.turn), Number.POSITIVE_INFINITY);
+    const messageId = this.#parts.points.turnOf({
+      at: timeOf(found, span),
+      atLeast: Number.isFinite(turn) ? turn : -1,
+    });
+    return {
+      seq,
+      path: found.path,
+      at: found.at,
+      ...(found.before === undefined ? {} : { before: { ...found.before } }),
+      ...(found.after === undefined ? {} : { after: { ...found.after } }),
+      ...(messageId === undefined ? {} : { messageId }),
+      authors: of.length === 0 ? [USER] : of.map((window) => window.author),
+    };
+  }
+
+  /** Without what a rewind wrote and what is as it was. */
+  #unwritten(changes: readonly TreeChange[]): TreeChange[] {
+    const written = new Map(this.#written);
+    this.#written.clear();
+    return changes.flatMap((change) => {
+      const own = written.has(change.path);
+      const before = own ? written.get(change.path) : change.before;
+      if (sameState(before, change.after)) return [];
+      if (!own) return [change];
+      // A look may tell of a path twice.
+      written.delete(change.path);
+      const { before: _, ...rest } = change;
+      return [before === undefined ? rest : { ...rest, before }];
+    });
+  }
+}
+
+const USER: Author = { kind: 'user' };
+
+/** As they happened, as far as the times tell. Those of one path stay in the order of the look. */
+function inOrder(changes: readonly TreeChange[]): TreeChange[] {
+  const latest = new Map<string, number>();
+  return changes
+    .map((change) => {
+      const at = Math.max(change.at, latest.get(change.path) ?? 0);
+      latest.set(change.path, at);
+      return { change, at };
+    })
+    .sort((a, b) => a.at - b.at)
+    .map(({ change }) => change);
+}

@@ -1,0 +1,80 @@
+import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import { readEntry } from './entry.js';
+import { History } from './history.js';
+import { blobsOf, readPlan } from './plan-file.js';
+import type { BlobId, BlobStore } from './types.js';
+
+export interface Retention {
+  /** Journals without an entry for so long are dropped. */
+  readonly days: number;
+  /** So many newest points of each session can be gone back to. */
+  readonly points: number;
+}
+
+export interface RetentionParts {
+  readonly files: CheckpointFiles;
+  readonly store: BlobStore;
+  readonly retention: Retention;
+  readonly now: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Between two clean-ups of a workspace, unless the store has grown. */
+const EVERY_MS = DAY_MS;
+const LARGE_BYTES = 1 << 30;
+
+/** Drops what is too old, when it is time for it. */
+export async function tidyUp(parts: RetentionParts): Promise<void> {
+  const { files, store, retention, now } = parts;
+  const isDue = now - files.lastTidied() >= EVERY_MS || (await store.size()) > LARGE_BYTES;
+  if (!isDue) return;
+  await files.exclusive(0, async () => {
+    files.noteTidied();
+    const oldest = now - retention.days * DAY_MS;
+    const needed = new Set<BlobId>();
+    const logs = files.listLogs().toSorted((a, b) => b.changedAt - a.changedAt);
+    const parents = new Set<string>();
+    for (const { file, changedAt } of logs) {
+      const { history, parentFile } = await read(files, file);
+      // A fork shows what its parent did.
+      if (changedAt < oldest && !parents.has(file)) {
+        files.removeLog(file);
+        continue;
+      }
+      if (parentFile !== undefined) parents.add(parentFile);
+      for (const id of neededBy(history, retention.points)) needed.add(id);
+    }
+    for (const { text } of files.unfinishedPlans()) {
+      for (const { from, to } of readPlan(text)?.steps ?? []) {
+        for (const id of blobsOf([from, to])) needed.add(id);
+      }
+    }
+    await store.prune(needed);
+  });
+}
+
+async function read(
+  files: CheckpointFiles,
+  file: string,
+): Promise<{ readonly history: History; readonly parentFile: string | undefined }> {
+  const history = new History();
+  let parentFile: string | undefined;
+  await files.readLogFile(file, (line) => {
+    const entry = line === undefined ? undefined : readEntry(line);
+    if (entry === undefined) return;
+    if (entry.t === 'start' && entry.parent !== undefined) {
+      parentFile = files.logFile(entry.parent.session);
+    }
+    history.add(entry);
+  });
+  return { history, parentFile };
+}
+
+function neededBy(history: History, points: number): readonly BlobId[] {
+  const first = Math.max(0, history.points.length - points);
+  const isOld = (messageId: string | undefined): boolean =>
+    first > 0 && history.positionOf(messageId) < first;
+  return history.changes
+    .filter(({ messageId }) => !isOld(messageId))
+    .flatMap(({ before, after }) => blobsOf([before, after]));
+}

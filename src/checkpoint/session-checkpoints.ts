@@ -1,0 +1,283 @@
+import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import type { Clock } from '../env/clock.js';
+import { isAbsolute, isInside, relative } from '../env/paths.js';
+import type { RewindFiles } from '../env/rewind-files.js';
+import { messageOf } from '../errors.js';
+import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
+import type { ChangeLog } from './change-log.js';
+import { diffOf } from './diff.js';
+import { draftFor } from './plan.js';
+import { Points } from './points.js';
+import { presentPlan } from './present-plan.js';
+import { Recorder } from './recorder.js';
+import { type Retention, tidyUp } from './retention.js';
+import { carryOut } from './rewind.js';
+import { passes, type Selection, selectionFor } from './target.js';
+import type {
+  Author,
+  BlobStore,
+  Change,
+  ChangeFilter,
+  CheckpointNote,
+  Checkpoints,
+  OpenWindow,
+  RewindOptions,
+  RewindPlan,
+  RewindResult,
+  RewindTarget,
+  TrackerState,
+  TreeTracker,
+} from './types.js';
+import { Turnstile, within } from './wait.js';
+import { Windows } from './windows.js';
+
+export interface SessionParts {
+  readonly root: string;
+  readonly session: string;
+  readonly files: CheckpointFiles;
+  readonly workspace: RewindFiles;
+  readonly store: BlobStore;
+  readonly tracker: TreeTracker;
+  readonly log: ChangeLog;
+  readonly clock: Clock;
+  readonly waitMs: number;
+  readonly smallLookMs: number;
+  readonly retention: Retention;
+  /** Why the journal itself is not whole, in words for a person. */
+  readonly troubles: readonly string[];
+}
+
+/** How long a rewind of another program may take before ours is refused. */
+const REWIND_WAIT_MS = 10_000;
+
+export class SessionCheckpoints implements Checkpoints {
+  readonly #parts: SessionParts;
+  readonly #points: Points;
+  readonly #windows: Windows;
+  readonly #recorder: Recorder;
+  /** Rewinds one after the other; nobody begins to write while one is under way. */
+  readonly #rewinding = new Turnstile();
+  #nextWindow = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: SessionParts) {
+    const { tracker, log, clock } = parts;
+    this.#parts = parts;
+    this.#points = new Points(log, clock);
+    this.#windows = new Windows(() => clock.now());
+    this.#recorder = new Recorder({
+      tracker,
+      log,
+      clock,
+      windows: this.#windows,
+      points: this.#points,
+    });
+    void tracker.ready.then(() => this.#points.indexed(tracker.state()));
+  }
+
+  state(): TrackerState {
+    const state = this.#parts.tracker.state();
+    const { troubles } = this.#parts;
+    if (troubles.length === 0) return state;
+    const kind = state.kind === 'ready' ? 'partial' : state.kind;
+    return { ...state, kind, gaps: [...state.gaps, ...troubles] };
+  }
+
+  mark(messageId: string, title: string): void {
+    this.#points.mark(messageId, title, this.state());
+    void this.#recorder.look();
+  }
+
+  points(): readonly CheckpointNote[] {
+    return this.#parts.log.history.points.slice(-this.#parts.retention.points);
+  }
+
+  async begin(author: Author, paths: readonly string[] = []): Promise<OpenWindow> {
+    await this.#rewinding.passed();
+    await this.#makeSafe(author, paths);
+    const { log } = this.#parts;
+    const id = `${this.#parts.clock.uuid()}:${this.#nextWindow++}`;
+    const { handle, window } = this.#windows.open(
+      { id, author, turn: this.#points.turn },
+      {
+        ended: ({ endedAt }) => {
+          log.append({ t: 'end', window: id, at: endedAt ?? 0 });
+          void this.#recorder.look();
+        },
+      },
+    );
+    const messageId = this.#points.current;
+    log.append({
+      t: 'begin',
+      window: id,
+      author,
+      at: window.startedAt,
+      after: log.history.lastSeq,
+      ...(messageId === undefined ? {} : { messageId }),
+    });
+    return handle;
+  }
+
+  outside(author: Author, what: string, why: string): void {
+    const { log } = this.#parts;
+    const messageId = this.#points.current;
+    const key = JSON.stringify([author, what, why]);
+    const isKnown = log.history.outside.some(
+      (record) =>
+        record.messageId === messageId &&
+        JSON.stringify([record.author, record.what, record.why]) === key,
+    );
+    if (isKnown) return;
+    const part = messageId === undefined ? {} : { messageId };
+    log.append({ t: 'outside', author, what, why, after: log.history.lastSeq, ...part });
+  }
+
+  async changes(filter: ChangeFilter = {}): Promise<readonly Change[]> {
+    await this.#recorder.idle();
+    const { history } = this.#parts.log;
+    return history.changes.filter(passes(history, filter));
+  }
+
+  diff(change: Change): Promise<string | undefined> {
+    return diffOf(change, this.#parts.store);
+  }
+
+  preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }> {
+    return this.#rewinding.enter(async () => {
+      await this.#recorder.look();
+      const { history } = this.#parts.log;
+      const selection = selectionFor(history, target);
+      if (!selection.ok) return { why: selection.error };
+      const draft = await draftFor(candidatesOf(history, selection.value), {
+        ...this.#parts,
+        files: this.#parts.workspace,
+        overwriteConflicts: false,
+      });
+      return this.#shown({ id: this.#parts.clock.uuid(), target, draft }, selection.value);
+    });
+  }
+
+  rewind(target: RewindTarget, options: RewindOptions = {}): Promise<RewindResult> {
+    return this.#alone(() => {
+      const { history } = this.#parts.log;
+      const selection = selectionFor(history, target);
+      if (!selection.ok) return Promise.resolve(refused(selection.error));
+      const candidates = candidatesOf(history, selection.value);
+      return this.#takeBack({ target, candidates, selection: selection.value }, options);
+    });
+  }
+
+  redo(options: RewindOptions = {}): Promise<RewindResult> {
+    return this.#alone(() => {
+      const { history } = this.#parts.log;
+      const last = lastRewind(history);
+      if (last === undefined) return Promise.resolve(refused('there is no rewind to take back'));
+      const candidates = candidatesOfRedo(history, last);
+      const target = last.target ?? { kind: 'message', messageId: '' };
+      return this.#takeBack({ target, candidates, of: last.id }, options);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Waits until what stands in the tree is kept, but not for ever. */
+  async #makeSafe(author: Author, paths: readonly string[]): Promise<void> {
+    const { tracker, clock, waitMs, smallLookMs } = this.#parts;
+    const deadline = clock.monotonic() + waitMs;
+    const left = (): number => deadline - clock.monotonic();
+    if (tracker.state().kind === 'indexing' && !(await within(tracker.ready, left()))) {
+      const who = author.kind === 'call' ? author.tool : author.kind;
+      this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
+    }
+    const isSafe = await within(this.#recorder.idle(), left());
+    const isSmall = this.#recorder.lastLookMs < smallLookMs;
+    const isLooked = !isSafe || !isSmall || (await within(this.#recorder.look(), left()));
+    const isKept = await within(Promise.all(paths.map((path) => this.#keep(author, path))), left());
+    if (isSafe && isLooked && isKept) return;
+    this.#points.addGaps(['what stood in the tree before a call could not be kept in time']);
+  }
+
+  async #keep(author: Author, path: string): Promise<void> {
+    const { root, tracker } = this.#parts;
+    const isOutside = isAbsolute(path) && !isInside(path, root);
+    if (isOutside) this.outside(author, path, 'it is outside the workspace');
+    else {
+      try {
+        await tracker.keep(isAbsolute(path) ? relative(root, path) : path);
+      } catch (thrown) {
+        this.#points.addGaps([`${path} could not be kept: ${messageOf(thrown)}`]);
+      }
+    }
+  }
+
+  /** With nobody else rewinding, and all that has happened so far written down. */
+  #alone(work: () => Promise<RewindResult>): Promise<RewindResult> {
+    return this.#rewinding.enter(async () => {
+      try {
+        const held = await this.#parts.files.exclusive(REWIND_WAIT_MS, async () => {
+          await this.#recorder.look();
+          return work();
+        });
+        return held?.value ?? refused('another program rewinds this workspace at the moment');
+      } catch (thrown) {
+        return refused(messageOf(thrown));
+      }
+    });
+  }
+
+  async #takeBack(
+    order: {
+      readonly target: RewindTarget;
+      readonly candidates: readonly Candidate[];
+      readonly selection?: Selection;
+      readonly of?: string;
+    },
+    { overwriteConflicts = false }: RewindOptions,
+  ): Promise<RewindResult> {
+    const { target, of } = order;
+    const parts = { ...this.#parts, files: this.#parts.workspace, overwriteConflicts };
+    const wanted = await draftFor(order.candidates, parts);
+    const id = this.#parts.clock.uuid();
+    const { draft, failed } = await carryOut(
+      { id, target, of, draft: wanted },
+      {
+        ...this.#parts,
+        onWritten: (path, state) => this.#recorder.expect(path, state),
+      },
+    );
+    await this.#recorder.look();
+    const plan = await this.#shown({ id, target, draft }, order.selection);
+    return { kind: 'done', plan, failed };
+  }
+
+  #shown(
+    about: Pick<Parameters<typeof presentPlan>[0], 'id' | 'target' | 'draft'>,
+    selection?: Selection,
+  ): Promise<RewindPlan> {
+    const { log, store, workspace } = this.#parts;
+    const running = this.#windows.running().map(({ author }) => author);
+    return presentPlan({ ...about, selection, log, store, workspace, running });
+  }
+
+  async #close(): Promise<void> {
+    const { tracker, log, store, files, retention, clock } = this.#parts;
+    await this.#rewinding.passed();
+    await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
+    this.#windows.retire(this.#windows.all());
+    try {
+      await tidyUp({ files, store, retention, now: clock.now() });
+    } catch {
+      // Old contents stay for another day; nothing that was asked for is lost.
+    }
+    await tracker.close();
+    log.close();
+    await store.close();
+  }
+}
+
+function refused(why: string): RewindResult {
+  return { kind: 'refused', why };
+}

@@ -1,0 +1,328 @@
+import { PackStore } from '../env/blob-store.js';
+import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
+import {
+  type EntryStat,
+  isSameEntry,
+  type Observation,
+  type TreeNode,
+  type TreeState,
+} from '../env/tree-node.js';
+import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
+import { ContentQueue } from './content-queue.js';
+import { KeptPaths } from './kept-paths.js';
+import { gapTexts } from './tracker-gaps.js';
+import {
+  type Applied,
+  applyObservations,
+  type Found,
+  isSameState,
+  type Undecided,
+  withRenames,
+} from './tree-changes.js';
+import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } from './types.js';
+
+const DEFAULT_STORE_BYTES = 2 * 1024 ** 3;
+const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
+const DEFAULT_FILES = 300_000;
+/** A look reads what it found itself up to this many bytes; more is read behind it. */
+const READ_BY_LOOK = 16 * 1024 ** 2;
+
+/** A store that an open tree can hold its contents in. */
+export interface CheckpointStore extends BlobStore {
+  /** The contents named are needed for as long as the function that this gives is not called. */
+  pin(ids: () => Iterable<BlobId>): () => void;
+}
+
+export interface BlobStoreOptions {
+  /** Outside the project. Made when it is needed, 0700. */
+  readonly directory: string;
+  /** Bytes on disk from which on nothing more is taken. Default 2 GiB. */
+  readonly maxBytes?: number;
+}
+
+/** Nothing is read or made before the first use. */
+export function openBlobStore({ directory, maxBytes }: BlobStoreOptions): CheckpointStore {
+  return new PackStore({ directory, maxBytes: maxBytes ?? DEFAULT_STORE_BYTES });
+}
+
+export interface TrackerDeps {
+  /** May be a link; the tracker's own `root` is the directory itself. */
+  readonly root: string;
+  readonly store: CheckpointStore;
+  /** Where it is remembered which bytes files had, so that the next session need not read them. */
+  readonly indexFile?: string;
+  /** Absolute directories that are never tracked: where we keep our own state. */
+  readonly exclude?: readonly string[];
+  /** Default true. */
+  readonly honourIgnoreFiles?: boolean;
+  /** Longer files are named, their bytes not kept. Default 50 MiB. */
+  readonly maxFileBytes?: number;
+  /** A larger tree is not tracked at all. Default 300,000. */
+  readonly maxFiles?: number;
+  /** Whether large trees are looked at by GNU find where it is installed. Default true. */
+  readonly useFind?: boolean;
+}
+
+/** The first index starts at once, in the background. */
+export function openTracker(deps: TrackerDeps): TreeTracker {
+  return new Tracker(deps);
+}
+
+class Tracker implements TreeTracker {
+  readonly root: string;
+  readonly ready: Promise<void>;
+  readonly #deps: TrackerDeps;
+  readonly #scan: TreeScan;
+  readonly #contents: ContentQueue;
+  readonly #kept: KeptPaths;
+  readonly #unpin: () => void;
+  readonly #indexed: Promise<void>;
+  readonly #maxFiles: number;
+  #turn: Promise<unknown>;
+  #kind: TrackerState['kind'] = 'indexing';
+  #gaps: readonly string[] = [];
+  #isClosed = false;
+  /** Found since the last look by looks at single paths. */
+  readonly #early: Found[] = [];
+
+  constructor(deps: TrackerDeps) {
+    this.#deps = deps;
+    this.#maxFiles = deps.maxFiles ?? DEFAULT_FILES;
+    this.#scan = openTreeScan({
+      root: deps.root,
+      excluded: deps.exclude ?? [],
+      honoursIgnoreFiles: deps.honourIgnoreFiles ?? true,
+      maxEntries: 2 * this.#maxFiles,
+      useFind: deps.useFind ?? true,
+    });
+    this.root = this.#scan.root;
+    this.#contents = new ContentQueue({
+      store: deps.store,
+      tree: this.#scan.tree,
+      maxFileBytes: deps.maxFileBytes ?? DEFAULT_FILE_BYTES,
+    });
+    this.#kept = new KeptPaths(this.#scan, this.#contents);
+    this.#unpin = deps.store.pin(() => this.#blobs());
+    this.#indexed = this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown)));
+    this.#turn = this.#indexed;
+    this.ready = this.#indexed.then(() => this.#firstContents());
+  }
+
+  state(): TrackerState {
+    return { kind: this.#kind, files: this.#scan.tree.files, gaps: this.#gaps };
+  }
+
+  look(): Promise<Look> {
+    return this.#inTurn(() => this.#look());
+  }
+
+  keep(path: string): Promise<NodeState | undefined> {
+    return this.#inTurn(async () => {
+      const inside = this.#scan.inside(path);
+      if (inside === undefined || this.#kind === 'off') return undefined;
+      await this.#keep(inside);
+      return this.known(inside);
+    });
+  }
+
+  settled(): Promise<void> {
+    return this.#contents.settled();
+  }
+
+  known(path: string): NodeState | undefined {
+    const inside = this.#scan.inside(path);
+    if (inside === undefined) return undefined;
+    return (this.#scan.tree.find(inside) ?? this.#kept.find(inside))?.state;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#turn;
+    await this.#contents.close();
+    this.#unpin();
+    const { indexFile } = this.#deps;
+    if (indexFile !== undefined && this.#kind !== 'off') {
+      await writeTreeMemory(indexFile, this.#scan.tree.nodes());
+    }
+  }
+
+  /** One after the other; the first index goes before all. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #firstIndex(): Promise<void> {
+    const { indexFile, store } = this.#deps;
+    const memory = indexFile === undefined ? undefined : readTreeMemory(indexFile);
+    const { observations, gaps, isTooMuch } = await this.#scan.scan();
+    const { tree } = this.#scan;
+    const { undecided } = applyObservations(tree, isTooMuch ? [] : observations, true);
+    if (isTooMuch || tree.files > this.#maxFiles) {
+      this.#switchOff(`there are more than ${this.#maxFiles} files`);
+      return;
+    }
+    if (gaps.unreadable.includes('')) {
+      this.#switchOff('the directory cannot be read');
+      return;
+    }
+    this.#gaps = gapTexts(gaps);
+    const unread = await withoutRemembered(undecided, memory, store);
+    this.#contents.add(unread.map(({ path, node }) => this.#job(path, node)).filter(isJob), false);
+  }
+
+  async #firstContents(): Promise<void> {
+    if (this.#kind === 'off') return;
+    await this.#contents.drained();
+    if (this.#isClosed) return;
+    const missing = this.#missingContents();
+    this.#gaps = [...this.#gaps, ...missing];
+    if (this.#kind === 'indexing') this.#kind = this.#gaps.length > 0 ? 'partial' : 'ready';
+    const { indexFile } = this.#deps;
+    if (indexFile !== undefined) await writeTreeMemory(indexFile, this.#scan.tree.nodes());
+  }
+
+  /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */
+  async #keep(path: string): Promise<void> {
+    const { tree } = this.#scan;
+    const stat = this.#scan.stat(path);
+    const isPassedOver =
+      tree.find(path) === undefined && this.#scan.leavesOut(path, stat?.kind === 'directory');
+    if (isPassedOver && !this.#kept.has(path)) return this.#kept.follow(path);
+    if (isPassedOver) {
+      const applied: Applied = { found: [], undecided: [] };
+      this.#kept.lookAt(path, applied);
+      this.#early.push(...(await this.#decide(applied)));
+      return;
+    }
+    const known = tree.find(path);
+    if (known?.state.kind === 'file' && stat !== undefined && isSameEntry(known, stat)) {
+      const job = this.#job(path, known);
+      // It stands there as it was seen, but its turn has not come.
+      if (job?.state.unstored === 'not-yet') await this.#contents.read(job);
+      if (!known.isRacy) return;
+    }
+    const applied = applyObservations(tree, this.#observationsTo(path, stat), false);
+    this.#early.push(...(await this.#decide(applied)));
+  }
+
+  /** With the directories on the way that no look has seen yet. */
+  #observationsTo(path: string, stat: EntryStat | undefined): Observation[] {
+    const observations: Observation[] = [];
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+      const directory = path.slice(0, at);
+      const found = this.#scan.stat(directory);
+      if (this.#scan.tree.find(directory) !== undefined || found === undefined) continue;
+      observations.push({ path: directory, stat: found });
+    }
+    return [...observations, stat === undefined ? { path } : { path, stat }];
+  }
+
+  async #look(): Promise<Look> {
+    const startedAt = Date.now();
+    if (this.#kind === 'off' || this.#isClosed) {
+      return { startedAt, finishedAt: startedAt, changes: [], gaps: this.#gaps };
+    }
+    const { observations, gaps, isTooMuch } = await this.#scan.scan();
+    if (isTooMuch) {
+      this.#switchOff(`there are more than ${this.#maxFiles} files`);
+      return { startedAt, finishedAt: Date.now(), changes: [], gaps: this.#gaps };
+    }
+    const applied = applyObservations(this.#scan.tree, observations, false);
+    this.#kept.look(applied);
+    const found = await this.#decide(applied);
+    if (this.#scan.tree.files > this.#maxFiles) {
+      this.#switchOff(`there are more than ${this.#maxFiles} files`);
+    }
+    const changes = withRenames([...this.#early.splice(0), ...found]);
+    return { startedAt, finishedAt: Date.now(), changes, gaps: gapTexts(gaps) };
+  }
+
+  /** Reads what was found, as far as it is not too much; drops what was only touched. */
+  async #decide({ found, undecided }: Applied): Promise<Found[]> {
+    const later: Undecided[] = [];
+    let bytes = 0;
+    const now: Promise<Found | undefined>[] = [];
+    for (const one of undecided) {
+      // Nobody can read it any more.
+      if (one.before?.kind === 'file' && one.before.unstored === 'not-yet') {
+        one.before.unstored = 'changed-while-read';
+      }
+      bytes += one.stat.size;
+      if (bytes > READ_BY_LOOK) later.push(one);
+      else now.push(this.#decideNow(one));
+    }
+    const decided = await Promise.all(now);
+    this.#contents.add(later.map(({ path, node }) => this.#job(path, node)).filter(isJob), true);
+    const deferred = later.filter(({ isSilent }) => !isSilent).map(toFound);
+    return [...found, ...decided.filter((one) => one !== undefined), ...deferred];
+  }
+
+  async #decideNow(one: Undecided): Promise<Found | undefined> {
+    const { path, node, before, isSilent } = one;
+    const job = this.#job(path, node);
+    if (job !== undefined) await this.#contents.read(job);
+    if (before !== undefined && isSameState(before, node.state)) {
+      node.state = before;
+      return undefined;
+    }
+    return isSilent ? undefined : toFound(one);
+  }
+
+  #job(path: string, node: TreeNode): Parameters<ContentQueue['read']>[0] | undefined {
+    const { state } = node;
+    return state.kind === 'file' ? { absolute: this.#scan.absolute(path), node, state } : undefined;
+  }
+
+  #missingContents(): string[] {
+    const counts = new Map<string, number>();
+    for (const { state } of this.#scan.tree.nodes()) {
+      if (state.kind !== 'file' || state.unstored === undefined) continue;
+      counts.set(state.unstored, (counts.get(state.unstored) ?? 0) + 1);
+    }
+    return [...counts].map(([why, count]) => `the contents of ${count} files are not kept: ${why}`);
+  }
+
+  #switchOff(why: string): void {
+    this.#kind = 'off';
+    this.#gaps = [why];
+  }
+
+  *#blobs(): Iterable<BlobId> {
+    for (const { state } of this.#scan.tree.nodes()) {
+      if (state.kind === 'file' && state.blob !== undefined) yield state.blob;
+    }
+    yield* this.#kept.blobs();
+  }
+}
+
+function isJob<T>(job: T | undefined): job is T {
+  return job !== undefined;
+}
+
+function toFound({ path, node, stat, before }: Undecided): Found {
+  const now: { after: TreeState; at: number } = { after: node.state, at: stat.ctime };
+  return { path, ...(before === undefined ? {} : { before }), ...now, node };
+}
+
+/** What an earlier session read and the store still has is not read again. */
+async function withoutRemembered(
+  files: readonly Undecided[],
+  memory: TreeMemory | undefined,
+  store: BlobStore,
+): Promise<readonly Undecided[]> {
+  if (memory === undefined) return files;
+  const unread: Undecided[] = [];
+  for (const one of files) {
+    const { state } = one.node;
+    const blob = memory.blobOf(one.node);
+    if (blob === undefined || state.kind !== 'file' || !(await store.has(blob))) unread.push(one);
+    else {
+      state.blob = blob;
+      delete state.unstored;
+    }
+  }
+  return unread;
+}

@@ -1,0 +1,38 @@
+import type { CheckpointNote, RewindTarget } from '../../checkpoint/types.js';
+import { PortcullisError } from '../../errors.js';
+
+/** What a person meant by a number, a message, a call or an agent. */
+export function targetOf(
+  word: string | undefined,
+  { call, agent }: { readonly call?: string | undefined; readonly agent?: string | undefined },
+  points: readonly CheckpointNote[],
+): RewindTarget {
+  const said = [word, call, agent].filter((one) => one !== undefined);
+  const single =
+    said.length === 1 || (said.length === 2 && agent !== undefined && call === undefined);
+  if (!single) {
+    throw new PortcullisError('usage', 'name a point, a call or an agent, not several', {
+      remedy: 'an agent may be combined with the point from which its work is taken back',
+    });
+  }
+  if (call !== undefined) return { kind: 'call', toolUseId: call };
+  const since = word === undefined ? undefined : pointOf(word, points).messageId;
+  if (agent !== undefined)
+    return { kind: 'agent', agent, ...(since === undefined ? {} : { since }) };
+  if (since === undefined) throw new PortcullisError('usage', 'name a point, a call or an agent');
+  return { kind: 'message', messageId: since };
+}
+
+/** By its number in the list (1 is the newest), its id or the beginning of that. */
+function pointOf(word: string, points: readonly CheckpointNote[]): CheckpointNote {
+  const byNumber = /^\d{1,4}$/.test(word) ? points[points.length - Number(word)] : undefined;
+  const fits =
+    byNumber === undefined
+      ? points.filter(({ messageId }) => messageId.startsWith(word))
+      : [byNumber];
+  const [only, ...others] = fits;
+  if (only !== undefined && others.length === 0) return only;
+  const message =
+    only === undefined ? `there is no point ${word}` : `${word} stands for ${fits.length} points`;
+  throw new PortcullisError('usage', message, { remedy: 'portcullis rewind points lists them' });
+}

@@ -1,0 +1,88 @@
+import type { AgentSession } from '../harness.js';
+import { printable } from '../util/printable.js';
+import { changesText, planText, pointsText } from './commands/changes-text.js';
+import { targetOf } from './commands/rewind-target.js';
+
+export interface RewindTerminal {
+  out(text: string): void;
+  nextLine(): Promise<string | undefined>;
+}
+
+const USAGE = '/rewind [number | call <id> | agent <name>] [files | conversation | both]';
+
+/** `/rewind` of a conversation. Returns the prompt that was taken back, for the person to change. */
+export async function rewindCommand(
+  session: Pick<AgentSession, 'changes'>,
+  words: readonly string[],
+  terminal: RewindTerminal,
+): Promise<string | undefined> {
+  const { changes } = session;
+  const journal = await changes.journal();
+  if (journal === undefined) {
+    terminal.out(
+      `! there is nothing to go back to: ${printable(changes.off ?? 'not journalled')}\n`,
+    );
+    return undefined;
+  }
+  if (words[0] === 'redo') {
+    const result = await journal.redo();
+    terminal.out(
+      result.kind === 'refused' ? `! ${printable(result.why)}\n` : planText(result.plan),
+    );
+    return undefined;
+  }
+  const { state, points } = { state: journal.state(), points: journal.points() };
+  if (state.gaps.length > 0) terminal.out(`${state.kind}: ${printable(state.gaps.join('; '))}\n`);
+  const asked = words.length === 0 ? await whichPoint(pointsText(points), terminal) : words;
+  if (asked === undefined) return undefined;
+  const what = asked.find((word) => HOW.has(word)) ?? 'both';
+  const [first, second] = asked.filter((word) => !HOW.has(word));
+  const target = targetOf(
+    first === 'call' || first === 'agent' ? undefined : first,
+    { call: first === 'call' ? second : undefined, agent: first === 'agent' ? second : undefined },
+    points,
+  );
+  if (what !== 'conversation') {
+    const plan = await journal.preview(target);
+    if ('why' in plan) terminal.out(`! ${printable(plan.why)}\n`);
+    if ('why' in plan) return undefined;
+    terminal.out(`${planText(plan)}Restore? [y/n, o: also what others changed since] `);
+    const answer = ((await terminal.nextLine()) ?? 'n').trim().toLowerCase();
+    // fail-closed: anything but a clear yes leaves the files as they are.
+    if (answer !== 'y' && answer !== 'o') return undefined;
+    const result = await journal.rewind(target, { overwriteConflicts: answer === 'o' });
+    if (result.kind === 'refused') {
+      terminal.out(`! ${printable(result.why)}\n`);
+      return undefined;
+    }
+    for (const { path, why } of result.failed) terminal.out(`! ${printable(`${path}: ${why}`)}\n`);
+    terminal.out('restored; /rewind redo takes it back\n');
+  }
+  if (what === 'files' || target.kind !== 'message') return undefined;
+  const back = await changes.takeBackConversation(target.messageId);
+  if (!back.ok) terminal.out(`! ${printable(back.error)}\n`);
+  return back.ok ? back.value.prompt : undefined;
+}
+
+const HOW: ReadonlySet<string> = new Set(['files', 'conversation', 'both']);
+
+async function whichPoint(
+  list: string,
+  terminal: RewindTerminal,
+): Promise<readonly string[] | undefined> {
+  terminal.out(`${list}Back to which? [number, files|conversation|both; Enter: nowhere] `);
+  const line = ((await terminal.nextLine()) ?? '').trim();
+  return line === '' ? undefined : line.split(/\s+/);
+}
+
+/** `/changes [agent]`: what this session has changed. */
+export async function changesCommand(
+  session: Pick<AgentSession, 'changes'>,
+  agent: string,
+): Promise<string> {
+  const journal = await session.changes.journal();
+  if (journal === undefined) return `! not journalled: ${session.changes.off ?? ''}`;
+  return changesText(await journal.changes(agent === '' ? {} : { agent })).trimEnd();
+}
+
+export const REWIND_USAGE = USAGE;

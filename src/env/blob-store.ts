@@ -1,0 +1,370 @@
+import { readdirSync, statSync } from 'node:fs';
+import { makePrivateDirectory } from './append-log.js';
+import { pieceEnd } from './blob-chunk.js';
+import { HASH_BYTES, type ItemKind, sha256Hex } from './blob-format.js';
+import {
+  type Block,
+  type NewItem,
+  PackWriter,
+  packBlock,
+  readBody,
+  scanPack,
+} from './blob-pack.js';
+import { type PruneHost, pruneStore, StoreUsers } from './blob-prune.js';
+import { join } from './paths.js';
+import { randomBytes } from './random.js';
+import { nextTurn, Turns } from './turns.js';
+
+export interface BlobStoreOptions {
+  /** Made when it is needed, 0700. */
+  readonly directory: string;
+  /** Bytes on disk from which on nothing more is taken. */
+  readonly maxBytes: number;
+}
+
+/** Contents from this length on are cut into pieces that versions of a file share. */
+const CUT_FROM = 64 * 1024;
+/** Contents are compressed together up to this size. */
+const BLOCK_BYTES = 256 * 1024;
+/** A pack that is longer is closed, so that old contents can be dropped by the file. */
+const PACK_BYTES = 32 * 1024 * 1024;
+/** Blocks that are compressed at once; more contents wait, so that memory stays bounded. */
+const MOST_BLOCKS = 4;
+/** The sum of what others have written is asked for again after this time. */
+const SIZE_AGE_MS = 5_000;
+/** Contents that no pack has: other processes' packs are looked through again after this time. */
+const REFRESH_AGE_MS = 200;
+const BODIES_KEPT = 4;
+
+interface Location {
+  readonly block: Block;
+  readonly kind: ItemKind;
+  readonly start: number;
+  readonly length: number;
+}
+
+interface Waiting extends NewItem {
+  readonly done: (isStored: boolean) => void;
+}
+
+/**
+ * Contents by hash in append-only packs, one per process, so that any number of processes can share the
+ * directory. What there is follows from the packs alone; a torn end of a pack hides nothing else.
+ */
+export class PackStore {
+  readonly #packs: string;
+  readonly #maxBytes: number;
+  readonly #users: StoreUsers;
+  readonly #index = new Map<string, Location>();
+  /** How far each pack has been looked through. */
+  readonly #scanned = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<boolean>>();
+  readonly #pins = new Set<() => Iterable<string>>();
+  #bodies: { readonly block: Block; readonly body: Buffer }[] = [];
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #flushing = 0;
+  #isFlushSet = false;
+  #writer: PackWriter | undefined;
+  #ready: Promise<void> | undefined;
+  #othersBytes = { at: Number.NEGATIVE_INFINITY, bytes: 0 };
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #hasFailed = false;
+  #room: (() => void)[] = [];
+
+  constructor({ directory, maxBytes }: BlobStoreOptions) {
+    this.#packs = join(directory, 'packs');
+    this.#maxBytes = maxBytes;
+    this.#users = new StoreUsers(directory);
+  }
+
+  async has(id: string): Promise<boolean> {
+    await this.#open();
+    return this.#index.has(id);
+  }
+
+  /** Undefined: there is no room for it, or the disk does not take it. */
+  async put(bytes: Uint8Array): Promise<string | undefined> {
+    await this.#open();
+    const id = sha256Hex(bytes);
+    if (this.#index.has(id)) return id;
+    if (bytes.length < CUT_FROM) {
+      return (await this.#add({ id, kind: 'bytes', bytes })) ? id : undefined;
+    }
+    return (await this.#putPieces(id, bytes)) ? id : undefined;
+  }
+
+  async read(id: string): Promise<Uint8Array | undefined> {
+    await this.#open();
+    try {
+      const found = this.#readNow(id);
+      if (found !== undefined) return found;
+    } catch {
+      // Another process may have moved it into a new pack.
+    }
+    this.#refresh();
+    try {
+      return this.#readNow(id);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async size(): Promise<number> {
+    await this.#open();
+    return this.#sizeNow();
+  }
+
+  /** What has been put so far survives a loss of power. */
+  async sync(): Promise<void> {
+    await Promise.all([...this.#underWay.values()]);
+    this.#writer?.sync();
+  }
+
+  /** Contents that an open tree still stands on are never dropped. */
+  pin(ids: () => Iterable<string>): () => void {
+    this.#pins.add(ids);
+    return () => this.#pins.delete(ids);
+  }
+
+  async prune(needed: ReadonlySet<string>): Promise<void> {
+    await this.#open();
+    await Promise.all([...this.#underWay.values()]);
+    const kept = new Set(needed);
+    for (const ids of this.#pins) for (const id of ids()) kept.add(id);
+    const host: PruneHost = {
+      packs: this.#packs,
+      users: this.#users,
+      maxBytes: this.#maxBytes,
+      // A pack is dropped by name: what is written from now on goes to another one.
+      closeOwn: () => this.#closeWriter(),
+      read: (id) => this.#readItem(id),
+      write: (item) => this.#add(item, true),
+      forget: (pack) => this.#forgetPack(pack),
+    };
+    await pruneStore(host, kept);
+    this.#othersBytes.at = Number.NEGATIVE_INFINITY;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#underWay.values()]);
+    this.#closeWriter();
+    this.#users.leave();
+    this.#bodies = [];
+  }
+
+  #open(): Promise<void> {
+    this.#ready ??= this.#load();
+    return this.#ready;
+  }
+
+  async #load(): Promise<void> {
+    try {
+      makePrivateDirectory(this.#packs);
+      await this.#users.enter();
+      const turns = new Turns();
+      for (const pack of this.#packNames()) {
+        this.#scan(pack);
+        await turns.pause();
+      }
+    } catch {
+      // fail-closed: without its directory the store takes nothing and has nothing.
+      this.#hasFailed = true;
+    }
+  }
+
+  #packNames(): string[] {
+    try {
+      return readdirSync(this.#packs).filter((name) => name.endsWith('.pack'));
+    } catch {
+      return [];
+    }
+  }
+
+  #scan(name: string): void {
+    const path = join(this.#packs, name);
+    if (path === this.#writer?.path) return;
+    try {
+      const from = this.#scanned.get(name) ?? 0;
+      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= from) return;
+      const { end, blocks } = scanPack(path, from);
+      this.#scanned.set(name, end);
+      for (const { block, items } of blocks) {
+        for (const { id, kind, start, length } of items) {
+          this.#index.set(id, { block, kind, start, length });
+        }
+      }
+    } catch {
+      // It has gone, or cannot be read: what is in it is not there.
+    }
+  }
+
+  #refresh(): void {
+    const now = performance.now();
+    if (now - this.#refreshedAt < REFRESH_AGE_MS) return;
+    this.#refreshedAt = now;
+    const there = new Set(this.#packNames());
+    for (const name of this.#scanned.keys()) {
+      if (!there.has(name)) this.#forgetPack(join(this.#packs, name));
+    }
+    for (const name of there) this.#scan(name);
+  }
+
+  #forgetPack(pack: string): void {
+    for (const [id, { block }] of this.#index) if (block.pack === pack) this.#index.delete(id);
+    this.#bodies = this.#bodies.filter(({ block }) => block.pack !== pack);
+    for (const name of this.#scanned.keys()) {
+      if (join(this.#packs, name) === pack) this.#scanned.delete(name);
+    }
+  }
+
+  #readItem(id: string): NewItem | undefined {
+    const location = this.#index.get(id);
+    if (location === undefined) return undefined;
+    const body = this.#body(location.block);
+    const bytes = body.subarray(location.start, location.start + location.length);
+    return { id, kind: location.kind, bytes };
+  }
+
+  #readNow(id: string): Uint8Array | undefined {
+    const item = this.#readItem(id);
+    if (item === undefined) return undefined;
+    let whole = item.bytes;
+    if (item.kind === 'pieces') {
+      const pieces: Uint8Array[] = [];
+      for (let at = 0; at < whole.length; at += HASH_BYTES) {
+        const pieceId = Buffer.from(whole.subarray(at, at + HASH_BYTES)).toString('hex');
+        const piece = this.#readItem(pieceId);
+        if (piece === undefined || piece.kind !== 'bytes') return undefined;
+        pieces.push(piece.bytes);
+      }
+      whole = Buffer.concat(pieces);
+    }
+    // fail-closed: bytes that do not have the hash they are asked for by are none.
+    return sha256Hex(whole) === id ? Uint8Array.from(whole) : undefined;
+  }
+
+  #body(block: Block): Buffer {
+    const known = this.#bodies.find((one) => one.block === block);
+    if (known !== undefined) return known.body;
+    const body = readBody(block);
+    this.#bodies = [{ block, body }, ...this.#bodies.slice(0, BODIES_KEPT - 1)];
+    return body;
+  }
+
+  async #putPieces(id: string, bytes: Uint8Array): Promise<boolean> {
+    const list: string[] = [];
+    const pieces: Promise<boolean>[] = [];
+    const turns = new Turns();
+    for (let from = 0; from < bytes.length; ) {
+      const end = pieceEnd(bytes, from);
+      const piece = bytes.subarray(from, end);
+      const pieceId = sha256Hex(piece);
+      list.push(pieceId);
+      if (!this.#index.has(pieceId)) {
+        pieces.push(this.#add({ id: pieceId, kind: 'bytes', bytes: piece }));
+      }
+      from = end;
+      await turns.pause();
+    }
+    // The list comes last: where it is, the pieces are.
+    if ((await Promise.all(pieces)).includes(false)) return false;
+    return this.#add({ id, kind: 'pieces', bytes: Buffer.from(list.join(''), 'hex') });
+  }
+
+  /** Resolves when it is in the pack, false when it could not be put there. */
+  #add(item: NewItem, overCap = false): Promise<boolean> {
+    if (this.#hasFailed) return Promise.resolve(false);
+    const same = this.#underWay.get(item.id);
+    if (same !== undefined) return same;
+    if (!overCap && this.#sizeNow() + this.#waitingBytes > this.#maxBytes) {
+      return Promise.resolve(false);
+    }
+    const stored = this.#roomFor(item).finally(() => this.#underWay.delete(item.id));
+    this.#underWay.set(item.id, stored);
+    return stored;
+  }
+
+  async #roomFor(item: NewItem): Promise<boolean> {
+    while (this.#flushing >= MOST_BLOCKS) {
+      await new Promise<void>((resolve) => this.#room.push(resolve));
+    }
+    return new Promise<boolean>((done) => {
+      this.#waiting.push({ ...item, done });
+      this.#waitingBytes += item.bytes.length;
+      if (this.#waitingBytes >= BLOCK_BYTES) void this.#flush();
+      else this.#flushSoon();
+    });
+  }
+
+  /** Whatever comes until then shares the block. */
+  #flushSoon(): void {
+    if (this.#isFlushSet) return;
+    this.#isFlushSet = true;
+    void nextTurn().then(() => {
+      this.#isFlushSet = false;
+      return this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const taken = this.#waiting;
+    if (taken.length === 0) return;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#flushing++;
+    let isStored = false;
+    try {
+      this.#write(await packBlock(taken));
+      isStored = true;
+    } catch {
+      // The pack may end in half a block: nothing is appended to it any more.
+      this.#closeWriter();
+    } finally {
+      this.#flushing--;
+      for (const resume of this.#room.splice(0)) resume();
+      for (const { done } of taken) done(isStored);
+    }
+  }
+
+  #write({ head, body, items, rawBytes }: Awaited<ReturnType<typeof packBlock>>): void {
+    this.#writer ??= new PackWriter(
+      join(this.#packs, `${process.pid}-${randomBytes(8).toString('hex')}.pack`),
+    );
+    const { path: pack } = this.#writer;
+    const at = this.#writer.append(head, body);
+    const bodyAt = at + head.length;
+    const block: Block = { pack, bodyAt, storedBytes: body.length, rawBytes };
+    for (const { id, kind, start, length } of items) {
+      this.#index.set(id, { block, kind, start, length });
+    }
+    if (this.#writer.size >= PACK_BYTES) this.#closeWriter();
+  }
+
+  #closeWriter(): void {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    if (writer === undefined) return;
+    try {
+      this.#scanned.set(writer.path.slice(this.#packs.length + 1), writer.size);
+      writer.close();
+    } catch {
+      // Every write was checked when it was made.
+    }
+    this.#othersBytes.at = Number.NEGATIVE_INFINITY;
+  }
+
+  #sizeNow(): number {
+    const now = performance.now();
+    if (now - this.#othersBytes.at > SIZE_AGE_MS) {
+      let bytes = 0;
+      for (const name of this.#packNames()) {
+        const path = join(this.#packs, name);
+        if (path === this.#writer?.path) continue;
+        bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      }
+      this.#othersBytes = { at: now, bytes };
+    }
+    return this.#othersBytes.bytes + (this.#writer?.size ?? 0);
+  }
+}

@@ -1,0 +1,175 @@
+import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { messageOf, systemCodeOf } from '../errors.js';
+import { fileNameFor } from '../util/file-name.js';
+import { isRecord } from '../util/own.js';
+import { makePrivateDirectory } from './append-log.js';
+import { nodeDeliveryFiles, type ProcessStamp, type SyncedLog } from './delivery-files.js';
+import { withFileLock } from './file-lock.js';
+import { dirname, join } from './paths.js';
+import { randomUuid } from './random.js';
+
+/** Where the journals of one workspace and its unfinished rewinds are kept. */
+export interface CheckpointFiles {
+  /** The journal of one session. Nothing is made before the first append. */
+  openLog(session: string): SyncedLog;
+  /**
+   * Every whole line of a session's journal in order; undefined for one too long to hold. A torn last
+   * line is given as it is. False when the session has none.
+   */
+  readLog(session: string, onLine: (line: string | undefined) => void): Promise<boolean>;
+  /** Journals that are kept, with the time of their last entry. */
+  listLogs(): readonly { readonly file: string; readonly changedAt: number }[];
+  /** By the name that `listLogs` gives. */
+  readLogFile(file: string, onLine: (line: string | undefined) => void): Promise<boolean>;
+  removeLog(file: string): void;
+  /** Name of the file in which the journal of a session is kept. */
+  logFile(session: string): string;
+  /** When old journals were last dropped; 0 for never. */
+  lastTidied(): number;
+  noteTidied(): void;
+  /** On the disk, and whole, when it returns. Throws. */
+  writePlan(id: string, text: string): void;
+  /** Texts of the plans that are not done, oldest first. */
+  unfinishedPlans(): readonly { readonly file: string; readonly text: string }[];
+  removePlan(file: string): void;
+  /** Keeps a plan that can neither be completed nor taken back, out of the way of later starts. */
+  setPlanAside(file: string): void;
+  /** Name of the file in which a plan is kept. */
+  planFile(id: string): string;
+  /** Runs `work` while no other living program rewinds this workspace. Undefined: not free in time. */
+  exclusive<T>(waitMs: number, work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
+}
+
+const LOG_END = '.jsonl';
+const PLAN_END = '.json';
+
+export function openCheckpointFiles(directory: string): CheckpointFiles {
+  const sessions = join(directory, 'sessions');
+  const plans = join(directory, 'plans');
+  const tidied = join(directory, 'tidied');
+  const logPath = (session: string): string => join(sessions, fileNameFor(session) + LOG_END);
+  return {
+    openLog: (session) => nodeDeliveryFiles.openLog(logPath(session)),
+    readLog: (session, onLine) => readLinesOf(logPath(session), onLine),
+    listLogs: () =>
+      namesIn(sessions, LOG_END).flatMap((file) => {
+        const stat = statSync(join(sessions, file), { throwIfNoEntry: false });
+        return stat?.isFile() ? [{ file, changedAt: stat.mtimeMs }] : [];
+      }),
+    readLogFile: (file, onLine) => readLinesOf(join(sessions, file), onLine),
+    removeLog: (file) => rmSync(join(sessions, file), { force: true }),
+    logFile: (session) => fileNameFor(session) + LOG_END,
+    lastTidied: () => statSync(tidied, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    noteTidied: () => nodeDeliveryFiles.keep(tidied, ''),
+    planFile: (id) => fileNameFor(id) + PLAN_END,
+    writePlan: (id, text) => nodeDeliveryFiles.keep(join(plans, fileNameFor(id) + PLAN_END), text),
+    unfinishedPlans: () =>
+      namesIn(plans, PLAN_END)
+        .flatMap((file) => {
+          const path = join(plans, file);
+          const text = nodeDeliveryFiles.read(path);
+          const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+          return text === undefined || at === undefined ? [] : [{ file, text, at }];
+        })
+        .sort((a, b) => a.at - b.at),
+    removePlan: (file) => rmSync(join(plans, file), { force: true }),
+    setPlanAside(file) {
+      const text = nodeDeliveryFiles.read(join(plans, file));
+      if (text !== undefined) nodeDeliveryFiles.keep(join(plans, `${file}.stuck`), text);
+      rmSync(join(plans, file), { force: true });
+    },
+    exclusive: (waitMs, work) => withOwner(join(directory, 'rewind.lock'), waitMs, work),
+  };
+}
+
+async function readLinesOf(
+  path: string,
+  onLine: (line: string | undefined) => void,
+): Promise<boolean> {
+  return nodeDeliveryFiles.readLines(path, onLine);
+}
+
+function namesIn(directory: string, end: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith(end))
+      .sort();
+  } catch {
+    // Not there yet: nothing was ever written.
+    return [];
+  }
+}
+
+const POLL_MS = 25;
+/** The guarded section below takes microseconds; who is in it for longer is gone. */
+const GUARD = { staleMs: 2_000, waitMs: 4_000 };
+
+/**
+ * A lock that names its holder, so that the lock of a killed program is free at once and that of a
+ * slow one is not.
+ */
+async function withOwner<T>(
+  path: string,
+  waitMs: number,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | undefined> {
+  makePrivateDirectory(dirname(path));
+  const mark = JSON.stringify({ ...nodeDeliveryFiles.self(), mark: randomUuid() });
+  const deadline = performance.now() + waitMs;
+  while (!taken(path, mark)) {
+    const holder = textAt(path);
+    if (holder !== undefined && !isHeld(holder)) {
+      await withFileLock(`${path}.guard`, GUARD, async () => {
+        // Somebody may have been faster: only what was judged is taken away.
+        if (textAt(path) === holder) rmSync(path, { force: true });
+      });
+    } else if (performance.now() >= deadline) return undefined;
+    else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  try {
+    return { value: await work() };
+  } finally {
+    if (textAt(path) === mark) rmSync(path, { force: true });
+  }
+}
+
+/** Linked into its place when it is whole: nobody ever reads a lock without its holder. */
+function taken(path: string, mark: string): boolean {
+  const draft = `${path}.${process.pid}.${randomUuid().slice(0, 8)}`;
+  writeFileSync(draft, mark, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'EEXIST') return false;
+    throw new Error(`no lock can be made at ${path}: ${messageOf(thrown)}`, { cause: thrown });
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function textAt(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Released meanwhile.
+    return undefined;
+  }
+}
+
+function isHeld(text: string): boolean {
+  const stamp = stampIn(text);
+  // fail-closed: what does not name its holder may still be held.
+  return stamp === undefined || nodeDeliveryFiles.isAlive(stamp);
+}
+
+function stampIn(text: string): ProcessStamp | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value) || typeof value.pid !== 'number') return undefined;
+    const start = value.start;
+    return { pid: value.pid, ...(typeof start === 'string' ? { start } : {}) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import type { FindPart } from './tree-find.js';
+import { pathOf, type TreeNode } from './tree-node.js';
+
+/** More starting points cost more than an uneven division. */
+const MOST_STARTS = 24;
+
+/** Divides a tree so that several processes have about the same to do. The first part is all the rest. */
+export function divideTree(root: TreeNode, count: number): FindPart[] {
+  const weights = new Map<TreeNode, number>();
+  const total = weigh(root, weights);
+  const share = total / count;
+  const parts: { starts: string[]; left: number }[] = [];
+  for (let at = 1; at < count; at++) parts.push({ starts: [], left: share });
+  const offer = [...directories(root, weights)];
+  while (
+    offer.length > 0 &&
+    parts.reduce((sum, part) => sum + part.starts.length, 0) < MOST_STARTS
+  ) {
+    offer.sort((one, other) => other.weight - one.weight);
+    const largest = offer.shift();
+    if (largest === undefined || largest.weight < total / (count * 10)) break;
+    const roomiest = parts.reduce((best, part) => (part.left > best.left ? part : best));
+    if (largest.weight <= roomiest.left * 1.1) {
+      roomiest.starts.push(pathOf(largest.node));
+      roomiest.left -= largest.weight;
+    } else offer.push(...directories(largest.node, weights));
+  }
+  const used = parts.filter((part) => part.starts.length > 0);
+  return [
+    { starts: [], closed: used.flatMap((part) => part.starts) },
+    ...used.map(({ starts }) => ({ starts, closed: [] })),
+  ];
+}
+
+function directories(
+  node: TreeNode,
+  weights: ReadonlyMap<TreeNode, number>,
+): { node: TreeNode; weight: number }[] {
+  return [...(node.children?.values() ?? [])]
+    .filter((child) => child.children !== undefined)
+    .map((child) => ({ node: child, weight: weights.get(child) ?? 0 }));
+}
+
+function weigh(node: TreeNode, weights: Map<TreeNode, number>): number {
+  let weight = 1;
+  for (const child of node.children?.values() ?? []) {
+    weight += child.children === undefined ? 1 : weigh(child, weights);
+  }
+  weights.set(node, weight);
+  return weight;
+}

@@ -1,0 +1,90 @@
+import { realpathSync } from 'node:fs';
+import { dirname, isInside, join, normalise, relative, resolve } from './paths.js';
+import { TreeIgnore } from './tree-ignore.js';
+import { type EntryStat, KnownTree } from './tree-node.js';
+import { statOf, type WalkResult, walkTree, withTarget } from './tree-walk.js';
+
+export interface TreeScanOptions {
+  readonly root: string;
+  readonly excluded: readonly string[];
+  readonly honoursIgnoreFiles: boolean;
+  readonly maxEntries: number;
+  readonly useFind: boolean;
+}
+
+/** Looks at a tree, and at single paths of it. Nothing in it is ever opened for writing. */
+export interface TreeScan {
+  /** Absolute, without links. */
+  readonly root: string;
+  readonly tree: KnownTree;
+  /** What differs from `tree`, which is left to the caller to bring up to date. */
+  scan(): Promise<WalkResult>;
+  /** Undefined: nothing is there, or the way to it leads out of the tree. */
+  stat(path: string): EntryStat | undefined;
+  absolute(path: string): string;
+  /** From the root; undefined for what is outside, for the root itself and for git's own files. */
+  inside(path: string): string | undefined;
+  /** Whether scans pass the path over. */
+  leavesOut(path: string, isDirectory: boolean): boolean;
+}
+
+export function openTreeScan(options: TreeScanOptions): TreeScan {
+  const root = realOrSame(options.root);
+  const tree = new KnownTree();
+  const ignore = new TreeIgnore(root, {
+    honoursFiles: options.honoursIgnoreFiles,
+    excluded: options.excluded.map(realOrSame),
+  });
+  const absolute = (path: string): string => (path === '' ? root : `${root}/${path}`);
+  let lastLookAt = 0;
+  return {
+    root,
+    tree,
+    absolute,
+    async scan() {
+      const startedAt = Date.now();
+      const result = await walkTree({
+        root,
+        tree,
+        ignore,
+        maxEntries: options.maxEntries,
+        lastLookAt,
+      });
+      lastLookAt = startedAt;
+      return result;
+    },
+    stat(path) {
+      if (!hasStraightWay(root, path)) return undefined;
+      const stat = statOf(absolute(path));
+      if (stat === undefined || stat === 'refused') return undefined;
+      return stat.kind === 'link' ? withTarget(absolute(path), stat) : stat;
+    },
+    inside(path) {
+      const given = normalise(resolve(options.root, path));
+      const base = [resolve(options.root), root].find((one) => isInside(given, one));
+      const way = base === undefined ? '' : relative(base, given);
+      // fail-closed: git's own files are nobody's to put back.
+      return way === '' || way.split('/').includes('.git') ? undefined : way;
+    },
+    leavesOut: (path, isDirectory) => ignore.leavesOutWay(path, isDirectory),
+  };
+}
+
+/** fail-closed: a path with a link among its directories may lead out of the tree. */
+function hasStraightWay(root: string, path: string): boolean {
+  const directory = dirname(join(root, path));
+  if (directory === root) return true;
+  try {
+    return realpathSync(directory) === directory;
+  } catch {
+    return false;
+  }
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch {
+    return resolve(path);
+  }
+}

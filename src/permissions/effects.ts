@@ -1,0 +1,113 @@
+import { isInside } from '../env/paths.js';
+import { type Guard, NOTHING } from './guard.js';
+import { isHarmless } from './harmless.js';
+import { type Rule, specKindOf } from './rule.js';
+import { removals } from './shell/file-commands.js';
+import type { CallView, TouchedPath } from './view.js';
+
+/** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
+export const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/** The effects as they stand in rules, with the words for a question. */
+export const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
+  writes: 'changes files',
+  'writes:outside': 'writes outside of the working directories',
+  deletes: 'deletes files',
+};
+
+const found = new WeakMap<readonly Rule[], readonly Rule[]>();
+
+/** Those rules of a list that are about effects. */
+export function effectRulesIn(rules: readonly Rule[]): readonly Rule[] {
+  const known = found.get(rules);
+  if (known !== undefined) return known;
+  const mine = rules.filter((rule) => specKindOf(rule) === 'effect');
+  found.set(rules, mine);
+  return mine;
+}
+
+export function effectOf({ spec }: Rule): Effect | undefined {
+  return spec.kind === 'effect' ? spec.effect : undefined;
+}
+
+/** Asks about, or refuses, what a call is going to do to files as far as that can be seen beforehand. */
+export const effectRules: Guard = {
+  name: 'effect rules',
+  onFailure: 'deny',
+  async decide(view) {
+    for (const [decision, rules] of [
+      ['deny', effectRulesIn(view.rules.deny)],
+      ['ask', effectRulesIn(view.rules.ask)],
+    ] as const) {
+      for (const rule of rules) {
+        const effect = effectOf(rule);
+        const sure = effect === undefined ? 'no' : await expected(view, effect);
+        if (effect === undefined || sure === 'no') continue;
+        const words = EFFECT_WORDS[effect];
+        if (decision === 'deny' && sure === 'yes') {
+          return { decision, refusal: 'rule', reason: rule.text, source: rule.label };
+        }
+        // fail-closed: where nobody can tell, a person decides.
+        const how = sure === 'yes' ? 'it' : 'nobody can tell beforehand whether it';
+        return {
+          decision: 'ask',
+          reason: `${how} ${words}, which the rule ${rule.label} is about`,
+          source: rule.label,
+          ...(decision === 'ask' ? { rule: { text: rule.text, source: rule.origin.source } } : {}),
+        };
+      }
+    }
+    return NOTHING;
+  },
+};
+
+type Sure = 'yes' | 'maybe' | 'no';
+
+async function expected(view: CallView, effect: Effect): Promise<Sure> {
+  const { tool } = view.call;
+  if (tool.kind === 'edit') return await ofEdit(view, effect);
+  // fail-closed: what a server says of its tools is no proof.
+  if (tool.origin !== undefined || tool.name.startsWith('mcp__')) return 'maybe';
+  if (tool.kind !== 'execute') return 'no';
+  if (await isHarmless(view)) return 'no';
+  const reading = await view.shell();
+  if (reading === undefined || reading.opaque !== undefined) return 'maybe';
+  if (effect === 'deletes') {
+    const deletes = reading.commands.some(({ views }) => views.some(isDeletion));
+    return deletes ? 'yes' : 'no';
+  }
+  const { paths, unknown } = await view.shellPaths();
+  const written = paths.filter(({ access }) => access === 'write');
+  if (effect === 'writes') return written.length > 0 ? 'yes' : 'maybe';
+  if (written.some((path) => leaves(path, view))) return 'yes';
+  const mentioned = await view.mentionedPaths();
+  const doubt = unknown !== undefined || mentioned.some((path) => leaves(path, view));
+  return doubt ? 'maybe' : 'no';
+}
+
+async function ofEdit(view: CallView, effect: Effect): Promise<Sure> {
+  if (effect === 'writes') return 'yes';
+  if (effect === 'deletes') return 'no';
+  return (await view.paths()).some((path) => leaves(path, view)) ? 'yes' : 'no';
+}
+
+/** fail-closed: one of its names outside is enough. */
+function leaves({ spellings }: TouchedPath, { call }: CallView): boolean {
+  const names = [spellings.literal, ...spellings.resolved];
+  return names.some((name) => !call.workspace.roots.some((root) => isInside(name, root)));
+}
+
+const DELETERS: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink', 'shred', 'trash']);
+
+/** Commands whose purpose it is. Others are held to it by what they did. */
+function isDeletion(words: Parameters<typeof removals>[0]): boolean {
+  if (removals(words).length > 0) return true;
+  const [first, ...rest] = words.map(({ value }) => value);
+  const program = first?.split('/').at(-1) ?? '';
+  if (DELETERS.has(program)) return true;
+  if (program === 'find') return rest.includes('-delete');
+  if (program === 'rsync') return rest.some((word) => word.startsWith('--delete'));
+  if (program === 'git') return rest.some((word) => word === 'clean' || word === 'rm');
+  return false;
+}
