@@ -11,6 +11,7 @@ import { createProcessSupervisor } from './env/node-process.js';
 import { stateDirectory } from './env/paths.js';
 import { openAgents } from './harness/agents.js';
 import { budgetOf } from './harness/budget-settings.js';
+import { openCheckpointing } from './harness/checkpoints.js';
 import { type Ground, type Log, openGround, openLog } from './harness/ground.js';
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
@@ -18,6 +19,7 @@ import { openInstructions } from './harness/instructions.js';
 import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
 import { asMainAgent } from './harness/main-agent.js';
 import { openMcp } from './harness/mcp.js';
+import { openSandboxing } from './harness/sandbox.js';
 import { openSkills } from './harness/skills.js';
 import { resolveModel } from './model/aliases.js';
 import { createReadState } from './tools/read-state.js';
@@ -27,8 +29,23 @@ import { VERSION } from './version.js';
 export { wireSource } from './agents/inspection.js';
 export type { AgentSession, RunResult } from './agents/session.js';
 export type { SessionConfig } from './agents/session-config.js';
+export type { TeamRole } from './agents/team-role.js';
+export type { TeamView } from './agents/team-view.js';
 export type { ContextReport } from './context/context-report.js';
 export type { AskIncludes, PendingInclude } from './context/include-approvals.js';
+export { systemClock } from './env/clock.js';
+export { nodeFileSystem } from './env/node-fs.js';
+export { resolve as resolvePath } from './env/paths.js';
+export { processEnvironment, workingDirectory } from './env/this-process.js';
+export { openInboxOf } from './harness/inbox-of.js';
+export {
+  conversationOf,
+  forkInFiles,
+  forkOfLines,
+  memoryStoreOf,
+  openTranscripts,
+  projectKeyOf,
+} from './harness/transcripts.js';
 export type { CallbackEntry, CallbackRequest, HostCallbacks } from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { SdkBridge } from './mcp/connection-deps.js';
@@ -38,6 +55,7 @@ export { suggestedUpdates } from './permissions/suggested-updates.js';
 export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
+export type { RawLine, SessionShelf, ShelfItem, ShelfPlace } from './session/shelf.js';
 export { openProjectTrust, type ProjectTrust } from './settings/trust.js';
 export type { TrustCheck } from './settings/trust-types.js';
 
@@ -53,7 +71,10 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     clock: ground.clock,
     version: VERSION,
     fromSettings: ground.settings.model?.value,
-    budget: strictest(budgetOf(ground.settings.values), config.runsAs?.budget ?? {}),
+    budget: [config.budget ?? {}, config.runsAs?.budget ?? {}].reduce(
+      strictest,
+      budgetOf(ground.settings.values),
+    ),
     readText: (file) => ground.fs.readText(file),
   });
   return await joinSession(config, ground, await openParts(config, ground, model, earlier));
@@ -72,12 +93,22 @@ export async function openParts(
     stateDirectory: stateDirectory(ground.env),
     sessionId: log.history.sessionId,
   });
-  const hooks = openHooks(config, ground, { model, log, processes, current });
+  const sandbox = openSandboxing(config, ground, log);
+  await sandbox.start();
+  const servers = sandbox.supervisor(processes, 'mcp');
+  const checkpoints = openCheckpointing(config, ground, log);
+  const hooks = openHooks(config, ground, {
+    model,
+    log,
+    processes: sandbox.supervisor(processes, 'hook'),
+    current,
+    watch: checkpoints.hookRuns,
+  });
   const { sessionId } = log.history;
   const [instructions, mcp] = await Promise.all([
     openInstructions(config, ground),
     openMcp(config, ground, {
-      processes,
+      processes: servers,
       hooks,
       sessionId,
       spillDirectory: () => log.store.spillDirectory(sessionId),
@@ -98,7 +129,11 @@ export async function openParts(
           isBanned: (names) => hands.permissions.isBanned(names),
         });
   const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
-  const agents = openAgents(config, ground, { log, hooks, processes });
+  const teams =
+    config.team === undefined
+      ? undefined
+      : await (await import('./harness/teams.js')).openTeams(config, ground, { log, hooks });
+  const agents = openAgents(config, ground, { log, hooks, processes, servers, teams });
   const hands: Hands = await openHands(asking, ground, {
     model,
     log,
@@ -108,6 +143,8 @@ export async function openParts(
     skills,
     mcp,
     agents,
+    sandbox,
+    watch: checkpoints.watch,
   });
   agents.lend({ model, hands, instructions, skills, mcp });
   promptTool?.require();
@@ -129,5 +166,6 @@ export async function openParts(
       depthLimit: 8,
     }),
   });
-  return { model, log, hooks, hands, instructions, skills, mcp, agents, processes, current };
+  const of = { model, log, hooks, hands, instructions, skills, mcp, agents };
+  return { ...of, checkpoints, sandbox, processes, current };
 }

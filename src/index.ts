@@ -15,5 +15,30 @@ export {
   type SessionNews,
   type StopReason,
 } from './harness.js';
-export type { PermissionMode, Receipt } from './protocol/permissions.js';
+export type { AgentRef } from './protocol/agent-ref.js';
+export type { Receipt, TraceStep } from './protocol/permissions.js';
+export { PortcullisClient } from './sdk/client.js';
+export { EXIT_REASONS, HOOK_EVENTS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from './sdk/constants.js';
+export { AbortError, ResultError } from './sdk/errors.js';
+export { query, startup } from './sdk/query.js';
+export { FileSessionStore, InMemorySessionStore } from './sdk/session-stores.js';
+export {
+  deleteSession,
+  forkSession,
+  getSessionInfo,
+  getSessionMessages,
+  getSubagentMessages,
+  importSessionToStore,
+  listSessions,
+  listSubagents,
+  renameSession,
+  tagSession,
+} from './sdk/sessions.js';
+export {
+  type CreateSdkMcpServerOptions,
+  createSdkMcpServer,
+  type ToolExtras,
+  tool,
+} from './sdk/tool.js';
+export type * from './sdk/types/index.js';
 export { VERSION } from './version.js';

@@ -1,7 +1,8 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { ok } from '../util/result.js';
+import { ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import description from './agent-tool.md';
 import { DEFAULT_AGENT } from './builtin-agents.js';
@@ -12,6 +13,7 @@ import { FORK_TYPE } from './fork.js';
 import type { AgentReport } from './report.js';
 import type { AgentRuntime } from './spawn.js';
 import type { AgentTask } from './task.js';
+import type { Started, TeammateWish } from './teammate-start.js';
 
 export const AGENT_TOOL = 'Agent';
 
@@ -22,7 +24,9 @@ export interface AgentToolDeps {
   /** What stands for copies of the caller; undefined: they are not offered. */
   forks(): AgentDefinition | undefined;
   /** Why nothing is left to run by itself; undefined: it may. */
-  backgroundIsOff(): string | undefined;
+  backgroundIsOff(agent: AgentRef): string | undefined;
+  /** Makes a teammate of an agent with a name. Absent: there are no teams. */
+  teammates?(wish: TeammateWish): Promise<Result<Started, string>>;
 }
 
 type Input = ToolInputs['Agent'];
@@ -61,7 +65,8 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   }
   const problem = input.name === undefined ? undefined : nameProblem(input.name);
   if (problem !== undefined) return failed(problem);
-  const { background, note: how } = howToRun(deps, input, definition);
+  if (isForTeam(deps, input, context)) return await joined(deps, { input, definition, context });
+  const { background, note: how } = howToRun(deps, { input, agent: context.agent }, definition);
   const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(
     (one) => one !== undefined,
   );
@@ -114,15 +119,69 @@ function unusedNote({ model, effort }: Input): string | undefined {
 /** Waiting is the rule; a definition or the call may say otherwise. */
 function howToRun(
   deps: AgentToolDeps,
-  { run_in_background }: Input,
+  { input: { run_in_background }, agent }: { readonly input: Input; readonly agent: AgentRef },
   { background, foregroundOnly, name }: AgentDefinition,
 ): { readonly background: boolean; readonly note?: string } {
   if (run_in_background !== true && !background) return { background: false };
   const why = foregroundOnly
     ? `agents of the type ${name} are always waited for`
-    : deps.backgroundIsOff();
+    : deps.backgroundIsOff(agent);
   if (why === undefined) return { background: true };
   return { background: false, note: `[It did not run in the background: ${why}.]` };
+}
+
+/** Whom the agent of the conversation gives a name works with it, unless it is a copy or works elsewhere. */
+function isForTeam(deps: AgentToolDeps, input: Input, { agent }: ToolContext): boolean {
+  return (
+    deps.teammates !== undefined &&
+    agent.depth === 0 &&
+    input.name !== undefined &&
+    input.isolation === undefined &&
+    !isFork(input.subagent_type ?? '')
+  );
+}
+
+async function joined(
+  { teammates }: AgentToolDeps,
+  {
+    input,
+    definition,
+    context,
+  }: { input: Input; definition: AgentDefinition; context: ToolContext },
+): Promise<ToolOutput> {
+  const { name = '', description: task, prompt, model, effort, mode } = input;
+  const planRequired = mode === 'plan';
+  const started = await teammates?.({
+    definition,
+    name,
+    description: sliceWhole(task.trim() || definition.name, 0, 120),
+    prompt,
+    model,
+    effort,
+    planRequired,
+    context,
+  });
+  if (started === undefined) return failed('There are no teams.');
+  if (!started.ok) return failed(`The teammate was not started: ${sentence(started.error)}`);
+  const { member, outputFile } = started.value;
+  const text = [
+    `The teammate "${member.name}" is at work. agentId: ${member.agentId}.`,
+    'It stays until you ask it to stop, and tells you by itself when it rests, with what it said last. Do not poll or wait: go on with something else, or end your turn. Reach it with SendMessage.',
+    ...(member.planRequired ? ['It changes nothing before you have approved its plan.'] : []),
+  ].join('\n');
+  return {
+    content: text,
+    structured: {
+      status: 'teammate_spawned',
+      isAsync: true,
+      agentId: member.agentId,
+      name: member.name,
+      description: member.description,
+      prompt,
+      resolvedModel: member.model,
+      ...(outputFile === undefined ? {} : { outputFile }),
+    },
+  };
 }
 
 function launched(task: AgentTask, { prompt }: Input, note: string | undefined): ToolOutput {

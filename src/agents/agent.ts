@@ -96,6 +96,7 @@ export function createAgent(setup: AgentSetup): Agent {
       return request();
     },
     callModel(modelRequest, signal) {
+      setup.emit({ type: 'requesting' });
       // The request goes out first; what is looked at meanwhile costs nobody's time.
       settled = new Promise((resolve) => {
         setImmediate(() => {

@@ -9,6 +9,7 @@ import type { ChildBudget, ChildOutput, ChildPlace } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
 import type { Cancelled } from './end-of.js';
 import type { ModelLimits } from './model-choice.js';
+import type { Stays } from './task.js';
 import type { Hold } from './way-down.js';
 
 /** All that is decided about an agent before it starts. */
@@ -29,6 +30,8 @@ export interface ChildOrder {
   readonly above: readonly Hold[];
   /** It works under restrictions that nobody could put up again: it ends for good. */
   readonly once: boolean;
+  /** Set for one that waits to be spoken to instead of ending. */
+  readonly stays?: Stays;
   /** Set when an ended agent is gone on with. */
   readonly earlier?: EarlierTalk;
   /** Set for a copy of another agent. */
@@ -54,6 +57,8 @@ export interface ChildLine {
   cancelled(): Cancelled | undefined;
   /** What was said to it since it last listened. */
   take(): readonly InputMessage[];
+  /** Resolves once something was said that it has not listened to, or the signal aborts. */
+  heard(signal: AbortSignal): Promise<void>;
   /** It has decided to leave: whatever is said from now on is said too late. */
   close(): void;
 }

@@ -26,6 +26,7 @@ export function createChildTask(
 ): ChildTask {
   const controller = new AbortController();
   let waiting: InputMessage[] = [];
+  let listening: (() => void) | undefined;
   let isOpen = true;
   let cancelled: Cancelled | undefined;
   let report: AgentReport | undefined;
@@ -45,6 +46,7 @@ export function createChildTask(
   const hear = (message: InputMessage): boolean => {
     if (!isOpen) return false;
     waiting.push(message);
+    listening?.();
     return true;
   };
   return {
@@ -69,6 +71,17 @@ export function createChildTask(
         waiting = [];
         return taken;
       },
+      heard: (now) =>
+        new Promise((resolve) => {
+          const done = (): void => {
+            now.removeEventListener('abort', done);
+            listening = undefined;
+            resolve();
+          };
+          listening = done;
+          now.addEventListener('abort', done, { once: true });
+          if (waiting.length > 0 || now.aborted) done();
+        }),
       close() {
         isOpen = false;
       },

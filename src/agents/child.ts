@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/scene.js';
-import type { InputMessage, LoopOutcome } from '../loop/types.js';
+import type { IdleMove, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { Recorder } from '../session/recorder.js';
@@ -190,6 +190,9 @@ function childSetup(
       if (move.kind === 'leave' && move.notice !== undefined) world.tell(move.notice);
       const late = joined(line.take());
       if (late !== undefined) return late;
+      const about = { answer, scene: scene(signal) };
+      const next = move.kind === 'end' ? undefined : await rested(world, { order, line }, about);
+      if (next !== undefined) return next;
       line.close();
       return move.kind === 'end'
         ? { leave: { kind: 'stop_prevented', message: move.stop } }
@@ -203,6 +206,26 @@ function childSetup(
     emit: (event) => log.event(event),
     uuid: world.clock.uuid,
   };
+}
+
+/** One that stays waits here until somebody speaks to it. Undefined: it leaves. */
+async function rested(
+  world: ChildWorld,
+  { order, line }: Pick<Work, 'order' | 'line'>,
+  { answer, scene }: { answer: ModelAnswer; scene: Scene },
+): Promise<IdleMove> {
+  const { stays } = order;
+  if (stays === undefined) return undefined;
+  const move = await stays.beforeRest(scene, textOf(answer.message.content));
+  if (move.kind === 'go-on') return await world.hooks.notes.note([move.text]);
+  if (move.kind === 'leave') {
+    if (move.stop === undefined) return undefined;
+    line.close();
+    return { leave: { kind: 'stop_prevented', message: move.stop } };
+  }
+  await line.heard(scene.signal);
+  stays.woken();
+  return joined(line.take());
 }
 
 /** Several messages as one. */

@@ -25,7 +25,7 @@ export interface HookAgentParts {
   /** The session's gate and what stands around its calls: a judge's are judged like everybody's. */
   readonly calls: Pick<
     InvokeDeps,
-    'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'
+    'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
   >;
   /** The session's tools; a judge gets those that serve to look. */
   tools(): readonly AnyTool[];

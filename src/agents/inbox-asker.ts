@@ -1,6 +1,7 @@
 import type { ProcessStamp } from '../env/delivery-files.js';
 import { messageOf } from '../errors.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { Inbox } from './inbox.js';
 import { type InboxAnswer, type InboxQuestion, pendingOf, questionOf } from './inbox-question.js';
@@ -18,6 +19,8 @@ export interface InboxAskerParts {
   newId(): string;
   emit(news: SessionNews): void;
   warn(text: string): void;
+  /** All its questions lie there, under this name: the session works for another one. */
+  readonly member?: { readonly name: string; readonly path: string } | undefined;
   /** Milliseconds between two looks for an answer. */
   readonly lookMs?: number;
 }
@@ -29,17 +32,20 @@ const LOOK_MS = 250;
  * has answered. Undefined: there is nobody at all, and every question is a no.
  */
 export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): Asker | undefined {
-  if (inner === undefined && !parts.unattended()) return undefined;
+  const { member } = parts;
+  if (inner === undefined && member === undefined && !parts.unattended()) return undefined;
   return async (request) => {
-    if (!request.call.agent.background) return await (inner ?? NOBODY)(request);
+    const isOwn = member === undefined && !request.call.agent.background;
+    if (isOwn) return await (inner ?? NOBODY)(request);
     const { id, now, expires } = times(parts);
-    const question = questionOf(request, {
+    const asked = questionOf(request, {
       id,
       sessionId: parts.sessionId,
       askedAt: now,
       expiresAt: expires,
       by: parts.self(),
     });
+    const question = member === undefined ? asked : { ...asked, agent: memberOf(asked, member) };
     try {
       parts.inbox.put(question);
     } catch (thrown) {
@@ -52,6 +58,19 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
 
 /** fail-closed: without anybody to ask, nobody says yes. */
 const NOBODY: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
+
+/** The main agent of a teammate is called like it; others are below it. */
+function memberOf(
+  { agent }: InboxQuestion,
+  { name, path }: { readonly name: string; readonly path: string },
+): InboxQuestion['agent'] {
+  const isMain = agent.id === MAIN_AGENT.id;
+  return {
+    ...agent,
+    ...(isMain ? { name } : {}),
+    path: agent.path.replace(new RegExp(`^${MAIN_AGENT.path}(?=/|$)`), path),
+  };
+}
 
 function times({ newId, now, expiryMs }: InboxAskerParts) {
   const at = now();

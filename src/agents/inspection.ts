@@ -54,6 +54,8 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
           source: wireSource(rule.source),
           rule: rule.value.text,
           editability: EDITABLE.has(rule.source) ? 'editable' : 'readonly',
+          ...(rule.file === undefined ? {} : { file: rule.file }),
+          ...(rule.line === undefined ? {} : { line: rule.line }),
         })),
       );
       const flagged = (['deny', 'allow'] as const).flatMap((behavior) =>

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../errors.js';
 import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../model/aliases.js';
-import type { ThinkingConfig } from '../model/client.js';
+import type { ThinkingConfig, ThinkingDisplay } from '../model/client.js';
 import { hasPrice } from '../model/pricing.js';
 import type { ModelOffer } from '../protocol/session-events.js';
 import type { ModelChoice } from './agent.js';
@@ -11,6 +11,7 @@ export interface ModelChoiceOptions {
   readonly provider: string;
   readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
   readonly maxThinkingTokens?: number | undefined;
+  readonly thinkingDisplay?: ThinkingDisplay | undefined;
   readonly effort?: string | undefined;
   readonly betas?: readonly string[] | undefined;
   readonly maxBudgetUsd?: number | undefined;
@@ -22,6 +23,13 @@ export interface ModelChoiceOptions {
 export interface TurnWish {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
+}
+
+/** What a host wants of thinking. Absent: as it is; null: as at the start. */
+export interface ThinkingWish {
+  /** 0 turns it off. */
+  readonly tokens?: number | null;
+  readonly display?: ThinkingDisplay | null;
 }
 
 export type ModelLimits = Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
@@ -41,6 +49,8 @@ export interface ModelChoices {
   /** Holds over what was chosen until the turn ends; said again, it adds to what holds. Throws as `set` does. */
   forTurn(wish: TurnWish): void;
   endTurn(): void;
+  /** Other thinking from now on. */
+  think(wish: ThinkingWish): void;
   /** For another agent: what it wants, and this model where it wants nothing. Throws as `set` does. */
   other(wish: TurnWish): { readonly choice: ModelChoice; readonly limits: ModelLimits };
   /** What can be chosen by name. */
@@ -58,11 +68,16 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
   };
   let chosen = pick(options.name);
   let turn: { readonly model?: ResolvedModel; readonly effort?: string } = {};
+  let thinking: Pick<ModelChoiceOptions, 'thinking' | 'maxThinkingTokens' | 'thinkingDisplay'> = {};
   let model = chosen;
   let current = choiceFor(model, options);
   const settle = (): void => {
     model = turn.model ?? chosen;
-    current = choiceFor(model, { ...options, effort: turn.effort ?? options.effort });
+    current = choiceFor(model, {
+      ...options,
+      ...thinking,
+      effort: turn.effort ?? options.effort,
+    });
   };
   return {
     current: () => current,
@@ -91,10 +106,20 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       turn = {};
       settle();
     },
+    think({ tokens, display }) {
+      const { thinkingDisplay, ...budget } = thinking;
+      const shown = display === undefined ? thinkingDisplay : (display ?? undefined);
+      const given = tokens === null ? {} : { thinking: undefined, maxThinkingTokens: tokens };
+      thinking = {
+        ...(tokens === undefined ? budget : given),
+        ...(shown === undefined ? {} : { thinkingDisplay: shown }),
+      };
+      settle();
+    },
     other(wish) {
       const wanted = wish.model === undefined ? model : pick(wish.model);
       const effort = wish.effort ?? turn.effort ?? options.effort;
-      return { choice: choiceFor(wanted, { ...options, effort }), limits: wanted };
+      return { choice: choiceFor(wanted, { ...options, ...thinking, effort }), limits: wanted };
     },
     offers: () => offersOf(options, model.id),
   };
@@ -135,9 +160,10 @@ function thinkingFor(options: ModelChoiceOptions): ThinkingConfig | undefined {
       ? fromEnvironment
       : undefined);
   if (options.thinking === 'disabled' || budget === 0) return { type: 'disabled' };
-  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget };
+  const display = options.thinkingDisplay === undefined ? {} : { display: options.thinkingDisplay };
+  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget, ...display };
   if (options.thinking === 'adaptive' || options.thinking === 'enabled')
-    return { type: 'adaptive' };
+    return { type: 'adaptive', ...display };
   return undefined;
 }
 

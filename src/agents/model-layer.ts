@@ -7,6 +7,7 @@ import type { ModelClient } from '../model/client.js';
 import { type Meter, metered } from '../model/metered.js';
 import { modelName } from '../model/model-name.js';
 import { openModel } from '../model/open.js';
+import { paced } from '../model/paced.js';
 import { costOf } from '../model/pricing.js';
 import { chooseProvider } from '../model/provider.js';
 import { maxRetriesFrom } from '../model/retry.js';
@@ -65,11 +66,14 @@ export async function openModelLayer(
     },
   });
   const clientFor = (agent: AgentRef): ModelClient & Meter =>
-    metered(opened, {
-      clock: parts.clock,
-      book: (model, usage) =>
-        ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
-    });
+    paced(
+      metered(opened, {
+        clock: parts.clock,
+        book: (model, usage) =>
+          ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
+      }),
+      config.ready,
+    );
   const budget = createSessionBudget({
     limits: parts.budget ?? {},
     // The main agent is held to this between its turns; others must not outrun it.

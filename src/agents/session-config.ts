@@ -1,3 +1,4 @@
+import type { BudgetLimits } from '../budget/units.js';
 import type { AskIncludes } from '../context/include-approvals.js';
 import type { HostCallbacks } from '../hooks/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
@@ -8,9 +9,11 @@ import type { AskElicitation } from '../protocol/elicitation.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
+import type { SessionStore } from '../session/store.js';
 import type { ProjectTrust } from '../settings/trust.js';
 import type { AgentDefinition } from './definition.js';
 import type { HostAgents } from './definition-host.js';
+import type { TeamRole } from './team-role.js';
 
 /** Everything that shapes a session. Absent means: the default. */
 export interface SessionConfig {
@@ -24,11 +27,17 @@ export interface SessionConfig {
   readonly effort?: string | undefined;
   readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
   readonly maxThinkingTokens?: number | undefined;
+  /** Whether the text of thinking comes back. */
+  readonly thinkingDisplay?: 'summarized' | 'omitted' | undefined;
   readonly betas?: readonly string[];
   /** Model round-trips of one run. */
   readonly maxTurns?: number | undefined;
   /** Dollars of the whole session. Refused where a price is not known. */
   readonly maxBudgetUsd?: number | undefined;
+  /** What the session may use up; the strictest of this and the settings' holds. */
+  readonly budget?: BudgetLimits | undefined;
+  /** Allow rules and other grants of settings files do not count; what they hold back does. */
+  readonly ignoreFileGrants?: boolean;
   /** Replaces the system prompt; an empty text means none. */
   readonly systemPrompt?: string | readonly string[] | undefined;
   readonly appendSystemPrompt?: string | undefined;
@@ -63,15 +72,25 @@ export interface SessionConfig {
   readonly elicit?: AskElicitation | undefined;
   /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
   readonly agents?: HostAgents | undefined;
+  /** The only skills that are offered; undefined: all. */
+  readonly skills?: readonly string[] | undefined;
   /** The agent that the main conversation runs as; goes before the setting of that name. */
   readonly agent?: string | undefined;
   /** The same, once it has been found. */
   readonly runsAs?: AgentDefinition | undefined;
+  /** What the session is to a team. Absent: there is none, as where no person converses. */
+  readonly team?: TeamRole | undefined;
   readonly start: SessionStart;
   readonly fork: boolean;
   readonly title?: string | undefined;
   /** False: no transcript is written. */
   readonly persist: boolean;
+  /** Whether changes of files are journalled for rewind, where no setting forbids it. Absent: they are. */
+  readonly fileCheckpoints?: boolean | undefined;
+  /** The host keeps a copy of the transcript: every line is told to it. */
+  readonly mirror?: boolean;
+  /** Where the transcript goes, in the place of files. */
+  readonly store?: SessionStore | undefined;
   /** The project's own settings may grant and execute, for this session. */
   readonly trust: boolean;
   /** Setup hooks run first, and why. */
@@ -93,4 +112,9 @@ export interface SessionConfig {
   /** The host's own guards: asked about every call before the rules are. */
   readonly callbacks?: HostCallbacks;
   emit(event: LoopEvent | SessionNews): void;
+  /**
+   * Undefined: whoever is told keeps up. Otherwise resolves when more may be told; what a model says
+   * is read no faster than that.
+   */
+  ready?(): Promise<void> | undefined;
 }

@@ -1,3 +1,4 @@
+import type { Checkpoints } from '../checkpoint/types.js';
 import type { ContextReport } from '../context/context-report.js';
 import type { Clock } from '../env/clock.js';
 import type { HookSet } from '../hooks/captured.js';
@@ -14,11 +15,14 @@ import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
+import type { Result } from '../util/result.js';
 import type { Agent } from './agent.js';
 import type { BackgroundInput } from './background-input.js';
 import type { CallLedger } from './call-ledger.js';
+import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
 import type { Beginning, RunHooks, SessionEndReason } from './run-hooks.js';
+import type { TeamView } from './team-view.js';
 
 /** One prompt, answered or not, with everything its result carries. */
 export interface RunResult {
@@ -66,8 +70,14 @@ export interface AgentSession {
   hooks(): HookReport;
   /** What the model is shown with the next request, by part and by file. */
   context(): Promise<ContextReport>;
+  /** The team that it leads or works in. */
+  readonly team?: SessionTeam;
   /** Its MCP servers. */
   readonly mcp: SessionServers;
+  /** What the program that drives the session may ask for besides prompts. */
+  readonly requests: HostRequests;
+  /** What it changed, and the way back. */
+  readonly changes: SessionChanges;
   /** Counts one more directory as inside. */
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
@@ -84,6 +94,19 @@ export interface AgentSession {
   close(reason?: SessionEndReason): Promise<void>;
 }
 
+/** The change journal of a session. */
+export interface SessionChanges {
+  /** Why there is none, in words for a person; undefined: there is one. */
+  readonly off: string | undefined;
+  /** Opens it where it is not open yet. Undefined: there is none. */
+  journal(): Promise<Checkpoints> | undefined;
+  /**
+   * Takes the conversation back to where it was before this message of the person; what was said since
+   * stays in the transcript, on a branch of its own. Gives the message back. An error: why it cannot be.
+   */
+  takeBackConversation(messageId: string): Promise<Result<{ readonly prompt: string }, string>>;
+}
+
 /** Which hooks are in force, and how long each took so far. */
 export interface HookReport {
   readonly set: HookSet;
@@ -93,13 +116,22 @@ export interface HookReport {
 /** Who wants another model. */
 export type ModelSwitchSource = 'command' | 'picker' | 'sdk';
 
+export interface SessionTeam {
+  /** Undefined: there is none yet. */
+  view(): TeamView | undefined;
+  /** It works for another session and has been let go: it ends now. */
+  isOver(): boolean;
+}
+
 export interface SessionParts {
+  readonly team?: SessionTeam;
   readonly id: string;
   readonly agent: Agent;
   readonly clock: Clock;
   readonly calls: CallLedger;
   /** Called with every prompt, before it runs. */
-  beginTurn?(): void;
+  beginTurn?(prompts: readonly InputMessage[]): void;
+  readonly changes: SessionChanges;
   readonly background: BackgroundInput;
   info(): SessionInfo;
   readonly inspect: SessionInspection;
@@ -108,6 +140,7 @@ export interface SessionParts {
   readonly setModel: AgentSession['setModel'];
   readonly addDirectory: AgentSession['addDirectory'];
   readonly mcp: SessionServers;
+  readonly requests: HostRequests;
   readonly hooks: RunHooks;
   hookReport(): HookReport;
   context(): Promise<ContextReport>;
@@ -173,7 +206,10 @@ export function createSession(
     if (submitted.kind === 'blocked') {
       const { message } = submitted;
       return {
-        reason: { kind: 'prompt_blocked', message },
+        // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
+        reason: signal.aborted
+          ? { kind: 'aborted', during: 'streaming' }
+          : { kind: 'prompt_blocked', message },
         turns: 0,
         text: message,
         lastAnswer: undefined,
@@ -213,7 +249,7 @@ export function createSession(
       },
     };
     parts.calls.beginRun();
-    parts.beginTurn?.();
+    parts.beginTurn?.(prompts);
     try {
       const focus = compactOrder(prompts);
       const outcome =
@@ -270,6 +306,9 @@ export function createSession(
     setModel: parts.setModel,
     addDirectory: parts.addDirectory,
     mcp: parts.mcp,
+    ...(parts.team === undefined ? {} : { team: parts.team }),
+    requests: parts.requests,
+    changes: parts.changes,
     hooks: parts.hookReport,
     context: parts.context,
     async compact(instructions) {

@@ -158,10 +158,14 @@ function tooMany({ parts, roster, starting }: State): string | undefined {
   return undefined;
 }
 
+export function newAgentId(uuid: string): string {
+  return `a${uuid.replaceAll('-', '').slice(0, 16)}`;
+}
+
 function newRef({ parts, roster }: State, request: SpawnRequest): AgentRef {
   const { definition, parent, background, name, toolUseId } = request;
   return {
-    id: `a${parts.world.clock.uuid().replaceAll('-', '').slice(0, 16)}`,
+    id: request.id ?? newAgentId(parts.world.clock.uuid()),
     type: definition.name,
     ...(name === undefined ? {} : { name }),
     path: roster.pathFor(parent, definition.name),
@@ -237,7 +241,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     budget?.value.close();
     return err(refusal);
   }
-  const leave = world.permissions.admit(ref, modesOf(way));
+  const leave = world.permissions.admit(ref, modesOf(way), request.mode);
   const order: ChildOrder = {
     ref,
     definition,
@@ -250,7 +254,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     budget: budget?.value,
     output: world.output(ref.id),
     above,
-    once: request.admit !== undefined,
+    once: request.admit !== undefined || request.stays !== undefined,
+    ...(request.stays === undefined ? {} : { stays: request.stays }),
     ...(begin.earlier === undefined ? {} : { earlier: begin.earlier }),
   };
   const task = createChildTask(order, {

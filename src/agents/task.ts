@@ -1,4 +1,6 @@
+import type { Scene } from '../hooks/scene.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { PermissionMode } from '../protocol/permissions.js';
 import type { Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentReport } from './report.js';
@@ -26,8 +28,29 @@ export interface SpawnRequest {
   readonly contexts?: readonly string[];
   /** Told of the new agent before it starts; a text: why it must not. */
   admit?(child: AgentRef): string | undefined;
+  /** Known beforehand: `a` and hexadecimal digits. */
+  readonly id?: string;
+  /** A mode that it has in place of the session's. */
+  mode?(): PermissionMode;
+  /** It does not end when it has nothing to do. */
+  readonly stays?: Stays;
   /** Inline agents end with it; background ones have a signal of their own. */
   readonly signal: AbortSignal;
+}
+
+/** What becomes of an agent that has nothing more to do. */
+export type RestMove =
+  | { readonly kind: 'go-on'; readonly text: string }
+  /** It waits until somebody speaks to it. */
+  | { readonly kind: 'rest' }
+  /** It ends; with a reason when a hook wants it. */
+  | { readonly kind: 'leave'; readonly stop?: string };
+
+/** An agent that waits for others instead of ending. */
+export interface Stays {
+  beforeRest(scene: Scene, lastText: string): Promise<RestMove>;
+  /** It was spoken to, and goes on. */
+  woken(): void;
 }
 
 /** An agent that was started: it runs, or has ended and can be asked for its report. */

@@ -9,6 +9,8 @@ export interface ChangeLogOptions {
   /** The session this one was forked from. Only counts where this one has no journal yet. */
   readonly parent?: string | undefined;
   readonly now: () => number;
+  /** Names this run of the program. */
+  readonly run: string;
   /** The journal cannot be written; said once. */
   readonly onTrouble: (why: string) => void;
 }
@@ -20,6 +22,8 @@ export interface ChangeLog {
   readonly gaps: readonly string[];
   /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
   append(entry: LogEntry, options?: { readonly durable?: boolean }): void;
+  /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
+  catchUp(): Promise<readonly LogEntry[]>;
   close(): void;
 }
 
@@ -32,40 +36,97 @@ export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLo
       : undefined;
   if (parent !== undefined) await loadParent(files, parent, loaded);
   const gaps = [...loaded.gaps, ...loaded.history.unended.map(leftOpen)];
-  const log = files.openLog(session);
-  let troubled = false;
-  const append = (entry: LogEntry, durable: boolean): void => {
-    loaded.history.add(entry);
-    try {
-      log.append([JSON.stringify(entry)], { sync: durable });
-    } catch (thrown) {
-      if (!troubled) options.onTrouble(messageOf(thrown));
-      troubled = true;
-    }
-  };
-  let started = false;
+  const writer = new LogWriter(options, loaded);
   return {
     history: loaded.history,
     gaps,
     append(entry, { durable = false } = {}) {
-      // Written with the first real entry: a session that only looks leaves nothing behind.
-      if (!started) append({ t: 'start', at: options.now(), ...parentPart(parent) }, false);
-      started = true;
-      append(entry, durable);
+      writer.begin({ t: 'start', at: options.now(), ...parentPart(parent) });
+      writer.write(entry, durable);
     },
-    close: () => log.close(),
+    catchUp: () => writer.catchUp(),
+    close: () => writer.close(),
   };
+}
+
+class LogWriter {
+  readonly #options: ChangeLogOptions;
+  readonly #history: History;
+  readonly #log: ReturnType<CheckpointFiles['openLog']>;
+  /** Stands on every line, so that those of other programs are told from ours. */
+  readonly #run: string;
+  #linesSeen: number;
+  #size: number;
+  #isBegun = false;
+  #isTroubled = false;
+
+  constructor(options: ChangeLogOptions, { history, lines }: Loaded) {
+    this.#options = options;
+    this.#history = history;
+    this.#log = options.files.openLog(options.session);
+    this.#run = options.run;
+    this.#linesSeen = lines;
+    this.#size = options.files.logSize(options.session);
+  }
+
+  /** Written with the first real entry: a session that only looks leaves nothing behind. */
+  begin(entry: LogEntry): void {
+    if (!this.#isBegun) this.write(entry, false);
+    this.#isBegun = true;
+  }
+
+  write(entry: LogEntry, durable: boolean): void {
+    this.#history.add(entry);
+    const line = JSON.stringify({ ...entry, run: this.#run });
+    try {
+      this.#log.append([line], { sync: durable });
+      this.#size += utf8Length(line) + 1;
+    } catch (thrown) {
+      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
+      this.#isTroubled = true;
+    }
+  }
+
+  async catchUp(): Promise<readonly LogEntry[]> {
+    const { files, session } = this.#options;
+    const size = files.logSize(session);
+    if (size === this.#size) return [];
+    const added: LogEntry[] = [];
+    let lines = 0;
+    await files.readLog(session, (line) => {
+      if (++lines <= this.#linesSeen) return;
+      const entry = line === undefined ? undefined : readEntry(line);
+      if (entry === undefined || ('run' in entry && entry.run === this.#run)) return;
+      added.push(entry);
+    });
+    this.#linesSeen = lines;
+    this.#size = size;
+    for (const entry of added) this.#history.add(entry);
+    return added;
+  }
+
+  close(): void {
+    this.#log.close();
+  }
+}
+
+const encoder = new TextEncoder();
+
+function utf8Length(text: string): number {
+  return encoder.encode(text).length;
 }
 
 interface Loaded {
   readonly history: History;
   readonly gaps: string[];
   isNew: boolean;
+  /** Lines of its own journal. */
+  lines: number;
 }
 
 /** What the journal of a session says now. */
 export async function loadHistory(files: CheckpointFiles, session: string): Promise<Loaded> {
-  const loaded: Loaded = { history: new History(), gaps: [], isNew: true };
+  const loaded: Loaded = { history: new History(), gaps: [], isNew: true, lines: 0 };
   await loadInto(loaded, files, { session, lines: Number.POSITIVE_INFINITY, depth: 0 });
   return loaded;
 }
@@ -86,7 +147,10 @@ async function loadInto(
     entries.push(line === undefined ? undefined : readEntry(line));
   });
   if (!found) return;
-  if (from.depth === 0) loaded.isNew = entries.length === 0;
+  if (from.depth === 0) {
+    loaded.isNew = entries.length === 0;
+    loaded.lines = seen;
+  }
   const first = entries[0];
   if (first?.t === 'start' && first.parent !== undefined && from.depth < MOST_FORKS) {
     await loadInto(loaded, files, { ...first.parent, depth: from.depth + 1 });

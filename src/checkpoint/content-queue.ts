@@ -1,7 +1,7 @@
 import { readSteady } from '../env/tree-content.js';
 import type { KnownTree, TreeNode, TreeState } from '../env/tree-node.js';
 import { Turns } from '../env/turns.js';
-import type { BlobStore } from './types.js';
+import type { BlobId } from './types.js';
 
 export interface ContentJob {
   readonly absolute: string;
@@ -10,8 +10,14 @@ export interface ContentJob {
   readonly state: TreeState & { kind: 'file' };
 }
 
+/** Where contents go. */
+export interface ContentTaker {
+  /** Names the bytes at once; whether they could be kept is told later. */
+  offer(bytes: Uint8Array): { readonly id: BlobId; readonly stored: Promise<boolean> };
+}
+
 export interface ContentQueueDeps {
-  readonly store: Pick<BlobStore, 'put'>;
+  readonly store: ContentTaker;
   readonly tree: Pick<KnownTree, 'setRacy'>;
   readonly maxFileBytes: number;
 }
@@ -64,7 +70,15 @@ export class ContentQueue {
     await this.drained();
   }
 
-  /** Reads one file now. */
+  /** Reads one file now, and names its bytes; they are on their way to the store then, see `settled`. */
+  async name(job: ContentJob): Promise<void> {
+    const content = await this.#open(job);
+    if (content === undefined) return;
+    this.#urgentLeft++;
+    this.#start(job, content, true);
+  }
+
+  /** The same, and they are in the store. */
   async read(job: ContentJob): Promise<void> {
     const content = await this.#open(job);
     if (content !== undefined) await this.#put(job, content);
@@ -130,13 +144,13 @@ export class ContentQueue {
   }
 
   async #put({ node, state }: ContentJob, { bytes, isRacy }: Content): Promise<void> {
-    const blob = await this.#deps.store.put(bytes).catch(() => undefined);
-    if (blob === undefined) state.unstored = 'over-cap';
-    else {
-      state.blob = blob;
-      delete state.unstored;
-    }
+    const { id, stored } = this.#deps.store.offer(bytes);
+    state.blob = id;
+    delete state.unstored;
     if (node.state === state) this.#deps.tree.setRacy(node, isRacy);
+    if (await stored.catch(() => false)) return;
+    delete state.blob;
+    state.unstored = 'over-cap';
   }
 }
 

@@ -57,6 +57,7 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     session: deps.sessionId,
     parent: deps.parentSessionId,
     now: () => clock.now(),
+    run: clock.uuid(),
     onTrouble: (why) => tell(`The change journal cannot be written: ${why}`),
   });
   const tracker = await trackerOf(deps);

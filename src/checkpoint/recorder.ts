@@ -59,6 +59,7 @@ export class Recorder {
       const look = await tracker.look();
       this.#lastLookMs = clock.monotonic() - from;
       await tracker.settled();
+      await this.#hearOthers();
       this.#write(look);
       if (look.gaps.length > 0) points.addGaps(look.gaps);
       this.#since = look.startedAt;
@@ -68,6 +69,14 @@ export class Recorder {
     }
     points.settle(marked);
     windows.retire(over);
+  }
+
+  /** A rewind of this session in another terminal is no edit of the person. */
+  async #hearOthers(): Promise<void> {
+    for (const entry of await this.#parts.log.catchUp()) {
+      if (entry.t !== 'rewind') continue;
+      for (const { path, after } of entry.list) this.expect(path, after);
+    }
   }
 
   #write(look: Look): void {
@@ -96,14 +105,16 @@ export class Recorder {
   }): Change {
     const { found, span, of, seq } = about;
     const turn = Math.min(...of.map((window) => window.turn), Number.POSITIVE_INFINITY);
+    const at = timeOf(found, span);
     const messageId = this.#parts.points.turnOf({
-      at: timeOf(found, span),
+      at,
       atLeast: Number.isFinite(turn) ? turn : -1,
     });
     return {
       seq,
       path: found.path,
-      at: found.at,
+      // Nothing surer is known than that it had happened when it was seen.
+      at: at ?? span.finishedAt,
       ...(found.before === undefined ? {} : { before: { ...found.before } }),
       ...(found.after === undefined ? {} : { after: { ...found.after } }),
       ...(messageId === undefined ? {} : { messageId }),

@@ -144,7 +144,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }> {
     return this.#rewinding.enter(async () => {
-      await this.#recorder.look();
+      await this.#catchUp();
       const { history } = this.#parts.log;
       const selection = selectionFor(history, target);
       if (!selection.ok) return { why: selection.error };
@@ -213,12 +213,18 @@ export class SessionCheckpoints implements Checkpoints {
     }
   }
 
+  async #catchUp(): Promise<void> {
+    const { tracker, waitMs } = this.#parts;
+    await within(tracker.ready, waitMs);
+    await this.#recorder.look();
+  }
+
   /** With nobody else rewinding, and all that has happened so far written down. */
   #alone(work: () => Promise<RewindResult>): Promise<RewindResult> {
     return this.#rewinding.enter(async () => {
       try {
         const held = await this.#parts.files.exclusive(REWIND_WAIT_MS, async () => {
-          await this.#recorder.look();
+          await this.#catchUp();
           return work();
         });
         return held?.value ?? refused('another program rewinds this workspace at the moment');

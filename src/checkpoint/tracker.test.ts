@@ -69,7 +69,7 @@ async function text(blob: string | undefined): Promise<string | undefined> {
 }
 
 describe.each([false, true])('a tracker, by find: %s', (useFind) => {
-  const options = { useFind };
+  const options = { useFind, findFrom: 0 };
 
   it('knows a tree and its bytes, and finds nothing where nothing changed', async () => {
     put('a/b.txt', 'one');
@@ -109,8 +109,12 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     const moved = look.changes.find((change) => change.path === 'moved.txt');
     expect(moved?.renamedFrom).toBe('a/move.txt');
     const changed = look.changes.find((change) => change.path === 'a/change.txt');
-    expect(await text(changed?.before?.kind === 'file' ? changed.before.blob : undefined)).toBe('old');
-    expect(await text(changed?.after?.kind === 'file' ? changed.after.blob : undefined)).toBe('new');
+    expect(await text(changed?.before?.kind === 'file' ? changed.before.blob : undefined)).toBe(
+      'old',
+    );
+    expect(await text(changed?.after?.kind === 'file' ? changed.after.blob : undefined)).toBe(
+      'new',
+    );
     expect(look.changes.find((change) => change.path === 'link')?.after).toEqual({
       kind: 'link',
       target: '/etc/passwd',
@@ -170,7 +174,14 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     put('nested/code.ts', 'x');
     put('node_modules/m/index.js', 'x');
     const tracker = await track(options);
-    for (const name of ['dist/a', 'x.log', 'keep.log', 'sub/only-here', 'only-here', '.git/index']) {
+    for (const name of [
+      'dist/a',
+      'x.log',
+      'keep.log',
+      'sub/only-here',
+      'only-here',
+      '.git/index',
+    ]) {
       put(name, 'new');
     }
     put('nested/.git/index', 'x');
@@ -215,7 +226,12 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     expect(await tracker.keep('../elsewhere')).toBeUndefined();
     put('.env', 'SECRET=2');
     put('dist/sub/out.js', 'x');
-    expect(signs(await tracker.look())).toEqual(['+dist', '+dist/sub', '+dist/sub/out.js', '~.env']);
+    expect(signs(await tracker.look())).toEqual([
+      '+dist',
+      '+dist/sub',
+      '+dist/sub/out.js',
+      '~.env',
+    ]);
     rmSync(path.join(root, 'dist'), { recursive: true });
     expect(signs(await tracker.look())).toEqual(['-dist', '-dist/sub', '-dist/sub/out.js']);
   });
@@ -324,12 +340,13 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     expect(existsSync(indexFile)).toBe(true);
     const size = await store.size();
     put('f3', 'other');
-    const counted = { ...store, puts: 0 };
+    const counted = { puts: 0 };
     const counting: CheckpointStore = {
       has: (id) => store.has(id),
-      put: (bytes) => {
+      put: (bytes) => store.put(bytes),
+      offer: (bytes) => {
         counted.puts++;
-        return store.put(bytes);
+        return store.offer(bytes);
       },
       read: (id) => store.read(id),
       sync: () => store.sync(),
@@ -340,7 +357,8 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     };
     const second = await track({ ...options, indexFile, store: counting });
     expect(second.state().kind).toBe('ready');
-    expect(counted.puts).toBe(1);
+    // Once more when it was read so soon that a second change could have looked the same.
+    expect(counted.puts).toBeLessThanOrEqual(2);
     expect(await store.size()).toBeLessThan(size + 200);
   });
 });

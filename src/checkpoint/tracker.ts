@@ -8,7 +8,8 @@ import {
   type TreeState,
 } from '../env/tree-node.js';
 import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
-import { ContentQueue } from './content-queue.js';
+import { Turns } from '../env/turns.js';
+import { ContentQueue, type ContentTaker } from './content-queue.js';
 import { KeptPaths } from './kept-paths.js';
 import { gapTexts } from './tracker-gaps.js';
 import {
@@ -24,11 +25,13 @@ import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } fr
 const DEFAULT_STORE_BYTES = 2 * 1024 ** 3;
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
+/** Starting the processes takes as long as looking at this many files. */
+const DEFAULT_FIND_FROM = 3_000;
 /** A look reads what it found itself up to this many bytes; more is read behind it. */
 const READ_BY_LOOK = 16 * 1024 ** 2;
 
 /** A store that an open tree can hold its contents in. */
-export interface CheckpointStore extends BlobStore {
+export interface CheckpointStore extends BlobStore, ContentTaker {
   /** The contents named are needed for as long as the function that this gives is not called. */
   pin(ids: () => Iterable<BlobId>): () => void;
 }
@@ -61,6 +64,8 @@ export interface TrackerDeps {
   readonly maxFiles?: number;
   /** Whether large trees are looked at by GNU find where it is installed. Default true. */
   readonly useFind?: boolean;
+  /** From how many files on. Default 3,000. */
+  readonly findFrom?: number;
 }
 
 /** The first index starts at once, in the background. */
@@ -94,6 +99,7 @@ class Tracker implements TreeTracker {
       honoursIgnoreFiles: deps.honourIgnoreFiles ?? true,
       maxEntries: 2 * this.#maxFiles,
       useFind: deps.useFind ?? true,
+      findFrom: deps.findFrom ?? DEFAULT_FIND_FROM,
     });
     this.root = this.#scan.root;
     this.#contents = new ContentQueue({
@@ -140,10 +146,11 @@ class Tracker implements TreeTracker {
     this.#isClosed = true;
     await this.#turn;
     await this.#contents.close();
+    this.#scan.close();
     this.#unpin();
     const { indexFile } = this.#deps;
     if (indexFile !== undefined && this.#kind !== 'off') {
-      await writeTreeMemory(indexFile, this.#scan.tree.nodes());
+      await this.#remember(indexFile);
     }
   }
 
@@ -159,7 +166,7 @@ class Tracker implements TreeTracker {
     const memory = indexFile === undefined ? undefined : readTreeMemory(indexFile);
     const { observations, gaps, isTooMuch } = await this.#scan.scan();
     const { tree } = this.#scan;
-    const { undecided } = applyObservations(tree, isTooMuch ? [] : observations, true);
+    const { undecided } = await applyObservations(tree, isTooMuch ? [] : observations, true);
     if (isTooMuch || tree.files > this.#maxFiles) {
       this.#switchOff(`there are more than ${this.#maxFiles} files`);
       return;
@@ -180,8 +187,19 @@ class Tracker implements TreeTracker {
     const missing = this.#missingContents();
     this.#gaps = [...this.#gaps, ...missing];
     if (this.#kind === 'indexing') this.#kind = this.#gaps.length > 0 ? 'partial' : 'ready';
+    if (!this.#scan.isPrimed()) await this.#inTurn(() => this.#prime());
     const { indexFile } = this.#deps;
-    if (indexFile !== undefined) await writeTreeMemory(indexFile, this.#scan.tree.nodes());
+    if (indexFile !== undefined) await this.#remember(indexFile);
+  }
+
+  /** A first look of the fast kind, which is slow. What it finds the next one tells. */
+  async #prime(): Promise<void> {
+    if (this.#isClosed || this.#kind === 'off') return;
+    const { observations, isTooMuch } = await this.#scan.scan();
+    if (isTooMuch) return;
+    this.#early.push(
+      ...(await this.#decide(await applyObservations(this.#scan.tree, observations, false))),
+    );
   }
 
   /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */
@@ -195,7 +213,7 @@ class Tracker implements TreeTracker {
       const applied: Applied = { found: [], undecided: [] };
       this.#kept.lookAt(path, applied);
       this.#early.push(...(await this.#decide(applied)));
-      return;
+      return this.#contents.settled();
     }
     const known = tree.find(path);
     if (known?.state.kind === 'file' && stat !== undefined && isSameEntry(known, stat)) {
@@ -204,8 +222,11 @@ class Tracker implements TreeTracker {
       if (job?.state.unstored === 'not-yet') await this.#contents.read(job);
       if (!known.isRacy) return;
     }
-    const applied = applyObservations(tree, this.#observationsTo(path, stat), false);
+    const observations = this.#observationsTo(path, stat);
+    const applied = await applyObservations(tree, observations, false);
+    for (const one of observations) this.#scan.recheck(one.path);
     this.#early.push(...(await this.#decide(applied)));
+    await this.#contents.settled();
   }
 
   /** With the directories on the way that no look has seen yet. */
@@ -230,7 +251,7 @@ class Tracker implements TreeTracker {
       this.#switchOff(`there are more than ${this.#maxFiles} files`);
       return { startedAt, finishedAt: Date.now(), changes: [], gaps: this.#gaps };
     }
-    const applied = applyObservations(this.#scan.tree, observations, false);
+    const applied = await applyObservations(this.#scan.tree, observations, false);
     this.#kept.look(applied);
     const found = await this.#decide(applied);
     if (this.#scan.tree.files > this.#maxFiles) {
@@ -263,7 +284,7 @@ class Tracker implements TreeTracker {
   async #decideNow(one: Undecided): Promise<Found | undefined> {
     const { path, node, before, isSilent } = one;
     const job = this.#job(path, node);
-    if (job !== undefined) await this.#contents.read(job);
+    if (job !== undefined) await this.#contents.name(job);
     if (before !== undefined && isSameState(before, node.state)) {
       node.state = before;
       return undefined;
@@ -274,6 +295,11 @@ class Tracker implements TreeTracker {
   #job(path: string, node: TreeNode): Parameters<ContentQueue['read']>[0] | undefined {
     const { state } = node;
     return state.kind === 'file' ? { absolute: this.#scan.absolute(path), node, state } : undefined;
+  }
+
+  #remember(indexFile: string): Promise<void> {
+    const { tree } = this.#scan;
+    return writeTreeMemory(indexFile, [...tree.nodes()], tree.files);
   }
 
   #missingContents(): string[] {
@@ -315,7 +341,9 @@ async function withoutRemembered(
 ): Promise<readonly Undecided[]> {
   if (memory === undefined) return files;
   const unread: Undecided[] = [];
-  for (const one of files) {
+  const turns = new Turns();
+  for (const [index, one] of files.entries()) {
+    if (index % 256 === 0) await turns.pause();
     const { state } = one.node;
     const blob = memory.blobOf(one.node);
     if (blob === undefined || state.kind !== 'file' || !(await store.has(blob))) unread.push(one);

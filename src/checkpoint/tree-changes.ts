@@ -7,6 +7,7 @@ import {
   type TreeNode,
   type TreeState,
 } from '../env/tree-node.js';
+import { Turns } from '../env/turns.js';
 import type { TreeChange } from './types.js';
 
 /** A file whose bytes have to be read before it can be said whether it changed. */
@@ -35,18 +36,20 @@ export interface Applied {
 }
 
 /** Brings the tree up to date with what a scan observed. */
-export function applyObservations(
+export async function applyObservations(
   tree: KnownTree,
   observations: readonly Observation[],
   isSilent: boolean,
-): Applied {
+): Promise<Applied> {
   const applied: Applied = { found: [], undecided: [] };
   const gone: { nodes: readonly TreeNode[]; paths: readonly string[]; parent: TreeNode }[] = [];
   const takeOut = (node: TreeNode): void => {
     const paths = subtreePaths(node);
     gone.push({ nodes: tree.remove(node), paths, parent: node.parent ?? tree.root });
   };
-  for (const { path, stat, isAdopted } of observations) {
+  const turns = new Turns();
+  for (const [index, { path, stat, isAdopted }] of observations.entries()) {
+    if (index % 256 === 255) await turns.pause();
     const node = tree.find(path);
     if (stat === undefined) {
       if (node !== undefined) takeOut(node);

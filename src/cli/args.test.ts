@@ -44,8 +44,8 @@ describe('parsing flags', () => {
   });
 
   it('warns about unknown flags and goes on', () => {
-    const args = parsed('--session-mirror', '--modell', 'x');
-    expect(args.warnings[0]).toContain('--session-mirror is ignored');
+    const args = parsed('--of-a-newer-client', '--modell', 'x');
+    expect(args.warnings[0]).toContain('--of-a-newer-client is ignored');
     expect(args.warnings[1]).toContain('did you mean --model?');
   });
 

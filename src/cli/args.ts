@@ -1,4 +1,5 @@
 import { editDistance, nearest } from '../util/nearest.js';
+import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import { FLAGS, type FlagSpec } from './flags.js';
 
@@ -114,6 +115,8 @@ function checked(
   const wrong =
     spec.choices === undefined ? undefined : values.find((value) => !spec.choices?.includes(value));
   if (wrong === undefined) return ok({ values, used });
+  const why = own(spec.refusedValues ?? {}, wrong);
+  if (why !== undefined) return err(`--${spec.name}: "${wrong}" is not available: ${why}`);
   const meant = nearest(wrong, spec.choices ?? []);
   return err(
     `--${spec.name}: "${wrong}" is not one of ${spec.choices?.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`,

@@ -43,7 +43,8 @@ async function askPerson(
 
 /** Of an agent that works for another one: its address. */
 function whoAsks({ agent }: AskRequest['call']): string {
-  return agent.depth === 0 ? '' : `${printable(agent.path)} · `;
+  const name = agent.name === undefined ? '' : `${printable(agent.name)}, `;
+  return agent.depth === 0 ? '' : `${name}${printable(agent.path)} · `;
 }
 
 interface Choice {

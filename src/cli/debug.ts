@@ -31,6 +31,7 @@ function describe(event: LoopEvent | SessionNews): string | undefined {
     }
     case 'tool_result':
       return `result of ${event.call.name} ${event.call.id}${event.result.block.is_error === true ? ' (error)' : ''}`;
+    case 'requesting':
     case 'stream':
     case 'block':
     case 'input':

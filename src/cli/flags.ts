@@ -11,6 +11,8 @@ export interface FlagSpec {
   /** What stands for the value in the help text. */
   readonly value?: string;
   readonly choices?: readonly string[];
+  /** Values that other programs know, and why they are refused here. */
+  readonly refusedValues?: Readonly<Record<string, string>>;
   readonly help: string;
   /**
    * The flag holds the run back. A near miss of its name is an error, because ignoring it would let
@@ -57,6 +59,11 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'switch',
     help: 'Also send the start and end of every hook',
   },
+  {
+    name: 'forward-subagent-text',
+    kind: 'switch',
+    help: 'Also send what agents say, not only what they do',
+  },
   { name: 'init', kind: 'switch', help: 'Run Setup hooks (init) before the prompt' },
   { name: 'init-only', kind: 'switch', help: 'Run Setup and SessionStart hooks, then leave' },
   { name: 'maintenance', kind: 'switch', help: 'Run Setup hooks (maintenance) before the prompt' },
@@ -97,6 +104,13 @@ export const FLAGS: readonly FlagSpec[] = [
     value: 'kind',
     choices: ['adaptive', 'enabled', 'disabled'],
     help: 'Thinking mode',
+  },
+  {
+    name: 'thinking-display',
+    kind: 'value',
+    value: 'how',
+    choices: ['summarized', 'omitted'],
+    help: 'Whether the text of thinking comes back',
   },
   { name: 'betas', kind: 'list', value: 'names', help: 'API beta headers' },
   {
@@ -160,6 +174,9 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'value',
     value: 'mode',
     choices: MODES,
+    refusedValues: {
+      auto: 'no model judges calls here; dontAsk refuses what no rule allows, default asks',
+    },
     help: 'How much runs without asking',
     restricts: true,
   },
@@ -168,6 +185,14 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'value',
     value: 'tool',
     help: 'Who answers asks; stdio: the program that drives us, else an MCP tool: mcp__server__tool',
+  },
+  {
+    name: 'permission-prompts',
+    kind: 'value',
+    value: 'none',
+    choices: ['none'],
+    help: 'none: what would be asked is refused',
+    restricts: true,
   },
   {
     name: 'dangerously-skip-permissions',
@@ -235,6 +260,18 @@ export const FLAGS: readonly FlagSpec[] = [
     value: 'uuid',
     help: 'With --resume: only up to this message',
   },
+  {
+    name: 'resume-drops-turn',
+    kind: 'value',
+    value: 'uuid',
+    help: 'With --resume-session-at: refuse when more than the turn of this prompt would be given up',
+    restricts: true,
+  },
+  {
+    name: 'session-mirror',
+    kind: 'switch',
+    help: 'Also send every line of the transcript',
+  },
   { name: 'session-id', kind: 'value', value: 'uuid', help: 'Id of the new session' },
   { name: 'name', short: 'n', kind: 'value', value: 'title', help: 'Title of the session' },
   { name: 'no-session-persistence', kind: 'switch', help: 'Write no transcript', restricts: true },
@@ -247,6 +284,78 @@ export const FLAGS: readonly FlagSpec[] = [
   },
   { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions' },
   { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent' },
+  {
+    name: 'teammate-mode',
+    kind: 'value',
+    value: 'mode',
+    choices: ['in-process', 'auto', 'tmux', 'iterm2'],
+    help: 'Where teammates run',
+  },
+  {
+    name: 'team-name',
+    kind: 'value',
+    value: 'name',
+    help: 'As a teammate: its team (set by the lead, as are the next four)',
+  },
+  { name: 'agent-name', kind: 'value', value: 'name', help: 'As a teammate: its name' },
+  { name: 'agent-id', kind: 'value', value: 'id', help: 'As a teammate: its id' },
+  {
+    name: 'parent-session-id',
+    kind: 'value',
+    value: 'uuid',
+    help: 'As a teammate: the session that leads it',
+  },
+  {
+    name: 'plan-mode-required',
+    kind: 'switch',
+    help: 'As a teammate: change nothing before the lead has approved the plan',
+    restricts: true,
+  },
+  {
+    name: 'await-initialize',
+    kind: 'switch',
+    help: 'Open the session only when the program that drives us has initialised it',
+  },
+  {
+    name: 'exclude-dynamic-system-prompt-sections',
+    kind: 'switch',
+    help: 'Keep what changes out of the system prompt, where it never is',
+    notYet: 'quiet',
+  },
+  {
+    name: 'task-budget',
+    kind: 'value',
+    value: 'n',
+    help: 'Tokens that the model is told to keep to',
+    notYet: 'loud',
+  },
+  {
+    name: 'project-config-root',
+    kind: 'value',
+    value: 'dir',
+    help: 'Take the configuration of the project from another directory',
+    notYet: 'refused',
+  },
+  {
+    name: 'plugin-dir',
+    kind: 'repeat',
+    value: 'dir',
+    help: 'A plugin to load',
+    notYet: 'refused',
+  },
+  {
+    name: 'plugin-dir-no-mcp',
+    kind: 'repeat',
+    value: 'dir',
+    help: 'A plugin to load without its servers',
+    notYet: 'refused',
+  },
+  {
+    name: 'await-claim',
+    kind: 'switch',
+    help: 'Wait for a directory to work in',
+    notYet: 'refused',
+  },
   {
     name: 'script',
     kind: 'value',

@@ -1,6 +1,6 @@
 import { systemClock } from '../env/clock.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { AgentSession } from '../harness.js';
+import type { AgentSession, TeamRole } from '../harness.js';
 import { startFailureFrame } from '../server/result.js';
 import { encodeFrame } from '../server/wire.js';
 import { nearest } from '../util/nearest.js';
@@ -27,12 +27,21 @@ async function main(argv: readonly string[]): Promise<void> {
     if (early !== undefined) {
       code = early;
     } else {
-      const options = readCommandLine(argv, output);
+      const mate = argv.some((word) => /^--team-name(=|$)/.test(word))
+        ? (await import('./commands/teammate.js')).asTeammate(argv)
+        : undefined;
+      const options = readCommandLine(mate?.argv ?? argv, output);
       output = processOutput(options);
-      code = await runSession(options, output);
+      code = await runSession(options, output, mate?.role);
     }
   } catch (thrown) {
     code = await report(thrown, output);
+    if (wantsFrames(argv)) {
+      // A host that reads frames learns of it from a frame, whatever went wrong.
+      const frame = startFailureFrame([messageOf(thrown)], systemClock.uuid(), systemClock.uuid());
+      output.out(encodeFrame(frame));
+      code = EXIT.error;
+    }
   }
   await output.drained();
   const lost = output.lost();
@@ -42,6 +51,15 @@ async function main(argv: readonly string[]): Promise<void> {
     if (code === EXIT.done) code = EXIT.error;
   }
   process.exit(code);
+}
+
+/** Whether a program drives us that reads nothing but frames. Asked where the flags could not be read. */
+function wantsFrames(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      word === '--input-format=stream-json' ||
+      (word === '--input-format' && argv[index + 1] === 'stream-json'),
+  );
 }
 
 /** What needs no session: version, help, subcommands. Undefined: go on. */
@@ -86,9 +104,14 @@ function readCommandLine(argv: readonly string[], output: Output): CliOptions {
   return options.value;
 }
 
-async function runSession(options: CliOptions, output: Output): Promise<number> {
+async function runSession(
+  options: CliOptions,
+  output: Output,
+  team: TeamRole | undefined,
+): Promise<number> {
   const config = {
     ...options.session,
+    ...(team === undefined ? {} : { team }),
     cwd: workingDirectory(),
     env: process.env,
     entrypoint:
@@ -116,7 +139,7 @@ async function runSession(options: CliOptions, output: Output): Promise<number> 
         : ((config.start.kind === 'new' ? config.start.id : undefined) ?? systemClock.uuid());
     output.out(encodeFrame(startFailureFrame([words], id, systemClock.uuid())));
     output.warn(words);
-    return options.streamInput ? EXIT.error : codeFor(thrown);
+    return codeFor(thrown);
   }
 }
 

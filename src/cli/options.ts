@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../errors.js';
-import type { SessionConfig } from '../harness.js';
+import type { SessionConfig, TeamRole } from '../harness.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
@@ -18,8 +18,12 @@ export interface CliOptions {
   readonly replayPrompts: boolean;
   readonly decisions: boolean;
   readonly verbose: boolean;
+  /** Send what agents say, and not only what they do. */
+  readonly agentTexts: boolean;
   /** Send the start and end of every hook. */
   readonly hookEvents: boolean;
+  /** Prompts wait until the program that drives us has initialised the session. */
+  readonly awaitsInitialize: boolean;
   /** Run the hooks of the start, then leave. */
   readonly initOnly: boolean;
   readonly debug: boolean;
@@ -27,8 +31,12 @@ export interface CliOptions {
   readonly prompt: string | undefined;
   /** Asks go over the control channel. */
   readonly asksOverStdio: boolean;
+  /** Where teammates run. */
+  readonly teammateMode: TeammateMode | undefined;
   readonly session: SessionFields;
 }
+
+type TeammateMode = NonNullable<Extract<TeamRole, { readonly kind: 'lead' }>['way']>;
 
 export type SessionFields = Omit<SessionConfig, 'cwd' | 'env' | 'entrypoint' | 'emit' | 'asker'>;
 
@@ -53,6 +61,14 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       has('continue') && args.values.has('resume'),
       '--continue and --resume exclude each other',
     );
+    const asTeammate = ['agent-name', 'agent-id', 'parent-session-id'].find((name) =>
+      args.values.has(name),
+    );
+    // fail-closed: half of what makes a teammate makes none.
+    refuse(
+      (asTeammate !== undefined || has('plan-mode-required')) && !args.values.has('team-name'),
+      `--${asTeammate ?? 'plan-mode-required'} needs --team-name`,
+    );
     const words = [...args.positionals, ...(args.rest ?? [])];
     refuse(
       !print && args.positionals.length > 0,
@@ -64,6 +80,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       asksTool && !/^mcp__.+__.+$/.test(promptTool),
       `--permission-prompt-tool ${promptTool}: neither stdio nor the name of an MCP tool (mcp__server__tool)`,
     );
+    const asksNobody = one('permission-prompts') === 'none';
     refuse(asksTool && !print, '--permission-prompt-tool needs -p: here you are asked yourself');
     return ok({
       print,
@@ -73,13 +90,16 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       replayPrompts: has('replay-user-messages'),
       decisions: has('include-decisions'),
       hookEvents: has('include-hook-events'),
+      agentTexts: has('forward-subagent-text'),
+      awaitsInitialize: has('await-initialize'),
       initOnly: has('init-only'),
       verbose: has('verbose'),
       debug: has('debug-to-stderr') || args.values.has('debug'),
       debugFile: one('debug-file'),
       prompt: words.length === 0 ? undefined : words.join(' '),
-      asksOverStdio: promptTool === 'stdio',
-      session: { ...sessionFields(args), ...(asksTool ? { promptTool } : {}) },
+      teammateMode: one('teammate-mode') as TeammateMode | undefined,
+      asksOverStdio: promptTool === 'stdio' && !asksNobody,
+      session: { ...sessionFields(args), ...(asksTool && !asksNobody ? { promptTool } : {}) },
     });
   } catch (thrown) {
     return err(messageOf(thrown));
@@ -99,6 +119,7 @@ function sessionFields(args: ParsedArgs): SessionFields {
     effort: one('effort'),
     thinking: one('thinking') as SessionFields['thinking'],
     maxThinkingTokens: wholeNumber('max-thinking-tokens', one('max-thinking-tokens'), 0),
+    thinkingDisplay: one('thinking-display') as SessionFields['thinkingDisplay'],
     betas: list('betas')
       .flatMap((value) => value.split(','))
       .filter((name) => name !== ''),
@@ -127,6 +148,7 @@ function sessionFields(args: ParsedArgs): SessionFields {
     fork: args.switches.has('fork-session'),
     title: one('name'),
     persist: !args.switches.has('no-session-persistence'),
+    mirror: args.switches.has('session-mirror'),
     trust: args.switches.has('trust'),
     setup: setupTrigger(args),
     script: one('script'),
@@ -167,9 +189,14 @@ function sessionStart(args: ParsedArgs): SessionFields['start'] {
     at !== undefined && (resume ?? '') === '',
     '--resume-session-at needs --resume with an id',
   );
+  const dropsTurn = args.values.get('resume-drops-turn')?.at(-1);
+  refuse(
+    dropsTurn !== undefined && at === undefined,
+    '--resume-drops-turn needs --resume-session-at',
+  );
   if (args.switches.has('continue')) return { kind: 'continue', newId: id };
   if (resume === '') return { kind: 'continue', newId: id };
-  if (resume !== undefined) return { kind: 'resume', id: resume, newId: id, at };
+  if (resume !== undefined) return { kind: 'resume', id: resume, newId: id, at, dropsTurn };
   return { kind: 'new', id };
 }
 

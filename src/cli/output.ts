@@ -1,6 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { printable } from '../util/printable.js';
+import { redact, redactSure } from '../util/redact.js';
 
 /** Standard output for frames and answers, standard error for everything else. */
 export interface Output {
@@ -11,6 +12,8 @@ export interface Output {
   debug(text: string): void;
   /** Whether anybody reads what `debug` writes. */
   readonly debugs: boolean;
+  /** Undefined: the reader keeps up. Otherwise resolves when it has taken what was written, or is gone. */
+  behind(): Promise<void> | undefined;
   /** Resolves when the reader has taken everything, or after a bounded wait. */
   drained(): Promise<void>;
   /** Why some of the output reached nobody. A reader that went away by itself is not meant. */
@@ -32,13 +35,32 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
   const out = (text: string): void => {
     if (!gone) process.stdout.write(text);
   };
+  let waiting: Promise<void> | undefined;
+  const behind = (): Promise<void> | undefined => {
+    if (gone || !process.stdout.writableNeedDrain) return undefined;
+    waiting ??= new Promise<void>((resolve) => {
+      const done = (): void => {
+        process.stdout.off('drain', done);
+        process.stdout.off('close', done);
+        process.stdout.off('error', done);
+        waiting = undefined;
+        resolve();
+      };
+      process.stdout.on('drain', done);
+      process.stdout.on('close', done);
+      process.stdout.on('error', done);
+    });
+    return waiting;
+  };
   const debugFile = options.debugFile === undefined ? undefined : openDebugFile(options.debugFile);
   return {
     debugs: options.debug || debugFile !== undefined,
     out,
+    behind,
     answer: (text) => out(process.stdout.isTTY === true ? printable(text) : text),
-    warn: (text) => void process.stderr.write(`portcullis: ${printable(text)}\n`),
-    debug(text) {
+    warn: (text) => void process.stderr.write(`portcullis: ${printable(redactSure(text))}\n`),
+    debug(said) {
+      const text = redact(said);
       if (debugFile !== undefined) debugFile(`${new Date().toISOString()} ${text}\n`);
       else if (options.debug) process.stderr.write(`portcullis debug: ${printable(text)}\n`);
     },

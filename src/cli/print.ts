@@ -2,6 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { AgentSession, LoopEvent, SessionConfig, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { createFramer, initFrame } from '../server/frames.js';
+import { initNames } from '../server/initialize.js';
 import { describeEnd, resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
@@ -59,8 +60,12 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   });
   deps.onOpen(session);
   sessionId = session.id;
+  const sendInit = async (): Promise<void> => {
+    if (!wantsFrames) return;
+    send(initFrame(session.info(), deps.uuid(), (await initNames(session)).names));
+  };
   try {
-    send(initFrame(session.info(), deps.uuid()));
+    await sendInit();
     const before = await session.begin();
     if (options.initOnly) return EXIT.done;
     for (const prompts of before)
@@ -70,7 +75,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     // Agents may still be at work: their reports are turns of their own.
     while (run.outcome.reason.kind === 'completed' && (await session.waitForBackground())) {
       send(result);
-      send(initFrame(session.info(), deps.uuid()));
+      await sendInit();
       run = await session.run(session.takeBackgroundInput());
       result = resultFrame(run, session.id, deps.uuid());
     }

@@ -95,6 +95,7 @@ export function createRenderer(
         return dim(`settings changed: ${event.files.join(', ')}`);
       case 'mode':
         return dim(`mode: ${event.mode}`);
+      case 'requesting':
       case 'stream':
       case 'block':
       case 'input':
@@ -102,6 +103,7 @@ export function createRenderer(
       case 'decision':
       case 'denied':
       case 'progress':
+      case 'transcript':
       case 'hook_started':
       case 'hook_finished':
       case 'task_progress':

@@ -1,12 +1,13 @@
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, InputMessage, LoopEvent, SessionNews } from '../harness.js';
+import type { AgentSession, InputMessage, LoopEvent, SessionNews, TeamRole } from '../harness.js';
 import { openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
 import { createPersonAsker } from './ask-person.js';
 import { withDebug } from './debug.js';
+import { onDoubleEscape } from './double-escape.js';
 import { createPersonElicit } from './elicit-person.js';
 import { EXIT } from './exit-code.js';
 import { askAboutIncludes } from './include-question.js';
@@ -14,6 +15,7 @@ import { LineQueue } from './line-queue.js';
 import { askAboutServers } from './mcp-start.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
+import { arrivalLines, createWaiting } from './repl-team.js';
 import { settleTrust } from './trust-question.js';
 import { createTurns } from './turns.js';
 
@@ -25,6 +27,9 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
   /context        what the model is shown, by file, and how full its window is
   /mcp            the MCP servers and how they stand (/mcp reconnect|enable|disable <name>)
   /hooks          the hooks in force and how long each took
+  /team           who works in the team, and how they stand
+  /changes [agent] what this session changed, and who did it
+  /rewind         back to an earlier point: files, conversation or both (Esc Esc on an empty line; /rewind redo)
   /cost           tokens and cost so far
   /help           this text
   /exit           leave`;
@@ -51,24 +56,34 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
   // readline takes Ctrl+C for itself on a terminal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const nextLine = (): Promise<string | undefined> => lines.next();
-  const projectTrust = terminal
+  const { team = leadOf(deps) } = deps.config;
+  // What the lead was told holds for those who work for it: they are not asked once more.
+  const isOwn = terminal && team.kind === 'lead';
+  const projectTrust = isOwn
     ? await settleTrust({ config: deps.config, out: output.out, nextLine })
     : undefined;
-  if (terminal && projectTrust === undefined) {
+  if (isOwn && projectTrust === undefined) {
     reader.close();
     return EXIT.error;
   }
   const about = { config: deps.config, trust: projectTrust, out: output.out, nextLine };
-  if (terminal) await askAboutServers(about);
+  if (isOwn) await askAboutServers(about);
+  let atPrompt = false;
+  if (terminal) {
+    onDoubleEscape(process.stdin, () => {
+      if (atPrompt && reader.line === '') lines.push('/rewind');
+    });
+  }
   const session = await openSession({
     ...deps.config,
     projectTrust,
+    team,
     emit: withDebug(output, emit),
     asker: (request) => turns(() => ask(request)),
     elicit: createPersonElicit(person, turns),
     serversMayComeLater: terminal,
     // fail-closed: where no person sees the question, nothing is approved.
-    askIncludes: terminal ? askAboutIncludes({ out: output.out, nextLine }) : undefined,
+    askIncludes: isOwn ? askAboutIncludes({ out: output.out, nextLine }) : undefined,
   });
   deps.onOpen(session);
   const info = session.info();
@@ -76,14 +91,25 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
   try {
     for (const prompts of await session.begin()) await turnOf(session, prompts, deps);
     if (deps.options.prompt !== undefined) await turn(session, deps.options.prompt, deps);
+    const nextInput = createWaiting(session, lines);
     for (;;) {
       output.out('> ');
-      const line = await lines.next();
+      atPrompt = true;
+      const next = await nextInput();
+      atPrompt = false;
+      if (next.kind === 'over') break;
+      if (next.kind === 'arrival') {
+        for (const one of arrivalLines(next.messages)) output.out(`\n${one}\n`);
+        await turnOf(session, next.messages, deps);
+        continue;
+      }
+      const { line } = next;
       if (line === undefined) break;
       const text = line.trim();
       if (text === '') continue;
       if (text === '/exit' || text === '/quit') break;
-      if (text.startsWith('/')) await tryCommand(session, text, deps);
+      if (/^\/rewind(\s|$)/.test(text)) await rewindFrom(session, text, { deps, lines, reader });
+      else if (text.startsWith('/')) await tryCommand(session, text, deps);
       else await turn(session, text, deps);
     }
     return EXIT.done;
@@ -91,6 +117,12 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     reader.close();
     await session.close('prompt_input_exit');
   }
+}
+
+/** A conversation may have a team, which is started by this program once more. */
+function leadOf({ options }: PrintDeps): TeamRole {
+  const program = [process.execPath, ...process.argv.slice(1, 2)];
+  return { kind: 'lead', way: options.teammateMode, program };
 }
 
 function turn(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
@@ -107,10 +139,32 @@ async function turnOf(
   if (problem !== '') deps.output.out(`! ${printable(problem)}\n`);
 }
 
+/** A prompt that is taken back stands in the line again, to be changed. */
+async function rewindFrom(
+  session: AgentSession,
+  text: string,
+  { deps, lines, reader }: { deps: PrintDeps; lines: LineQueue; reader: Interface },
+): Promise<void> {
+  const { out } = deps.output;
+  await tried(deps, async () => {
+    const { rewindCommand } = await import('./repl-rewind.js');
+    const words = text.split(/\s+/).slice(1);
+    const terminal = { out, nextLine: () => lines.next() };
+    const prompt = await rewindCommand(session, words, terminal);
+    if (prompt === undefined) return;
+    out(`taken back: ${printable(prompt)}\n`);
+    if (reader.terminal) reader.write(printable(prompt).replaceAll('\n', ' '));
+  });
+}
+
+function tryCommand(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+  return tried(deps, () => command(session, text, deps));
+}
+
 /** A command that is refused says why; the conversation goes on. */
-async function tryCommand(session: AgentSession, text: string, deps: PrintDeps): Promise<void> {
+async function tried(deps: PrintDeps, work: () => Promise<void>): Promise<void> {
   try {
-    await command(session, text, deps);
+    await work();
   } catch (thrown) {
     if (!(thrown instanceof PortcullisError)) throw thrown;
     const remedy = thrown.remedy === undefined ? '' : ` · ${thrown.remedy}`;
@@ -155,6 +209,17 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
     case 'mcp': {
       const { mcpCommand } = await import('./repl-mcp.js');
       return output.out(`${await mcpCommand(session, rest)}\n`);
+    }
+    case 'changes': {
+      const { changesCommand } = await import('./repl-rewind.js');
+      return output.out(`${await changesCommand(session, argument)}\n`);
+    }
+    case 'team': {
+      const { teamLines } = await import('./commands/teams-text.js');
+      const team = session.team?.view();
+      return output.out(
+        `${team === undefined ? 'There is no team.' : teamLines(team).join('\n')}\n`,
+      );
     }
     case 'cost':
       return output.out(`${printable(costText(session))}\n`);

@@ -1,3 +1,5 @@
+import { ANY_DEPTH, type NamePattern, namePatternOf, stepsReach } from '../util/name-pattern.js';
+
 /** Compiles patterns as of .gitignore; the result takes a path from the directory they stand for. */
 export type PathMatcher = (patterns: readonly string[]) => (relativePath: string) => boolean;
 
@@ -122,11 +124,6 @@ interface Compiled {
   fits(names: readonly string[]): boolean;
 }
 
-type Segment = typeof ANY_DEPTH | readonly Token[];
-type Token = 'star' | ((char: string) => boolean);
-
-const ANY_DEPTH = Symbol('**');
-
 function compile(source: string): Compiled {
   const negated = source.startsWith('!');
   const pattern = (negated ? source.slice(1) : source).trim().toLowerCase().replace(/^\.\//, '');
@@ -137,106 +134,13 @@ function compile(source: string): Compiled {
     names.pop();
     inside = true;
   }
-  const segments = names.map(segmentOf);
+  const segments = names.map(namePatternOf);
   const isAnchored = /\/./.test(pattern);
   if (segments.length === 0 || segments.includes(undefined)) return { negated, fits: () => false };
-  const all = (isAnchored ? segments : [ANY_DEPTH, ...segments]) as readonly Segment[];
-  return { negated, fits: (path) => reaches(all, inside ? path.slice(0, -1) : path) };
+  const all = (isAnchored ? segments : [ANY_DEPTH, ...segments]) as readonly NamePattern[];
+  return { negated, fits: (path) => stepsReach(all, inside ? path.slice(0, -1) : path) !== -1 };
 }
 
 function isName(name: string): boolean {
   return name !== '' && name !== '.';
-}
-
-/** Undefined for a bracket that is never closed: such a pattern fits nothing. */
-function segmentOf(name: string): Segment | undefined {
-  if (name === '**') return ANY_DEPTH;
-  const chars = [...name];
-  const tokens: Token[] = [];
-  for (let at = 0; at < chars.length; at++) {
-    const char = chars[at] ?? '';
-    if (char === '*') {
-      if (tokens.at(-1) !== 'star') tokens.push('star');
-    } else if (char === '?') tokens.push(() => true);
-    else if (char === '[') {
-      const set = setOf(chars, at);
-      if (set === undefined) return undefined;
-      tokens.push(set.has);
-      at = set.end;
-    } else {
-      const literal = char === '\\' ? (chars[++at] ?? '\\') : char;
-      tokens.push((other) => other === literal);
-    }
-  }
-  return tokens;
-}
-
-function setOf(
-  chars: readonly string[],
-  start: number,
-): { has: (char: string) => boolean; end: number } | undefined {
-  const negated = chars[start + 1] === '!' || chars[start + 1] === '^';
-  const from = start + (negated ? 2 : 1);
-  // A bracket right behind the opening one is a member.
-  const end = chars.indexOf(']', from + 1);
-  if (end === -1) return undefined;
-  const ranges: (readonly [string, string])[] = [];
-  for (let at = from; at < end; at++) {
-    const low = chars[at] ?? '';
-    const isRange = chars[at + 1] === '-' && at + 2 < end;
-    ranges.push([low, isRange ? (chars[at + 2] ?? low) : low]);
-    if (isRange) at += 2;
-  }
-  const has = (char: string): boolean =>
-    ranges.some(([low, high]) => low <= char && char <= high) !== negated;
-  return { has, end };
-}
-
-/** Whether the segments fit the first names; what follows lies in the directory that they name. */
-function reaches(segments: readonly Segment[], names: readonly string[]): boolean {
-  let at = 0;
-  let segment = 0;
-  let deep = -1;
-  let resume = 0;
-  while (segment < segments.length) {
-    const current = segments[segment];
-    const name = names[at];
-    if (current === ANY_DEPTH) {
-      deep = segment++;
-      resume = at;
-    } else if (name !== undefined && current !== undefined && nameFits(current, name)) {
-      at++;
-      segment++;
-    } else {
-      if (deep === -1 || resume >= names.length) return false;
-      segment = deep + 1;
-      at = ++resume;
-    }
-  }
-  return true;
-}
-
-function nameFits(tokens: readonly Token[], name: string): boolean {
-  const chars = [...name];
-  let at = 0;
-  let token = 0;
-  let star = -1;
-  let resume = 0;
-  while (at < chars.length) {
-    const current = tokens[token];
-    if (current === 'star') {
-      star = token++;
-      resume = at;
-    } else if (current?.(chars[at] ?? '')) {
-      at++;
-      token++;
-    } else {
-      // The last star takes one more character; earlier ones need no second thought.
-      if (star === -1) return false;
-      token = star + 1;
-      at = ++resume;
-    }
-  }
-  while (tokens[token] === 'star') token++;
-  return token === tokens.length;
 }

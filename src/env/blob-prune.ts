@@ -73,6 +73,8 @@ export interface PruneHost {
   read(id: string): NewItem | undefined;
   /** Into a new pack. */
   write(item: NewItem): Promise<boolean>;
+  /** What was written is on the disk. */
+  sync(): void;
   forget(pack: string): void;
 }
 
@@ -164,7 +166,9 @@ async function moved(host: PruneHost, ids: readonly string[]): Promise<boolean> 
       const item = host.read(id);
       return item === undefined ? Promise.resolve(false) : host.write(item);
     });
-    return !(await Promise.all(writes)).includes(false);
+    if ((await Promise.all(writes)).includes(false)) return false;
+    host.sync();
+    return true;
   } catch {
     return false;
   }

@@ -59,6 +59,7 @@ export class PackStore {
   /** How far each pack has been looked through. */
   readonly #scanned = new Map<string, number>();
   readonly #underWay = new Map<string, Promise<boolean>>();
+  readonly #offered = new Map<string, { bytes: Uint8Array; stored: Promise<boolean> }>();
   readonly #pins = new Set<() => Iterable<string>>();
   #bodies: { readonly block: Block; readonly body: Buffer }[] = [];
   #waiting: Waiting[] = [];
@@ -85,16 +86,31 @@ export class PackStore {
 
   /** Undefined: there is no room for it, or the disk does not take it. */
   async put(bytes: Uint8Array): Promise<string | undefined> {
-    await this.#open();
+    const { id, stored } = this.offer(bytes);
+    return (await stored) ? id : undefined;
+  }
+
+  /** Names the bytes at once; they can be read from now on, and must not be changed. */
+  offer(bytes: Uint8Array): { readonly id: string; readonly stored: Promise<boolean> } {
     const id = sha256Hex(bytes);
-    if (this.#index.has(id)) return id;
-    if (bytes.length < CUT_FROM) {
-      return (await this.#add({ id, kind: 'bytes', bytes })) ? id : undefined;
-    }
-    return (await this.#putPieces(id, bytes)) ? id : undefined;
+    if (this.#index.has(id)) return { id, stored: Promise.resolve(true) };
+    const same = this.#offered.get(id);
+    if (same !== undefined) return { id, stored: same.stored };
+    const stored = this.#take(id, bytes).finally(() => this.#offered.delete(id));
+    this.#offered.set(id, { bytes, stored });
+    return { id, stored };
+  }
+
+  async #take(id: string, bytes: Uint8Array): Promise<boolean> {
+    await this.#open();
+    if (this.#index.has(id)) return true;
+    if (bytes.length < CUT_FROM) return this.#add({ id, kind: 'bytes', bytes });
+    return this.#putPieces(id, bytes);
   }
 
   async read(id: string): Promise<Uint8Array | undefined> {
+    const offered = this.#offered.get(id);
+    if (offered !== undefined) return Uint8Array.from(offered.bytes);
     await this.#open();
     try {
       const found = this.#readNow(id);
@@ -117,7 +133,7 @@ export class PackStore {
 
   /** What has been put so far survives a loss of power. */
   async sync(): Promise<void> {
-    await Promise.all([...this.#underWay.values()]);
+    await this.#allStored();
     this.#writer?.sync();
   }
 
@@ -129,7 +145,7 @@ export class PackStore {
 
   async prune(needed: ReadonlySet<string>): Promise<void> {
     await this.#open();
-    await Promise.all([...this.#underWay.values()]);
+    await this.#allStored();
     const kept = new Set(needed);
     for (const ids of this.#pins) for (const id of ids()) kept.add(id);
     const host: PruneHost = {
@@ -140,6 +156,7 @@ export class PackStore {
       closeOwn: () => this.#closeWriter(),
       read: (id) => this.#readItem(id),
       write: (item) => this.#add(item, true),
+      sync: () => this.#writer?.sync(),
       forget: (pack) => this.#forgetPack(pack),
     };
     await pruneStore(host, kept);
@@ -147,10 +164,15 @@ export class PackStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#underWay.values()]);
+    await this.#allStored();
     this.#closeWriter();
     this.#users.leave();
     this.#bodies = [];
+  }
+
+  async #allStored(): Promise<void> {
+    await Promise.all([...this.#offered.values()].map(({ stored }) => stored));
+    await Promise.all(this.#underWay.values());
   }
 
   #open(): Promise<void> {

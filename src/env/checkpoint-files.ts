@@ -17,6 +17,8 @@ export interface CheckpointFiles {
    * line is given as it is. False when the session has none.
    */
   readLog(session: string, onLine: (line: string | undefined) => void): Promise<boolean>;
+  /** Bytes of a session's journal; 0 when it has none. */
+  logSize(session: string): number;
   /** Journals that are kept, with the time of their last entry. */
   listLogs(): readonly { readonly file: string; readonly changedAt: number }[];
   /** By the name that `listLogs` gives. */
@@ -51,6 +53,7 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
   return {
     openLog: (session) => nodeDeliveryFiles.openLog(logPath(session)),
     readLog: (session, onLine) => readLinesOf(logPath(session), onLine),
+    logSize: (session) => statSync(logPath(session), { throwIfNoEntry: false })?.size ?? 0,
     listLogs: () =>
       namesIn(sessions, LOG_END).flatMap((file) => {
         const stat = statSync(join(sessions, file), { throwIfNoEntry: false });

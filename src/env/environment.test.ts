@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSecretName, minimalEnvironment, shellEnvironment } from './environment.js';
+import { isSecretName, minimalEnvironment, secretValues, shellEnvironment } from './environment.js';
 
 const MARKS = { CLAUDECODE: '1', PORTCULLIS: '1' };
 
@@ -25,6 +25,10 @@ describe('isSecretName', () => {
     'GOOGLE_APPLICATION_CREDENTIALS',
     'SENTRY_DSN',
     'apikey',
+    'CI_JOB_JWT',
+    'SLACK_WEBHOOK_URL',
+    'AZURE_STORAGE_CONNECTION_STRING',
+    'DOCKER_AUTH_CONFIG',
   ])('%s is one', (name) => expect(isSecretName(name)).toBe(true));
 
   it.each([
@@ -86,6 +90,30 @@ describe('shellEnvironment', () => {
     expect(selected).toMatchObject({ GITHUB_TOKEN: 'secret', PATH: '/mine', API_KEY: 'given' });
     expect(selected).not.toHaveProperty('NODE_OPTIONS');
     expect(selected).not.toHaveProperty('MISSING');
+  });
+});
+
+describe('addresses with a password in them', () => {
+  const env = {
+    DATABASE_URL: 'postgres://me:s3cret-word@db.example/app',
+    PLAIN_URL: 'postgres://me@db.example/app',
+    HTTPS_PROXY: 'http://me:s3cret-word@proxy.example:3128',
+  };
+
+  it('do not pass, but for those of proxies', () => {
+    expect(shellEnvironment(env)).toEqual({
+      PLAIN_URL: env.PLAIN_URL,
+      HTTPS_PROXY: env.HTTPS_PROXY,
+      ...MARKS,
+    });
+    expect(shellEnvironment(env, { grants: ['DATABASE_URL'] })).toMatchObject({
+      DATABASE_URL: env.DATABASE_URL,
+    });
+  });
+
+  it('give their password away to whoever takes secrets out', () => {
+    const more = { ...env, GITHUB_TOKEN: 'abc', HOME: '/home/me' };
+    expect(new Set(secretValues(more))).toEqual(new Set(['s3cret-word', 'abc']));
   });
 });
 

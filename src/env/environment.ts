@@ -28,7 +28,26 @@ export function shellEnvironment(
   env: Environment,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  return select(env, options, (name) => !isSecretName(name) && !isInternal(name));
+  return select(
+    env,
+    options,
+    (name, value) =>
+      !isSecretName(name) && !isInternal(name) && (USUAL.has(name) || !holdsPassword(value)),
+  );
+}
+
+/** Whether a value is an address with a password in it: `postgres://me:secret@host/db`. */
+export function holdsPassword(value: string): boolean {
+  return passwordIn(value) !== undefined;
+}
+
+/** The values of an environment that must not be written down anywhere. */
+export function secretValues(env: Environment): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const password = passwordIn(value);
+    return [...(isSecretName(name) ? [value] : []), ...(password === undefined ? [] : [password])];
+  });
 }
 
 /** Whether a variable of this name is taken to hold a key, token or password. */
@@ -54,16 +73,20 @@ export function ownProcessId(): number {
 function select(
   env: Environment,
   options: EnvironmentOptions,
-  passes: (name: string) => boolean,
+  passes: (name: string, value: string) => boolean,
 ): Record<string, string> {
   const grants = new Set(options.grants ?? []);
   const selected: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
-    if (grants.has(name) || passes(name)) selected[name] = value;
+    if (grants.has(name) || passes(name, value)) selected[name] = value;
   }
   // The names by which scripts know that an agent runs them.
   return { ...selected, CLAUDECODE: '1', PORTCULLIS: '1', ...options.extra };
+}
+
+function passwordIn(value: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:([^\s/@]+)@/i.exec(value)?.[1];
 }
 
 function isInternal(name: string): boolean {
@@ -127,7 +150,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['SSH_AUTH_SOCK', 'XAUTHORITY', 'G
 const SECRET_PREFIX = /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OTEL|GEMINI|MISTRAL|OPENROUTER)_/;
 
 const SECRET_WORD =
-  /(^|_)(TOKENS?|PASS|AUTH|KEYS?|CREDENTIALS?|PAT|PWD|DSN|COOKIES?)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
+  /(^|_)(TOKENS?|PASS|AUTH|KEYS?|CREDENTIALS?|PAT|PWD|DSN|COOKIES?)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|JWT|WEBHOOK|CONNECTION_?STRING|AUTH_?CONFIG|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
 
 const INTERNAL: ReadonlySet<string> = new Set([
   // Meant for the Node that runs us; a debugger port or a preload would reach every child.

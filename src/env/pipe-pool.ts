@@ -72,6 +72,7 @@ export class PipePool {
     this.#warming = true;
     const maker = childProcess().spawn('mkfifo', ['-m', '600', ...names.paths], {
       stdio: 'ignore',
+      env: plainEnvironment(),
     });
     maker.once('error', () => this.#adopt(names));
     maker.once('exit', () => this.#adopt(names));
@@ -82,7 +83,8 @@ export class PipePool {
     if (this.#unavailable) return;
     const names = this.#names();
     if (names === undefined) return;
-    childProcess().spawnSync('mkfifo', ['-m', '600', ...names.paths], { stdio: 'ignore' });
+    const options = { stdio: 'ignore', env: plainEnvironment() } as const;
+    childProcess().spawnSync('mkfifo', ['-m', '600', ...names.paths], options);
     this.#adopt(names);
   }
 
@@ -113,4 +115,10 @@ export class PipePool {
     }
     rmSync(names.directory, { recursive: true, force: true });
   }
+}
+
+/** Enough to be found: no key of ours is any business of a helper. */
+function plainEnvironment(): Record<string, string> {
+  const { PATH } = process.env;
+  return PATH === undefined ? {} : { PATH };
 }

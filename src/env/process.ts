@@ -1,5 +1,19 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
+
 /** What a child is for, as `portcullis ps` lists it. */
 export type ChildKind = 'mcp' | 'hook' | 'shell' | 'other';
+
+/** Whose child it is. A supervisor that fences children in goes by it, others pass it over. */
+export interface ChildOwner {
+  /** Absent: the session's own. */
+  readonly agent?: AgentRef;
+  /** The directories that the agent works in. Absent: the session's. */
+  readonly roots?: readonly string[];
+  /** The server that the child is, as it is configured. */
+  readonly server?: string;
+  /** Why the gate let this one run outside of the fence. Absent: it did not. */
+  readonly outside?: string;
+}
 
 /**
  * One supervisor for every child process: shells, hooks, MCP servers. Each child leads a process
@@ -53,6 +67,7 @@ export interface SpawnRequest {
    */
   readonly controlPipe?: boolean;
   readonly onOutput?: (chunk: string, stream: 'stdout' | 'stderr') => void;
+  readonly owner?: ChildOwner;
 }
 
 export type StartErrorKind = 'program-missing' | 'directory' | 'too-long' | 'other';
@@ -79,11 +94,15 @@ export interface ProcessResult {
   readonly outputLimitHit?: boolean;
   /** The child has ended, but processes it started in the background still run. */
   readonly leftRunning?: boolean;
+  /** What a fence kept it from, as far as that can be told, in words for the model. */
+  readonly fenced?: string;
   readonly durationMs: number;
 }
 
 export interface RunningProcess {
   readonly pid: number | undefined;
+  /** Where something has to be done before it can start: its pid, once that is known. */
+  readonly started?: Promise<number | undefined>;
   readonly result: Promise<ProcessResult>;
   /** Ends the whole group: first politely, then for good. Resolves when it is gone. */
   kill(): Promise<void>;
@@ -93,7 +112,7 @@ export interface RunningProcess {
 export interface LineProcessRequest
   extends Pick<
     SpawnRequest,
-    'command' | 'args' | 'cwd' | 'env' | 'label' | 'kind' | 'graceMs' | 'maxStderrBytes'
+    'command' | 'args' | 'cwd' | 'env' | 'label' | 'kind' | 'graceMs' | 'maxStderrBytes' | 'owner'
   > {
   /** What it writes to standard error, as it comes. */
   readonly onStderr?: (chunk: string) => void;
@@ -116,6 +135,8 @@ export interface LineProcessEnd
 export interface LineProcess {
   /** Undefined when it could not be started; `exited` says why. */
   readonly pid: number | undefined;
+  /** As of a `RunningProcess`. What is written before is kept for it. */
+  readonly started?: Promise<number | undefined>;
   /** Bytes written that the child has not read yet, as far as they still wait on our side. */
   readonly pendingBytes: number;
   /**

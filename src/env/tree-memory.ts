@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TreeNode } from './tree-node.js';
+import { Turns } from './turns.js';
 import { writeAtomic } from './write-atomic.js';
 
 /**
@@ -42,19 +43,27 @@ export function readTreeMemory(path: string): TreeMemory {
 }
 
 /** Failing to remember costs time later, nothing else. */
-export async function writeTreeMemory(path: string, nodes: Iterable<TreeNode>): Promise<void> {
-  const parts: Buffer[] = [MAGIC];
+export async function writeTreeMemory(
+  path: string,
+  nodes: Iterable<TreeNode>,
+  count: number,
+): Promise<void> {
+  let bytes = Buffer.alloc(MAGIC.length + count * RECORD_BYTES);
+  let at = MAGIC.copy(bytes);
+  const turns = new Turns();
   for (const { state, ino, ctime, size, isRacy } of nodes) {
     if (state.kind !== 'file' || state.blob === undefined || isRacy) continue;
-    const record = Buffer.alloc(RECORD_BYTES);
-    record.writeDoubleLE(ino, 0);
-    record.writeDoubleLE(ctime, 8);
-    record.writeDoubleLE(size, 16);
-    record.write(state.blob, NUMBERS_BYTES, 'hex');
-    parts.push(record);
+    // The tree has grown meanwhile.
+    if (at + RECORD_BYTES > bytes.length) bytes = Buffer.concat([bytes], 2 * bytes.length);
+    bytes.writeDoubleLE(ino, at);
+    bytes.writeDoubleLE(ctime, at + 8);
+    bytes.writeDoubleLE(size, at + 16);
+    bytes.write(state.blob, at + NUMBERS_BYTES, 'hex');
+    at += RECORD_BYTES;
+    if (at % (1024 * RECORD_BYTES) === MAGIC.length) await turns.pause();
   }
   try {
-    await writeAtomic(path, Buffer.concat(parts), { mode: 0o600 });
+    await writeAtomic(path, bytes.subarray(0, at), { mode: 0o600 });
   } catch {
     // As above.
   }

@@ -149,7 +149,8 @@ export class KnownTree {
 
   setRacy(node: TreeNode, isRacy: boolean): void {
     node.isRacy = isRacy;
-    if (isRacy) this.racy.add(node);
+    // Not one that has gone meanwhile, nor one that stands in no directory.
+    if (isRacy && node.parent?.children?.get(node.name) === node) this.racy.add(node);
     else this.racy.delete(node);
   }
 

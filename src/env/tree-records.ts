@@ -127,7 +127,7 @@ function recordEnd(output: Buffer, at: number): number {
 
 /** The path as it stands in the output, one character for each byte. */
 function keyAt(output: Buffer, at: number): string {
-  return output.latin1Slice(at, output.indexOf(0, at));
+  return output.toString('latin1', at, output.indexOf(0, at));
 }
 
 function pathOfKey(key: string): string {
@@ -135,7 +135,7 @@ function pathOfKey(key: string): string {
 }
 
 function withoutRoot(path: string): string {
-  return path === '.' ? '' : path.slice(2);
+  return path.slice(2);
 }
 
 const KINDS = new Map<string, EntryKind>([
@@ -146,10 +146,10 @@ const KINDS = new Map<string, EntryKind>([
 
 function parseRecord(output: Buffer, start: number, end: number): FoundRecord {
   const pathEnd = output.indexOf(0, start);
-  const raw = output.utf8Slice(start, pathEnd);
+  const raw = output.toString('utf8', start, pathEnd);
   const shown = withoutRoot(raw);
   const isText = !raw.includes('\ufffd') || isExact(raw, output.subarray(start, pathEnd));
-  const fields = output.utf8Slice(pathEnd + 1, end - BETWEEN.length);
+  const fields = output.toString('utf8', pathEnd + 1, end - BETWEEN.length);
   const [type = '', mode = '', size = '', ino = '', ctime = '', dev = ''] = fields.split(' ', 6);
   const kind = KINDS.get(type) ?? 'special';
   const stat: EntryStat = {

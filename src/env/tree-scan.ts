@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, isInside, join, normalise, relative, resolve } from './paths.js';
 import { TreeIgnore } from './tree-ignore.js';
+import { LargeTreeScan } from './tree-large.js';
 import { type EntryStat, KnownTree } from './tree-node.js';
 import { statOf, type WalkResult, walkTree, withTarget } from './tree-walk.js';
 
@@ -10,6 +11,8 @@ export interface TreeScanOptions {
   readonly honoursIgnoreFiles: boolean;
   readonly maxEntries: number;
   readonly useFind: boolean;
+  /** Files from which on processes are faster than we are. */
+  readonly findFrom: number;
 }
 
 /** Looks at a tree, and at single paths of it. Nothing in it is ever opened for writing. */
@@ -19,6 +22,11 @@ export interface TreeScan {
   readonly tree: KnownTree;
   /** What differs from `tree`, which is left to the caller to bring up to date. */
   scan(): Promise<WalkResult>;
+  /** Whether the next scan is as fast as all later ones. */
+  isPrimed(): boolean;
+  /** The tree has been brought up to date here by a look at this path alone. */
+  recheck(path: string): void;
+  close(): void;
   /** Undefined: nothing is there, or the way to it leads out of the tree. */
   stat(path: string): EntryStat | undefined;
   absolute(path: string): string;
@@ -36,6 +44,7 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     excluded: options.excluded.map(realOrSame),
   });
   const absolute = (path: string): string => (path === '' ? root : `${root}/${path}`);
+  const large = new LargeTreeScan({ root, tree, ignore });
   let lastLookAt = 0;
   return {
     root,
@@ -43,16 +52,19 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     absolute,
     async scan() {
       const startedAt = Date.now();
-      const result = await walkTree({
-        root,
-        tree,
-        ignore,
-        maxEntries: options.maxEntries,
-        lastLookAt,
-      });
+      const isLarge = options.useFind && lastLookAt > 0 && tree.files >= options.findFrom;
+      let result = isLarge ? await large.scan() : undefined;
+      if (result === undefined) {
+        const { maxEntries } = options;
+        result = await walkTree({ root, tree, ignore, maxEntries, lastLookAt });
+        large.reset(result);
+      }
       lastLookAt = startedAt;
       return result;
     },
+    isPrimed: () => large.isPrimed || !options.useFind || tree.files < options.findFrom,
+    recheck: (path) => large.recheck(path),
+    close: () => large.close(),
     stat(path) {
       if (!hasStraightWay(root, path)) return undefined;
       const stat = statOf(absolute(path));

@@ -31,6 +31,8 @@ export interface WalkResult {
   readonly entries: number;
   /** The walk was given up. */
   readonly isTooMuch: boolean;
+  /** Directories that were passed over. */
+  readonly leftOut: readonly string[];
 }
 
 /** Why a look does not show everything. */
@@ -61,13 +63,10 @@ interface Step {
 const CLOCK_EVERY = 64;
 
 /** Goes through the tree with `readdir` and `lstat`, in short stretches. Nothing is opened or followed. */
-export async function walkTree(
-  context: WalkContext,
-  from?: { path: string; node: TreeNode | undefined },
-): Promise<WalkResult> {
+export async function walkTree(context: WalkContext): Promise<WalkResult> {
   const walk = new Walk(context);
   const turns = new Turns();
-  const start = walk.start(from);
+  const start = walk.start();
   const steps = start === undefined ? [] : [start];
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     let count = 0;
@@ -79,13 +78,14 @@ export async function walkTree(
     if (walk.entries > context.maxEntries) break;
     await turns.pause();
   }
-  const { observations, gaps, entries } = walk;
-  return { observations, gaps, entries, isTooMuch: entries > context.maxEntries };
+  const { observations, gaps, entries, leftOut } = walk;
+  return { observations, gaps, entries, leftOut, isTooMuch: entries > context.maxEntries };
 }
 
 class Walk {
   readonly observations: Observation[] = [];
   readonly gaps = noGaps();
+  readonly leftOut: string[] = [];
   entries = 0;
   readonly #context: WalkContext;
   #dev = 0;
@@ -94,23 +94,17 @@ class Walk {
     this.#context = context;
   }
 
-  start(from: { path: string; node: TreeNode | undefined } | undefined): Step | undefined {
+  start(): Step | undefined {
     const { root, tree, ignore } = this.#context;
-    const rootStat = statOf(root);
-    if (rootStat === undefined || rootStat === 'refused') {
+    const stat = statOf(root);
+    if (stat === undefined || stat === 'refused') {
       this.gaps.unreadable.push('');
       return undefined;
     }
-    this.#dev = rootStat.dev ?? 0;
-    const isRelisted = ignore.refreshAbove();
-    if (from !== undefined) {
-      const stat = statOf(`${root}/${from.path}`);
-      if (stat === undefined || stat === 'refused' || stat.kind !== 'directory') return undefined;
-      return { path: from.path, node: from.node, stat, isRelisted: false };
-    }
-    tree.root.ctime = rootStat.ctime;
-    tree.root.ino = rootStat.ino;
-    return { path: '', node: tree.root, stat: rootStat, isRelisted };
+    this.#dev = stat.dev ?? 0;
+    tree.root.ctime = stat.ctime;
+    tree.root.ino = stat.ino;
+    return { path: '', node: tree.root, stat, isRelisted: ignore.refreshAbove() };
   }
 
   /** What is in a directory; tells what has gone from it. */
@@ -161,7 +155,10 @@ class Walk {
     }
     const isDirectory = stat.kind === 'directory';
     // What is tracked stays tracked, also when a rule comes to leave it out.
-    if (node === undefined && ignore.leavesOut(path, isDirectory)) return undefined;
+    if (node === undefined && ignore.leavesOut(path, isDirectory)) {
+      if (isDirectory) this.leftOut.push(path);
+      return undefined;
+    }
     this.#compare(step, path, node, stat);
     if (!isDirectory) return undefined;
     if (stat.dev !== this.#dev) {

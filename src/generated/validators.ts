@@ -2578,14 +2578,260 @@ return errors === 0;
 }
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const TodoWrite = validate41;
-const schema52 = {"$id":"TodoWrite","type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed"]},"activeForm":{"type":"string"}},"required":["content","status","activeForm"],"additionalProperties":false}}},"required":["todos"],"additionalProperties":false};
+export const TeamMessage = validate41;
+const schema52 = {"$id":"TeamMessage","type":"object","properties":{"to":{"type":"string","description":"A teammate, team-lead, an agent id, or * for everybody"},"message":{"anyOf":[{"type":"string"},{"type":"object","properties":{"type":{"type":"string","enum":["shutdown_request","shutdown_response","plan_approval_request","plan_approval_response"]},"request_id":{"description":"Of the request that is answered","type":"string"},"approve":{"type":"boolean"},"plan":{"type":"string"},"reason":{"type":"string"},"feedback":{"type":"string"}},"required":["type"],"additionalProperties":false}]},"summary":{"type":"string"}},"required":["to","message"],"additionalProperties":false};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="TodoWrite" */;
+/*# sourceURL="TeamMessage" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate41.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.to === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.message === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "to") || (key0 === "message")) || (key0 === "summary"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.to !== undefined){
+if(typeof data.to !== "string"){
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.message !== undefined){
+let data1 = data.message;
+const _errs5 = errors;
+let valid1 = false;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid1 = valid1 || _valid0;
+const _errs8 = errors;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.type === undefined){
+const err5 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/anyOf/1/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((((((key1 === "type") || (key1 === "request_id")) || (key1 === "approve")) || (key1 === "plan")) || (key1 === "reason")) || (key1 === "feedback"))){
+const err6 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.type !== undefined){
+let data2 = data1.type;
+if(typeof data2 !== "string"){
+const err7 = {instancePath:instancePath+"/message/type",schemaPath:"#/properties/message/anyOf/1/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!((((data2 === "shutdown_request") || (data2 === "shutdown_response")) || (data2 === "plan_approval_request")) || (data2 === "plan_approval_response"))){
+const err8 = {instancePath:instancePath+"/message/type",schemaPath:"#/properties/message/anyOf/1/properties/type/enum",keyword:"enum",params:{allowedValues: schema52.properties.message.anyOf[1].properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data1.request_id !== undefined){
+if(typeof data1.request_id !== "string"){
+const err9 = {instancePath:instancePath+"/message/request_id",schemaPath:"#/properties/message/anyOf/1/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data1.approve !== undefined){
+if(typeof data1.approve !== "boolean"){
+const err10 = {instancePath:instancePath+"/message/approve",schemaPath:"#/properties/message/anyOf/1/properties/approve/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data1.plan !== undefined){
+if(typeof data1.plan !== "string"){
+const err11 = {instancePath:instancePath+"/message/plan",schemaPath:"#/properties/message/anyOf/1/properties/plan/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data1.reason !== undefined){
+if(typeof data1.reason !== "string"){
+const err12 = {instancePath:instancePath+"/message/reason",schemaPath:"#/properties/message/anyOf/1/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data1.feedback !== undefined){
+if(typeof data1.feedback !== "string"){
+const err13 = {instancePath:instancePath+"/message/feedback",schemaPath:"#/properties/message/anyOf/1/properties/feedback/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+var _valid0 = _errs8 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err15 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+else {
+errors = _errs5;
+if(vErrors !== null){
+if(_errs5){
+vErrors.length = _errs5;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.summary !== undefined){
+if(typeof data.summary !== "string"){
+const err16 = {instancePath:instancePath+"/summary",schemaPath:"#/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const TodoWrite = validate42;
+const schema53 = {"$id":"TodoWrite","type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed"]},"activeForm":{"type":"string"}},"required":["content","status","activeForm"],"additionalProperties":false}}},"required":["todos"],"additionalProperties":false};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="TodoWrite" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate42.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2689,7 +2935,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "pending") || (data3 === "in_progress")) || (data3 === "completed"))){
-const err8 = {instancePath:instancePath+"/todos/" + i0+"/status",schemaPath:"#/properties/todos/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema52.properties.todos.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/todos/" + i0+"/status",schemaPath:"#/properties/todos/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema53.properties.todos.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2746,19 +2992,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const WaitForAgents = validate42;
-const schema53 = {"$id":"WaitForAgents","type":"object","properties":{"ids":{"description":"Default: all that run","type":"array","items":{"type":"string"}},"until":{"description":"Default: all","type":"string","enum":["any","all"]},"timeout_seconds":{"description":"Default 300","type":"number","minimum":0}},"additionalProperties":false};
+export const WaitForAgents = validate43;
+const schema54 = {"$id":"WaitForAgents","type":"object","properties":{"ids":{"description":"Default: all that run","type":"array","items":{"type":"string"}},"until":{"description":"Default: all","type":"string","enum":["any","all"]},"timeout_seconds":{"description":"Default 300","type":"number","minimum":0}},"additionalProperties":false};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="WaitForAgents" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate42.evaluated;
+const evaluated0 = validate43.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2819,7 +3065,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "any") || (data2 === "all"))){
-const err4 = {instancePath:instancePath+"/until",schemaPath:"#/properties/until/enum",keyword:"enum",params:{allowedValues: schema53.properties.until.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/until",schemaPath:"#/properties/until/enum",keyword:"enum",params:{allowedValues: schema54.properties.until.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2865,19 +3111,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
-validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const WebFetch = validate43;
-const schema54 = {"$id":"WebFetch","type":"object","properties":{"url":{"type":"string"},"prompt":{"type":"string","description":"What to look for in the page"},"offset":{"type":"integer","minimum":0}},"required":["url","prompt"],"additionalProperties":false};
+export const WebFetch = validate44;
+const schema55 = {"$id":"WebFetch","type":"object","properties":{"url":{"type":"string"},"prompt":{"type":"string","description":"What to look for in the page"},"offset":{"type":"integer","minimum":0}},"required":["url","prompt"],"additionalProperties":false};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="WebFetch" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate43.evaluated;
+const evaluated0 = validate44.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2977,19 +3223,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const Write = validate44;
-const schema55 = {"$id":"Write","type":"object","properties":{"file_path":{"type":"string","description":"Absolute path"},"content":{"type":"string"}},"required":["file_path","content"],"additionalProperties":false};
+export const Write = validate45;
+const schema56 = {"$id":"Write","type":"object","properties":{"file_path":{"type":"string","description":"Absolute path"},"content":{"type":"string"}},"required":["file_path","content"],"additionalProperties":false};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Write" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate44.evaluated;
+const evaluated0 = validate45.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3064,19 +3310,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
-validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const WriteDraft = validate45;
-const schema56 = {"$id":"WriteDraft","type":"object","properties":{"draft_id":{"type":"string"},"append":{"description":"The rest of the content","type":"string"}},"required":["draft_id"],"additionalProperties":false};
+export const WriteDraft = validate46;
+const schema57 = {"$id":"WriteDraft","type":"object","properties":{"draft_id":{"type":"string"},"append":{"description":"The rest of the content","type":"string"}},"required":["draft_id"],"additionalProperties":false};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="WriteDraft" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate45.evaluated;
+const evaluated0 = validate46.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3141,8 +3387,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
-validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 

@@ -37,6 +37,7 @@ import { folderTrust } from './folder-trust.js';
 import { forkRunner } from './fork-skill.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenTeams } from './teams.js';
 
 /** How long the end of a headless run waits for agents in the background. */
 const PATIENCE_MS = 30 * 60_000;
@@ -45,6 +46,10 @@ export interface AgentParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
   readonly processes: ProcessSupervisor;
+  /** Absent: there is no team. */
+  readonly teams?: OpenTeams | undefined;
+  /** Starts servers that agents bring, inside the sandbox where there is one. */
+  readonly servers: ProcessSupervisor;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
@@ -92,21 +97,30 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   };
   let canResume = false;
   const words = { cap: reportCap(env), spill, canResume: () => canResume };
-  const arrival = openArrival(config, ground, { log, words, runtime: running, tell: hooks.tell });
+  const { teams } = parts;
+  const { tell } = hooks;
+  const arrival = openArrival(config, ground, { log, words, runtime: running, tell, teams });
   const { deliveries } = arrival;
   const workspaces = openWorkspaces(config, ground, parts);
   let taken: () => readonly string[] = () => [];
-  const servers = openAgentServers(config, ground, { ...parts, taken: () => taken() });
+  const servers = openAgentServers(config, ground, {
+    ...parts,
+    processes: parts.servers,
+    taken: () => taken(),
+  });
   const memories = openAgentMemories(config, ground, hooks.tell);
   const startAgent = agentTool({
     book,
     runtime: running,
     words,
     forks,
-    backgroundIsOff: () =>
-      env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
+    backgroundIsOff: (agent) => {
+      if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
+      return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
         ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
-        : undefined,
+        : undefined;
+    },
+    ...(teams?.side.start === undefined ? {} : { teammates: teams.side.start }),
   });
   let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
   const types = createTypeRules({
@@ -141,10 +155,18 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     tools,
     fences,
     runtime: running,
-    stops: stopsAgents(() => runtime),
+    teams,
+    stops: stopsAgents(() => runtime, teams),
     /** The tools of an agent that runs; undefined: of the session. */
     poolOf: (agent: AgentRef | undefined) =>
       agent === undefined ? undefined : pools.get(agent.id),
+    /** Whether the definition of an agent takes the tools that write files away from it. */
+    onlyReads(agent: AgentRef): boolean {
+      const definition =
+        agent.depth === 0 ? config.runsAs : runtime?.roster.find(agent.id)?.definition;
+      const taken = definition?.disallowedTools ?? [];
+      return taken.includes('Edit') && taken.includes('Write');
+    },
     /** The kinds that an agent with these tools may start. */
     async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
       if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
@@ -227,6 +249,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     },
     async close(): Promise<void> {
       await runtime?.close();
+      await teams?.close();
       await deliveries.settled();
       arrival.close();
     },
@@ -236,12 +259,17 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
 export type OpenAgents = ReturnType<typeof openAgents>;
 
 /** An agent may end those that it started, the main one all of them. */
-function stopsAgents(runtime: () => AgentRuntime | undefined): StopsAgents {
+function stopsAgents(
+  runtime: () => AgentRuntime | undefined,
+  teams: OpenTeams | undefined,
+): StopsAgents {
   return {
     stop(id, { agent }) {
       const agents = runtime();
       const task = agents?.roster.find(id);
       const isOwn = agent.depth === 0 || task?.ref.path.startsWith(`${agent.path}/`) === true;
+      const apart = task === undefined && agent.depth === 0 ? teams?.side.stop?.(id) : undefined;
+      if (apart !== undefined) return { ...apart, had: false };
       if (agents === undefined || task === undefined || !isOwn) return undefined;
       const had = task.report() !== undefined;
       if (!had) agents.cancel(task, 'parent', `${agent.path} stopped it`);

@@ -19,6 +19,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
+import type { OpenTeams } from './teams.js';
 
 const EXPIRY_MINUTES = 30;
 
@@ -29,6 +30,8 @@ export interface ArrivalParts {
   runtime(): AgentRuntime;
   /** Tells people. */
   tell(text: string): void;
+  /** Absent: there is no team. */
+  readonly teams?: OpenTeams | undefined;
 }
 
 /** How agents report, are spoken to and ask. */
@@ -61,8 +64,9 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     stateDirectory: ground.stateDirectory,
     now: clock.now,
   });
+  const plainMessages = sendMessageTool({ runtime, deliveries, uuid: clock.uuid });
   const tools: readonly AnyTool[] = [
-    sendMessageTool({ runtime, deliveries, uuid: clock.uuid }),
+    parts.teams?.messageTool(plainMessages) ?? plainMessages,
     listAgentsTool({ runtime, now: clock.now }),
     waitForAgentsTool({ runtime, deliveries, words }),
   ];
@@ -83,6 +87,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
         expiryMs: () => (number('portcullis.inbox.expiryMinutes') ?? EXPIRY_MINUTES) * 60_000,
         unattended: () => settings.values.get('portcullis.inbox.unattended')?.value === true,
         self: nodeDeliveryFiles.self,
+        member: parts.teams?.side.asks,
         now: clock.now,
         newId: () => `q${clock.uuid().replaceAll('-', '').slice(0, 12)}`,
         emit: config.emit,
@@ -90,6 +95,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
       }),
     /** What any agent has recorded just now. */
     heard(event: LoopEvent | SessionNews): void {
+      parts.teams?.heard(event);
       const [agentId, said] =
         event.type === 'child' ? [event.agent.id, event.event] : [MAIN_AGENT.id, event];
       if (said.type === 'input') deliveries.recorded(said.message);

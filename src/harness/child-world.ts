@@ -83,7 +83,7 @@ export function openChildWorld(
       const own = ledger.of(path);
       return own.unpricedRequests > 0 ? undefined : own.costUsd;
     },
-    pool: () => builtins.pool,
+    pool: () => builtins.shared,
     minds: parts.minds,
     invoke(hand) {
       pools.set(hand.ref.id, hand.pool);

@@ -1,5 +1,6 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { systemClock } from '../env/clock.js';
+import { secretValues } from '../env/environment.js';
 import { hostFacts } from '../env/host.js';
 import { nodeFileSystem } from '../env/node-fs.js';
 import {
@@ -16,6 +17,7 @@ import { openSessionLog } from '../session/open-log.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { openSettings } from '../settings/open.js';
 import { createWorkspace } from '../tools/workspace.js';
+import { learnSecrets } from '../util/redact.js';
 
 /** Settings, environment, workspace. */
 export async function openGround(config: SessionConfig) {
@@ -38,10 +40,14 @@ export async function openGround(config: SessionConfig) {
     checkRule: ruleChecker(config.cwd, homeDirectory(config.env)),
     now: systemClock.now,
     emit: config.emit,
+    ...(config.ignoreFileGrants === true ? { ignoreFileGrants: true } : {}),
     ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
     ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
   });
   const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
+  const env = { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'];
+  // Before anything is written down about this session.
+  learnSecrets(secretValues(env));
   const additional = [
     ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
     ...settings.permissions.additionalDirectories.map((directory) => directory.value),
@@ -57,7 +63,7 @@ export async function openGround(config: SessionConfig) {
     trust,
     additional,
     clock: systemClock,
-    env: { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'],
+    env,
     workspace: createWorkspace([config.cwd, ...additional]),
     gitBranch: currentBranch(config.cwd),
   };

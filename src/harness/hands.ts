@@ -13,6 +13,7 @@ import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { Asker, GateCall } from '../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
+import type { EffectiveSettings } from '../settings/types.js';
 import { openBuiltins } from '../tools/builtin/set.js';
 import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { CheckedCall, InvokeDeps } from '../tools/invocation.js';
@@ -24,11 +25,13 @@ import type { AnyTool, ToolContext, Workspace } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import { poolOptionsFor } from './main-pool.js';
+import { keptFromMain, mainPool, poolOptionsFor } from './main-pool.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { OpenSandboxing } from './sandbox.js';
 import { serverTools } from './server-tools.js';
 import { skillShell } from './skill-shell.js';
 import type { OpenSkills } from './skills.js';
+import type { OpenTeams } from './teams.js';
 import { openToolEvents } from './tool-events.js';
 
 export interface HandParts {
@@ -41,6 +44,10 @@ export interface HandParts {
   readonly mcp: OpenServersOfSession | undefined;
   /** Absent: there are none. */
   readonly agents?: AgentHands;
+  /** The fence around commands. Absent: there is none. */
+  readonly sandbox?: OpenSandboxing;
+  /** Sees what calls do to files. */
+  readonly watch?: InvokeDeps['watch'];
 }
 
 /** What agents bring to the tools and the gate. */
@@ -49,6 +56,8 @@ export interface AgentHands {
   readonly tools: readonly AnyTool[];
   readonly stops: StopsAgents;
   readonly arrival: { asker(asked: Asker | undefined): Asker | undefined };
+  /** Absent: there is no team. */
+  readonly teams?: Pick<OpenTeams, 'tasks' | 'who'> | undefined;
   /** The tools of an agent that runs; undefined: of the session. */
   poolOf(agent: AgentRef | undefined): ToolPool | undefined;
 }
@@ -56,9 +65,10 @@ export interface AgentHands {
 /** Tools, the gate before them, and the one function that leads through it. */
 export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
   const { fs, clock, env, workspace } = ground;
-  const { model, log, processes, hooks, instructions, skills, mcp, agents } = parts;
+  const { model, log, processes, hooks, instructions, skills, mcp, agents, sandbox } = parts;
   const { sessionId } = log.history;
-  const events = openToolEvents(config, ground, { hooks, instructions, skills });
+  const who = agents?.teams?.who;
+  const events = openToolEvents(config, ground, { hooks, instructions, skills, who });
   const permissions = openPermissions({
     fs,
     env,
@@ -79,6 +89,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       skills.extension,
       ...(agents === undefined ? [] : [agents.extension]),
       ...(mcp === undefined ? [] : [mcp.extension]),
+      ...(sandbox === undefined ? [] : [sandbox.extension]),
     ]),
     answers: {
       fs,
@@ -89,6 +100,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     },
     emit: config.emit,
   });
+  sandbox?.lend(permissions.rules);
   const journal = openSessionJournal({
     persist: config.persist,
     stateDirectory: stateDirectory(env),
@@ -103,13 +115,21 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     permissions,
     mcp,
     pool: (agent) => agents?.poolOf(agent) ?? builtins.pool,
+    shared: () => builtins.shared,
   });
-  const builtins = await openBuiltins({
+  const opened = await openBuiltins({
     fs,
     clock,
-    processes,
+    ...(sandbox === undefined
+      ? { processes }
+      : {
+          processes: sandbox.supervisor(processes, 'shell'),
+          helpers: processes,
+          outside: sandbox.outside,
+        }),
     env,
     variables: hooks.variables.current,
+    passed: () => passedNames(hooks.settings()),
     workspace,
     configDir: ground.configDir,
     sessionId,
@@ -119,6 +139,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     banned: permissions.bannedNames,
     jsonSchema: config.jsonSchema,
     taskWatch: events.tasks,
+    teamTasks: agents?.teams?.tasks,
     agents: agents?.stops,
     more: [skills.tool, ...(agents?.tools ?? []), ...ofServers.search],
     ofServers: ofServers.tools,
@@ -126,6 +147,8 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     summarise: (prompt, text, signal) =>
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
+  const shared = opened.pool;
+  const builtins = { ...opened, shared, pool: mainPool(shared, permissions, config.runsAs) };
   const calls = createCallLedger();
   const readState = createReadState();
   const contextOf =
@@ -186,6 +209,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     review: events.review,
     onRefused: async (checked, verdict, signal) =>
       (await hooks.denied(gateCallOf(agent, place)(checked, signal), verdict)).hint,
+    ...(parts.watch === undefined ? {} : { watch: parts.watch }),
     bound: (output, context) => boundOutput(output, { fs, context }),
     monotonic: clock.monotonic,
     uuid: clock.uuid,
@@ -198,6 +222,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     workspace,
     ...(config.runsAs?.asks === 'deny' ? { unattended: true } : {}),
     contextFor: contextOf(MAIN_AGENT, workspace, readState),
+    elsewhere: (name) => keptFromMain(shared, name),
     onVerdict(call, tool, verdict) {
       builtins.validInput();
       config.emit({
@@ -257,8 +282,15 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
 /** What stands around the calls of an agent. */
 export type CallsAround = Pick<
   InvokeDeps,
-  'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'
+  'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
 >;
+
+/** What people let through to commands by its name. */
+function passedNames({ values }: EffectiveSettings): readonly string[] {
+  return values
+    .list('portcullis.passEnv')
+    .flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+}
 
 /** fail-closed: the mode is the session's, and nobody's who only works in it. */
 function refuseMode(): never {

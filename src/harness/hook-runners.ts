@@ -4,16 +4,18 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { type AgentJudge, createAgentRunner } from '../hooks/agent-runner.js';
 import { createCallbackRunner } from '../hooks/callback-runner.js';
 import { createCommandRunner } from '../hooks/command-runner.js';
-import type { HookRunners } from '../hooks/hook.js';
+import type { Hook, HookHandler, HookRunner, HookRunners } from '../hooks/hook.js';
 import { createHttpRunner } from '../hooks/http-runner.js';
 import { createMcpRunner, type McpRunnerDeps } from '../hooks/mcp-runner.js';
 import { createPersistentHooks } from '../hooks/persistent-hooks.js';
 import { modelAsker } from '../hooks/prompt-asker.js';
 import { createPromptRunner } from '../hooks/prompt-runner.js';
 import { resolveModel } from '../model/aliases.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { err } from '../util/result.js';
+import { sliceWhole } from '../util/truncate.js';
 import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 
@@ -25,6 +27,8 @@ export interface HookRunnerParts {
   readonly sessionId: string;
   settings(): EffectiveSettings;
   judge(): AgentJudge | undefined;
+  /** A hook that may write is going to run; returns its end. Absent: nobody watches. */
+  watch?(name: string, agent: AgentRef): Promise<() => void>;
   callServer(): McpRunnerDeps['call'];
 }
 
@@ -60,11 +64,15 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
   };
   return {
     runners: {
-      command: createCommandRunner({
-        ...place,
-        persistent,
-        changedScript: folderTrust(config, ground).changedScript,
-      }),
+      command: watched(
+        createCommandRunner({
+          ...place,
+          persistent,
+          changedScript: folderTrust(config, ground).changedScript,
+        }),
+        ({ handler }) => handler.command,
+        parts,
+      ),
       http: createHttpRunner({
         fetch: async () => {
           const { guardedFetch } = await import('../env/net.js');
@@ -87,6 +95,24 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
       callback: createCallbackRunner(config.callbacks ?? NO_HOST),
     },
     close: () => persistent.close(),
+  };
+}
+
+/** The same runner, with somebody who sees what its hooks write. */
+function watched<H extends HookHandler>(
+  runner: HookRunner<H>,
+  nameOf: (hook: Hook<H>) => string,
+  { watch }: HookRunnerParts,
+): HookRunner<H> {
+  if (watch === undefined) return runner;
+  return async (hook, request) => {
+    const name = `${hook.event}: ${sliceWhole(nameOf(hook), 0, 80)}`;
+    const ended = await watch(name, request.agent);
+    try {
+      return await runner(hook, request);
+    } finally {
+      ended();
+    }
   };
 }
 

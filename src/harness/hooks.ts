@@ -26,13 +26,15 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
-import type { OpenRunners } from './hook-runners.js';
+import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
 
 export interface HookParts {
   readonly model: ModelLayer;
   readonly log: Log;
   readonly processes: ProcessSupervisor;
   readonly current: { readonly run: SessionRun | undefined };
+  /** Sees what hooks write. Absent: nobody does. */
+  readonly watch?: HookRunnerParts['watch'];
 }
 
 /** The hooks of a session: which are in force, how they are asked, and what they do at the gate. */
@@ -75,6 +77,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
           settings: () => settings,
           judge: () => judge,
           callServer: () => callServer,
+          ...(parts.watch === undefined ? {} : { watch: parts.watch }),
         }),
       );
       return (await opened).runners;
@@ -157,6 +160,8 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
       mode: mode(),
       signal,
     }),
+    /** As they are in force now. */
+    settings: () => settings,
     snapshot: () => dispatch.snapshot(),
     stats: () => dispatch.stats(),
     addScoped: dispatch.addScoped.bind(dispatch),

@@ -15,21 +15,28 @@ import { openOpening } from '../context/opening.js';
 import { reminder } from '../context/reminders.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
-import type { InputMessage } from '../loop/types.js';
+import type { IdleMove, InputMessage, ModelAnswer } from '../loop/types.js';
 import { modelAccounts } from '../model/accounts.js';
+import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
+import { fatalOf } from '../settings/refuse.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { OpenAgents } from './agents.js';
+import type { OpenCheckpoints } from './checkpoints.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
+import { openHostRequests } from './host-requests.js';
 import type { OpenInstructions } from './instructions.js';
 import { loadAgain, takeLateTools } from './late-tools.js';
 import { NO_SERVERS } from './mcp-none.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { OpenSandboxing } from './sandbox.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
+import { sessionInfo } from './session-info.js';
 import type { OpenSkills } from './skills.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
@@ -47,6 +54,8 @@ export interface Parts {
   readonly mcp: OpenServersOfSession | undefined;
   readonly agents: OpenAgents;
   readonly processes: ProcessSupervisor;
+  readonly checkpoints: OpenCheckpoints;
+  readonly sandbox: OpenSandboxing;
   readonly current: CurrentRun;
 }
 
@@ -85,8 +94,11 @@ export async function joinSession(
   const live = ground.watch({
     veto: events.veto,
     apply(settings) {
+      const unfit = fatalOf(parts.sandbox.check(settings));
+      if (unfit.length > 0) return unfit;
       const problems = permissions.replaceSettings(settings.permissions, settings.strictness);
       if (problems.every(({ severity }) => severity !== 'fatal')) {
+        parts.sandbox.replace(settings);
         hooks.replace(settings);
         instructions.replace(settings);
         skills.replace(settings);
@@ -101,6 +113,23 @@ export async function joinSession(
     agents: agents.background,
   });
   agents.onArrival(background.add);
+  await agents.teams?.lend({
+    runtime: agents.runtime,
+    mode: () => permissions.mode(),
+    setMode: permissions.setMode,
+    model: () => choices.current().model,
+    tool: (name) => builtins.pool.resolve(name),
+    tellMain: background.add,
+  });
+  parts.checkpoints.lend({
+    startedShell: builtins.startedShell,
+    onShellFinished: (listener) => void builtins.shells.onFinished(listener),
+    amend: (receipt) =>
+      config.emit({ type: 'decision', receipt: hands.journal.note(receipt, 'now') }),
+    onlyReads: agents.onlyReads,
+    deniedEffects: (agent) => effectRulesIn(permissions.rules(agent).deny),
+    remind: events.remind,
+  });
   hooks.onBackground(({ context, rewake }) => {
     if (context !== undefined) void events.say([context]);
     if (rewake !== undefined) {
@@ -165,30 +194,15 @@ export async function joinSession(
       agent: heldTo(model.budget, agent),
       clock,
       calls: hands.calls,
-      beginTurn() {
+      beginTurn(prompts) {
+        const said = prompts.findLast(({ meta }) => meta !== true);
+        if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
         permissions.beginTurn();
         skills.beginTurn();
         late.beginTurn();
       },
       background,
-      info: () => ({
-        sessionId: history.sessionId,
-        cwd: workspace.cwd,
-        model: choices.current().model,
-        mode: permissions.mode(),
-        tools: builtins.pool.names,
-        keySource: ground.env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
-        additionalDirectories: workspace.roots.slice(1),
-        memoryPaths: opening.paths,
-        transcriptPath: store.transcriptPath(history.sessionId),
-        mcpServers: (mcp?.statuses() ?? []).map(({ name, state, scope, transport }) => ({
-          name,
-          status: state,
-          source: transport === 'sdk' ? 'sdk' : scope,
-        })),
-        models: choices.offers(),
-        provider: client.provider,
-      }),
+      info: () => sessionInfo(ground, { model, log, hands, mcp, memoryPaths: opening.paths }),
       inspect: createInspection({
         settings: live.current,
         directories: () => workspace.roots,
@@ -203,6 +217,31 @@ export async function joinSession(
       setModel: events.models.set,
       addDirectory: events.addDirectory,
       mcp: mcp?.control ?? NO_SERVERS,
+      requests: openHostRequests(config, ground, {
+        model,
+        hands,
+        skills,
+        agents,
+        mcp,
+        events,
+        live,
+      }),
+      changes: {
+        off: parts.checkpoints.off,
+        journal: parts.checkpoints.journal,
+        async takeBackConversation(messageId) {
+          const { takeBackConversation } = await import('./conversation-rewind.js');
+          const isRunning = current.run !== undefined;
+          return await takeBackConversation(
+            { log, conversation: main.conversation, isRunning },
+            messageId,
+          );
+        },
+      },
+      team: {
+        view: () => agents.teams?.view(),
+        isOver: () => agents.teams?.side.isOver?.() === true,
+      },
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       pendingNotes: () => [...agents.arrival.takeOwed(), ...events.pendingNotes()],
@@ -240,6 +279,8 @@ export async function joinSession(
         await hooks.close();
         skills.close();
         await processes.killAll();
+        await parts.sandbox.close();
+        await parts.checkpoints.close();
         hands.journal.close();
         const unsaved = store.close();
         if (unsaved > 0)
@@ -248,6 +289,18 @@ export async function joinSession(
     },
     current,
   );
+}
+
+/** One that works for another session waits for it instead of leaving. Undefined: the run ends. */
+async function teamRest(
+  { agents, hooks }: Parts,
+  answer: ModelAnswer,
+  signal: AbortSignal,
+): Promise<IdleMove> {
+  const move = await agents.teams?.side.rest?.(hooks.scene(signal), textOf(answer.message.content));
+  if (move?.kind === 'go-on') return await hooks.notes.note([move.text]);
+  if (move?.kind !== 'leave' || move.stop === undefined) return undefined;
+  return { leave: { kind: 'stop_prevented', message: move.stop } };
 }
 
 /** What the agent that a session runs as brings to it besides its words and tools. */
@@ -320,7 +373,8 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       // Agents may take long: the turn ends, hooks hear of it, and whoever runs us waits.
       const mayWait = config.waitForBackground === true && parts.agents.background.running() === 0;
       if (mayWait && (await background.wait())) return background.next();
-      return await events.runs.beforeLeaving(answer, signal);
+      const move = await events.runs.beforeLeaving(answer, signal);
+      return move ?? (await teamRest(parts, answer, signal));
     },
     onAnswer(answer) {
       permissions.nextAnswer();

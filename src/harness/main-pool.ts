@@ -1,23 +1,44 @@
 import type { AgentDefinition } from '../agents/definition.js';
 import { bareName } from '../agents/definition-tools.js';
-import type { PoolOptions } from '../tools/pool.js';
+import type { Permissions } from '../permissions/open.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { PoolOptions, ToolPool } from '../tools/pool.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
 
-/** What the agent's own list leaves of the tools, those that come later included. */
+/** What the definition that a session runs as bans: for it and for all agents below it, also later. */
 export function poolOptionsFor(
   options: PoolOptions,
   runsAs: AgentDefinition | undefined,
 ): PoolOptions {
-  if (runsAs === undefined) return options;
-  const { tools, disallowedTools } = runsAs;
-  const allowed =
+  if (runsAs === undefined || runsAs.disallowedTools.length === 0) return options;
+  const entries = runsAs.disallowedTools.filter((entry) => bareName(entry) === entry);
+  const banned = createToolMatcher(entries);
+  return { ...options, isBanned: (names) => options.isBanned?.(names) === true || banned(names) };
+}
+
+/**
+ * The tools of the main agent. What is kept from it alone, by its own list or by a rule that names it,
+ * is still there for the agents that it starts.
+ */
+export function mainPool(
+  shared: ToolPool,
+  permissions: Pick<Permissions, 'isBanned'>,
+  runsAs: AgentDefinition | undefined,
+): ToolPool {
+  const isHidden = (names: readonly string[]): boolean => permissions.isBanned(names, MAIN_AGENT);
+  const hidesSome = shared.names.some((name) => isHidden([name]));
+  const tools = runsAs?.tools;
+  if (!hidesSome && tools === undefined) return shared;
+  const allow =
     tools === undefined
-      ? undefined
-      : createToolMatcher([...tools.map(bareName), 'StructuredOutput', 'ToolSearch']);
-  const banned = createToolMatcher(disallowedTools.filter((entry) => bareName(entry) === entry));
-  return {
-    ...options,
-    isBanned: (names) =>
-      options.isBanned?.(names) === true || banned(names) || allowed?.(names) === false,
-  };
+      ? {}
+      : { allow: [...tools.map(bareName), 'StructuredOutput', 'ToolSearch'] };
+  return shared.view({ ...allow, isHidden });
+}
+
+/** For the model that asks for it all the same; undefined: nobody has it. */
+export function keptFromMain(shared: ToolPool, name: string): string | undefined {
+  const tool = shared.resolve(name);
+  if (tool === undefined) return undefined;
+  return `${tool.name} is kept from main. Agents that it starts with the Agent tool may have it: give the work to one of them. Do not try to do it by other means.`;
 }

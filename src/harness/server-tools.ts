@@ -13,6 +13,8 @@ interface Needs {
   readonly permissions: Pick<Permissions, 'isBanned' | 'bannedNames'>;
   readonly mcp: OpenServersOfSession | undefined;
   pool(agent?: AgentRef): ToolPool;
+  /** What all agents choose from. */
+  shared(): ToolPool;
 }
 
 /** What servers bring to the pool of a session, and how much of it the model is shown. */
@@ -32,12 +34,12 @@ const SEARCH = ['ToolSearch'];
 export async function serverTools(
   config: SessionConfig,
   ground: Ground,
-  { model, permissions, mcp, pool }: Needs,
+  { model, permissions, mcp, pool, shared }: Needs,
 ): Promise<ServerTools> {
   const isBanned = (names: readonly string[]): boolean => permissions.isBanned(names);
   const none = { tools: [], search: [], options: { isBanned } };
   if (mcp === undefined)
-    return { ...none, late: (tools) => pool().add(tools), isToldByName: () => false };
+    return { ...none, late: (tools) => shared().add(tools), isToldByName: () => false };
   mcp.lend({ isBanned });
   // fail-closed: the model must not call what answers for the person.
   const isHidden = (names: readonly string[]): boolean =>
@@ -64,7 +66,7 @@ export async function serverTools(
       ...(isFree && unmade !== undefined ? { unmade } : {}),
     },
     // What the model has been sent stays as it is: later tools are told by name where they can be.
-    late: (later) => pool().add(later, search ? { defer: mayWait } : {}),
+    late: (later) => shared().add(later, search ? { defer: mayWait } : {}),
     isToldByName: (tool) => search && mayWait(tool),
   };
 }

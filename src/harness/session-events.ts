@@ -91,6 +91,10 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   const { history, recorder } = log;
   let title = history.title ?? config.title;
+  const setTitle = (text: string): void => {
+    title = text;
+    recorder.title(text);
+  };
   const prompts = createPromptHooks(dispatch);
   const runs = createRunHooks({
     session,
@@ -106,10 +110,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     setup: config.setup,
     promptSource: config.callbacks === undefined ? 'user' : 'sdk',
     title: () => title,
-    setTitle(text) {
-      title = text;
-      recorder.title(text);
-    },
+    setTitle,
     watch(paths) {
       watch.refresh();
       watch.watch(paths, workspace.cwd);
@@ -229,6 +230,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   return {
     runs: { ...runs, submit, ended },
+    rename: setTitle,
+    reloadSkills,
     session,
     compaction,
     display,

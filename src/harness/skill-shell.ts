@@ -11,7 +11,7 @@ export interface SkillShellParts {
   /** The session's gate and what stands around its calls. */
   readonly around: Pick<
     InvokeDeps,
-    'gate' | 'review' | 'onRefused' | 'bound' | 'monotonic' | 'uuid'
+    'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
   >;
   tools(): readonly AnyTool[];
   readonly workspace: Workspace;

@@ -18,7 +18,7 @@ import { gitIgnored } from '../skills/git-ignored.js';
 import { createSkillGrants } from '../skills/grant.js';
 import { createSkillApprovals } from '../skills/grant-approval.js';
 import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
-import { listingMessage, skillListing } from '../skills/listing.js';
+import { listingMessage, type SkillOverride, skillListing } from '../skills/listing.js';
 import { overrideFrom } from '../skills/overrides.js';
 import { parseYaml } from '../skills/parse-yaml.js';
 import { preloadSkills } from '../skills/preload.js';
@@ -45,7 +45,12 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const home = homeDirectory(env);
   const managedDir = managedSettingsDirectory(host.os);
   const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
-  const override = (name: string) => overrideFrom(values, name);
+  const override = (name: string): SkillOverride | undefined => {
+    const said = overrideFrom(values, name);
+    const isWanted = config.skills?.some((one) => one === name || name.endsWith(`:${one}`)) ?? true;
+    // The host's list decides what the model is told of; it brings back nothing that settings turn off.
+    return isWanted || said === 'off' ? said : 'user-invocable-only';
+  };
   const levels = projectLevels(config.cwd);
   const guard = skillGuard(parts.hooks);
   let keeping: Keeping | undefined;

@@ -8,9 +8,10 @@ import {
   createNotificationHooks,
 } from '../hooks/notification-hooks.js';
 import type { Scene } from '../hooks/scene.js';
-import { createTaskHooks } from '../hooks/task-hooks.js';
+import { createTaskHooks, type HookTask } from '../hooks/task-hooks.js';
 import type { BatchEnd, FinishedBatch } from '../loop/types.js';
 import type { Asker, GateCall } from '../permissions/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
@@ -33,7 +34,16 @@ export function openToolEvents(
     hooks,
     instructions,
     skills,
-  }: { hooks: OpenHooks; instructions: OpenInstructions; skills: OpenSkills },
+    who = () => undefined,
+  }: {
+    hooks: OpenHooks;
+    instructions: OpenInstructions;
+    skills: OpenSkills;
+    /** Who works on tasks, in a team. */
+    who?:
+      | ((agent: AgentRef) => Pick<HookTask, 'teammateName' | 'teamName'> | undefined)
+      | undefined;
+  },
 ) {
   const { dispatch, tell, post } = hooks;
   const tasks = createTaskHooks({ dispatch, tell });
@@ -49,8 +59,9 @@ export function openToolEvents(
     signal,
   });
   const watch: TaskWatch = {
-    created: (task, context) => tasks.created(task, sceneOf(context)),
-    completed: (task, context) => tasks.completed(task, sceneOf(context)),
+    created: (task, context) => tasks.created({ ...task, ...who(context.agent) }, sceneOf(context)),
+    completed: (task, context) =>
+      tasks.completed({ ...task, ...who(context.agent) }, sceneOf(context)),
   };
   /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
   const broughtInBy = async (

@@ -18,6 +18,8 @@ export interface TaskHooks {
   created(task: HookTask, scene: Scene): Promise<string | undefined>;
   /** Why it is not done yet; undefined when nobody objects. */
   completed(task: HookTask, scene: Scene): Promise<string | undefined>;
+  /** Its author rests without having finished it: why he must go on, or why he must end. */
+  left(task: HookTask, scene: Scene): Promise<{ readonly goOn?: string; readonly stop?: string }>;
 }
 
 export function createTaskHooks(deps: EventDeps): TaskHooks {
@@ -31,6 +33,14 @@ export function createTaskHooks(deps: EventDeps): TaskHooks {
       if (round === undefined) return undefined;
       // fail-closed: who wants its author to stop has not agreed that it is done.
       return joined(round, (report) => noOf(report) ?? wishToStop(report));
+    },
+    async left(task, scene) {
+      const round = await ask(deps, 'TaskCompleted', { task, scene });
+      if (round === undefined) return {};
+      const stop = joined(round, wishToStop);
+      if (stop !== undefined) return { stop };
+      const goOn = joined(round, noOf);
+      return goOn === undefined ? {} : { goOn };
     },
   };
 }

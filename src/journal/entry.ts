@@ -36,6 +36,8 @@ export function forJournal(receipt: Receipt): { readonly receipt: Receipt; reado
       trace: receipt.trace.map((step) => ({
         ...step,
         ...(step.reason === undefined ? {} : { reason: clean(step.reason) }),
+        ...(step.source === undefined ? {} : { source: clean(step.source) }),
+        ...(step.failure === undefined ? {} : { failure: clean(step.failure) }),
         ...(step.ms === undefined ? {} : { ms: Math.round(step.ms * 1000) / 1000 }),
       })),
     },

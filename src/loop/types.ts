@@ -62,6 +62,8 @@ export type StopReason =
   | { readonly kind: 'structured_output_missing'; readonly attempts: number };
 
 export type LoopEvent =
+  /** The model is about to be asked. */
+  | { readonly type: 'requesting' }
   /** A raw event of the model's stream. */
   | { readonly type: 'stream'; readonly event: StreamEvent }
   /** A content block is complete; the answer is not. */

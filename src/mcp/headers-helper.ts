@@ -58,6 +58,7 @@ export function createHeadersHelper(
       maxOutputBytes: MAX_BYTES,
       maxTotalBytes: MAX_BYTES * 16,
       label: `headers of MCP server ${declaration.name}`,
+      owner: { server: declaration.name },
     });
     if (result.startError !== undefined) return err('its headersHelper cannot be started');
     if (result.timedOut) {

@@ -1,4 +1,5 @@
 import { type AppendLog, createAppendLog } from '../env/append-log.js';
+import { redact } from '../util/redact.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -36,8 +37,10 @@ export class StderrLog {
     this.#log.close();
   }
 
-  #append(lines: readonly string[]): void {
-    if (lines.length === 0 || this.#isFull) return;
+  #append(said: readonly string[]): void {
+    if (said.length === 0 || this.#isFull) return;
+    // Together: a key may take several lines.
+    const lines = redact(said.join('\n')).split('\n');
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     try {
       if (this.#written + bytes > this.#maxBytes) {

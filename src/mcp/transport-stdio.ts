@@ -29,6 +29,7 @@ export function stdioRequest(
     }),
     kind: 'mcp',
     label: `mcp ${visible(sliceWhole(name, 0, 60))}`,
+    owner: { server: name },
     graceMs: GRACE_MS,
   };
 }
@@ -79,7 +80,8 @@ export class StdioTransport implements Transport {
     this.#process = child;
     child.onLine((line) => this.#receive(line));
     void child.exited.then(() => this.#over());
-    if (child.pid === undefined) throw new ServerEnded(await child.exited);
+    const pid = child.started === undefined ? child.pid : await child.started;
+    if (pid === undefined) throw new ServerEnded(await child.exited);
   }
 
   /** How the child ended, if it has or does so within a moment. */

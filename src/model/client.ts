@@ -14,8 +14,15 @@ export interface SystemBlock {
 
 export type ThinkingConfig =
   | { readonly type: 'disabled' }
-  | { readonly type: 'adaptive' }
-  | { readonly type: 'enabled'; readonly budget_tokens: number };
+  | { readonly type: 'adaptive'; readonly display?: ThinkingDisplay }
+  | {
+      readonly type: 'enabled';
+      readonly budget_tokens: number;
+      readonly display?: ThinkingDisplay;
+    };
+
+/** Whether the text of thinking comes back. */
+export type ThinkingDisplay = 'summarized' | 'omitted';
 
 export interface ModelRequest {
   /** Already resolved: an id that the provider knows, not an alias. */

@@ -93,12 +93,16 @@ export function acceptedThinking(
   const kind = FACTS.get(plainModelName(model))?.thinking;
   if (thinking === undefined || kind === undefined || kind === 'both') return thinking;
   if (kind === 'none') return undefined;
+  const shown =
+    thinking.type === 'disabled' || thinking.display === undefined
+      ? {}
+      : { display: thinking.display };
   if (kind === 'budget') {
     if (thinking.type !== 'adaptive') return thinking;
     const budget = Math.min(DEFAULT_BUDGET, maxTokens - 1);
-    return budget < MIN_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget };
+    return budget < MIN_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget, ...shown };
   }
-  if (thinking.type !== 'disabled') return { type: 'adaptive' };
+  if (thinking.type !== 'disabled') return { type: 'adaptive', ...shown };
   if (kind === 'always') return undefined;
   return kind === 'between_tools' ? { type: 'between_tools' } : thinking;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../env/clock.js';
 import { shellEnvironment } from '../env/environment.js';
 import { configDirectory, homeDirectory, stateDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
-import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { type AgentRef, EVERYBODY, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { refuseBroken } from '../settings/refuse.js';
@@ -86,9 +86,9 @@ export interface Permissions {
   setMode(mode: PermissionMode): void;
   /** Tool names that allow rules mention. */
   readonly allowedNames: readonly string[];
-  /** Tools that are taken out of the pool. */
+  /** Tools that are taken out of the pool, for everybody. */
   readonly bannedNames: readonly string[];
-  /** Whether a rule denies a tool of these names altogether, so that it is not offered. */
+  /** Whether a rule denies a tool of these names altogether, so that it is not offered; to everybody, where no agent is named. */
   isBanned(names: readonly string[], agent?: AgentRef): boolean;
   /** Whether a file that a search of this agent has found may not be shown; undefined: every one may. */
   hidden(agent: AgentRef, workspace: Pick<Workspace, 'roots'>): IsHidden | undefined;
@@ -183,8 +183,8 @@ export function openPermissions(parts: PermissionParts): Permissions {
       return problems;
     },
     allowedNames: allow.map((rule) => nameOf(rule)),
-    bannedNames: bannedAmong(live.rules(MAIN_AGENT).deny, deny.map(nameOf)),
-    isBanned: (names, agent = MAIN_AGENT) =>
+    bannedNames: bannedAmong(live.rules(EVERYBODY).deny, deny.map(nameOf)),
+    isBanned: (names, agent = EVERYBODY) =>
       indexOf(live.rules(agent).deny).forTool(names).any !== undefined,
   };
 }

@@ -19,6 +19,9 @@ export interface AgentRef {
   readonly untrusted?: true;
 }
 
+/** Stands for no agent in particular: only what is said about everybody holds for it. */
+export const EVERYBODY: AgentRef = { id: '', type: '', path: '', depth: 0, background: false };
+
 export const MAIN_AGENT: AgentRef = {
   id: 'main',
   type: 'main',

@@ -87,7 +87,7 @@ export const HOOK_EVENTS = {
   StopFailure: onValue('observe', 'error', PLAIN),
   TaskCreated: row('block', ALL),
   TaskCompleted: row('block', ALL),
-  TeammateIdle: row('block', ALL, { waitsFor: 'teams' }),
+  TeammateIdle: row('block', ALL),
   ConfigChange: onValue('gate', 'source', PLAIN),
   CwdChanged: row('observe', PLAIN, { setsEnvironment: true }),
   DirectoryAdded: onValue('observe', 'source', PLAIN),

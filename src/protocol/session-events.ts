@@ -53,6 +53,8 @@ export type SessionNews =
       readonly outcome: 'success' | 'error' | 'cancelled';
     }
   | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
+  /** Lines of a transcript have been written, for hosts that keep a copy. */
+  | { readonly type: 'transcript'; readonly path: string; readonly lines: readonly unknown[] }
   | {
       readonly type: 'progress';
       readonly toolUseId: string;

@@ -157,98 +157,158 @@ const hookGroup = z.strictObject({
 const eventNames = Object.keys(HOOK_EVENTS) as [string, ...string[]];
 const hooks = z.partialRecord(z.enum(eventNames), z.array(hookGroup));
 
-const allowing = { needsTrust: true, restricts: false, status: 'later' } as const;
-const fencing = { restricts: true, status: 'later' } as const;
+const allowing = { needsTrust: true, restricts: false } as const;
+const allowingLater = { ...allowing, status: 'later' } as const;
+const fencing = { restricts: true } as const;
 
 const sandbox = z.strictObject({
-  enabled: key(flag(), 'Runs shell commands in a sandbox.', {
-    restricts: true,
-    needsTrust: true,
-    strict: true,
-    status: 'later',
-  }),
-  failIfUnavailable: key(flag(), 'Refuses to start where there is no sandbox.', {
-    restricts: true,
-    strict: true,
-    strictest: true,
-  }),
-  autoAllowBashIfSandboxed: key(flag(), 'Asks for no sandboxed command.', {
-    ...allowing,
-    strict: false,
-  }),
-  allowUnsandboxedCommands: key(flag(), 'Whether a command may ask to run outside.', {
-    ...fencing,
-    needsTrust: true,
-    strict: false,
-    strictest: true,
-  }),
-  excludedCommands: key(list(), 'Commands that run outside.', allowing),
+  enabled: key(
+    flag(),
+    'Runs shell commands, hooks and MCP servers in a sandbox. A project cannot switch off what its user has switched on.',
+    { restricts: true, needsTrust: true, strict: true },
+  ),
+  failIfUnavailable: key(
+    flag(),
+    'Refuses to start where there is no sandbox. Default true; false: runs without one, with a warning.',
+    { restricts: true, needsTrust: true, strict: true, strictest: true },
+  ),
+  autoAllowBashIfSandboxed: key(
+    flag(),
+    'Asks for no command that runs inside. Deny and ask rules and plan mode hold all the same. Default false.',
+    { ...allowing, strict: false },
+  ),
+  allowUnsandboxedCommands: key(
+    flag(),
+    'Whether a command may ask to run outside. Default true; false refuses such commands, and from an administrator or the command line also lets no project widen the sandbox.',
+    { ...fencing, needsTrust: true, strict: false, strictest: true },
+  ),
+  excludedCommands: key(
+    list(),
+    'Commands that run outside, as rules for Bash name them ("docker *"). Every part of a command line must be among them.',
+    allowing,
+  ),
   ignoreViolations: key(
     z.record(z.string(), z.array(z.string())),
     'Violations not told.',
-    allowing,
+    allowingLater,
   ),
   enableWeakerNestedSandbox: key(flag(), 'A weaker sandbox inside containers.', {
-    ...allowing,
+    ...allowingLater,
     strict: false,
   }),
   enableWeakerNetworkIsolation: key(flag(), 'Weaker network isolation.', {
-    ...allowing,
+    ...allowingLater,
     strict: false,
   }),
-  allowNestedUserNamespaces: key(flag(), 'User namespaces inside.', { ...allowing, strict: false }),
-  allowAppleEvents: key(flag(), 'Apple events.', { ...allowing, strict: false }),
+  allowNestedUserNamespaces: key(
+    flag(),
+    'Lets programs inside make user namespaces of their own, which weakens the fence.',
+    { ...allowing, strict: false },
+  ),
+  allowAppleEvents: key(flag(), 'Apple events.', { ...allowingLater, strict: false }),
   ripgrep: key(
     z.strictObject({ command: text(), args: list().optional() }),
     'The search program to use.',
-    { ...allowing, scope: 'user' },
+    { ...allowingLater, scope: 'user' },
   ),
   bwrapPath: key(text(), 'Where bubblewrap is.', { ...allowing, scope: 'managed' }),
-  socatPath: key(text(), 'Where socat is.', { ...allowing, scope: 'managed' }),
+  socatPath: key(text(), 'Where socat is; it is not needed.', {
+    ...allowingLater,
+    scope: 'managed',
+  }),
   network: key(
     z.strictObject({
-      allowedDomains: key(list(), 'Domains that may be reached.', allowing),
-      deniedDomains: key(list(), 'Domains that may not be reached.', fencing),
-      strictAllowlist: key(flag(), 'Refuses other domains instead of asking.', {
-        ...fencing,
-        strict: true,
-        strictest: true,
-      }),
-      allowManagedDomainsOnly: key(flag(), 'Only an administrator adds domains.', MANAGED_FENCE),
-      allowUnixSockets: key(list(), 'Unix sockets that may be used.', allowing),
+      allowedDomains: key(
+        list(),
+        'Domains that may be reached from inside: example.com, *.example.com. Beside them those of WebFetch allow rules. None: no network at all.',
+        allowing,
+      ),
+      deniedDomains: key(
+        list(),
+        'Domains that may not be reached, whatever allows them. WebFetch deny rules count too.',
+        fencing,
+      ),
+      strictAllowlist: key(
+        flag(),
+        'Refuses other domains instead of asking. They are always refused here.',
+        { ...fencing, strict: true, strictest: true },
+      ),
+      allowManagedDomainsOnly: key(
+        flag(),
+        'Only domains that an administrator allows may be reached.',
+        { ...fencing, scope: 'managed' },
+      ),
+      allowUnixSockets: key(
+        list(),
+        'Unix sockets that may be used. A socket of docker or of an agent gives what it serves.',
+        allowing,
+      ),
       allowAllUnixSockets: key(flag(), 'All Unix sockets.', { ...allowing, strict: false }),
-      allowLocalBinding: key(flag(), 'Local ports may be opened.', { ...allowing, strict: false }),
-      allowMachLookup: key(list(), 'Mach services that may be looked up.', allowing),
-      httpProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowing),
-      socksProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowing),
-      tlsTerminate: key(table(), 'Inspection of TLS.', { ...allowing, whole: true, scope: 'user' }),
+      allowLocalBinding: key(flag(), 'Local ports may be opened to the outside.', {
+        ...allowing,
+        strict: false,
+      }),
+      allowMachLookup: key(list(), 'Mach services that may be looked up.', allowingLater),
+      httpProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowingLater),
+      socksProxyPort: key(count(1, 65535), 'Port of a proxy of your own.', allowingLater),
+      tlsTerminate: key(table(), 'Inspection of TLS.', {
+        ...allowingLater,
+        whole: true,
+        scope: 'user',
+      }),
     }),
-    'What sandboxed commands reach.',
+    'What sandboxed programs reach.',
   ),
   filesystem: key(
     z.strictObject({
-      allowWrite: key(list(), 'Paths that may be written.', allowing),
-      denyWrite: key(list(), 'Paths that may not be written.', fencing),
-      denyRead: key(list(), 'Paths that may not be read.', fencing),
-      allowRead: key(list(), 'Exceptions from denyRead.', allowing),
-      allowManagedReadPathsOnly: key(flag(), 'Only an administrator reopens paths.', MANAGED_FENCE),
-      disabled: key(flag(), 'No fence around files.', {
+      allowWrite: key(
+        list(),
+        'Directories that may be written beside the working ones: /absolute, ~/in/the/home, in/the/project. No patterns.',
+        allowing,
+      ),
+      denyWrite: key(list(), 'Paths that may not be written. Edit deny rules count too.', fencing),
+      denyRead: key(list(), 'Paths that cannot be read. Read deny rules count too.', fencing),
+      allowRead: key(
+        list(),
+        'Exceptions from denyRead and from what is hidden by itself. The more specific path wins; state of this program stays hidden.',
+        allowing,
+      ),
+      allowManagedReadPathsOnly: key(flag(), 'Only an administrator reopens paths.', {
+        ...fencing,
+        scope: 'managed',
+      }),
+      disabled: key(flag(), 'No fence around files, only around the network.', {
         ...allowing,
         strict: false,
         scope: 'user',
       }),
     }),
-    'What sandboxed commands touch.',
+    'What sandboxed programs touch.',
   ),
   credentials: key(
     z.strictObject({
-      files: key(z.array(table()), 'Files with secrets.', fencing),
-      envVars: key(z.array(table()), 'Variables with secrets.', fencing),
-      awsPairs: key(z.array(table()), 'Pairs of AWS keys.', fencing),
+      files: key(
+        z.array(table()),
+        'Files that sandboxed programs do not see: [{"path": "~/.token", "mode": "deny"}]. Other modes are refused.',
+        fencing,
+      ),
+      envVars: key(
+        z.array(table()),
+        'Variables that sandboxed programs do not get: [{"name": "DATABASE_URL", "mode": "deny"}]. Other modes are refused.',
+        fencing,
+      ),
+      awsPairs: key(z.array(table()), 'Pairs of AWS keys.', {
+        ...fencing,
+        status: 'later',
+        unenforced: true,
+      }),
       sigv4: key(table(), 'Signing of AWS requests.', LATER),
-      allowPlaintextInject: key(flag(), 'Secrets over plain HTTP.', { ...allowing, strict: false }),
+      allowPlaintextInject: key(flag(), 'Secrets over plain HTTP.', {
+        ...allowingLater,
+        strict: false,
+      }),
     }),
-    'Secrets that sandboxed commands do not see.',
+    'Secrets that sandboxed programs do not see.',
   ),
 });
 
@@ -256,6 +316,23 @@ const ruleLists = z.strictObject({
   allow: key(list(), 'As permissions.allow.', { needsTrust: true, restricts: false }),
   ask: key(list(), 'As permissions.ask.', { restricts: true }),
   deny: key(list(), 'As permissions.deny.', { restricts: true }),
+});
+
+const ownSandbox = z.strictObject({
+  hooks: key(
+    flag(),
+    'Whether command hooks run in the sandbox too, where sandbox.enabled is true. Default true.',
+    { restricts: true, needsTrust: true, strict: true, strictest: true },
+  ),
+  mcpServers: key(
+    flag(),
+    'Whether stdio MCP servers run in the sandbox too, where sandbox.enabled is true. Default true.',
+    { restricts: true, needsTrust: true, strict: true, strictest: true },
+  ),
+  excludedMcpServers: key(list(), 'Names of stdio MCP servers that run outside.', {
+    needsTrust: true,
+    restricts: false,
+  }),
 });
 
 const portcullis = z.strictObject({
@@ -288,6 +365,11 @@ const portcullis = z.strictObject({
     flag(),
     'Also shows the notes that a team shares, .claude/team-memory/MEMORY.md, in a trusted folder.',
     { needsTrust: true, restricts: false, strict: false },
+  ),
+  teams: key(
+    flag(),
+    'Agents that are started with a name become teammates, in a conversation with a person. CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS goes before it.',
+    { restricts: false, strict: false, scope: 'user' },
   ),
   forks: key(
     flag(),
@@ -325,6 +407,12 @@ const portcullis = z.strictObject({
     'What a session may use up, with all its agents. Of several files the lowest holds.',
     { restricts: true },
   ),
+  sandbox: key(ownSandbox, 'What else runs in the sandbox.', { restricts: true }),
+  passEnv: key(
+    list(),
+    'Names of variables that shell commands get although they look like secrets or hold a password. Not from the files of a project.',
+    { restricts: false, scope: 'user' },
+  ),
   inbox: key(
     z.strictObject({
       expiryMinutes: key(
@@ -340,6 +428,43 @@ const portcullis = z.strictObject({
     }),
     'Questions of background agents. Not from the files of a project.',
     { restricts: true, scope: 'user' },
+  ),
+  checkpoints: key(
+    z.strictObject({
+      ignored: key(
+        z.enum(['skip', 'keep']),
+        'Whether files that ignore files name are left out (skip, the default) or kept as well.',
+        { restricts: false },
+      ),
+      maxFiles: key(count(100), 'Files from which a tree is not journalled. Default 300000.', {
+        restricts: false,
+      }),
+      maxFileBytes: key(count(1024), 'Longest file whose bytes are kept. Default 50 MiB.', {
+        restricts: false,
+      }),
+      maxStoreBytes: key(count(1_048_576), 'Bytes that all contents may take. Default 2 GiB.', {
+        restricts: false,
+      }),
+      keepDays: key(count(1), 'How long contents are kept. Default 30.', { restricts: false }),
+      waitMs: key(
+        count(0, 60_000),
+        'How long a call may wait until what stood before it is safe; then the point says that it is partial. Default 1000.',
+        { restricts: false },
+      ),
+    }),
+    'The change journal behind rewind. Not from the files of a project.',
+    { restricts: false, scope: 'user' },
+  ),
+  effects: key(
+    z.strictObject({
+      onViolation: key(
+        z.enum(['report', 'rollback']),
+        'What happens when a call that was let through because it changes nothing has changed files: it is reported (the default), or also taken back at once.',
+        { restricts: true, strict: 'rollback', strictest: true },
+      ),
+    }),
+    'What calls may do to files, judged by what they did.',
+    { restricts: true },
   ),
   agents: key(
     z.record(z.string(), ruleLists),
@@ -373,7 +498,9 @@ export const SETTING_GROUPS = {
       restricts: true,
       needsTrust: true,
     }),
-    sandbox: key(sandbox, 'A fence around shell commands.', { restricts: true }),
+    sandbox: key(sandbox, 'A fence of the operating system around programs.', {
+      restricts: true,
+    }),
     portcullis: key(portcullis, 'Settings of this program alone.', { restricts: true }),
     allowManagedPermissionRulesOnly: key(
       flag(),
@@ -548,7 +675,11 @@ export const SETTING_GROUPS = {
     autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),
     precomputeCompactionEnabled: key(flag(), 'Prepares summaries.', LATER),
     idleCompaction: key(flag(), 'Summarises when idle.', LATER),
-    fileCheckpointingEnabled: key(flag(), 'Keeps what rewind needs.', LATER),
+    fileCheckpointingEnabled: key(
+      flag(),
+      'Keeps what rewind needs. Default true; over the wire only where the host asks for it.',
+      { needsTrust: true, strict: true },
+    ),
     plansDirectory: key(text(), 'Where plans are written.', COMMAND),
     claudeMd: key(text(), "An administrator's instructions.", { scope: 'managed' }),
     claudeMdExcludes: key(
@@ -592,7 +723,10 @@ export const SETTING_GROUPS = {
     }),
     bashEditDiffEnabled: key(flag(), 'Shows what commands changed.', LATER),
     todoFeatureEnabled: key(flag(), 'Offers a list of tasks.', LATER),
-    teammateMode: key(z.enum(['auto', 'tmux', 'iterm2', 'in-process']), 'Teammates.', ELSEWHERE),
+    teammateMode: key(
+      z.enum(['auto', 'tmux', 'iterm2', 'in-process']),
+      'Where teammates run: in the process of the lead, or in a pane as a process of their own. auto: in a pane where the lead runs in tmux.',
+    ),
     disableReplyCheck: key(flag(), 'Checks of replies.', ELSEWHERE),
     autoContinueAtUsageLimit: key(flag(), 'Usage limits.', ELSEWHERE),
     disableWindowsBashCommandSplit: key(flag(), 'Windows.', ELSEWHERE),

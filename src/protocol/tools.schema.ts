@@ -98,6 +98,28 @@ export const SendMessage = z.strictObject({
   summary: z.string().optional(),
 });
 
+/** SendMessage where there is a team: requests and answers besides words. */
+export const TeamMessage = z.strictObject({
+  to: z.string().describe('A teammate, team-lead, an agent id, or * for everybody'),
+  message: z.union([
+    z.string(),
+    z.strictObject({
+      type: z.enum([
+        'shutdown_request',
+        'shutdown_response',
+        'plan_approval_request',
+        'plan_approval_response',
+      ]),
+      request_id: z.string().optional().describe('Of the request that is answered'),
+      approve: z.boolean().optional(),
+      plan: z.string().optional(),
+      reason: z.string().optional(),
+      feedback: z.string().optional(),
+    }),
+  ]),
+  summary: z.string().optional(),
+});
+
 export const ListAgents = z.strictObject({
   q: z.string().optional().describe('Only those that have this text'),
 });
@@ -216,6 +238,7 @@ export const TOOL_INPUTS = {
   TaskList,
   TaskStop,
   TaskUpdate,
+  TeamMessage,
   TodoWrite,
   WaitForAgents,
   WebFetch,

@@ -9,6 +9,11 @@ export interface SandboxPolicy {
   /** Paths inside hidden trees that can be read all the same. */
   readonly shown: readonly string[];
   readonly network: SandboxNetwork;
+  /**
+   * Programs that give the same name share one private directory for temporary files until the sandbox
+   * is closed. Absent: a fresh one for each program.
+   */
+  readonly scratch?: string;
   /** Weakenings that a person asked for by name in settings. */
   readonly weaker: {
     readonly nestedUserNamespaces?: true;
@@ -20,7 +25,16 @@ export interface SandboxPolicy {
 export type SandboxNetwork =
   | { readonly kind: 'none' }
   /** Through our proxy, which lets pass what `allows` says of the host that is really dialled. */
-  | { readonly kind: 'filtered'; allows(host: string, port: number): Promise<boolean> }
+  | {
+      readonly kind: 'filtered';
+      /** Host in lower case, without a trailing dot; an IPv6 address without brackets. */
+      allows(host: string, port: number): Promise<boolean>;
+      /**
+       * Whether settings name this very host, not by a wildcard. Only then may it be an IP address or
+       * lead to this machine or an inner network. Absent: no host is named so.
+       */
+      named?(host: string, port: number): boolean;
+    }
   /** The machine's own. */
   | { readonly kind: 'open' };
 

@@ -1,31 +1,28 @@
 import { messageOf } from '../errors.js';
 import type { AgentSession, AskAnswer, AskRequest } from '../harness.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
-import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
-import { VERSION } from '../version.js';
+import { isRecord, own } from '../util/own.js';
 import { askHost } from './can-use-tool.js';
+import { REPORT_HANDLERS } from './control-reports.js';
+import { ControlError, type Handler, type Handling } from './control-request.js';
+import { SERVER_HANDLERS } from './control-servers.js';
+import { SESSION_HANDLERS } from './control-session.js';
+import { WORK_HANDLERS } from './control-work.js';
 import { elicitHost } from './elicitation.js';
-import { CONTRACT_VERSION } from './frames.js';
 import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.js';
-import { createHostChannel, type HostChannel } from './host-channel.js';
-import { initializeAnswer } from './initialize.js';
+import { createHostChannel } from './host-channel.js';
+import type { Message } from './inbound.js';
 import { createSdkServers, type SdkServers } from './sdk-servers.js';
-import type { Frame } from './wire.js';
 
-export interface ControlDeps {
-  write(frame: Frame): void;
-  /** What is told while `work` runs, kept back so that the answer can go first. */
-  collect(work: () => void): readonly Frame[];
-  session(): Promise<AgentSession> | undefined;
-  open(initialize: Readonly<Record<string, unknown>>): Promise<AgentSession>;
-  stillQueued(): readonly string[];
-}
+export type ControlDeps = Pick<
+  Handling,
+  'outlet' | 'queue' | 'spent' | 'session' | 'open' | 'interrupt' | 'onCancelled' | 'uuid'
+>;
 
 /** Both directions of the control channel. */
 export interface HostControl {
-  /** A line from the host that is no prompt. */
-  receive(message: Readonly<Record<string, unknown>>): void;
+  /** A message from the host that is no prompt. */
+  receive(message: Message): void;
   /** Puts an ask to the host's callback. */
   ask(request: AskRequest): Promise<AskAnswer>;
   /** Puts a server's question to the host's callback. Undefined: the host cannot answer. */
@@ -35,49 +32,65 @@ export interface HostControl {
   readonly sdkServers: SdkServers;
   /** The host says nothing any more: what waits for it is answered no. */
   close(): void;
+  /** Resolves when every request of the host that has come so far has its answer. */
+  answered(): Promise<void>;
 }
 
-/** What goes back: the payload, what stands beside it, and what is told after it. */
-interface Reply {
-  readonly response: Readonly<Record<string, unknown>>;
-  readonly beside?: Readonly<Record<string, unknown>>;
-  readonly then?: readonly Frame[];
-}
-
-interface Handling extends ControlDeps {
-  readonly channel: HostChannel;
-  readonly callbacks: RegisteredCallbacks;
-  readonly sdkServers: SdkServers;
-}
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  ...SESSION_HANDLERS,
+  ...SERVER_HANDLERS,
+  ...WORK_HANDLERS,
+  ...REPORT_HANDLERS,
+};
 
 /**
  * Answers every control request exactly once. Requests of both directions may be in flight at the
  * same time; nothing here waits for a turn.
  */
 export function createControl(deps: ControlDeps): HostControl {
-  const channel = createHostChannel(deps.write);
+  const channel = createHostChannel(deps.outlet.write);
   const callbacks = createHostCallbacks(channel);
   const sdkServers = createSdkServers(channel);
-  const handling: Handling = { ...deps, channel, callbacks, sdkServers };
+  const handling: Handling = { ...deps, channel, callbacks, sdkServers, sparesTasks: false };
+  const inFlight = new Map<Promise<void>, { id: unknown; controller: AbortController }>();
+  /** Questions that people are thinking about. */
+  let asking = 0;
+  const receiveRequest = (id: unknown, request: Message): void => {
+    const controller = new AbortController();
+    const answering = answer(handling, { id, request }, controller.signal);
+    inFlight.set(answering, { id, controller });
+    void answering.finally(() => inFlight.delete(answering));
+  };
+  const tellState = (session: AgentSession | undefined): void =>
+    session?.news({ type: 'state', state: asking > 0 ? 'requires_action' : 'running' });
   return {
     callbacks,
     sdkServers,
     close: () => channel.close(),
+    async answered() {
+      await Promise.all(inFlight.keys());
+    },
     receive(message) {
-      if (message.type === 'control_request' && isRecord(message.request)) {
-        void answer(handling, message.request_id, message.request);
+      if (message.type === 'control_request') {
+        receiveRequest(message.request_id, isRecord(message.request) ? message.request : {});
       } else if (message.type === 'control_response' && isRecord(message.response)) {
         channel.settle(message.response);
+      } else if (message.type === 'control_cancel_request') {
+        for (const { id, controller } of inFlight.values()) {
+          if (id === message.request_id) controller.abort(new Error('the host withdrew it'));
+        }
       }
       // Kinds of messages that we do not know are ignored: newer clients may send them.
     },
     async ask(request) {
       const session = await deps.session();
-      session?.news({ type: 'state', state: 'requires_action' });
+      asking++;
+      if (asking === 1) tellState(session);
       try {
         return await askHost(channel, request);
       } finally {
-        session?.news({ type: 'state', state: 'running' });
+        asking--;
+        if (asking === 0) tellState(session);
       }
     },
     // Not told as a state of the session: a server may ask while the session is still opening.
@@ -85,137 +98,31 @@ export function createControl(deps: ControlDeps): HostControl {
   };
 }
 
-class ControlError extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 async function answer(
   handling: Handling,
-  requestId: unknown,
-  request: Readonly<Record<string, unknown>>,
+  { id, request }: { readonly id: unknown; readonly request: Message },
+  signal: AbortSignal,
 ): Promise<void> {
-  const write = (response: Readonly<Record<string, unknown>>): void =>
-    handling.write({
+  const write = (response: Message): void =>
+    handling.outlet.write({
       type: 'control_response',
-      response: { ...response, request_id: requestId },
+      response: { ...response, request_id: id },
     });
   try {
-    const { response, beside, then } = await handle(handling, request);
+    const handler = own(HANDLERS, String(request.subtype));
+    if (handler === undefined) throw unsupported(request.subtype);
+    const { response, beside, then } = await handler(handling, request, signal);
     write({ subtype: 'success', response, ...beside });
-    for (const frame of then ?? []) handling.write(frame);
+    for (const frame of then ?? []) handling.outlet.write(frame);
   } catch (thrown) {
     const code = thrown instanceof ControlError ? { error_code: thrown.code } : {};
     write({ subtype: 'error', error: messageOf(thrown), ...code });
   }
 }
 
-async function handle(
-  handling: Handling,
-  request: Readonly<Record<string, unknown>>,
-): Promise<Reply> {
-  switch (request.subtype) {
-    case 'initialize': {
-      // Before anything is awaited: the first prompt may stand on the very next line.
-      handling.callbacks.register(request.hooks);
-      const manifests = handling.sdkServers.register(request);
-      const session = await handling.open(request);
-      return {
-        response: { ...initializeAnswer(session.info()), ...manifests },
-        beside: { pending_permission_requests: handling.channel.open('can_use_tool') },
-      };
-    }
-    case 'interrupt':
-      (await handling.session())?.interrupt();
-      return { response: { still_queued: handling.stillQueued() } };
-    case 'set_permission_mode':
-      return await setMode(handling, request.mode);
-    case 'set_model': {
-      const name =
-        typeof request.model === 'string' && request.model !== 'default'
-          ? request.model
-          : undefined;
-      return { response: { model: await (await handling.open({})).setModel(name, 'sdk') } };
-    }
-    case 'mcp_status':
-      return { response: { mcpServers: (await handling.session())?.mcp.status() ?? [] } };
-    case 'mcp_set_servers':
-    case 'mcp_reconnect':
-    case 'mcp_toggle':
-    case 'mcp_message':
-      return { response: await serverRequest(handling, request) };
-    case 'get_binary_version':
-      return { response: { version: CONTRACT_VERSION, portcullis_version: VERSION } };
-    case 'get_settings':
-      return { response: (await handling.open({})).inspect.settings() };
-    case 'list_permission_rules':
-      return { response: { state: (await handling.open({})).inspect.rules() } };
-    default:
-      throw new ControlError(
-        'unsupported_request',
-        `Unsupported control request subtype: ${String(request.subtype)}`,
-      );
-  }
-}
-
-async function serverRequest(
-  { open, sdkServers }: Handling,
-  request: Readonly<Record<string, unknown>>,
-): Promise<Reply['response']> {
-  const { subtype, serverName, enabled, servers, server_name: from, message } = request;
-  if (subtype === 'mcp_message') {
-    // Handed on at once: the session that listens may still be opening.
-    if (sdkServers.receive(String(from), message)) return {};
-    throw new ControlError('invalid_request', `Server not found: ${String(from)}`);
-  }
-  if (subtype === 'mcp_set_servers') {
-    if (!isRecord(servers)) throw new ControlError('invalid_request', 'servers is no object');
-    return { ...(await (await open({})).mcp.set(servers)) };
-  }
-  if (typeof serverName !== 'string') {
-    throw new ControlError('invalid_request', 'serverName is missing');
-  }
-  const { mcp } = await open({});
-  if (subtype === 'mcp_reconnect') await mcp.reconnect(serverName);
-  else {
-    if (typeof enabled !== 'boolean') {
-      throw new ControlError('invalid_request', 'enabled is neither true nor false');
-    }
-    await mcp.toggle(serverName, enabled);
-  }
-  return {};
-}
-
-async function setMode(handling: Handling, wanted: unknown): Promise<Reply> {
-  const mode = toMode(wanted);
-  const session = await handling.open({});
-  let refused: unknown;
-  const then = handling.collect(() => {
-    try {
-      session.setMode(mode);
-    } catch (thrown) {
-      refused = thrown;
-    }
-  });
-  if (refused === undefined) return { response: { mode }, then };
-  if (mode === 'bypassPermissions') {
-    throw new ControlError('bypass_not_launched', messageOf(refused));
-  }
-  throw refused;
-}
-
-function toMode(mode: unknown): PermissionMode {
-  const named = mode === 'manual' ? 'default' : mode;
-  const known = PERMISSION_MODES.find((candidate) => candidate === named);
-  if (known === undefined) {
-    const names = PERMISSION_MODES.join(', ');
-    throw new ControlError(
-      'invalid_mode',
-      `unknown permission mode ${JSON.stringify(mode)}; known are ${names}`,
-    );
-  }
-  return known;
+function unsupported(subtype: unknown): ControlError {
+  return new ControlError(
+    'unsupported_request',
+    `Unsupported control request subtype: ${String(subtype)}`,
+  );
 }

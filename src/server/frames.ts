@@ -13,6 +13,8 @@ export interface FrameOptions {
   readonly decisions: boolean;
   /** Emit the start and end of every hook, not only of those that run before the first prompt. */
   readonly hookEvents: boolean;
+  /** Whether what agents say is sent too, and not only what they do. Absent: it is not. */
+  readonly agentTexts?: () => boolean;
   uuid(): string;
 }
 
@@ -63,6 +65,8 @@ export function createFramer(
             session_id: options.sessionId(),
           },
         ];
+      case 'requesting':
+        return options.partialMessages ? [system('status', { status: 'requesting' })] : [];
       case 'block':
         // Without partial messages nothing leaves before the answer is whole, so nothing is ever taken back.
         if (!options.partialMessages) return [];
@@ -122,6 +126,7 @@ export function createFramer(
       case 'input':
         // What the runtime itself adds is for the model; hosts see what people said.
         if (event.message.meta === true) return [];
+        if (isInterruption(event.message)) return [userFrame(options, event.message, {})];
         return options.replayPrompts ? [userFrame(options, event.message, { isReplay: true })] : [];
       case 'child':
         return childFrames(event, options);
@@ -210,6 +215,7 @@ function newsFrames(
           content: event.text,
           level: event.level,
           ...(event.tag === undefined ? {} : { tag: event.tag }),
+          ...(event.tag === 'prompt_blocked' ? { prevent_continuation: true } : {}),
         }),
       ];
     case 'config_changed':
@@ -221,6 +227,8 @@ function newsFrames(
       ];
     case 'mode':
       return [system('status', { status: null, permissionMode: event.mode })];
+    case 'transcript':
+      return [{ type: 'transcript_mirror', filePath: event.path, entries: event.lines }];
     case 'writes_lost':
       return [system('session_writes_lost', { error_code: event.code, lost: event.lost })];
     case 'progress':
@@ -236,8 +244,17 @@ function newsFrames(
   }
 }
 
+/** What is there to be used besides tools, by name. */
+export interface InitNames {
+  readonly commands: readonly string[];
+  readonly skills: readonly string[];
+  readonly agents: readonly string[];
+}
+
+const NO_NAMES: InitNames = { commands: [], skills: [], agents: [] };
+
 /** Sent at the start of every turn. */
-export function initFrame(info: SessionInfo, uuid: string): Frame {
+export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO_NAMES): Frame {
   return {
     type: 'system',
     subtype: 'init',
@@ -247,14 +264,14 @@ export function initFrame(info: SessionInfo, uuid: string): Frame {
     mcp_servers: info.mcpServers,
     model: info.model,
     permissionMode: info.mode,
-    slash_commands: [],
+    slash_commands: names.commands,
     apiKeySource: info.keySource,
     // Clients read this as the version of the contract that we speak; ours stands beside it.
     claude_code_version: CONTRACT_VERSION,
     portcullis_version: VERSION,
     output_style: 'default',
-    agents: [],
-    skills: [],
+    agents: names.agents,
+    skills: names.skills,
     plugins: [],
     capabilities: CAPABILITIES,
     additional_directories: info.additionalDirectories,
@@ -266,12 +283,24 @@ export function initFrame(info: SessionInfo, uuid: string): Frame {
 /** What this runtime does beyond the plain contract. */
 export const CAPABILITIES: readonly string[] = [
   'interrupt_receipt_v1',
+  'interrupt_cancel_queued_v1',
+  'msg_lifecycle_v1',
+  'mcp_read_resource_v1',
+  'mcp_call_check_permissions_v1',
   'sdk_mcp_manifests',
   'sdk_mcp_tools_list_changed',
 ];
 
 /** The contract version whose frames we speak. */
 export const CONTRACT_VERSION = '2.1.325';
+
+/** What the runtime leaves in the conversation where it was interrupted; hosts look for it. */
+function isInterruption({ content }: Extract<LoopEvent, { type: 'input' }>['message']): boolean {
+  const [only, ...others] = content;
+  return (
+    others.length === 0 && only?.type === 'text' && only.text.startsWith('[Request interrupted by')
+  );
+}
 
 function userFrame(
   options: FrameOptions,

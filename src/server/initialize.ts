@@ -1,19 +1,62 @@
-import type { SessionInfo } from '../harness.js';
-import { CAPABILITIES, CONTRACT_VERSION } from './frames.js';
+import type { AgentSession } from '../harness.js';
+import { CAPABILITIES, CONTRACT_VERSION, type InitNames } from './frames.js';
+
+/** Styles that a session can answer in. */
+export const OUTPUT_STYLES: readonly string[] = ['default'];
+
+type Command = Awaited<ReturnType<AgentSession['requests']['commands']>>[number];
+
+/** A command as hosts list it. */
+export function commandRow({ name, description, argumentHint, builtin }: Command) {
+  return { name, description, argumentHint, ...(builtin === true ? { builtin } : {}) };
+}
 
 /** What a host is told when it initialises a session, and each time it does so again. */
-export function initializeAnswer(info: SessionInfo): Readonly<Record<string, unknown>> {
+export async function initializeAnswer(
+  session: AgentSession,
+): Promise<Readonly<Record<string, unknown>>> {
+  const info = session.info();
+  const [commands, agents] = await Promise.all([
+    session.requests.commands(),
+    session.requests.agents(),
+  ]);
   return {
-    commands: [],
-    agents: [],
+    commands: commands.map(commandRow),
+    agents: agents.map(({ name, description, model }) => ({
+      name,
+      description,
+      ...(model === undefined ? {} : { model }),
+    })),
     models: info.models,
-    account: { apiKeySource: info.keySource, apiProvider: info.provider },
-    output_style: 'default',
-    available_output_styles: ['default'],
+    account: { apiKeySource: info.keySource, apiProvider: providerName(info.provider) },
+    output_style: OUTPUT_STYLES[0],
+    available_output_styles: OUTPUT_STYLES,
     claude_code_version: CONTRACT_VERSION,
     current_permission_mode: info.mode,
     capabilities: CAPABILITIES,
     hook_on_failure_supported: true,
     hooks_applied: true,
   };
+}
+
+/** Hosts know the provider of the first models under a name of its own. */
+function providerName(provider: string): string {
+  return provider === 'anthropic' ? 'firstParty' : provider;
+}
+
+/** What can be used besides tools: as rows, and by name. */
+export async function initNames(
+  session: AgentSession,
+): Promise<{ readonly rows: readonly ReturnType<typeof commandRow>[]; readonly names: InitNames }> {
+  const [commands, skills, agents] = await Promise.all([
+    session.requests.commands(),
+    session.requests.skills(),
+    session.requests.agents(),
+  ]);
+  const names = {
+    commands: commands.map(({ name }) => name),
+    skills,
+    agents: agents.map(({ name }) => name),
+  };
+  return { rows: commands.map(commandRow), names };
 }

@@ -64,7 +64,7 @@ function ending(run: RunResult): Record<string, unknown> {
     case 'hook_stopped':
       return { ...success('', stopReason, 'hook_stopped'), stop_message: reason.message };
     case 'stop_prevented':
-      return { ...success('', stopReason, 'stop_hook_prevented'), stop_message: reason.message };
+      return { ...success(text, stopReason, 'stop_hook_prevented'), stop_message: reason.message };
     case 'prompt_blocked':
       return { ...success(reason.message, null, 'prompt_blocked'), stop_message: reason.message };
     case 'tool_deferred': {

@@ -1,43 +1,27 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import type {
-  AgentSession,
-  Asker,
-  HostCallbacks,
-  InputMessage,
-  LoopEvent,
-  RunResult,
-  SdkBridge,
-  SessionNews,
-} from '../harness.js';
-import type { AskElicitation } from '../protocol/elicitation.js';
-import { LineSplitter, parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { createControl, type HostControl } from './control.js';
-import { initFrame } from './frames.js';
-import { resultFrame } from './result.js';
+import type { AgentSession, LoopEvent, RunResult, SessionNews } from '../harness.js';
+import { createControl } from './control.js';
+import type { Host } from './host.js';
+import { type Inbound, type Message, readInbound } from './inbound.js';
+import { createOutlet, type Sink } from './outlet.js';
+import { createPromptQueue } from './prompt-queue.js';
+import { createSpent } from './spent.js';
+import { createTurns } from './turns.js';
 import { readUserMessage } from './user-message.js';
 import type { Frame } from './wire.js';
 
 export interface StreamServerDeps {
-  readonly input: AsyncIterable<string>;
-  /** Opens the session; called once the host's first line is there, so that `initialize` can shape it. */
-  open(initialize: Readonly<Record<string, unknown>>, host: Host): Promise<AgentSession>;
+  readonly input: Inbound;
+  /** Opens the session; called once the host's first message is there, so that `initialize` can shape it. */
+  open(initialize: Message, host: Host): Promise<AgentSession>;
   /** What a session tells, as frames. */
   frames(event: LoopEvent | SessionNews): readonly Frame[];
-  write(frame: Frame): void;
+  readonly write: Sink;
   uuid(): string;
-}
-
-/** The other end of the wire, as a session sees it. */
-export interface Host {
-  readonly asker: Asker;
-  readonly callbacks: HostCallbacks;
-  readonly elicit: AskElicitation;
-  /** The way to servers in the host's process. */
-  mcpBridge(server: string): SdkBridge;
-  /** Those of them that it named when it initialised, as entries. */
-  mcpEntries(): Readonly<Record<string, unknown>>;
-  emit(event: LoopEvent | SessionNews): void;
+  /** Prompts wait until the host has initialised the session. */
+  readonly awaitsInitialize?: boolean;
+  /** Ends everything: the running turn is interrupted, what waits is dropped. */
+  readonly signal?: AbortSignal;
 }
 
 export interface StreamServerResult {
@@ -47,158 +31,109 @@ export interface StreamServerResult {
 }
 
 /**
- * One session spoken over JSON lines, both ways. Input that ends means "no more prompts", not
- * "stop": running and queued turns are finished first.
+ * One session spoken over messages, both ways. Input that ends means "no more prompts", not "stop":
+ * running and queued turns are finished first.
  */
 export async function serveStream(deps: StreamServerDeps): Promise<StreamServerResult> {
-  const queue: InputMessage[] = [];
+  const queue = createPromptQueue();
+  const outlet = createOutlet(deps.write);
+  const over = new AbortController();
   let wake: () => void = () => undefined;
   let ended = false;
   let inputError: PortcullisError | undefined;
   let session: Promise<AgentSession> | undefined;
-  const { write, collect } = createOutlet(deps.write);
-  const emit = (event: LoopEvent | SessionNews): void => {
-    for (const frame of deps.frames(event)) write(frame);
-  };
-  const host: HostControl = createControl({
-    write,
-    collect,
-    session: () => session,
-    open: (initialize) => open(initialize),
-    stillQueued: () => queue.map((message) => message.uuid),
-  });
-  const open = (initialize: Readonly<Record<string, unknown>>): Promise<AgentSession> => {
+  const spent = createSpent();
+  const turns = createTurns({ ...deps, outlet, queue, spent, onWorkEnded: () => wake() });
+  const open = (initialize: Message): Promise<AgentSession> => {
     if (session === undefined) {
       session = deps.open(initialize, {
-        asker: host.ask,
-        callbacks: host.callbacks,
-        elicit: host.elicit,
-        mcpBridge: host.sdkServers.bridge,
-        mcpEntries: host.sdkServers.entries,
-        emit,
+        asker: control.ask,
+        callbacks: control.callbacks,
+        elicit: control.elicit,
+        mcpBridge: control.sdkServers.bridge,
+        mcpEntries: control.sdkServers.entries,
+        emit: turns.emit,
+        ready: outlet.ready,
       });
       // A refused start ends the program at once, also while the host keeps its side open.
       session.catch(() => wake());
     }
     return session;
   };
+  const control = createControl({
+    outlet,
+    queue,
+    spent,
+    session: () => session,
+    open,
+    interrupt: turns.interrupt,
+    onCancelled: turns.cancelled,
+    uuid: deps.uuid,
+  });
+  const stop = (): void => {
+    queue.takeAll();
+    over.abort();
+    void session?.then(
+      (opened) => turns.interrupt(opened),
+      () => undefined,
+    );
+    wake();
+  };
+  if (deps.signal?.aborted === true) stop();
+  deps.signal?.addEventListener('abort', stop, { once: true });
 
-  const reading = readLines(deps.input, (line) => {
-    const parsed = parseJson(line);
-    if (!parsed.ok || !isRecord(parsed.value)) {
-      throw new PortcullisError(
-        'usage',
-        `a line on standard input is not a JSON object: ${line.slice(0, 200)}`,
-      );
-    }
-    const message = parsed.value;
-    if (message.type === 'user') {
-      queue.push(readUserMessage(message, deps.uuid));
+  const inputDone = readInbound(
+    deps.input,
+    (message) => {
+      if (message.type !== 'user') return control.receive(message);
+      const prompt = readUserMessage(message, deps.uuid);
+      queue.push(prompt);
+      turns.queued(prompt);
       wake();
-    } else {
-      host.receive(message);
-    }
-  }).then(
-    () => undefined,
-    (thrown) => {
+    },
+    over.signal,
+  )
+    .catch((thrown: unknown) => {
       inputError =
         thrown instanceof PortcullisError ? thrown : new PortcullisError('io', messageOf(thrown));
-    },
-  );
-  const inputDone = reading.finally(() => {
-    ended = true;
-    host.close();
-    wake();
-  });
+    })
+    .finally(() => {
+      ended = true;
+      control.close();
+      wake();
+    });
 
   let lastRun: RunResult | undefined;
-  for (;;) {
-    const background = (await settled(session))?.takeBackgroundInput() ?? [];
-    const prompts = [...background, ...queue.splice(0)];
-    if (prompts.length > 0) {
-      lastRun = await runTurn(deps, await open({}), { prompts, queue });
-      continue;
-    }
-    if (inputError !== undefined) break;
-    const opened = await settled(session);
-    // A line may have arrived during the wait above, when nobody could be woken.
-    if (queue.length > 0) continue;
-    if (ended && !(await opened?.waitForBackground())) break;
-    if (ended) continue;
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-      opened?.onBackgroundInput(resolve);
-    });
-  }
-  await inputDone;
-  await (await settled(session))?.close();
-  return { lastRun, inputError };
-}
-
-/** Lets frames out in order, or keeps them back for a moment. */
-function createOutlet(write: (frame: Frame) => void): {
-  write(frame: Frame): void;
-  collect(work: () => void): readonly Frame[];
-} {
-  let held: Frame[] | undefined;
-  return {
-    write(frame) {
-      if (held === undefined) write(frame);
-      else held.push(frame);
-    },
-    collect(work) {
-      const kept: Frame[] = [];
-      held = kept;
-      try {
-        work();
-      } finally {
-        held = undefined;
+  try {
+    while (!over.signal.aborted) {
+      const background = (await session)?.takeBackgroundInput() ?? [];
+      const mayOpen = session !== undefined || ended || deps.awaitsInitialize !== true;
+      if (background.length > 0 || (queue.size > 0 && mayOpen)) {
+        const opened = await open({});
+        await outlet.ready();
+        lastRun = await turns.take(opened, background);
+        continue;
       }
-      return kept;
-    },
-  };
-}
-
-/** The session if it was opened; a failed start has been reported where it was awaited. */
-async function settled(
-  session: Promise<AgentSession> | undefined,
-): Promise<AgentSession | undefined> {
-  return session === undefined ? undefined : await session;
-}
-
-async function runTurn(
-  deps: StreamServerDeps,
-  session: AgentSession,
-  turn: { prompts: readonly InputMessage[]; queue: InputMessage[] },
-): Promise<RunResult> {
-  session.news({ type: 'state', state: 'running' });
-  deps.write(initFrame(session.info(), deps.uuid()));
-  for (const prompts of await before(session)) {
-    deps.write(resultFrame(await session.run(prompts), session.id, deps.uuid()));
+      if (inputError !== undefined) break;
+      const opened = await session;
+      // A message may have arrived during the wait above, when nobody could be woken.
+      if (queue.size > 0 && (mayOpen || ended || session !== undefined)) continue;
+      if (opened !== undefined) turns.rest(opened);
+      if (ended && !(await opened?.waitForBackground())) break;
+      if (ended) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        opened?.onBackgroundInput(resolve);
+      });
+    }
+    // Unreadable input has ended by itself; a session that was stopped does not wait for its end.
+    await inputDone;
+    await (await session)?.close();
+    return { lastRun, inputError };
+  } finally {
+    over.abort();
+    deps.signal?.removeEventListener('abort', stop);
+    control.close();
+    await control.answered();
   }
-  const run = await session.run(turn.prompts, { takeInput: () => turn.queue.splice(0) });
-  deps.write({
-    ...resultFrame(run, session.id, deps.uuid()),
-    ...(turn.queue.length === 0 ? {} : { queued_turn_count: turn.queue.length }),
-  });
-  session.news({ type: 'state', state: 'idle' });
-  return run;
-}
-
-const begun = new WeakSet<AgentSession>();
-
-/** What a session wants to run before its first prompt, once. */
-async function before(session: AgentSession): Promise<Awaited<ReturnType<AgentSession['begin']>>> {
-  if (begun.has(session)) return [];
-  begun.add(session);
-  return await session.begin();
-}
-
-async function readLines(
-  input: AsyncIterable<string>,
-  onLine: (line: string) => void,
-): Promise<void> {
-  const splitter = new LineSplitter();
-  for await (const chunk of input) for (const line of splitter.push(chunk)) onLine(line);
-  for (const line of splitter.end()) onLine(line);
 }

@@ -10,6 +10,8 @@ type TaskNews = Extract<
 interface FrameFacts {
   readonly sessionId: () => string;
   uuid(): string;
+  /** Whether all that agents say is sent. */
+  readonly agentTexts?: (() => boolean) | undefined;
 }
 
 /** What an agent says and does, under the call that started it. Its words are its starter's business. */
@@ -20,12 +22,13 @@ export function childFrames({ agent, event }: ChildEvent, options: FrameFacts): 
     subagent_type: agent.type,
     session_id: options.sessionId(),
   };
+  const forwards = options.agentTexts?.() === true;
   switch (event.type) {
     case 'answer': {
       const { answer } = event;
       return answer.message.content.flatMap((block, index) => {
         // Hosts would take the words of an agent that is waited for as the answer to their prompt.
-        if (block.type !== 'tool_use' && !agent.background) return [];
+        if (block.type !== 'tool_use' && !agent.background && !forwards) return [];
         const message = {
           id: answer.id,
           type: 'message',

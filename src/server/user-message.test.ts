@@ -6,14 +6,13 @@ const read = (content: unknown) =>
 
 describe('a prompt from a host', () => {
   it('is text or blocks, with the id that the host gave it', () => {
-    expect(read('hi')).toEqual({ uuid: 'new', content: [{ type: 'text', text: 'hi' }] });
+    expect(read('hi').message).toEqual({ uuid: 'new', content: [{ type: 'text', text: 'hi' }] });
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } };
-    expect(read([{ type: 'text', text: 'a' }, { type: 'text', text: '' }, image]).content).toEqual([
-      { type: 'text', text: 'a' },
-      image,
-    ]);
+    expect(
+      read([{ type: 'text', text: 'a' }, { type: 'text', text: '' }, image]).message.content,
+    ).toEqual([{ type: 'text', text: 'a' }, image]);
     const own = readUserMessage({ uuid: 'host', message: { content: 'x' } }, () => 'new');
-    expect(own.uuid).toBe('host');
+    expect(own).toMatchObject({ message: { uuid: 'host' }, named: true, priority: 'next' });
   });
 
   it.each([

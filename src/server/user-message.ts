@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
-import type { InputMessage, UserBlock } from '../harness.js';
+import type { UserBlock } from '../harness.js';
 import { isRecord } from '../util/own.js';
+import type { QueuedPrompt } from './prompt-queue.js';
 
 /**
  * A prompt as a host sends it. Throws on what is not one: a block that is broken, or of a kind that
@@ -9,11 +10,14 @@ import { isRecord } from '../util/own.js';
 export function readUserMessage(
   message: Readonly<Record<string, unknown>>,
   uuid: () => string,
-): InputMessage {
+): QueuedPrompt {
   const content = isRecord(message.message) ? message.message.content : undefined;
+  const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
+  const { priority } = message;
   return {
-    uuid: typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : uuid(),
-    content: readContent(content),
+    message: { uuid: id ?? uuid(), content: readContent(content) },
+    named: id !== undefined,
+    priority: priority === 'now' || priority === 'later' ? priority : 'next',
   };
 }
 

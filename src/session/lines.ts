@@ -17,7 +17,7 @@ export function parseLine(line: string): ParsedLine {
   const text = withoutPadding(line);
   if (text === '') return { kind: 'blank' };
   const value = parseTolerant(text) ?? parseTolerant(afterTornStart(text));
-  return value === undefined ? { kind: 'damaged' } : classify(value);
+  return value === undefined ? { kind: 'damaged' } : classifyLine(value);
 }
 
 /** Gathers lines into a session: first of equal uuids wins, last of equal facts wins. */
@@ -111,7 +111,8 @@ function afterTornStart(text: string): string | undefined {
   return start > 0 ? text.slice(start) : undefined;
 }
 
-function classify(value: Record<string, unknown>): ParsedLine {
+/** What a line that is parsed already turns out to be. */
+export function classifyLine(value: Readonly<Record<string, unknown>>): ParsedLine {
   if (isMetaLine(value)) return { kind: 'meta', line: value };
   if (typeof value.uuid !== 'string') return { kind: 'foreign' };
   const parentUuid = typeof value.parentUuid === 'string' ? value.parentUuid : null;

@@ -1,6 +1,7 @@
 import type { Clock } from '../env/clock.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { VERSION } from '../version.js';
+import { mirrored } from './mirror.js';
 import { type History, openHistory, type SessionStart } from './open.js';
 import { openStore } from './open-store.js';
 import { createRecorder, type Recorder } from './recorder.js';
@@ -20,6 +21,10 @@ export interface SessionLogOptions {
   readonly gitBranch: string | undefined;
   readonly workspace: { readonly cwd: string };
   readonly clock: Clock;
+  /** The host keeps a copy: every line is told to it. */
+  readonly mirror?: boolean;
+  /** Takes the place of files. */
+  readonly store?: SessionStore | undefined;
   emit(news: SessionNews): void;
 }
 
@@ -32,7 +37,8 @@ export interface SessionLog {
 /** The transcript of a session: what was said before, and where it goes on. */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
   const { clock, workspace, gitBranch } = options;
-  const store = openStore({ ...options, uuid: clock.uuid });
+  const own = options.store ?? openStore({ ...options, uuid: clock.uuid });
+  const store = options.mirror === true ? mirrored(own, options.emit) : own;
   const history = await openHistory(store, options.start, { fork: options.fork, clock });
   const recorder = createRecorder({
     store,

@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { isRecord } from '../util/own.js';
+import { maySurelyHold, redactSureDeep } from '../util/redact.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
 export const MAX_INLINE_PAYLOAD = 256 * 1024;
@@ -14,14 +15,24 @@ export interface PayloadRef {
 }
 
 /**
- * The line as compact JSON. Where the structured output is too long it is handed to `spill`, which
+ * The line as compact JSON, without what is surely a secret. Where the structured output is too long it is handed to `spill`, which
  * stores it and returns the reference, or undefined when that failed: then it stays in the line.
  */
 export function serialiseLine(
   line: TranscriptEntry | MetaLine,
   spill: (json: string) => PayloadRef | undefined,
 ): string {
-  const whole = toJson(line);
+  const json = toJson(line);
+  if (json === undefined || !maySurelyHold(json)) return placed(line, json, spill);
+  const clean = redactSureDeep(line) as typeof line;
+  return placed(clean, clean === line ? json : toJson(clean), spill);
+}
+
+function placed(
+  line: TranscriptEntry | MetaLine,
+  whole: string | undefined,
+  spill: (json: string) => PayloadRef | undefined,
+): string {
   const payload = line.type === 'user' ? line.toolUseResult : undefined;
   if (whole !== undefined && (payload === undefined || whole.length <= MAX_INLINE_PAYLOAD)) {
     return whole;

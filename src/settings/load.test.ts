@@ -542,20 +542,15 @@ describe('what this version cannot enforce', () => {
     [{ permissions: { blockReadsOutsideWorkingDirectories: true } }, 'fatal'],
     [{ permissions: { blockReadsOutsideWorkingDirectories: false } }, undefined],
     [{ availableModels: ['x'] }, 'fatal'],
-    [{ sandbox: { enabled: true } }, 'fatal'],
-    [{ sandbox: { enabled: true, failIfUnavailable: false } }, 'warning'],
-    [{ sandbox: { enabled: false, failIfUnavailable: true } }, undefined],
+    [{ sandbox: { credentials: { awsPairs: [{}] } } }, 'fatal'],
+    // Whether there is a sandbox is found out at the start of a session.
+    [{ sandbox: { enabled: true } }, undefined],
     [{ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, undefined],
   ])('%j', async (content, severity) => {
     const { problems } = await load({}, { flag: JSON.stringify(content) });
     expect(problems.map((problem) => problem.severity)).toEqual(
       severity === undefined ? [] : [severity],
     );
-  });
-
-  it('warns of a missing sandbox where a file alone asks for it', async () => {
-    const { problems } = await load({ '.claude/settings.json': '{"sandbox": {"enabled": true}}' });
-    expect(problems).toMatchObject([{ severity: 'warning' }]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
+import { withoutFileGrants } from './file-grants.js';
 import { refuseBroken } from './refuse.js';
 import { type StartedTrust, startTrust, type TrustStart } from './trust-start.js';
 import type { EffectiveSettings, SettingsFile } from './types.js';
@@ -10,6 +11,8 @@ export interface OpenSettingsOptions
   extends Omit<LoadSettingsOptions, 'fs' | 'trustProject'>,
     Omit<TrustStart, 'fs' | 'sources' | 'warn'> {
   readonly fs: FileSystem;
+  /** What files grant does not count; see `withoutFileGrants`. */
+  readonly ignoreFileGrants?: boolean;
   emit(news: SessionNews): void;
 }
 
@@ -26,8 +29,9 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   const { fs, emit } = options;
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
   const trust = await startTrust({ ...options, warn });
+  let given: { readonly flagSettings?: string } = {};
   const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
-    loadSettings({ ...options, trustProject, ...(kept === undefined ? {} : { kept }) });
+    loadSettings({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
   const { settings, problems } = await load(trust.now);
   // What waits for trust has been told, in one line.
   const told = problems.filter(({ severity }) => severity !== 'note');
@@ -40,6 +44,13 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
         fs,
         emit,
         load: async (kept) => load(await trust.inForce(), kept),
+        async loadWith(flag) {
+          const trustProject = await trust.inForce();
+          return await loadSettings({ ...options, flagSettings: flag, trustProject });
+        },
+        keepFlag(flag) {
+          given = { flagSettings: flag };
+        },
         ...how,
       }),
   };

@@ -17,26 +17,7 @@ export function unavailableProblems(merged: Merged): readonly ConfigProblem[] {
       remedy: 'Remove it, or do without this version.',
     });
   }
-  return [...problems, ...sandboxProblem(merged), ...strictElsewhere(merged)];
-}
-
-function sandboxProblem(merged: Merged): readonly ConfigProblem[] {
-  const [enabled] = inForce(merged, 'sandbox.enabled');
-  if (enabled?.value !== true) return [];
-  const [needed] = inForce(merged, 'sandbox.failIfUnavailable');
-  // A host that asks for a sandbox relies on it unless it says that it does not.
-  const required = needed?.value ?? enabled.source === 'cli';
-  return [
-    {
-      severity: required === true ? 'fatal' : 'warning',
-      ...placeOf(enabled.owner, enabled.way),
-      message: 'there is no sandbox in this version; commands would run without one.',
-      remedy:
-        required === true
-          ? 'Remove sandbox.enabled, or set sandbox.failIfUnavailable to false.'
-          : 'Set sandbox.failIfUnavailable to true to refuse instead.',
-    },
-  ];
+  return [...problems, ...strictElsewhere(merged)];
 }
 
 function strictElsewhere(merged: Merged): readonly ConfigProblem[] {

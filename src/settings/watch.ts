@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { isRecord } from '../util/own.js';
 import type { LoadedSettings } from './load.js';
 import { fatalOf, withStrictness } from './refuse.js';
 import { changedPlaces } from './stamps.js';
@@ -17,12 +18,21 @@ export interface LiveSettings {
   current(): EffectiveSettings;
   /** Between turns: looks whether files changed, and takes over what they say now. */
   refresh(): Promise<void>;
+  /**
+   * Other settings of the command line, for the rest of the session: each key takes the place of the
+   * one before, null takes it away. Whole or not at all; a text: why not at all.
+   */
+  give(changes: Readonly<Record<string, unknown>>): Promise<string | undefined>;
 }
 
 export interface LiveSettingsDeps {
   readonly fs: Pick<FileSystem, 'stat'>;
   /** With `kept`: what these files held instead of what the files of users and projects hold now. */
   load(kept?: readonly SettingsFile[]): Promise<LoadedSettings>;
+  /** The same with this in place of what the command line said. Absent: that cannot be changed. */
+  loadWith?(flag: string): Promise<LoadedSettings>;
+  /** It holds for every later `load`. */
+  keepFlag?(flag: string): void;
   /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
   apply(settings: EffectiveSettings): readonly ConfigProblem[];
   /** A reason not to take over a change, for hooks that guard the settings. */
@@ -70,17 +80,46 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     }
   };
 
+  const give = async (changes: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
+    if (deps.loadWith === undefined) return 'the settings of this session cannot be changed';
+    const before = current.files.find(({ source }) => source === 'cli')?.content;
+    const wanted = Object.entries({ ...(isRecord(before) ? before : {}), ...changes });
+    const flag = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
+    const loaded = await deps.loadWith(flag);
+    // fail-closed: whoever gave them is there to correct them, so nothing of it is passed over.
+    const wrong = loaded.problems.filter(
+      ({ severity, source }) => severity === 'fatal' || (source === 'cli' && severity !== 'note'),
+    );
+    const refused = wrong.length > 0 ? wrong : fatalOf(deps.apply(loaded.settings));
+    if (refused.length > 0) return refused.map(describeProblem).join('\n');
+    deps.keepFlag?.(flag);
+    current = loaded.settings;
+    looked = loaded.settings.places;
+    broken = [];
+    return undefined;
+  };
+
+  /** One change after the other: a file that changes meanwhile must not undo what was given. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = turn.then(work);
+    turn = next.catch(() => undefined);
+    return next;
+  };
+
   return {
     current: () => current,
-    async refresh() {
-      try {
-        const changed = await changedPlaces(deps.fs, looked);
-        if (changed.length > 0) await takeOver(changed);
-        else if (broken.length > 0) keepOld(broken);
-      } catch (thrown) {
-        keepOld([messageOf(thrown)]);
-      }
-    },
+    give: (changes) => inTurn(() => give(changes)),
+    refresh: () =>
+      inTurn(async () => {
+        try {
+          const changed = await changedPlaces(deps.fs, looked);
+          if (changed.length > 0) await takeOver(changed);
+          else if (broken.length > 0) keepOld(broken);
+        } catch (thrown) {
+          keepOld([messageOf(thrown)]);
+        }
+      }),
   };
 }
 

@@ -37,10 +37,16 @@ export interface TempProject {
 }
 
 export function makeTempProject(
-  options: { files?: ProjectFiles; home?: ProjectFiles; git?: boolean } = {},
+  options: {
+    files?: ProjectFiles;
+    home?: ProjectFiles;
+    git?: boolean;
+    /** Where it goes. Absent: where temporary files go, which is a private place inside a sandbox. */
+    under?: string;
+  } = {},
 ): TempProject {
   // Resolved, because what runs inside reports the real path.
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'portcullis-')));
+  const root = realpathSync(mkdtempSync(path.join(options.under ?? tmpdir(), 'portcullis-')));
   const directory = path.join(root, 'project');
   const home = path.join(root, 'home');
   mkdirSync(directory);

@@ -15,6 +15,8 @@ export interface InvokeDeps {
   /** Nobody is asked about its calls. */
   readonly unattended?: boolean;
   contextFor(call: ToolUseBlock, signal: AbortSignal): ToolContext;
+  /** What the model should know about a tool that it does not have and others do. */
+  elsewhere?(name: string): string | undefined;
   /** Told of every verdict, for receipts and the result's list of denials. */
   onVerdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
   /** Told of a call whose input was broken or invalid; returns a note to add, e.g. about a kept draft. */

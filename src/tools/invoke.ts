@@ -14,7 +14,10 @@ import type { AnyTool, ToolOutput } from './tool.js';
 export function createInvoke(deps: InvokeDeps): Invoke {
   return async (call, malformed, signal) => {
     const tool = deps.pool.resolve(call.name);
-    if (tool === undefined) return failure(deps, call, unknownTool(deps.pool, call.name));
+    if (tool === undefined) {
+      const why = deps.elsewhere?.(call.name) ?? unknownTool(deps.pool, call.name);
+      return failure(deps, call, why);
+    }
     try {
       const input = tool.fromModel?.(call.input) ?? call.input;
       const problem = await inputProblem(deps, { call, tool, malformed, input }, signal);

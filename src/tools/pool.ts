@@ -54,6 +54,8 @@ export interface Loaded {
 export interface ToolSelection {
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
+  /** Besides `deny`: also tools that come later. */
+  readonly isHidden?: ToolMatcher | undefined;
 }
 
 /** Whether the model is told the name alone. */
@@ -271,12 +273,13 @@ function poolOver(registries: readonly Registry[], { isIn, isBanned, from }: Poo
     add: (more, { defer } = {}) =>
       registries.at(-1)?.add(more, defer) ?? { added: [], problems: [] },
     load: (wanted) => loadInto(sent, wanted, known.resolve),
-    view({ allow, deny }) {
+    view({ allow, deny, isHidden }) {
       const allowed = allow === undefined ? undefined : createToolMatcher(allow);
       const denied = deny === undefined ? undefined : createToolMatcher(deny);
       const chosen = (tool: AnyTool): boolean => {
         if (!isIn(tool)) return false;
         const names = namesOf(tool);
+        if (isHidden?.(names) === true) return false;
         return denied?.(names) !== true && allowed?.(names) !== false;
       };
       const own = createRegistry(isBanned, registries);

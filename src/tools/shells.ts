@@ -1,6 +1,11 @@
 import type { Clock } from '../env/clock.js';
 import { join } from '../env/paths.js';
-import type { ProcessResult, ProcessSupervisor, RunningProcess } from '../env/process.js';
+import type {
+  ChildOwner,
+  ProcessResult,
+  ProcessSupervisor,
+  RunningProcess,
+} from '../env/process.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
@@ -38,6 +43,7 @@ export interface StartShellRequest {
   readonly timeoutMs?: number;
   readonly agentId?: string;
   readonly toolUseId?: string;
+  readonly owner?: ChildOwner;
 }
 
 export interface NewOutput {
@@ -148,20 +154,25 @@ async function startEntry(
       maxSpillBytes: MAX_OUTPUT_BYTES,
       maxTotalBytes: MAX_OUTPUT_BYTES,
       onOutput: (chunk) => unread.push(chunk),
+      ...(request.owner !== undefined && { owner: request.owner }),
     });
   let running = start('bash');
   // Without a process there is nothing to wait for but the reason; no bash is the one with a way out.
-  if (running.pid === undefined) {
+  if ((await pidOf(running)) === undefined) {
     const { startErrorKind } = await running.result;
     if (startErrorKind === 'program-missing') running = start('sh');
   }
-  if (running.pid === undefined) {
+  if ((await pidOf(running)) === undefined) {
     const { startError } = await running.result;
     return err(startError ?? 'The command could not be started.');
   }
   return ok(
     makeEntry({ running, unread, timeoutMs, shell: initialShell(deps, request, id, outputFile) }),
   );
+}
+
+async function pidOf({ started, pid }: RunningProcess): Promise<number | undefined> {
+  return started === undefined ? pid : await started;
 }
 
 function initialShell(
@@ -231,7 +242,8 @@ function outcomeOf(
     return { status: 'killed', exitCode, signal, note: 'ended for writing more than 64 MiB' };
   }
   if (circumstances.asked || result.aborted) return { status: 'killed', exitCode, signal };
-  return { status: exitCode === 0 ? 'completed' : 'failed', exitCode, signal };
+  const note = result.fenced === undefined ? {} : { note: result.fenced };
+  return { status: exitCode === 0 ? 'completed' : 'failed', exitCode, signal, ...note };
 }
 
 /** Output since the last look. Keeps the latest part when there is too much. */

@@ -5,6 +5,7 @@ export interface TaskChange {
   readonly subject?: string | undefined;
   readonly description?: string | undefined;
   readonly activeForm?: string | undefined;
+  /** Empty: nobody's any more. */
   readonly owner?: string | undefined;
   readonly status?: TaskStatus | 'deleted' | undefined;
   readonly addBlocks?: readonly string[] | undefined;
@@ -74,7 +75,7 @@ function withFields(task: Task, change: TaskChange): { changed: Task; fields: Se
   const fields = new Set<string>();
   const values: Record<string, unknown> = {};
   for (const field of PLAIN_FIELDS) {
-    if (change[field] === undefined || change[field] === task[field]) continue;
+    if (change[field] === undefined || change[field] === (task[field] ?? '')) continue;
     fields.add(field);
     values[field] = change[field];
   }
@@ -85,7 +86,10 @@ function withFields(task: Task, change: TaskChange): { changed: Task; fields: Se
       Object.entries(merged).filter(([, value]) => value !== null),
     );
   }
-  return { changed: { ...task, ...values }, fields };
+  const { owner, ...rest } = { ...task, ...values };
+  // Nobody's is not the same as somebody's without a name.
+  const changed: Task = owner === undefined || owner === '' ? rest : { ...rest, owner };
+  return { changed, fields };
 }
 
 /** Both sides of "blocker blocks blocked"; the same array when it was there already. */

@@ -15,16 +15,32 @@ export type NewTask = Pick<Task, 'subject' | 'description'> &
 export interface TaskStore {
   create(listId: string, task: NewTask): Promise<Result<Task, string>>;
   list(listId: string): Promise<Result<readonly Task[], string>>;
-  update(listId: string, id: string, change: TaskChange): Promise<Result<TaskChanged, string>>;
+  /** `review` sees the list as it is at that very moment, and may want another change or none. */
+  update(
+    listId: string,
+    id: string,
+    change: TaskChange,
+    review?: TaskReview,
+  ): Promise<Result<TaskChanged, string>>;
 }
+
+/** What becomes of a change, by the list that it is made to. An error: it is not made. */
+export type TaskReview = (list: TaskList, change: TaskChange) => Result<TaskChange, string>;
 
 export interface TaskStoreDeps {
   readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic'>;
   readonly directory: string;
+  /** Keeps other processes from the file meanwhile. Absent: there are none. */
+  readonly exclusive?: <T>(
+    file: string,
+    work: () => Promise<Result<T, string>>,
+  ) => Promise<Result<T, string>>;
 }
 
 export function createTaskStore(deps: TaskStoreDeps): TaskStore {
-  const inTurn = createTurns();
+  const turns = createTurns();
+  const inTurn = <T>(listId: string, work: () => Promise<Result<T, string>>) =>
+    turns(listId, () => deps.exclusive?.(fileOf(deps, listId), work) ?? work());
   return {
     create: (listId, task) =>
       inTurn(listId, async () => {
@@ -41,11 +57,13 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
         const list = await load(deps, listId);
         return list.ok ? ok(list.value.tasks) : list;
       }),
-    update: (listId, id, change) =>
+    update: (listId, id, wanted, review) =>
       inTurn(listId, async () => {
         const list = await load(deps, listId);
         if (!list.ok) return list;
-        const changed = applyChange(list.value, id, change);
+        const change = review?.(list.value, wanted) ?? ok(wanted);
+        if (!change.ok) return change;
+        const changed = applyChange(list.value, id, change.value);
         if (!changed.ok) return changed;
         const saved = await save(deps, listId, changed.value.list);
         return saved.ok ? ok(changed.value) : saved;

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redact, redactDeep } from './redact.js';
+import { learnSecrets, redact, redactDeep, redactSure, redactSureDeep } from './redact.js';
 
 const LONG = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9';
 
@@ -45,12 +46,148 @@ describe('redact', () => {
   ])('leaves %s alone', (text) => {
     expect(redact(text)).toBe(text);
   });
+});
 
-  it('is quick on long text that only looks like the beginning of one', () => {
-    const text = `${'-----BEGIN X-----'.repeat(2000)}${'a://b:'.repeat(5000)}${'token '.repeat(5000)}`;
-    const started = performance.now();
-    redact(text);
-    expect(performance.now() - started).toBeLessThan(2000);
+/** What stands in transcripts and is no secret. */
+const ORDINARY = fc.oneof(
+  fc.stringMatching(/^[0-9a-f]{40}$/),
+  fc.stringMatching(/^[0-9a-f]{64}$/),
+  fc.uuid(),
+  fc
+    .uint8Array({ minLength: 300, maxLength: 3000 })
+    .map((bytes) => Buffer.from(bytes).toString('base64')),
+  fc.lorem(),
+  fc.constantFrom(
+    'const token = parser.next();',
+    'password: z.string().min(8)',
+    'if (secret === undefined) return;',
+    'interface Login { token: string; apiKey?: string }',
+    'git clone git@github.com:a/b.git',
+    'usage: {"input_tokens":120,"output_tokens":5}',
+    'expect(token).toBe(process.env.GITHUB_TOKEN)',
+    'sk-learn and task-list-of-the-day',
+    'http://host.example:8080/a@b',
+  ),
+);
+
+/** Each is a secret whole. */
+const SECRET = fc.oneof(
+  fc.stringMatching(/^sk-ant-api03-[A-Za-z0-9_-]{40}$/),
+  fc.stringMatching(/^sk-[A-Za-z0-9]{40}$/),
+  fc.stringMatching(/^ghp_[A-Za-z0-9]{36}$/),
+  fc.stringMatching(/^github_pat_[A-Za-z0-9_]{60}$/),
+  fc.stringMatching(/^AKIA[A-Z0-9]{16}$/),
+  fc.stringMatching(/^xoxb-[0-9]{11}-[A-Za-z0-9]{24}$/),
+  fc.stringMatching(/^eyJ[A-Za-z0-9_-]{20}\.eyJ[A-Za-z0-9_-]{20}\.[A-Za-z0-9_-]{20}$/),
+  fc
+    .stringMatching(/^[A-Za-z0-9+/]{64}$/)
+    .map((body) => `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----`),
+);
+
+describe('redactSure', () => {
+  it('takes out every known shape, wherever it stands', () => {
+    fc.assert(
+      fc.property(ORDINARY, SECRET, ORDINARY, (before, secret, after) => {
+        const clean = redactSure(`${before} ${secret} ${after}`);
+        expect(clean).toBe(`${before} [redacted] ${after}`);
+      }),
+    );
+  });
+
+  it('leaves hashes, ids, images, prose and program text alone', () => {
+    fc.assert(
+      fc.property(fc.array(ORDINARY), (texts) => {
+        const text = texts.join('\n');
+        expect(redactSure(text)).toBe(text);
+      }),
+    );
+  });
+
+  it.each([['redact'], ['redactSure']])('%s changes nothing the second time', (name) => {
+    const clean = name === 'redact' ? redact : redactSure;
+    const piece = fc.oneof(SECRET, ORDINARY, fc.string(), fc.constantFrom(...GLUE));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const once = clean(pieces.join(''));
+        expect(clean(once)).toBe(once);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('knows values that go by a name', () => {
+    expect(redactSure(`AWS_SECRET_ACCESS_KEY=${LONG}+/`)).toBe('AWS_SECRET_ACCESS_KEY=[redacted]');
+    expect(redactSure(`{"clientSecret": "${LONG}"}`)).toBe('{"clientSecret": "[redacted]"}');
+    expect(redactSure(`AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`)).toBe(
+      '[redacted]',
+    );
+  });
+
+  it.each([
+    'a.',
+    'a-',
+    '://a:',
+    'token=',
+    '-----BEGIN PRIVATE KEY-----',
+    'eyJaaaaaaaa',
+    'sk-',
+    'A1',
+  ])(
+    'takes no longer than the text is long: %s',
+    (piece) => {
+      // Were it more than linear, this would not end within the time of the whole suite.
+      const text = piece.repeat(Math.ceil(10_000_000 / piece.length));
+      expect(redact(text).length).toBeLessThanOrEqual(text.length + 20);
+    },
+    60_000,
+  );
+});
+
+const GLUE = [
+  'token=',
+  'password: "',
+  'Bearer ',
+  '"',
+  "'",
+  '://',
+  ':',
+  '@',
+  '--token ',
+  '=',
+  '\\',
+  ' ',
+];
+
+describe('learnSecrets', () => {
+  it('takes values out whatever they look like, encoded or not', () => {
+    learnSecrets(['correct horse "battery"', 'short', '/a/path/of/a/file', 'staple']);
+    expect(redactSure('it is correct horse "battery"!')).toBe('it is [redacted]!');
+    expect(redactSure(JSON.stringify({ it: 'correct horse "battery"' }))).toBe(
+      '{"it":"[redacted]"}',
+    );
+    expect(redactSure('?q=correct%20horse%20%22battery%22')).toBe('?q=[redacted]');
+    expect(redactSure('short /a/path/of/a/file staple')).toBe('short /a/path/of/a/file staple');
+  });
+});
+
+describe('redactSureDeep', () => {
+  it('is the value itself where there is nothing to take out', () => {
+    const value = { a: [{ b: 'fine', token: 'also fine' }] };
+    expect(redactSureDeep(value)).toBe(value);
+  });
+
+  it('keeps encoded images, and takes the signature from a thought that was changed', () => {
+    const image = { type: 'base64', media_type: 'image/png', data: `ghp_${LONG}` };
+    const value = [
+      { type: 'image', source: image },
+      { type: 'thinking', thinking: `it is ghp_${LONG}`, signature: 'abc' },
+      { type: 'thinking', thinking: 'nothing', signature: 'abc' },
+    ];
+    expect(JSON.parse(JSON.stringify(redactSureDeep(value)))).toEqual([
+      { type: 'image', source: image },
+      { type: 'thinking', thinking: 'it is [redacted]' },
+      { type: 'thinking', thinking: 'nothing', signature: 'abc' },
+    ]);
   });
 });
 

@@ -1,53 +1,132 @@
+import {
+  GONE,
+  LIKELY_HINTS,
+  LIKELY_SHAPES,
+  type SecretShape,
+  SURE_HINTS,
+  SURE_SHAPES,
+} from './secret-shapes.js';
+
 /**
  * Takes known shapes of secrets out of text on its way to logs, receipts and the journal. A net, not
  * a proof: what has no known shape stays.
  */
 export function redact(text: string): string {
-  // Most texts hold nothing of the kind; one look is cheaper than all replacements.
-  if (!HINT.test(text)) return text;
-  let clean = text;
-  for (const { shape, with: replacement } of SHAPES) clean = clean.replace(shape, replacement);
-  return clean;
+  return through(redactSure(text), LIKELY_HINTS, LIKELY_SHAPES);
+}
+
+/**
+ * The same for text that is gone on with, as transcripts are: only what is surely a secret. Program
+ * text that speaks of passwords and tokens stays as it is.
+ */
+export function redactSure(text: string): string {
+  return through(withoutLearned(text), SURE_HINTS, SURE_SHAPES);
 }
 
 /** Every string in a value of JSON, at any depth; keys stay. */
 export function redactDeep(value: unknown): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map(redactDeep);
-  if (typeof value !== 'object' || value === null) return value;
-  const clean: Record<string, unknown> = Object.create(null);
-  for (const [key, inner] of Object.entries(value)) {
-    clean[key] = typeof inner === 'string' && SECRET_KEY.test(key) ? GONE : redactDeep(inner);
+  return deep(value, redact, (key) => SECRET_KEY.test(key));
+}
+
+/**
+ * Every string that is surely a secret or holds one. The value itself when there is none. Encoded
+ * images stay, and a thought that had to be changed loses its signature, which was for other words.
+ */
+export function redactSureDeep(value: unknown): unknown {
+  return deep(value, redactSure, () => false, true);
+}
+
+/** Whether text can hold anything that `redactSure` takes out. Quick, and in doubt yes. */
+export function maySurelyHold(text: string): boolean {
+  return SURE_HINTS.some((hint) => hint.test(text)) || learned?.test(text) === true;
+}
+
+/**
+ * Values that are secrets whatever they look like: those of our own keys and passwords. They are taken
+ * out everywhere from now on, in this process.
+ */
+export function learnSecrets(values: readonly string[]): void {
+  const before = known.size;
+  for (const value of values) {
+    if (!isTelling(value)) continue;
+    known.add(value);
+    const escaped = JSON.stringify(value).slice(1, -1);
+    if (escaped !== value) known.add(escaped);
+    const encoded = encodeURIComponent(value);
+    if (encoded !== value) known.add(encoded);
+  }
+  if (known.size === before) return;
+  // Longest first: one may be the beginning of another.
+  const words = [...known].sort((a, b) => b.length - a.length).map(escapeForPattern);
+  learned = new RegExp(words.join('|'));
+  learnedEach = new RegExp(words.join('|'), 'g');
+}
+
+/** Shorter ones stand in ordinary text by chance. */
+const SHORTEST = 10;
+const known = new Set<string>();
+let learned: RegExp | undefined;
+let learnedEach: RegExp | undefined;
+
+function escapeForPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** A path, a word or a number is no secret, whatever variable holds it. */
+function isTelling(value: string): boolean {
+  if (value.length < SHORTEST || value.includes(GONE) || GONE.includes(value)) return false;
+  return !/^([/~.][\w./@ -]*|[a-z]+|[A-Z]+|\d+|[\w.-]+:\d+|https?:\/\/[^\s@]*)$/.test(value);
+}
+
+function withoutLearned(text: string): string {
+  if (learned === undefined || learnedEach === undefined || !learned.test(text)) return text;
+  return text.replace(learnedEach, GONE);
+}
+
+function through(text: string, hints: readonly RegExp[], shapes: readonly SecretShape[]): string {
+  // Most texts hold nothing of the kind; one look is cheaper than all replacements.
+  if (!hints.some((hint) => hint.test(text))) return text;
+  let clean = text;
+  for (const { shape, with: replacement, accept } of shapes) {
+    clean =
+      accept === undefined
+        ? clean.replace(shape, replacement)
+        : clean.replace(shape, (whole, name: string, value: string) =>
+            accept(value) ? `${name}${GONE}` : whole,
+          );
   }
   return clean;
 }
-
-const GONE = '[redacted]';
-
-const HINT =
-  /sk-|sk_live|rk_live|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|npm_|AIza|eyJ|bearer|basic |-----BEGIN|:\/\/[^\s/]*:[^\s/]*@|passw|secret|token|api[_-]?key|authorization/i;
 
 /** Names of fields whose whole value is a secret. */
 const SECRET_KEY =
   /^(passw(or)?d|passphrase|secret|token|api[_-]?key|(access|auth|refresh)[_-]?token|client[_-]?secret|private[_-]?key|authorization)$/i;
 
-const SHAPES: readonly { readonly shape: RegExp; readonly with: string }[] = [
-  {
-    // Without its end when the text was cut.
-    shape: /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g,
-    with: GONE,
-  },
-  { shape: /\b(sk-[A-Za-z0-9_-]{12,}|[sr]k_live_[A-Za-z0-9]{8,})/g, with: GONE },
-  { shape: /\b(AKIA|ASIA)[A-Z0-9]{12,}\b/g, with: GONE },
-  { shape: /\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,})/g, with: GONE },
-  { shape: /\b(xox[abeprs]-[\w-]{8,}|npm_[A-Za-z0-9]{20,}|AIza[\w-]{30,})/g, with: GONE },
-  { shape: /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, with: GONE },
-  { shape: /\b(bearer|basic)(\s+|%20)[A-Za-z0-9._~+/=-]{8,}/gi, with: `$1$2${GONE}` },
-  { shape: /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, with: `$1:${GONE}@` },
-  {
-    shape:
-      /\b([A-Z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key)(?:["']?\s*[:=]\s*["']?))([^\s"'&;|$]{4,})/gi,
-    with: `$1${GONE}`,
-  },
-  { shape: /(--(?:password|token|secret|api-key)\s+)(["']?)[^\s"'$]{4,}\2/gi, with: `$1${GONE}` },
-];
+function deep(
+  value: unknown,
+  clean: (text: string) => string,
+  isSecretKey: (key: string) => boolean,
+  keepsBlocks = false,
+): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const list = value.map((one) => deep(one, clean, isSecretKey, keepsBlocks));
+    return list.some((one, index) => one !== value[index]) ? list : value;
+  }
+  // An encoded image or document is no text.
+  if (keepsBlocks && 'type' in value && value.type === 'base64') return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  let isChanged = false;
+  for (const [key, inner] of Object.entries(value)) {
+    const one =
+      typeof inner === 'string' && isSecretKey(key)
+        ? GONE
+        : deep(inner, clean, isSecretKey, keepsBlocks);
+    isChanged ||= one !== inner;
+    copy[key] = one;
+  }
+  if (!isChanged) return value;
+  if (keepsBlocks && copy.type === 'thinking') delete copy.signature;
+  return copy;
+}

@@ -188,7 +188,8 @@ async function play(
     const before = shown(root);
     if (one.who === 'user') {
       const act: Act = { do: 'write', at: one.name, bytes: one.bytes, mode: 0o644 };
-      const wrote = perform(root, act) ? shown(root).get(one.name) : undefined;
+      const isDone = !leadsElsewhere(root, one.name) && perform(root, act);
+      const wrote = isDone ? shown(root).get(one.name) : undefined;
       // Nothing is written where it says so already: whose it is has not changed.
       const isNew = wrote !== undefined && wrote !== before.get(one.name);
       played.push(isNew ? { before, user: [one.name, wrote] } : { before });
@@ -205,6 +206,12 @@ async function play(
     played.push({ before, call: `call-${index}-0` });
   }
   return played;
+}
+
+function leadsElsewhere(root: string, at: string): boolean {
+  const parts = at.split('/').map((_, index, all) => all.slice(0, index + 1).join('/'));
+  const states = statesIn(root);
+  return parts.some((part) => states.get(part)?.state.kind === 'link');
 }
 
 function withUsersFiles(

@@ -29,8 +29,8 @@ describe('initialize', () => {
     expect(log.answers.get('host-1')).toMatchObject({
       subtype: 'success',
       response: {
-        commands: [],
-        agents: [],
+        commands: expect.arrayContaining([expect.objectContaining({ name: 'compact' })]),
+        agents: expect.arrayContaining([expect.objectContaining({ name: 'general-purpose' })]),
         account: { apiKeySource: 'ANTHROPIC_API_KEY' },
         output_style: 'default',
         available_output_styles: ['default'],

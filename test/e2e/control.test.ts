@@ -14,7 +14,7 @@ describe.concurrent('control requests', () => {
       expect(await answer).toMatchObject({
         subtype: 'success',
         response: {
-          commands: [],
+          commands: expect.arrayContaining([expect.objectContaining({ name: 'compact' })]),
           models: expect.anything(),
           account: expect.anything(),
           output_style: 'default',
@@ -141,6 +141,7 @@ describe.concurrent('interrupt', () => {
       'system/init',
       'assistant',
       'control_response',
+      'user',
       'user',
       'result/error_during_execution',
       'system/init',

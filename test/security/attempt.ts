@@ -20,6 +20,8 @@ export interface Attempt {
   readonly files?: ProjectFiles;
   readonly home?: ProjectFiles;
   readonly git?: boolean;
+  /** The directory that the project is made in, where that must not be one for temporary files. */
+  readonly under?: string;
   /** Last touches to the project before the session is opened. */
   readonly prepare?: (project: TempProject) => void;
   /** Of the user, trusted. */
@@ -57,6 +59,7 @@ export async function attempt(given: Attempt): Promise<Outcome> {
     files: given.files ?? {},
     home: { ...user, ...given.home },
     ...(given.git === undefined ? {} : { git: given.git }),
+    ...(given.under === undefined ? {} : { under: given.under }),
   });
   projects.push(project);
   given.prepare?.(project);
@@ -72,7 +75,7 @@ export async function attempt(given: Attempt): Promise<Outcome> {
     env: {
       PATH: process.env.PATH,
       HOME: project.home,
-      TMPDIR: project.root,
+      ...(given.under === undefined ? { TMPDIR: project.root } : {}),
       LANG: 'C.UTF-8',
       IS_SANDBOX: '1',
       ...given.env?.(project),

@@ -50,6 +50,7 @@ async function skills(...argv: readonly string[]): Promise<Ran> {
     warn: () => undefined,
     debug: () => undefined,
     debugs: false,
+    behind: () => undefined,
     drained: async () => undefined,
     lost: () => undefined,
   };

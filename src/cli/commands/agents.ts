@@ -1,6 +1,6 @@
 import { runSubcommands } from './subcommands.js';
 
-/** `portcullis agents <list|show|validate>`: the kinds of agents, for those who write them. */
+/** `portcullis agents <list|show|validate|teams|cleanup>`: the kinds of agents, and those that work together. */
 export const run = runSubcommands('agents', [
   {
     name: 'list',
@@ -16,5 +16,15 @@ export const run = runSubcommands('agents', [
     name: 'validate',
     help: '[paths]      what is wrong with definitions, by file and line',
     load: () => import('./agents-validate.js'),
+  },
+  {
+    name: 'teams',
+    help: '                 the teams that there are and who is in them',
+    load: () => import('./agents-teams.js'),
+  },
+  {
+    name: 'cleanup',
+    help: '<team>        takes away what a team left behind whose lead is gone',
+    load: () => import('./agents-cleanup.js'),
   },
 ]);

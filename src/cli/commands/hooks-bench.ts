@@ -7,6 +7,7 @@ import { type Hands, openHands } from '../../harness/hands.js';
 import { openHookRunners } from '../../harness/hook-runners.js';
 import { type OpenHooks, openHooks } from '../../harness/hooks.js';
 import { openInstructions } from '../../harness/instructions.js';
+import { openSandboxing } from '../../harness/sandbox.js';
 import { openSkills } from '../../harness/skills.js';
 import type { HookFacts } from '../../hooks/dispatch-input.js';
 import { type ProbeOptions, type ProbeReport, probeGates } from '../../hooks/probe.js';
@@ -54,7 +55,11 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
   const log = await openLog(config, ground);
   const { sessionId } = log.history;
   const { layer, judge: judgeOf } = lazyModel(config, ground);
-  const processes = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
+  const plain = createProcessSupervisor({ stateDirectory: stateDirectory(ground.env) });
+  const sandbox = openSandboxing(config, ground, log);
+  await sandbox.start();
+  // As in a session: what fails inside the sandbox is to be seen here.
+  const processes = sandbox.supervisor(plain, 'hook');
   const parts = { model: layer, log, processes };
   const hooks = openHooks(config, ground, { ...parts, current: { run: undefined } });
   const instructions = await openInstructions(config, ground);
@@ -67,6 +72,7 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
     // Servers are not started for a look at hooks.
     mcp: undefined,
   });
+  sandbox.lend(hands.permissions.rules);
   const judge = judgeOf(() => judgeParts(ground, hands));
   hooks.lend({ mode: hands.permissions.mode, judge, callServer: undefined });
   ear.collect();
@@ -94,6 +100,7 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
     async close() {
       await hooks.close();
       await processes.killAll();
+      await sandbox.close();
       hands.journal.close();
       log.store.close();
       forget(dirname(transcriptPath), ground.host.temporaryDirectory);

@@ -63,6 +63,7 @@ export function lazyModel(config: SessionConfig, ground: Ground): LazyModel {
         set: unknown,
         forTurn: unknown,
         endTurn: unknown,
+        think: unknown,
         other: unknown,
       },
     },

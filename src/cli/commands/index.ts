@@ -22,6 +22,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'changes',
+    {
+      help: 'What a session changed and who did it (--agent, --call, --turn, --session, --diff, --json)',
+      load: () => import('./changes.js'),
+    },
+  ],
+  [
     'config',
     {
       help: 'The settings in force, where each value stands, and what is wrong (explain <key>, --json)',
@@ -75,6 +82,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     {
       help: 'The child processes of every running session: servers, hooks, shells (--json, --reap ends orphans)',
       load: () => import('./ps.js'),
+    },
+  ],
+  [
+    'rewind',
+    {
+      help: 'Back to a point of a session: points, <number>, --call, --agent, redo (--dry-run, --overwrite, --json)',
+      load: () => import('./rewind.js'),
     },
   ],
   [

@@ -1,6 +1,6 @@
 import type { FileSystem } from '../../env/fs.js';
 import { join } from '../../env/paths.js';
-import type { ProcessResult, ProcessSupervisor } from '../../env/process.js';
+import type { ChildOwner, ProcessResult, ProcessSupervisor } from '../../env/process.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { head, sliceWhole } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
@@ -30,9 +30,17 @@ export interface BashDeps {
   readonly isReadOnly?: (command: string) => boolean;
   /** Where it is written down whose command ran when. */
   readonly ledger?: WriteLedger;
+  /** Why this very call runs outside of the sandbox; undefined: inside, where there is one. */
+  outside?(toolUseId: string, input: BashInput): string | undefined;
 }
 
 type BashInput = ToolInputs['Bash'];
+
+interface BashRun {
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly owner: ChildOwner;
+}
 
 const MAX_SPILL_BYTES = 64 * 1024 * 1024;
 const PROGRESS_EVERY_MS = 1000;
@@ -85,12 +93,15 @@ class BashRunner {
     const { workspace } = context;
     const timeoutMs = this.#timeoutFor(input);
     const ended = this.#noteRun(context);
-    const result = await this.#execute(input.command, timeoutMs, context).finally(ended);
+    const owner = this.#ownerOf(input, context);
+    const run = { command: input.command, timeoutMs, owner };
+    const result = await this.#execute(run, context).finally(ended);
     if (result.startError !== undefined) return this.#notStarted(result.startError, context);
     const notes: string[] = [];
     if (this.#shell === 'sh') notes.push('(run by sh: there is no bash here)');
     if (result.leftRunning)
       notes.push('(processes it started are still running in the background)');
+    if (result.fenced !== undefined) notes.push(result.fenced);
     const reset = await followCwd(result.control, workspace, this.#deps.fs);
     if (reset !== undefined) notes.push(reset);
     return bashResult({
@@ -109,7 +120,13 @@ class BashRunner {
     return this.#deps.ledger?.commandStarted(run) ?? (() => undefined);
   }
 
-  async #execute(command: string, timeoutMs: number, context: ToolContext): Promise<ProcessResult> {
+  #ownerOf(input: BashInput, { agent, workspace, toolUseId }: ToolContext): ChildOwner {
+    const outside = this.#deps.outside?.(toolUseId, input);
+    return { agent, roots: workspace.roots, ...(outside !== undefined && { outside }) };
+  }
+
+  async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
+    const { command, timeoutMs, owner } = run;
     const { cwd } = context.workspace;
     const result = await this.#deps.processes.run({
       ...shellProgram(this.#shell, command, { reportCwd: true }),
@@ -126,10 +143,11 @@ class BashRunner {
       maxSpillBytes: MAX_SPILL_BYTES,
       label: `Bash: ${sliceWhole(command, 0, 80)}`,
       onOutput: progressReporter(context),
+      owner,
     });
     if (result.startErrorKind !== 'program-missing' || this.#shell === 'sh') return result;
     this.#shell = 'sh';
-    return this.#execute(command, timeoutMs, context);
+    return this.#execute(run, context);
   }
 
   async #notStarted(reason: string, context: ToolContext): Promise<ToolOutput> {
@@ -149,6 +167,7 @@ class BashRunner {
       ...(input.timeout && { timeoutMs: Math.min(input.timeout, MAX_BACKGROUND_TIMEOUT_MS) }),
       agentId: context.agent.id,
       toolUseId: context.toolUseId,
+      owner: this.#ownerOf(input, context),
     });
     if (!started.ok) return this.#notStarted(started.error, context);
     const { id, outputFile: file } = started.value;

@@ -11,12 +11,12 @@ import { targetPath } from '../file-target.js';
 import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type PoolOptions, type ToolPool } from '../pool.js';
 import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
-import { createTaskStore } from '../task-store.js';
+import { createTaskStore, type TaskStore } from '../task-store.js';
 import { createTodoStore, type TodoStore } from '../todos.js';
 import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
 import { createWriteLedger, type WriteLedger } from '../write-ledger.js';
 import { askUserQuestionTool } from './ask-user-question.js';
-import { bashLimits, bashTool } from './bash.js';
+import { type BashDeps, bashLimits, bashTool } from './bash.js';
 import { bashOutputTool } from './bash-output.js';
 import { editTool } from './edit.js';
 import { globTool } from './glob.js';
@@ -24,7 +24,7 @@ import { grepTool } from './grep.js';
 import { notebookEditTool } from './notebook-edit.js';
 import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
 import { readTool } from './read.js';
-import { type TaskWatch, taskListTools } from './task-list.js';
+import { type TaskToolDeps, type TaskWatch, taskListTools } from './task-list.js';
 import { type StopsAgents, taskStopTool } from './task-stop.js';
 import { todoWriteTool } from './todo-write.js';
 import { webFetchTool } from './web-fetch.js';
@@ -34,8 +34,15 @@ import { writeDraftTool } from './write-draft.js';
 export interface BuiltinParts {
   readonly fs: FileSystem;
   readonly clock: Clock;
+  /** Starts commands, inside the sandbox where there is one. */
   readonly processes: ProcessSupervisor;
+  /** Starts programs of our own choice, with arguments of our own. Absent: as commands. */
+  readonly helpers?: ProcessSupervisor;
+  /** Why a command runs outside of the sandbox; absent: none does. */
+  readonly outside?: BashDeps['outside'];
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that commands get although they look like secrets; asked before each. */
+  passed?(): readonly string[];
   /** What hooks left for shell commands; asked before each. */
   variables?(): Readonly<Record<string, string>>;
   readonly workspace: Workspace;
@@ -59,7 +66,14 @@ export interface BuiltinParts {
   readonly agents?: StopsAgents | undefined;
   /** Looks at what happens to tasks and may object. */
   readonly taskWatch?: TaskWatch;
+  /** The list of tasks that several share. Absent: the session's own, which has to be asked for. */
+  readonly teamTasks?: TeamTasks | undefined;
   summarise(prompt: string, text: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** A list of tasks for all who work together. */
+export interface TeamTasks extends Pick<TaskToolDeps, 'listId' | 'review'> {
+  readonly store: TaskStore;
 }
 
 /** What is known of the calls of one agent that could not be read. */
@@ -138,7 +152,12 @@ function allTools(
       fs,
       limits: bashLimits(env),
       ledger,
-      environment: () => shellEnvironment(env, { extra: parts.variables?.() ?? {} }),
+      ...(parts.outside === undefined ? {} : { outside: parts.outside }),
+      environment: () =>
+        shellEnvironment(env, {
+          grants: parts.passed?.() ?? [],
+          extra: parts.variables?.() ?? {},
+        }),
     }),
     bashOutputTool({ shells }),
     taskStopTool({ shells, agents: parts.agents }),
@@ -148,7 +167,7 @@ function allTools(
     writeDraftTool({ fs, drafts, ledger }),
     notebookEditTool({ fs, clock, ledger }),
     globTool({ fs, clock }),
-    grepTool({ fs, processes, env: minimalEnvironment(env) }),
+    grepTool({ fs, processes: parts.helpers ?? processes, env: minimalEnvironment(env) }),
     webFetchTool({
       clock,
       fetch: async () => (await import('../../env/net.js')).guardedFetch,
@@ -156,8 +175,12 @@ function allTools(
     }),
     todoWriteTool({ todos }),
     ...taskListTools({
-      tasks: createTaskStore({ fs, directory: join(parts.configDir, 'tasks') }),
+      tasks:
+        parts.teamTasks?.store ??
+        createTaskStore({ fs, directory: join(parts.configDir, 'tasks') }),
       watch: parts.taskWatch,
+      listId: parts.teamTasks?.listId,
+      review: parts.teamTasks?.review,
     }),
     askUserQuestionTool(),
     enterPlanModeTool(),
@@ -198,7 +221,9 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
       return false;
     if (offered !== undefined) return isIn(offered);
     if (ON_REQUEST.has(tool.name))
-      return isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1';
+      return (
+        isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1' || parts.teamTasks !== undefined
+      );
     return true;
   });
 }

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../util/result.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Task } from '../task.js';
 import { applyChange, type TaskChange, unknownTask } from '../task-change.js';
-import type { TaskStore } from '../task-store.js';
+import type { TaskReview, TaskStore } from '../task-store.js';
 import type { AnyTool, Tool, ToolContext, ToolOutput } from '../tool.js';
 import createDescription from './task-create.md';
 import getDescription from './task-get.md';
@@ -23,7 +23,9 @@ export interface TaskToolDeps {
   readonly tasks: TaskStore;
   readonly watch?: TaskWatch | undefined;
   /** Which list an agent works on; default: its session's. */
-  readonly listId?: (context: ToolContext) => string;
+  readonly listId?: ((context: ToolContext) => string) | undefined;
+  /** Whose task is whose, where several work on one list. */
+  readonly review?: ((context: ToolContext, taskId: string) => TaskReview | undefined) | undefined;
 }
 
 /** TaskCreate, TaskGet, TaskList and TaskUpdate over one store. */
@@ -108,7 +110,12 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
       const { taskId, ...change } = input;
       const agreed = await agreedChange(deps, { taskId, change, context });
       const result = agreed.ok
-        ? await deps.tasks.update(listOf(deps, context), taskId, agreed.value)
+        ? await deps.tasks.update(
+            listOf(deps, context),
+            taskId,
+            agreed.value,
+            deps.review?.(context, taskId),
+          )
         : agreed;
       if (!result.ok) {
         const structured = { success: false, taskId, updatedFields: [], error: result.error };

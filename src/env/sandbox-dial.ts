@@ -1,0 +1,132 @@
+import type { Duplex } from 'node:stream';
+import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
+import { type Proxy as CompanyProxy, proxyFor } from './http-proxy.js';
+import { resolveName } from './resolve-name.js';
+import {
+  judgeAddresses,
+  judgeTarget,
+  type ProxyRules,
+  type Target,
+} from './sandbox-proxy-rules.js';
+
+/** What reaches out; tests put their own in. */
+export interface Reach {
+  resolve(host: string): Promise<readonly string[]>;
+  /** A connected stream, or a rejection. */
+  connect(address: string, port: number): Promise<Duplex>;
+  /** The company's proxy that we ourselves have to go through. */
+  upstream(target: Target, scheme: 'http' | 'https'): CompanyProxy | undefined;
+}
+
+export type DialFailure = { readonly kind: 'refused' | 'unreachable'; readonly text: string };
+
+/** How a target that was let pass is reached. */
+export type Way =
+  | { readonly kind: 'direct'; readonly addresses: readonly string[] }
+  | { readonly kind: 'upstream'; readonly proxy: CompanyProxy };
+
+/**
+ * Judges a target and resolves it, once: what is dialled is the address that was judged, so a name
+ * cannot change its mind in between.
+ */
+export async function findWay(
+  target: Target,
+  scheme: 'http' | 'https',
+  rules: ProxyRules,
+  reach: Reach,
+): Promise<Result<Way, DialFailure>> {
+  const judged = await judgeTarget(target, rules);
+  if (!judged.ok) return err({ kind: 'refused', text: judged.error });
+  const proxy = reach.upstream(target, scheme);
+  // Names are resolved there, and only there.
+  if (proxy !== undefined) return ok({ kind: 'upstream', proxy });
+  const addresses = await reach.resolve(target.host).catch(() => []);
+  if (addresses.length === 0) {
+    return err({ kind: 'unreachable', text: `${target.host} cannot be resolved` });
+  }
+  const fit = judgeAddresses(target, addresses, judged.value.isNamed);
+  return fit.ok
+    ? ok({ kind: 'direct', addresses: fit.value })
+    : err({ kind: 'refused', text: fit.error });
+}
+
+/** The first address that answers. */
+export async function dialDirect(
+  target: Target,
+  addresses: readonly string[],
+  reach: Reach,
+): Promise<Result<Duplex, DialFailure>> {
+  let last = 'no address';
+  for (const address of addresses) {
+    try {
+      return ok(await reach.connect(address, target.port));
+    } catch (thrown) {
+      last = messageOf(thrown);
+    }
+  }
+  return err({ kind: 'unreachable', text: `${target.host}:${target.port}: ${last}` });
+}
+
+/** A tunnel through the company's proxy. */
+export async function dialThrough(
+  proxy: CompanyProxy,
+  target: Target,
+): Promise<Result<Duplex, DialFailure>> {
+  const secure = proxy.url.protocol === 'https:';
+  const client = secure ? await import('node:https') : await import('node:http');
+  const host = target.host.includes(':') ? `[${target.host}]` : target.host;
+  const authority = `${host}:${target.port}`;
+  return new Promise((resolve) => {
+    const fail = (text: string): void => resolve(err({ kind: 'unreachable', text }));
+    const request = client.request({
+      hostname: proxy.url.hostname.replace(/^\[|\]$/g, ''),
+      port: proxy.port,
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      headers: { host: authority, ...proxy.headers },
+    });
+    request.on('error', (error) => fail(`the proxy cannot be reached: ${error.message}`));
+    request.on('connect', (response, socket, head) => {
+      if (response.statusCode !== 200) {
+        socket.destroy();
+        fail(`the proxy answered ${response.statusCode} for ${authority}`);
+        return;
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve(ok(socket));
+    });
+    request.end();
+  });
+}
+
+const CONNECT_MS = 15_000;
+
+/** The machine's own network. */
+export function realReach(env: Readonly<Record<string, string | undefined>>): Reach {
+  return {
+    resolve: async (host) => ((await isLiteral(host)) ? [host] : await resolveName(host)),
+    async connect(address, port) {
+      const net = await import('node:net');
+      return new Promise((resolve, reject) => {
+        const socket = net.connect({ host: address, port, allowHalfOpen: true, noDelay: true });
+        socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('no answer')));
+        socket.once('error', reject);
+        socket.once('connect', () => {
+          socket.setTimeout(0);
+          socket.off('error', reject);
+          resolve(socket);
+        });
+      });
+    },
+    upstream({ host, port }, scheme) {
+      const name = host.includes(':') ? `[${host}]` : host;
+      return proxyFor(new URL(`${scheme}://${name}:${port}/`), env);
+    },
+  };
+}
+
+async function isLiteral(host: string): Promise<boolean> {
+  return (await import('node:net')).isIP(host) !== 0;
+}

@@ -1,0 +1,110 @@
+/** Where a program inside finds the proxy. Its loopback is its own, so the number can be anybody's. */
+export const PROXY_PORT = 3128;
+/** Descriptors of the pipes to us. */
+export const FROM_HOST = 5;
+export const TO_HOST = 6;
+/** Of the text that starts it all, which would fill every list of processes as an argument. */
+export const STARTER = 4;
+
+/**
+ * Runs inside, for a program whose network is filtered: takes connections at the proxy's port and
+ * carries them through two pipes to us. It needs no trust: whoever writes to the pipes instead of it
+ * gets no further than the same proxy.
+ */
+const FORWARDER = `
+const net = require('node:net'), http2 = require('node:http2'), { Duplex } = require('node:stream');
+const [listener, ready] = process.argv.slice(1);
+const readable = new net.Socket({ fd: ${FROM_HOST}, readable: true, writable: false });
+const writable = new net.Socket({ fd: ${TO_HOST}, readable: false, writable: true });
+const session = http2.connect('http://sandbox', {
+  createConnection: () => Duplex.from({ readable, writable }),
+  settings: { initialWindowSize: 1 << 18 },
+});
+session.on('connect', () => session.setLocalWindowSize(1 << 26));
+session.on('error', () => process.exit(1));
+session.on('close', () => process.exit(0));
+const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+  const stream = session.request({ ':method': 'POST' }, { endStream: false });
+  socket.on('error', () => stream.close());
+  stream.on('error', () => socket.destroy());
+  stream.on('close', () => { if (!stream.readableEnded) socket.destroy(); });
+  socket.pipe(stream);
+  stream.pipe(socket);
+});
+server.on('error', () => process.exit(1));
+if (listener !== 'none') server.listen({ fd: Number(listener) });
+else server.listen(${PROXY_PORT}, '127.0.0.1', () => require('node:fs').writeSync(Number(ready), 'x'));
+`;
+
+/**
+ * Listens, starts the program at once, and the forwarder when somebody connects: most programs never
+ * do, and Node takes forty milliseconds. Twice forked, so that the program has no child it does not know.
+ */
+const QUICK_STARTER = `
+$^F = 255;
+my ($node, @program) = @ARGV;
+delete $ENV{PERL_BADLANG};
+my $text = do { local $/; <DATA> };
+socket(L, 2, 1, 6) && setsockopt(L, 1, 2, pack('i', 1))
+  && bind(L, pack('SnC4x8', 2, ${PROXY_PORT}, 127, 0, 0, 1)) && listen(L, 128)
+  or die "the sandbox cannot listen: $!\\n";
+my $child = fork(); die "the sandbox cannot fork: $!\\n" unless defined $child;
+if (!$child) {
+  exit 0 if fork();
+  open(STDIN, '<', '/dev/null'); open(STDOUT, '>', '/dev/null'); open(STDERR, '>', '/dev/null');
+  chdir '/';
+  if (fileno(L) != 3) { open(my $control, '>&=', 3); close $control; }
+  my $watched = ''; vec($watched, fileno(L), 1) = 1;
+  select($watched, undef, undef, undef);
+  delete $ENV{NODE_OPTIONS};
+  exec { $node } $node, '-e', $text, fileno(L) or exit 1;
+}
+waitpid($child, 0);
+close L; close DATA;
+open(my $script, '<&=', ${STARTER}); close $script;
+open(my $in, '<&=', ${FROM_HOST}); close $in;
+open(my $out, '>&=', ${TO_HOST}); close $out;
+no warnings;
+exec { $program[0] } @program;
+print STDERR "$program[0]: $!\\n";
+exit($! == 2 ? 127 : 126);
+__DATA__
+${FORWARDER}`;
+
+/** The same where there is no Perl: the program waits until the forwarder listens. */
+const PLAIN_STARTER = `
+node=$1; shift
+text=$(cat <<'END OF FORWARDER'
+${FORWARDER}
+END OF FORWARDER
+)
+ready=$(NODE_OPTIONS= "$node" -e '
+  const child = require("node:child_process").spawn(process.execPath, ["-e", process.argv[1], "none", "4"],
+    { detached: true, stdio: ["ignore", "ignore", "ignore", "ignore", "pipe", ${FROM_HOST}, ${TO_HOST}] });
+  child.stdio[4].once("data", () => { process.stdout.write("x"); process.exit(0); });
+  child.once("exit", () => process.exit(1));
+' "$text" 3>&-) || { echo "the sandbox cannot listen" >&2; exit 126; }
+exec ${STARTER}<&- ${FROM_HOST}<&- ${TO_HOST}>&-
+exec "$@"
+`;
+
+export interface ForwarderTools {
+  readonly node: string;
+  readonly perl: string | undefined;
+}
+
+/** The text that has to be open at its descriptor. */
+export function starterText({ perl }: ForwarderTools): string {
+  return perl === undefined ? PLAIN_STARTER : QUICK_STARTER;
+}
+
+/** Perl would complain of a locale that is not installed, in the program's name. */
+export const STARTER_ENVIRONMENT: Readonly<Record<string, string>> = { PERL_BADLANG: '0' };
+
+/** A program and its arguments as they have to be started inside to have the proxy. */
+export function withForwarder(
+  { node, perl }: ForwarderTools,
+  program: readonly string[],
+): readonly string[] {
+  return [perl ?? '/bin/sh', `/proc/self/fd/${STARTER}`, node, ...program];
+}

@@ -1,0 +1,155 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
+import { childProcess } from './builtins.js';
+import { nodeFileSystem, realPathSync } from './node-fs.js';
+import { join } from './paths.js';
+
+/** How a short program ended. */
+export interface ProbeResult {
+  /** Null when it could not be started or did not end in time. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What stands in the way of namespaces on this machine. */
+export interface NamespaceFacts {
+  /** `ID` and `ID_LIKE` of /etc/os-release. */
+  readonly distribution: readonly string[];
+  readonly appArmorRestricts: boolean;
+  readonly disabledBySysctl: boolean;
+  readonly inContainer: boolean;
+  readonly firstWsl: boolean;
+}
+
+const PROBE_MS = 5000;
+
+/** Not the search path: a directory of the project may be in it. */
+const SYSTEM_DIRECTORIES = [
+  '/usr/bin',
+  '/bin',
+  '/usr/local/bin',
+  '/run/current-system/sw/bin',
+  '/nix/var/nix/profiles/default/bin',
+];
+
+/** A program of the system, where only an administrator could have put it. */
+export function systemProgram(name: string): string | undefined {
+  return SYSTEM_DIRECTORIES.map((directory) => join(directory, name)).find(isExecutable);
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function runProbe(command: string, args: readonly string[]): Promise<ProbeResult> {
+  return new Promise((resolve) => {
+    const options = { timeout: PROBE_MS, env: {}, cwd: '/', encoding: 'utf8' as const };
+    childProcess().execFile(command, [...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+      resolve({ code, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
+    });
+  });
+}
+
+export function namespaceFacts(): NamespaceFacts {
+  const version = text('/proc/version');
+  return {
+    distribution: distributionOf(text('/etc/os-release')),
+    appArmorRestricts:
+      text('/proc/sys/kernel/apparmor_restrict_unprivileged_userns').trim() === '1',
+    disabledBySysctl:
+      text('/proc/sys/kernel/unprivileged_userns_clone').trim() === '0' ||
+      text('/proc/sys/user/max_user_namespaces').trim() === '0',
+    inContainer: existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
+    firstWsl: /microsoft/i.test(version) && !/WSL2|microsoft-standard/i.test(version),
+  };
+}
+
+export function distributionOf(release: string): readonly string[] {
+  const value = (name: string): string =>
+    new RegExp(`^${name}=["']?([^"'\\n]*)`, 'm').exec(release)?.[1] ?? '';
+  return `${value('ID')} ${value('ID_LIKE')}`.split(/\s+/).filter((word) => word !== '');
+}
+
+/**
+ * Descriptors that children would inherit from us: what our own parent left open. Node marks all that
+ * it opens itself, so this is so from the start of the program on.
+ */
+export function inheritedDescriptors(): readonly number[] {
+  try {
+    return readdirSync('/proc/self/fd')
+      .map(Number)
+      .filter((fd) => fd > 2 && isInherited(fd));
+  } catch {
+    return [];
+  }
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+function isInherited(fd: number): boolean {
+  const flags = /^flags:\s*([0-7]+)/m.exec(text(`/proc/self/fdinfo/${fd}`))?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+}
+
+/**
+ * What of /proc belongs to the whole machine and not to a process: an administrator may write there
+ * without any capability, and a path to a program in the wrong setting is run outside.
+ */
+export function machineWideProc(): readonly string[] {
+  return MACHINE_WIDE.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+}
+
+const MACHINE_WIDE = [
+  'acpi',
+  'asound',
+  'bus',
+  'driver',
+  'dynamic_debug',
+  'fs',
+  'irq',
+  'latency_stats',
+  'mtrr',
+  'pressure',
+  'scsi',
+  'sys',
+  'sysrq-trigger',
+  'timer_stats',
+  'tty',
+];
+
+/** Sockets with a name in the file system on which somebody may be listening. */
+export function namedSockets(): readonly string[] {
+  const paths = text('/proc/net/unix')
+    .split('\n')
+    .map((line) => /^\S+: \S+ \S+ \S+ \S+ \S+ +\d+ (\/.*)$/.exec(line)?.[1]);
+  return [...new Set(paths.filter((path) => path !== undefined))];
+}
+
+/** The disk, as the plan of mounts asks about it. */
+export const sandboxDisk = {
+  kind: (path: string) => nodeFileSystem.lstatNow?.(path)?.kind,
+  real: realPathSync,
+  link: (path: string): string => readlinkSync(path),
+  list: (path: string): readonly string[] => readdirSync(path),
+};
+
+function text(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,237 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type Duplex, pipeline } from 'node:stream';
+import type { Result } from '../util/result.js';
+import {
+  type DialFailure,
+  dialDirect,
+  dialThrough,
+  findWay,
+  type Reach,
+  type Way,
+} from './sandbox-dial.js';
+import { REFUSAL_MARK } from './sandbox-proxy-mark.js';
+import {
+  hostHeaderAgrees,
+  type ProxyRules,
+  parseAbsolute,
+  parseAuthority,
+  type Target,
+} from './sandbox-proxy-rules.js';
+import { serveSocks } from './sandbox-socks.js';
+
+export interface SandboxProxyOptions {
+  readonly rules: ProxyRules;
+  readonly reach: Reach;
+  /** Called with each target that was not let pass, and why. */
+  refused(target: string, why: string): void;
+  /** What a client has to bring along, as `proxy-authorization` has it, where others could reach us. */
+  readonly token?: string;
+}
+
+const HEADERS_MS = 30_000;
+const MAX_HEADER_BYTES = 64 * 1024;
+
+/**
+ * A proxy for one sandbox: HTTP requests with a whole URL, CONNECT tunnels and SOCKS 5, told apart by
+ * the first byte. It dials itself, so the host that is judged is the host that is reached.
+ */
+export class SandboxProxy {
+  readonly #options: SandboxProxyOptions;
+  readonly #server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+  });
+  readonly #open = new Set<Duplex>();
+
+  constructor(options: SandboxProxyOptions) {
+    this.#options = options;
+    this.#server.on('request', (incoming, response) => void this.#plain(incoming, response));
+    this.#server.on(
+      'connect',
+      (incoming, socket, head) => void this.#tunnel(incoming, socket, head),
+    );
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Takes a connection of the program. */
+  serve(connection: Duplex): void {
+    this.#keep(connection);
+    connection.once('readable', () => {
+      const first: Buffer | null = connection.read();
+      if (first === null) {
+        connection.destroy();
+        return;
+      }
+      connection.unshift(first);
+      // fail-closed: SOCKS has no place for our token, so it is only for the pipes, which need none.
+      if (first[0] === 5 && this.#options.token === undefined) {
+        const dial = (target: Target) => this.#dial(target, 'https');
+        serveSocks(connection, dial, (inside, outside) => this.#join(inside, outside)).catch(() =>
+          connection.destroy(),
+        );
+      } else this.#server.emit('connection', connection);
+    });
+  }
+
+  close(): void {
+    for (const stream of this.#open) stream.destroy();
+    this.#server.close();
+  }
+
+  async #plain(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    incoming.on('error', () => response.destroy());
+    if (!this.#isOurs(incoming)) return askForToken(response);
+    const asked = parseAbsolute(incoming.url ?? '');
+    if (asked === undefined) return say(response, 400, 'This is a proxy: ask for a whole URL.');
+    const { target, path } = asked;
+    if (!hostHeaderAgrees(hostHeaders(incoming), target)) {
+      return this.#refuse(response, target, 'the Host header names another host');
+    }
+    const way = await findWay(target, 'http', this.#options.rules, this.#options.reach);
+    if (!way.ok) {
+      if (way.error.kind === 'refused') return this.#refuse(response, target, way.error.text);
+      return say(response, 502, way.error.text);
+    }
+    await this.#forward(incoming, response, { target, path, way: way.value });
+  }
+
+  async #forward(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    { target, path, way }: { target: Target; path: string; way: Way },
+  ): Promise<void> {
+    const headers = forwardedHeaders(incoming.rawHeaders);
+    const common = { method: incoming.method, setHost: false, agent: false as const };
+    let outgoing: ReturnType<typeof request>;
+    if (way.kind === 'direct') {
+      const dialled = await dialDirect(target, way.addresses, this.#options.reach);
+      if (!dialled.ok) return say(response, 502, dialled.error.text);
+      const socket = this.#keep(dialled.value);
+      outgoing = request({ ...common, path, headers, createConnection: () => socket });
+    } else {
+      const { url, port, headers: more } = way.proxy;
+      const credentials = Object.entries(more).flat();
+      outgoing = request({
+        ...common,
+        hostname: url.hostname.replace(/^\[|\]$/g, ''),
+        port,
+        path: incoming.url,
+        headers: [...headers, ...credentials],
+      });
+    }
+    outgoing.on('error', (error) => say(response, 502, error.message));
+    outgoing.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, forwardedHeaders(answer.rawHeaders));
+      pipeline(answer, response, () => {});
+    });
+    response.on('close', () => outgoing.destroy());
+    pipeline(incoming, outgoing, () => {});
+  }
+
+  async #tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    const target = parseAuthority(incoming.url ?? '');
+    const end = (status: string, text: string): void => {
+      socket.end(
+        `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(text) + 1}\r\n\r\n${text}\n`,
+      );
+    };
+    if (!this.#isOurs(incoming)) return end('407 Proxy Authentication Required', 'Not for you.');
+    if (target === undefined) return end('400 Bad Request', 'CONNECT needs a host and a port.');
+    const hosts = hostHeaders(incoming);
+    const named = hosts.map((host) => parseAuthority(host, target.port)?.host);
+    if (hosts.length > 1 || named.some((host) => host !== target.host)) {
+      this.#options.refused(`${target.host}:${target.port}`, 'the Host header names another host');
+      return end('403 Forbidden', `${REFUSAL_MARK}: the Host header names another host`);
+    }
+    const dialled = await this.#dial(target, 'https');
+    if (!dialled.ok) {
+      if (dialled.error.kind === 'unreachable') return end('502 Bad Gateway', dialled.error.text);
+      return end('403 Forbidden', `${REFUSAL_MARK}: ${dialled.error.text}`);
+    }
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) socket.unshift(head);
+    this.#join(socket, dialled.value);
+  }
+
+  async #dial(target: Target, scheme: 'http' | 'https'): Promise<Result<Duplex, DialFailure>> {
+    const { rules, reach, refused } = this.#options;
+    const way = await findWay(target, scheme, rules, reach);
+    if (!way.ok) {
+      if (way.error.kind === 'refused') refused(`${target.host}:${target.port}`, way.error.text);
+      return way;
+    }
+    return way.value.kind === 'direct'
+      ? await dialDirect(target, way.value.addresses, reach)
+      : await dialThrough(way.value.proxy, target);
+  }
+
+  #join(inside: Duplex, outside: Duplex): void {
+    this.#keep(outside);
+    pipeline(inside, outside, (error) => error && outside.destroy());
+    pipeline(outside, inside, (error) => error && inside.destroy());
+  }
+
+  #keep(stream: Duplex): Duplex {
+    this.#open.add(stream);
+    stream.once('close', () => this.#open.delete(stream));
+    stream.on('error', () => stream.destroy());
+    return stream;
+  }
+
+  #refuse(response: ServerResponse, target: Target, why: string): void {
+    this.#options.refused(`${target.host}:${target.port}`, why);
+    say(response, 403, `${REFUSAL_MARK}: ${why}`);
+  }
+
+  #isOurs(incoming: IncomingMessage): boolean {
+    const { token } = this.#options;
+    return token === undefined || incoming.headers['proxy-authorization'] === token;
+  }
+}
+
+function askForToken(response: ServerResponse): void {
+  response.setHeader('proxy-authenticate', 'Basic realm="sandbox"');
+  say(response, 407, 'Not for you.');
+}
+
+function say(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.end(`${text}\n`);
+}
+
+function hostHeaders({ rawHeaders }: IncomingMessage): readonly string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
+}
+
+/** Those that belong to one connection only. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Names and values in turn, as Node takes them. */
+function forwardedHeaders(raw: readonly string[]): string[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  const named = pairs
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
+  return pairs
+    .filter(
+      ([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()) && !named.includes(name.toLowerCase()),
+    )
+    .flat();
+}

@@ -1,0 +1,2 @@
+/** A stream both ways, for those who only pass it on. */
+export type { Duplex } from 'node:stream';

@@ -1,0 +1,273 @@
+import type { FileSystem } from '../env/fs.js';
+import { dirname, isInside, join } from '../env/paths.js';
+import { type DomainPattern, matchesDomain, parseDomain } from '../permissions/domain.js';
+import type { Rule, RuleSet } from '../permissions/rules.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { Finder } from './policy-find.js';
+import {
+  credentialPlaces,
+  OF_MAIN_CHECKOUT,
+  protectedIn,
+  protectedInGit,
+  sharedGit,
+  shownConfiguration,
+} from './policy-places.js';
+import {
+  grantedTree,
+  resolveSpots,
+  restrictedSpots,
+  type Spot,
+  spotOfPath,
+} from './policy-rules.js';
+import type { SandboxPath, SandboxSettings } from './settings.js';
+import type { SandboxNetwork, SandboxPolicy } from './types.js';
+
+export interface PolicyParts {
+  readonly fs: Pick<FileSystem, 'realPath' | 'lstat' | 'list' | 'readText'>;
+  readonly finder: Finder;
+  readonly home: string;
+  readonly configDir: string;
+  readonly stateDirectory: string;
+  /** Where the session works. */
+  readonly cwd: string;
+  settings(): SandboxSettings;
+  rules(agent: AgentRef): RuleSet;
+  /** Told once of each: what the fence cannot hold to the letter. */
+  tell(text: string): void;
+}
+
+/** Whose program is to be fenced in. */
+export interface PolicyOrder {
+  readonly agent: AgentRef;
+  /** The directories that its owner works in. */
+  readonly roots: readonly string[];
+  /** Directories of ours that it needs: where hooks leave variables, where long output lies. */
+  readonly lent?: { readonly readable?: readonly string[]; readonly writable?: readonly string[] };
+  /** The room for temporary files that it shares with others of this name. */
+  readonly scratch?: string;
+}
+
+export type PolicyMaker = (order: PolicyOrder) => Promise<SandboxPolicy>;
+
+/** Works out, before each program, what it may do. Rules and settings are asked anew each time. */
+export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
+  return async (order) => {
+    const settings = parts.settings();
+    const rules = rulesFor(order.agent, parts);
+    const network = networkOf(settings, rules);
+    const scratch = order.scratch === undefined ? {} : { scratch: order.scratch };
+    const weaker = {
+      ...(settings.nestedUserNamespaces ? { nestedUserNamespaces: true as const } : {}),
+      ...(settings.localBinding ? { localBinding: true as const } : {}),
+      ...(settings.unixSockets.length > 0 ? { unixSockets: settings.unixSockets } : {}),
+    };
+    if (settings.filesOpen) {
+      return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, ...scratch };
+    }
+    const job: Job = { order, settings, rules, parts };
+    const { trees, kept, shared } = await writableOf(job);
+    const { hidden, shown } = await readableOf(job, trees);
+    return {
+      writable: trees,
+      protected: await protectedOf(job, { trees, kept, shared }),
+      hidden,
+      shown,
+      network,
+      weaker,
+      ...scratch,
+    };
+  };
+}
+
+interface Job {
+  readonly order: PolicyOrder;
+  readonly settings: SandboxSettings;
+  readonly rules: RuleSet;
+  readonly parts: PolicyParts;
+}
+
+/** What the session may not, no agent of it may; what it may, an agent may not by that alone. */
+function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
+  const own = rules(agent);
+  if (agent.depth === 0) return own;
+  const main = rules(MAIN_AGENT);
+  const allow = main.allow.filter((rule) => own.allow.some((one) => one.text === rule.text));
+  return { allow, ask: own.ask, deny: [...new Set([...main.deny, ...own.deny])] };
+}
+
+interface Writable {
+  readonly trees: readonly string[];
+  /** Inside them and not to be written. */
+  readonly kept: readonly string[];
+  /** Those among the trees that are git's own. */
+  readonly shared: readonly string[];
+}
+
+async function writableOf({ order, settings, rules, parts }: Job): Promise<Writable> {
+  const { agent } = order;
+  const own = agent.workspace === undefined ? order.roots : [agent.workspace];
+  const granted = [
+    ...rules.allow.filter(isEdit).flatMap((rule) => grantedTree(rule) ?? []),
+    ...settings.allowWrite.flatMap((one) => literal(one, parts)),
+  ];
+  const roots = await resolved(own, parts);
+  const project = await resolved([parts.cwd], parts);
+  const more = (await resolved(granted, parts)).filter((path) => {
+    // A rule for everything was not meant to open the fence, and nothing around a root is.
+    if (path === '/' || path === parts.home || roots.some((root) => isInside(root, path))) {
+      return false;
+    }
+    // An agent with a tree of its own stays out of the project's.
+    return agent.workspace === undefined || !project.some((one) => isInside(path, one));
+  });
+  const kept: string[] = [];
+  const shared: string[] = [];
+  for (const root of roots) {
+    const git = await sharedGit(root, parts.fs);
+    if (git === undefined) continue;
+    shared.push(git);
+    kept.push(...(await protectedInGit(git, parts.fs)));
+    kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
+  }
+  const lent = await resolved(order.lent?.writable ?? [], parts);
+  return { trees: unique([...roots, ...more, ...shared, ...lent]), kept, shared };
+}
+
+async function protectedOf(
+  { order, settings, rules, parts }: Job,
+  { trees, kept, shared }: Writable,
+): Promise<readonly string[]> {
+  const base = { cwd: parts.cwd, home: parts.home };
+  const spots: Spot[] = [
+    ...rules.deny
+      .filter((rule) => rule.spec.kind === 'path' && rule.spec.access === 'write')
+      .flatMap((rule) => restrictedSpots(rule, base)),
+    ...settings.denyWrite.map(({ path }) => spotOfPath(path, base)),
+  ];
+  const denied = await found(spots, parts, 'writing');
+  const lent = await resolved(order.lent?.writable ?? [], parts);
+  const own = await Promise.all(
+    trees
+      .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
+      .map((tree) => protectedIn(tree, parts)),
+  );
+  const all = await resolved([...denied, ...own.flat(), ...kept, ...ownPlaces(parts)], parts);
+  return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));
+}
+
+async function readableOf(
+  { order, settings, rules, parts }: Job,
+  trees: readonly string[],
+): Promise<{ readonly hidden: readonly string[]; readonly shown: readonly string[] }> {
+  const base = { cwd: parts.cwd, home: parts.home };
+  const spots: Spot[] = [
+    ...rules.deny
+      .filter((rule) => rule.spec.kind === 'path' && rule.spec.access === 'read')
+      .flatMap((rule) => restrictedSpots(rule, base)),
+    ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
+  ];
+  const denied = await resolved(await found(spots, parts, 'reading'), parts);
+  const own = await resolved(ownPlaces(parts), parts);
+  const asked = await resolved(
+    settings.allowRead.flatMap((one) => literal(one, parts)),
+    parts,
+  );
+  // Nobody opens our own state; what a rule denies by name stays denied under that name.
+  const reopened = asked.filter((path) => !own.some((one) => isInside(path, one)));
+  const credentials = (await resolved(credentialPlaces(parts.home), parts)).filter(
+    (path) => !reopened.includes(path) && !trees.includes(path),
+  );
+  // Also where nothing is hidden: places for temporary files are others inside.
+  const lent = await resolved(order.lent?.readable ?? [], parts);
+  const shown = [
+    ...reopened.filter((path) => !denied.includes(path)),
+    ...(await resolved(shownConfiguration(parts.configDir), parts)),
+    ...trees,
+  ];
+  const hidden = unique([...denied, ...credentials, ...own]);
+  const within = shown.filter((path) => hidden.some((one) => isInside(path, one)));
+  return { hidden, shown: unique([...lent, ...within]) };
+}
+
+function ownPlaces({ configDir, stateDirectory }: PolicyParts): readonly string[] {
+  return [configDir, stateDirectory];
+}
+
+function networkOf(settings: SandboxSettings, rules: RuleSet): SandboxNetwork {
+  const isManaged = ({ origin }: Rule): boolean => origin.source === 'managed';
+  const patterns = (list: readonly Rule[]): readonly DomainPattern[] =>
+    list.flatMap(({ spec }) => (spec.kind === 'domain' ? [spec.pattern] : []));
+  const named = (list: SandboxSettings['allowedDomains']): readonly DomainPattern[] =>
+    list.flatMap(({ value }) => parseDomain(`domain:${value}`) ?? []);
+  const allowRules = settings.managedDomainsOnly ? rules.allow.filter(isManaged) : rules.allow;
+  const allowed = [...named(settings.allowedDomains), ...patterns(allowRules)];
+  const denied = [...named(settings.deniedDomains), ...patterns(rules.deny)];
+  // A ban of the tool altogether is a ban of the network for it, and says nothing of programs.
+  if (allowed.length === 0) return { kind: 'none' };
+  const fits = (list: readonly DomainPattern[], host: string): boolean =>
+    list.some((pattern) => matchesDomain(pattern, urlOf(host)));
+  const exact = allowed.filter(({ labels, subdomains, every }) => {
+    return !subdomains && !every && labels.every((label) => !label.includes('*'));
+  });
+  return {
+    kind: 'filtered',
+    allows: async (host) => !fits(denied, host) && fits(allowed, host),
+    named: (host) => fits(exact, host),
+  };
+}
+
+function urlOf(host: string): string {
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}/`;
+}
+
+function isEdit({ spec }: Rule): boolean {
+  return spec.kind === 'path' && spec.access === 'write' && spec.everyTool;
+}
+
+/** A path that opens something must be one; patterns open nothing. */
+function literal(
+  { path, label }: SandboxPath,
+  { cwd, home, tell }: PolicyParts,
+): readonly string[] {
+  const spot = spotOfPath(path, { cwd, home });
+  if (spot.kind === 'place') return [restoredCase(path, spot.path)];
+  tell(`the sandbox opens no patterns, so ${label} opens nothing; name the directory`);
+  return [];
+}
+
+function restoredCase(path: string, found: string): string {
+  return found.toLowerCase() === path.toLowerCase() ? path : found;
+}
+
+async function found(
+  spots: readonly Spot[],
+  { finder, tell }: PolicyParts,
+  what: string,
+): Promise<readonly string[]> {
+  const { paths, partial } = await resolveSpots(spots, finder);
+  if (partial) {
+    tell(
+      `there are too many files to look for all that rules keep from ${what}; inside the sandbox the rules hold for those that were found`,
+    );
+  }
+  return paths;
+}
+
+/** With links followed: of a link in a tree, both it and what it leads to. */
+async function resolved(
+  paths: readonly string[],
+  { fs }: Pick<PolicyParts, 'fs'>,
+): Promise<readonly string[]> {
+  const all = await Promise.all(
+    paths.map(async (path) => {
+      const parent = await fs.realPath(dirname(path));
+      const name = path === '/' ? '/' : join(parent, path.slice(path.lastIndexOf('/') + 1));
+      return [await fs.realPath(path), name];
+    }),
+  );
+  return unique(all.flat());
+}
+
+function unique<T>(list: readonly T[]): readonly T[] {
+  return [...new Set(list)];
+}

@@ -1,0 +1,89 @@
+import { HOOK_EVENTS as OWN_EVENTS } from '../protocol/hook-events.js';
+import { HOOK_EVENTS } from './constants.js';
+import type { HookCallback, Options } from './types/index.js';
+
+type Message = Readonly<Record<string, unknown>>;
+
+export interface Registered {
+  /** As `initialize` takes them: callbacks by their ids. */
+  readonly hooks: Message | undefined;
+  readonly callbacks: ReadonlyMap<string, HookCallback>;
+  readonly warnings: readonly string[];
+}
+
+/** Gives every hook callback an id. Events that do not exist are left out with a warning. */
+export function registerHooks(hooks: Options['hooks']): Registered {
+  const callbacks = new Map<string, HookCallback>();
+  const warnings: string[] = [];
+  const listed: [string, unknown][] = [];
+  for (const [event, matchers] of Object.entries(hooks ?? {})) {
+    if (matchers === undefined) continue;
+    if (!KNOWN.has(event)) {
+      warnings.push(`there is no hook event ${event}; its callbacks are never called`);
+      continue;
+    }
+    listed.push([
+      event,
+      matchers.map(({ matcher, hooks: list, timeout, onFailure }) => ({
+        ...(matcher === undefined ? {} : { matcher }),
+        hookCallbackIds: list.map((callback) => {
+          const id = `hook_${callbacks.size}`;
+          callbacks.set(id, callback);
+          return id;
+        }),
+        ...(timeout === undefined ? {} : { timeout }),
+        ...(onFailure === undefined ? {} : { onFailure }),
+      })),
+    ]);
+  }
+  return {
+    hooks: listed.length === 0 ? undefined : Object.fromEntries(listed),
+    callbacks,
+    warnings,
+  };
+}
+
+/** Those of the official client, and ours. */
+const KNOWN: ReadonlySet<string> = new Set([...HOOK_EVENTS, ...Object.keys(OWN_EVENTS)]);
+
+/** The `initialize` request of these options. */
+export function initializeRequest(
+  options: Options,
+  parts: {
+    readonly hooks: Message | undefined;
+    readonly servers: { readonly names: readonly string[]; readonly configs: Message };
+  },
+): Message {
+  const { servers, hooks } = parts;
+  const given = {
+    hooks,
+    agents: options.agents,
+    ...promptFields(options.systemPrompt),
+    sdkMcpServers: servers.names.length === 0 ? undefined : servers.names,
+    sdkMcpServerConfigs: Object.keys(servers.configs).length === 0 ? undefined : servers.configs,
+    jsonSchema:
+      options.outputFormat?.type === 'json_schema' ? options.outputFormat.schema : undefined,
+    skills: Array.isArray(options.skills) ? options.skills : undefined,
+    forwardSubagentText: options.forwardSubagentText,
+    planModeInstructions: options.planModeInstructions,
+    supportedDialogKinds: options.supportedDialogKinds,
+    title: options.title,
+  };
+  return {
+    subtype: 'initialize',
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function promptFields(prompt: Options['systemPrompt']): Message {
+  if (prompt === undefined) return { systemPrompt: [''] };
+  if (typeof prompt === 'string') return { systemPrompt: [prompt] };
+  if (Array.isArray(prompt)) return { systemPrompt: prompt };
+  if (prompt.type === 'custom') {
+    return { systemPrompt: typeof prompt.prompt === 'string' ? [prompt.prompt] : prompt.prompt };
+  }
+  return {
+    appendSystemPrompt: prompt.append,
+    excludeDynamicSections: prompt.excludeDynamicSections,
+  };
+}

@@ -1,0 +1,22 @@
+import type { LoopEvent, SessionNews } from '../harness.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+
+/** The agents that a session has spoken of, by their ids. */
+export interface AgentRegister {
+  hear(event: LoopEvent | SessionNews): void;
+  /** Undefined is the main agent. Of an agent that nobody has spoken of only the id is known. */
+  find(id: string | undefined): AgentRef;
+}
+
+export function createAgentRegister(): AgentRegister {
+  const known = new Map<string, AgentRef>([[MAIN_AGENT.id, MAIN_AGENT]]);
+  return {
+    hear(event) {
+      if ('agent' in event && event.agent !== undefined) known.set(event.agent.id, event.agent);
+    },
+    find(id) {
+      if (id === undefined) return MAIN_AGENT;
+      return known.get(id) ?? { id, type: 'unknown', path: id, depth: 1, background: false };
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { RawLine, ShelfItem } from '../harness.js';
+import { isRecord } from '../util/own.js';
+import type { SDKSessionInfo } from './types/index.js';
+
+const LONGEST_PROMPT = 200;
+
+/** What a session is about, from the lines at its ends. Undefined: it is no conversation of a person's. */
+export function factsOf(item: ShelfItem, lines: readonly RawLine[]): SDKSessionInfo | undefined {
+  if (lines[0]?.isSidechain === true) return undefined;
+  const last = (type: string, field: string): string | undefined =>
+    text(lines.findLast((line) => line.type === type && typeof line[field] === 'string')?.[field]);
+  const firstPrompt = lines.map(promptOf).find((prompt) => prompt !== undefined);
+  const customTitle = last('custom-title', 'customTitle');
+  const summary =
+    customTitle ??
+    last('ai-title', 'aiTitle') ??
+    last('last-prompt', 'lastPrompt') ??
+    last('summary', 'summary') ??
+    firstPrompt;
+  if (summary === undefined) return undefined;
+  const first = (field: string): string | undefined =>
+    text(lines.find((line) => text(line[field]) !== undefined)?.[field]);
+  const created = Date.parse(first('timestamp') ?? '');
+  const tag = last('tag', 'tag');
+  const cwd = first('cwd');
+  const gitBranch = text(lines.findLast((line) => text(line.gitBranch) !== undefined)?.gitBranch);
+  return {
+    sessionId: item.sessionId,
+    summary,
+    lastModified: Math.floor(item.modifiedAt),
+    ...(item.size === undefined ? {} : { fileSize: item.size }),
+    ...(customTitle === undefined ? {} : { customTitle }),
+    ...(firstPrompt === undefined ? {} : { firstPrompt }),
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(Number.isNaN(created) ? {} : { createdAt: created }),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** What a person said; undefined for results of tools and what the runtime added. */
+function promptOf(line: RawLine): string | undefined {
+  if (line.type !== 'user' || line.isMeta === true || line.isCompactSummary === true) {
+    return undefined;
+  }
+  const content = isRecord(line.message) ? line.message.content : undefined;
+  const blocks: readonly unknown[] = Array.isArray(content)
+    ? content
+    : [{ type: 'text', text: content }];
+  for (const block of blocks) {
+    const said = isRecord(block) && block.type === 'text' ? text(block.text)?.trim() : undefined;
+    if (said === undefined || said === '' || said.startsWith('<')) continue;
+    return said.length <= LONGEST_PROMPT ? said : `${said.slice(0, LONGEST_PROMPT)}…`;
+  }
+  return undefined;
+}

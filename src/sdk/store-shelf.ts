@@ -1,0 +1,68 @@
+import { PortcullisError } from '../errors.js';
+import type { RawLine, SessionShelf } from '../harness.js';
+import type { SessionKey, SessionStore, SessionStoreEntry } from './types/index.js';
+
+/** A session store, looked through like the files. */
+export function shelfOf(store: SessionStore, ofDirectory: string): SessionShelf {
+  const keyOf = (project: string | undefined, sessionId: string, agentId?: string): SessionKey => ({
+    projectKey: project ?? ofDirectory,
+    sessionId,
+    ...(agentId === undefined ? {} : { subpath: agentSubpath(agentId) }),
+  });
+  const load = async (key: SessionKey): Promise<readonly RawLine[] | undefined> =>
+    (await store.load(key)) ?? undefined;
+  return {
+    async find(sessionId, project) {
+      const key = keyOf(project, sessionId);
+      const found = await load(key);
+      return found === undefined ? undefined : { project: key.projectKey, sessionId };
+    },
+    async list(project) {
+      if (store.listSessions === undefined) {
+        throw new PortcullisError('usage', 'this session store cannot list its sessions', {
+          remedy: 'give it a method listSessions',
+        });
+      }
+      const found = await store.listSessions(project ?? ofDirectory);
+      return found
+        .map(({ sessionId, mtime }) => ({
+          project: project ?? ofDirectory,
+          sessionId,
+          modifiedAt: mtime,
+        }))
+        .sort((a, b) => b.modifiedAt - a.modifiedAt);
+    },
+    glance: async ({ project, sessionId }) => (await load(keyOf(project, sessionId))) ?? [],
+    lines: ({ project, sessionId }, agentId) => load(keyOf(project, sessionId, agentId)),
+    async append({ project, sessionId }, lines, agentId) {
+      await store.append(keyOf(project, sessionId, agentId), lines as SessionStoreEntry[]);
+    },
+    async remove({ project, sessionId }, agentId) {
+      if (store.delete === undefined) {
+        throw new PortcullisError('usage', 'this session store cannot delete sessions', {
+          remedy: 'give it a method delete',
+        });
+      }
+      await store.delete(keyOf(project, sessionId, agentId));
+    },
+    async agents({ project, sessionId }) {
+      const subkeys = await store.listSubkeys?.({ projectKey: project, sessionId });
+      return (subkeys ?? []).flatMap((subpath) => /agent-([^/]+)$/.exec(subpath)?.[1] ?? []);
+    },
+  };
+}
+
+export function agentSubpath(agentId: string): string {
+  return `subagents/agent-${agentId}`;
+}
+
+/** Which transcript a file of the ecosystem's layout is; undefined when it is none. */
+export function keyOfFile(path: string, projectKey: string): SessionKey | undefined {
+  const posix = path.replaceAll('\\', '/');
+  const agent = /([^/]+)\/(subagents\/agent-[^/]+)\.jsonl$/.exec(posix);
+  if (agent !== null) {
+    return { projectKey, sessionId: agent[1] ?? '', subpath: agent[2] ?? '' };
+  }
+  const sessionId = /([^/]+)\.jsonl$/.exec(posix)?.[1];
+  return sessionId === undefined ? undefined : { projectKey, sessionId };
+}

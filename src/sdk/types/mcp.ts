@@ -1,0 +1,197 @@
+import type { JsonRpcTransport } from '../mcp-transport.js';
+
+export type McpServerToolPolicy = {
+  name: string;
+  permission_policy?: 'always_allow' | 'always_ask' | 'always_deny';
+  org_max_permission?: 'allow' | 'ask' | 'blocked';
+};
+
+export type McpStdioServerConfig = {
+  type?: 'stdio';
+  command: string;
+  args?: string[];
+  env?: Record<string, string>;
+  timeout?: number;
+  alwaysLoad?: boolean;
+};
+
+export type McpSSEServerConfig = {
+  type: 'sse';
+  url: string;
+  headers?: Record<string, string>;
+  tools?: McpServerToolPolicy[];
+  timeout?: number;
+  alwaysLoad?: boolean;
+};
+
+export type McpHttpServerConfig = {
+  type: 'http';
+  url: string;
+  headers?: Record<string, string>;
+  tools?: McpServerToolPolicy[];
+  timeout?: number;
+  alwaysLoad?: boolean;
+};
+
+export type McpSdkServerConfig = {
+  type: 'sdk';
+  name: string;
+  timeout?: number;
+  tools?: McpServerToolPolicy[];
+};
+
+/** A server that lives in this process: ours, or a server object of the official MCP libraries. */
+export interface McpServerInstance {
+  connect(transport: JsonRpcTransport): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type McpSdkServerConfigWithInstance = McpSdkServerConfig & { instance: McpServerInstance };
+
+export type McpServerConfig =
+  | McpStdioServerConfig
+  | McpSSEServerConfig
+  | McpHttpServerConfig
+  | McpSdkServerConfigWithInstance;
+
+export type McpServerConfigForProcessTransport =
+  | McpStdioServerConfig
+  | McpSSEServerConfig
+  | McpHttpServerConfig
+  | McpSdkServerConfig;
+
+export type McpClaudeAIProxyServerConfig = {
+  type: 'claudeai-proxy';
+  url: string;
+  id: string;
+  timeout?: number;
+};
+
+export type McpServerStatusConfig =
+  | McpServerConfigForProcessTransport
+  | McpClaudeAIProxyServerConfig;
+
+export type McpServerProvenance = { name: string; source: string };
+
+export type McpServerStatus = {
+  name: string;
+  status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
+  serverInfo?: { name: string; version: string };
+  error?: string;
+  config?: McpServerStatusConfig;
+  scope?: string;
+  source?: string;
+  tools?: {
+    name: string;
+    description?: string;
+    annotations?: { readOnly?: boolean; destructive?: boolean; openWorld?: boolean };
+    _meta?: Record<string, unknown>;
+  }[];
+};
+
+export type McpSetServersResult = {
+  added: string[];
+  removed: string[];
+  errors: Record<string, string>;
+};
+
+/** What a tool gives back. */
+export interface CallToolResult {
+  content: ToolResultContent[];
+  isError?: boolean;
+  structuredContent?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+export type ToolResultContent =
+  | { type: 'text'; text: string; [key: string]: unknown }
+  | { type: 'image'; data: string; mimeType: string; [key: string]: unknown }
+  | { type: 'audio'; data: string; mimeType: string; [key: string]: unknown }
+  | { type: 'resource_link'; uri: string; name: string; [key: string]: unknown }
+  | {
+      type: 'resource';
+      resource:
+        | { uri: string; text: string; mimeType?: string; [key: string]: unknown }
+        | { uri: string; blob: string; mimeType?: string; [key: string]: unknown };
+      [key: string]: unknown;
+    };
+
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/** Fields by name, each a schema of zod 3 or 4. Nothing of zod is loaded: schemas bring their own parser. */
+export type AnyZodRawShape = Record<string, SchemaLike>;
+
+/** As much of a schema as is needed to tell the type of what it lets through. */
+export type SchemaLike = { readonly _output: unknown } | ZodCoreLike;
+
+/** Schemas of zod 4 that say it in another place. */
+export interface ZodCoreLike {
+  readonly _zod: { readonly output: unknown };
+}
+
+export type InferShape<Shape extends AnyZodRawShape> = {
+  [K in keyof Shape as undefined extends OutputOf<Shape[K]> ? never : K]: OutputOf<Shape[K]>;
+} & {
+  [K in keyof Shape as undefined extends OutputOf<Shape[K]> ? K : never]?: OutputOf<Shape[K]>;
+};
+
+export type OutputOf<Schema> = Schema extends { readonly _output: infer Output }
+  ? Output
+  : Schema extends { readonly _zod: { readonly output: infer Output } }
+    ? Output
+    : never;
+
+export type SdkMcpToolDefinition<Schema extends AnyZodRawShape = AnyZodRawShape> = {
+  name: string;
+  description: string;
+  inputSchema: Schema;
+  annotations?: ToolAnnotations;
+  _meta?: Record<string, unknown>;
+  handler: (args: InferShape<Schema>, extra: unknown) => Promise<CallToolResult>;
+};
+
+export type ElicitationRequest = {
+  serverName: string;
+  message: string;
+  mode?: 'form' | 'url';
+  url?: string;
+  elicitationId?: string;
+  requestedSchema?: Record<string, unknown>;
+  title?: string;
+  displayName?: string;
+  description?: string;
+};
+
+export type ElicitationResult = {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+  [key: string]: unknown;
+};
+
+/** Asked what MCP servers ask people. Null or none: declined. */
+export type OnElicitation = (
+  request: ElicitationRequest,
+  options: { signal: AbortSignal; requestId: string },
+) => Promise<ElicitationResult | null>;
+
+export type UserDialogRequest = {
+  dialogKind: string;
+  payload: Record<string, unknown>;
+  toolUseID?: string;
+};
+
+export type UserDialogResult =
+  | { behavior: 'completed'; result: unknown }
+  | { behavior: 'cancelled' };
+
+export type OnUserDialog = (
+  request: UserDialogRequest,
+  options: { signal: AbortSignal; requestId: string },
+) => Promise<UserDialogResult | null>;

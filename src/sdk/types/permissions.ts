@@ -1,0 +1,120 @@
+import type { AgentRef } from '../../protocol/agent-ref.js';
+
+/** `auto` is known so that code which names it compiles; a session that asks for it is refused. */
+export type PermissionMode =
+  | 'default'
+  | 'acceptEdits'
+  | 'bypassPermissions'
+  | 'plan'
+  | 'dontAsk'
+  | 'auto';
+
+export type PermissionBehavior = 'allow' | 'deny' | 'ask';
+
+export type PermissionUpdateDestination =
+  | 'userSettings'
+  | 'projectSettings'
+  | 'localSettings'
+  | 'session'
+  | 'cliArg';
+
+export type PermissionRuleValue = {
+  toolName: string;
+  ruleContent?: string;
+};
+
+/** A change of the rules, the mode or the directories. */
+export type PermissionUpdate =
+  | {
+      type: 'addRules';
+      rules: PermissionRuleValue[];
+      behavior: PermissionBehavior;
+      destination: PermissionUpdateDestination;
+    }
+  | {
+      type: 'replaceRules';
+      rules: PermissionRuleValue[];
+      behavior: PermissionBehavior;
+      destination: PermissionUpdateDestination;
+    }
+  | {
+      type: 'removeRules';
+      rules: PermissionRuleValue[];
+      behavior: PermissionBehavior;
+      destination: PermissionUpdateDestination;
+    }
+  | { type: 'setMode'; mode: PermissionMode; destination: PermissionUpdateDestination }
+  | {
+      type: 'addDirectories';
+      directories: string[];
+      destination: PermissionUpdateDestination;
+    }
+  | {
+      type: 'removeDirectories';
+      directories: string[];
+      destination: PermissionUpdateDestination;
+    };
+
+export type PermissionDecisionClassification = 'user_temporary' | 'user_permanent' | 'user_reject';
+
+/** How far a yes reaches beyond its call, and how long. All of it is ours. */
+export interface AllowScope {
+  /** `once`: this call. `identical`: the same call again. `prefix`: calls like it. `tool`: the tool. */
+  scope?: 'once' | 'identical' | 'prefix' | 'tool';
+  /** Absent: the session. `project` and `user` are kept in settings files. */
+  for?: 'turn' | 'session' | 'project' | 'user';
+  /** The yes ends after this time. */
+  expiresInMs?: number;
+  /** How many further calls the yes is good for. */
+  uses?: number;
+}
+
+/** What `canUseTool` answers. Anything else means no. */
+export type PermissionResult =
+  | ({
+      behavior: 'allow';
+      updatedInput?: Record<string, unknown>;
+      updatedPermissions?: PermissionUpdate[];
+      toolUseID?: string;
+      decisionClassification?: PermissionDecisionClassification;
+    } & AllowScope)
+  | {
+      behavior: 'deny';
+      message: string;
+      interrupt?: boolean;
+      toolUseID?: string;
+      decisionClassification?: PermissionDecisionClassification;
+    };
+
+/** What `canUseTool` is told besides the call. */
+export type CanUseToolOptions = {
+  /** Fires when nobody waits for the answer any more. */
+  signal: AbortSignal;
+  /** Rules that would let calls like this through. */
+  suggestions?: PermissionUpdate[];
+  /** The path because of which the call is asked about. */
+  blockedPath?: string;
+  mcpServer?: { name: string; source: string };
+  decisionReason?: string;
+  title?: string;
+  displayName?: string;
+  description?: string;
+  defaultToNo?: boolean;
+  suppressAlwaysAllowRule?: boolean;
+  toolUseID: string;
+  /** Absent for the main agent. */
+  agentID?: string;
+  requestId: string;
+  matchedAskRule?: { source: string; toolName: string; ruleContent?: string };
+  /** Ours: the session that asks. */
+  sessionId: string;
+  /** Ours: whose call it is. */
+  agent: AgentRef;
+};
+
+/** Asked about calls that no rule decides. Null: no answer, which is a no. */
+export type CanUseTool = (
+  toolName: string,
+  input: Record<string, unknown>,
+  options: CanUseToolOptions,
+) => Promise<PermissionResult | null>;

@@ -1,0 +1,213 @@
+import type { SlashCommand } from './facts.js';
+import type { McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
+import type { SDKMessage, SDKUserMessage } from './messages.js';
+import type { Options } from './options.js';
+import type { PermissionMode } from './permissions.js';
+import type { PolicyReport } from './policy.js';
+import type { EffortLevel, Settings } from './settings.js';
+
+export type ModelInfo = {
+  value: string;
+  resolvedModel?: string;
+  displayName: string;
+  description: string;
+  supportsEffort?: boolean;
+  supportedEffortLevels?: EffortLevel[];
+  supportsAdaptiveThinking?: boolean;
+  supportsFastMode?: boolean;
+  supportsAutoMode?: boolean;
+};
+
+export type AgentInfo = { name: string; description: string; model?: string };
+
+export type AccountInfo = {
+  email?: string;
+  organization?: string;
+  subscriptionType?: string;
+  tokenSource?: string;
+  apiKeySource?: string;
+  apiProvider?:
+    | 'firstParty'
+    | 'bedrock'
+    | 'vertex'
+    | 'foundry'
+    | 'anthropicAws'
+    | 'anthropicGoogleCloud'
+    | 'mantle'
+    | 'gateway';
+};
+
+export type SDKControlInitializeResponse = {
+  commands: SlashCommand[];
+  agents: AgentInfo[];
+  output_style: string;
+  available_output_styles: string[];
+  models: ModelInfo[];
+  account: AccountInfo;
+  hooks_applied?: boolean;
+  hook_on_failure_supported?: boolean;
+  claude_code_version?: string;
+};
+
+export type SDKControlInterruptResponse = { still_queued: string[]; cancelled?: string[] };
+
+export type RewindFilesResult = {
+  canRewind: boolean;
+  error?: string;
+  filesChanged?: string[];
+  insertions?: number;
+  deletions?: number;
+  skippedLinks?: number;
+};
+
+export type SDKControlGetContextUsageResponse = {
+  categories: {
+    id?: string;
+    name: string;
+    tokens: number;
+    color: string;
+    isDeferred?: boolean;
+    kind: 'used' | 'free' | 'buffer' | 'deferred';
+  }[];
+  totalTokens: number;
+  maxTokens: number;
+  rawMaxTokens: number;
+  percentage: number;
+  gridRows: unknown[][];
+  model: string;
+  memoryFiles: { path: string; type: string; tokens: number }[];
+  mcpTools: { name: string; serverName: string; tokens: number; isLoaded?: boolean }[];
+  agents: { agentType: string; source: string; tokens: number }[];
+  isAutoCompactEnabled: boolean;
+  autoCompactThreshold?: number;
+  apiUsage: {
+    input_tokens: number;
+    output_tokens: number;
+    cache_creation_input_tokens: number;
+    cache_read_input_tokens: number;
+  } | null;
+};
+
+export type SDKControlReadFileResponse = {
+  contents: string;
+  absPath: string;
+  truncated?: boolean;
+  encoding?: 'base64';
+  lossy?: boolean;
+};
+
+export type SDKControlMcpReadResourceResponse = {
+  contents: {
+    uri: string;
+    mimeType?: string;
+    text?: string;
+    blob?: string;
+    _meta?: Record<string, unknown>;
+  }[];
+};
+
+export type SDKControlReloadPluginsResponse = {
+  commands: SlashCommand[];
+  agents: AgentInfo[];
+  plugins: { name: string; path: string; source?: string; version?: string }[];
+  mcpServers: McpServerStatus[];
+  error_count: number;
+};
+
+export type SDKControlReloadSkillsResponse = { skills: SlashCommand[] };
+
+/** A question of a background agent that waits for an answer. */
+export interface PendingQuestion {
+  id: string;
+  agent: { id: string; path: string; type: string };
+  toolUseId: string;
+  tool: string;
+  summary: string;
+  reason: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** The questions of this session's background agents. Whoever answers first has answered. */
+export interface QueryInbox {
+  list(): PendingQuestion[];
+  answer(
+    id: string,
+    answer: { behavior: 'allow' | 'deny'; scope?: 'once' | 'session'; message?: string },
+  ): Promise<void>;
+}
+
+/** A running session: its messages, and the ways to steer it. */
+export interface Query extends AsyncGenerator<SDKMessage, void>, AsyncDisposable {
+  /** Ends the running turn; the session goes on. */
+  interrupt(): Promise<SDKControlInterruptResponse | undefined>;
+  setPermissionMode(mode: PermissionMode): Promise<void>;
+  setMcpPermissionModeOverride(
+    serverName: string,
+    mode: 'default' | 'auto' | null,
+  ): Promise<{ warning?: string }>;
+  /** Undefined: back to the model that the session was opened with. */
+  setModel(model?: string): Promise<void>;
+  setMaxThinkingTokens(
+    maxThinkingTokens: number | null,
+    thinkingDisplay?: 'summarized' | 'omitted' | 'highlights' | null,
+  ): Promise<void>;
+  /** Settings above those of files, merged by top-level key; null takes one away. */
+  applyFlagSettings(settings: { [K in keyof Settings]?: Settings[K] | null }): Promise<void>;
+  updateSettings(
+    source: 'localSettings' | 'userSettings',
+    settings: Record<string, unknown>,
+  ): Promise<void>;
+  initializationResult(): Promise<SDKControlInitializeResponse>;
+  reinitialize(): Promise<SDKControlInitializeResponse>;
+  supportedCommands(): Promise<SlashCommand[]>;
+  supportedModels(): Promise<ModelInfo[]>;
+  supportedAgents(): Promise<AgentInfo[]>;
+  mcpServerStatus(): Promise<McpServerStatus[]>;
+  getContextUsage(opts?: {
+    detail?: 'summary' | 'full';
+  }): Promise<SDKControlGetContextUsageResponse>;
+  usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(opts?: {
+    skipBehaviors?: boolean;
+  }): Promise<Record<string, unknown>>;
+  readFile(
+    path: string,
+    options?: { maxBytes?: number; encoding?: 'utf-8' | 'base64' },
+  ): Promise<SDKControlReadFileResponse | null>;
+  reloadPlugins(options?: Record<string, unknown>): Promise<SDKControlReloadPluginsResponse>;
+  reloadSkills(): Promise<SDKControlReloadSkillsResponse>;
+  reloadOutputStyles(): Promise<{ available_output_styles: string[] }>;
+  accountInfo(): Promise<AccountInfo>;
+  /** Takes files back to how they were when this prompt came. */
+  rewindFiles(userMessageId: string, options?: { dryRun?: boolean }): Promise<RewindFilesResult>;
+  seedReadState(path: string, mtime: number): Promise<void>;
+  reconnectMcpServer(serverName: string): Promise<void>;
+  toggleMcpServer(serverName: string, enabled: boolean): Promise<void>;
+  readMcpResource(serverName: string, uri: string): Promise<SDKControlMcpReadResourceResponse>;
+  /** From now on the program's servers are these. */
+  setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult>;
+  streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void>;
+  stopTask(taskId: string): Promise<void>;
+  backgroundTasks(toolUseId?: string): Promise<boolean>;
+  /** Ends the session, whatever it does. */
+  close(): void;
+
+  /** Ours: every rule in force, where it was written, and what it keeps from `canUseTool`. */
+  policy(): Promise<PolicyReport>;
+  /** Ours: what background agents ask. */
+  readonly inbox: QueryInbox;
+  /** Ours: the id of the session, once it is open. */
+  sessionId(): Promise<string>;
+}
+
+/** What `query` takes. */
+export interface QueryParams {
+  prompt: string | AsyncIterable<SDKUserMessage>;
+  options?: Options;
+}
+
+/** A session that is open already and waits for its prompt. */
+export interface WarmQuery extends AsyncDisposable {
+  query(prompt: string | AsyncIterable<SDKUserMessage>): Query;
+  close(): void;
+}

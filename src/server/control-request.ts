@@ -1,0 +1,63 @@
+import type { AgentSession } from '../harness.js';
+import type { RegisteredCallbacks } from './host-callbacks.js';
+import type { HostChannel } from './host-channel.js';
+import type { Message } from './inbound.js';
+import type { Outlet } from './outlet.js';
+import type { PromptQueue } from './prompt-queue.js';
+import type { SdkServers } from './sdk-servers.js';
+import type { Spent } from './spent.js';
+import type { Frame } from './wire.js';
+
+/** What goes back: the payload, what stands beside it, and what is told after it. */
+export interface Reply {
+  readonly response: Message;
+  readonly beside?: Message;
+  readonly then?: readonly Frame[];
+}
+
+/** What requests of a host are answered with. */
+export interface Handling {
+  readonly outlet: Outlet;
+  readonly queue: PromptQueue;
+  readonly spent: Spent;
+  readonly channel: HostChannel;
+  readonly callbacks: RegisteredCallbacks;
+  readonly sdkServers: SdkServers;
+  /** Undefined: none was asked for yet. */
+  session(): Promise<AgentSession> | undefined;
+  /** The session, opened with this if there is none yet. */
+  open(initialize: Message): Promise<AgentSession>;
+  /** Ends the turn that runs or is about to. */
+  interrupt(session: AgentSession): void;
+  /** The host has a button for each background task; interrupts leave them alone. */
+  sparesTasks: boolean;
+  /** A prompt was taken back before any turn had it. */
+  onCancelled(uuid: string): void;
+  uuid(): string;
+}
+
+/** Answers one kind of request. A throw becomes the error answer; the signal fires when the host withdraws it. */
+export type Handler = (
+  handling: Handling,
+  request: Message,
+  signal: AbortSignal,
+) => Promise<Reply> | Reply;
+
+/** A request that is refused, with a word for programs. */
+export class ControlError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A field that must be there. */
+export function text(request: Message, name: string): string {
+  const value = request[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new ControlError('invalid_request', `${name} is missing`);
+}
+
+/** Done, and nothing to say about it. */
+export const ACKNOWLEDGED: Reply = { response: {} };

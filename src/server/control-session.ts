@@ -1,0 +1,118 @@
+import { messageOf } from '../errors.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
+import { isRecord } from '../util/own.js';
+import { ACKNOWLEDGED, ControlError, type Handler, text } from './control-request.js';
+import { initializeAnswer } from './initialize.js';
+
+/** Requests that change how the session goes on. */
+export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
+  async initialize(handling, request) {
+    // Before anything is awaited: the first prompt may stand on the very next line.
+    handling.callbacks.register(request.hooks);
+    const manifests = handling.sdkServers.register(request);
+    if (request.perTaskStopAffordance === true) handling.sparesTasks = true;
+    const session = await handling.open(request);
+    return {
+      response: { ...(await initializeAnswer(session)), ...manifests },
+      beside: {
+        pending_permission_requests: handling.channel.open('can_use_tool'),
+        pending_elicitation_requests: handling.channel.open('elicitation'),
+      },
+    };
+  },
+  async interrupt(handling, request) {
+    const session = await handling.session();
+    if (session !== undefined) handling.interrupt(session);
+    // fail-closed: where nobody can stop a single task, stop means all of them.
+    if (!handling.sparesTasks) session?.requests.stopAgents();
+    if (request.cancel_queued !== true) {
+      return { response: { still_queued: handling.queue.ids() } };
+    }
+    const cancelled = handling.queue.takeAll().map(({ message }) => message.uuid);
+    for (const uuid of cancelled) handling.onCancelled(uuid);
+    return { response: { still_queued: [], cancelled } };
+  },
+  async set_permission_mode(handling, request) {
+    const mode = toMode(request.mode);
+    const session = await handling.open({});
+    let refused: unknown;
+    const then = handling.outlet.collect(() => {
+      try {
+        session.setMode(mode);
+      } catch (thrown) {
+        refused = thrown;
+      }
+    });
+    if (refused === undefined) return { response: { mode }, then };
+    if (mode === 'bypassPermissions') {
+      throw new ControlError('bypass_not_launched', messageOf(refused));
+    }
+    throw refused;
+  },
+  async set_model(handling, request) {
+    const { model } = request;
+    const name = typeof model === 'string' && model !== 'default' ? model : undefined;
+    return { response: { model: await (await handling.open({})).setModel(name, 'sdk') } };
+  },
+  async set_max_thinking_tokens(handling, request) {
+    const { max_thinking_tokens: tokens, thinking_display: display } = request;
+    const { requests } = await handling.open({});
+    requests.setThinking({
+      ...(tokens === undefined ? {} : { tokens: wholeNumber(tokens) }),
+      ...(display === undefined ? {} : { display: toDisplay(display) }),
+    });
+    return ACKNOWLEDGED;
+  },
+  async apply_flag_settings(handling, { settings }) {
+    if (!isRecord(settings)) throw new ControlError('invalid_request', 'settings is no object');
+    const session = await handling.open({});
+    const { model } = settings;
+    const applied = await session.requests.applySettings(settings);
+    if (!applied.ok) throw new ControlError('invalid_settings', applied.error);
+    if (model === undefined) return ACKNOWLEDGED;
+    try {
+      await session.setModel(typeof model === 'string' ? model : undefined, 'sdk');
+    } catch (thrown) {
+      // fail-closed: a part that is refused takes the rest back.
+      await applied.value.undo();
+      throw thrown;
+    }
+    return ACKNOWLEDGED;
+  },
+  async rename_session(handling, request) {
+    const session = await handling.open({});
+    const { session_id: meant } = request;
+    if (typeof meant === 'string' && meant !== session.id) {
+      throw new ControlError('wrong_session', `this is the session ${session.id}`);
+    }
+    session.requests.rename(text(request, 'title'));
+    return ACKNOWLEDGED;
+  },
+};
+
+function wholeNumber(value: unknown): number | null {
+  if (value === null) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  throw new ControlError('invalid_request', 'max_thinking_tokens is no whole number');
+}
+
+function toDisplay(value: unknown): 'summarized' | 'omitted' | null {
+  if (value === null || value === 'summarized' || value === 'omitted') return value;
+  throw new ControlError(
+    'invalid_request',
+    `thinking_display: ${JSON.stringify(value)} is neither "summarized" nor "omitted"`,
+  );
+}
+
+function toMode(mode: unknown): PermissionMode {
+  const named = mode === 'manual' ? 'default' : mode;
+  const known = PERMISSION_MODES.find((candidate) => candidate === named);
+  if (known === undefined) {
+    const names = PERMISSION_MODES.join(', ');
+    throw new ControlError(
+      'invalid_mode',
+      `unknown permission mode ${JSON.stringify(mode)}; known are ${names}`,
+    );
+  }
+  return known;
+}

@@ -1,0 +1,49 @@
+import type { Frame } from './wire.js';
+
+/**
+ * Takes one frame, at once and in order. A promise means: this one is taken, but the reader is behind;
+ * whoever can should wait until it resolves before more is told.
+ */
+export type Sink = (frame: Frame) => void | Promise<void>;
+
+/** The one way out: lets frames through in order, keeps them back for a moment, knows when to wait. */
+export interface Outlet {
+  write(frame: Frame): void;
+  /** What is written while `work` runs, kept back so that something else can go first. */
+  collect(work: () => void): readonly Frame[];
+  /** Undefined: go on. Otherwise resolves when the reader has caught up; never rejects. */
+  ready(): Promise<void> | undefined;
+}
+
+export function createOutlet(sink: Sink): Outlet {
+  let held: Frame[] | undefined;
+  let full: Promise<void> | undefined;
+  const send = (frame: Frame): void => {
+    const behind = sink(frame);
+    if (behind === undefined) return;
+    const settled: Promise<void> = Promise.all([full, behind])
+      // A reader that has gone away is waited for no longer.
+      .catch(() => undefined)
+      .then(() => {
+        if (full === settled) full = undefined;
+      });
+    full = settled;
+  };
+  return {
+    write(frame) {
+      if (held === undefined) send(frame);
+      else held.push(frame);
+    },
+    collect(work) {
+      const kept: Frame[] = [];
+      held = kept;
+      try {
+        work();
+      } finally {
+        held = undefined;
+      }
+      return kept;
+    },
+    ready: () => full,
+  };
+}

@@ -1,0 +1,239 @@
+import type { AgentSession, InputMessage, LoopEvent, RunResult, SessionNews } from '../harness.js';
+import { type InitNames, initFrame } from './frames.js';
+import { initNames } from './initialize.js';
+import type { Outlet } from './outlet.js';
+import type { PromptQueue, QueuedPrompt } from './prompt-queue.js';
+import { resultFrame } from './result.js';
+import type { Spent } from './spent.js';
+import { createToolProgress, type ToolProgress } from './tool-progress.js';
+import type { Frame } from './wire.js';
+
+export interface TurnDeps {
+  readonly outlet: Outlet;
+  readonly queue: PromptQueue;
+  readonly spent: Spent;
+  frames(event: LoopEvent | SessionNews): readonly Frame[];
+  uuid(): string;
+  /** Background work has ended: there may be nothing left to wait for. */
+  onWorkEnded(): void;
+}
+
+/** The turns of a session, each told from its first frame to its result. */
+export interface Turns {
+  /** One turn, with everything that waits and these reports of background work. */
+  take(session: AgentSession, background: readonly InputMessage[]): Promise<RunResult>;
+  /** Tells the host what a session says, whether a turn runs or not. */
+  emit(event: LoopEvent | SessionNews): void;
+  /** Ends the turn that runs, also one that is only about to. */
+  interrupt(session: AgentSession): void;
+  /** Nothing is left to do. Told to the host once no agent works in the background. */
+  rest(session: AgentSession): void;
+  /** A prompt has arrived. */
+  queued(prompt: QueuedPrompt): void;
+  /** A prompt was taken back. */
+  cancelled(uuid: string): void;
+}
+
+export function createTurns(deps: TurnDeps): Turns {
+  return new TurnTeller(deps);
+}
+
+/** Frames that come before the first frame of a turn: they tell of what leads to it. */
+const BEFORE_INIT: ReadonlySet<string> = new Set([
+  'state',
+  'hook_started',
+  'hook_finished',
+  'compacting',
+  'decision',
+  'mode',
+  'config_changed',
+  'task_started',
+  'task_progress',
+  'task_updated',
+  'task_finished',
+  'background_tasks',
+  'child',
+  'inbox',
+  'writes_lost',
+  'transcript',
+  'progress',
+]);
+
+class TurnTeller implements Turns {
+  readonly #deps: TurnDeps;
+  readonly #progress: ToolProgress;
+  /** What a session wants to run before its first prompt has been run. */
+  #begun = false;
+  /** A turn is being made ready and cannot be interrupted yet. */
+  #starting = false;
+  #interrupted = false;
+  /** The first frame of the turn, until it has been written. */
+  #init: (() => Frame) | undefined;
+  /** Ids that the next answer is told to be for. */
+  #answers: readonly string[] = [];
+  /** Ids of prompts of this turn that the host named. */
+  #named: string[] = [];
+  /** The host was told that the session works. */
+  #running = false;
+  /** The commands that the host knows of. */
+  #commands: string | undefined;
+  readonly #agents = new Set<string>();
+  #sessionId = '';
+
+  constructor(deps: TurnDeps) {
+    this.#deps = deps;
+    this.#progress = createToolProgress({
+      write: deps.outlet.write,
+      now: () => performance.now(),
+      uuid: deps.uuid,
+      sessionId: () => this.#sessionId,
+    });
+    this.emit = this.emit.bind(this);
+    this.cancelled = this.cancelled.bind(this);
+    this.interrupt = this.interrupt.bind(this);
+  }
+
+  async take(session: AgentSession, background: readonly InputMessage[]): Promise<RunResult> {
+    const { outlet, queue, spent, uuid } = this.#deps;
+    this.#starting = true;
+    this.#interrupted = false;
+    this.#sessionId = session.id;
+    if (!this.#running) session.news({ type: 'state', state: 'running' });
+    this.#running = true;
+    const taken = queue.takeAll();
+    this.#started(taken);
+    const names = await this.#names(session);
+    this.#init = () => initFrame(session.info(), uuid(), names);
+    await this.#begin(session);
+    const running = session.run([...background, ...taken.map(({ message }) => message)], {
+      takeInput: () => {
+        const more = queue.takeForRunning();
+        this.#started(more);
+        return more.map(({ message }) => message);
+      },
+    });
+    this.#starting = false;
+    if (this.#interrupted) session.interrupt();
+    const run = await running;
+    this.#progress.turnEnded();
+    this.#writeInit();
+    spent.add(run);
+    const waiting = queue.size;
+    outlet.write({
+      ...resultFrame(run, session.id, uuid()),
+      ...idFields(this.#named),
+      ...(taken.length === 0 ? { origin: { kind: 'task-notification' } } : {}),
+      ...(waiting === 0 ? {} : { queued_turn_count: waiting }),
+    });
+    const ended = run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed';
+    for (const id of this.#named) this.#lifecycle(id, ended);
+    this.#named = [];
+    this.#answers = [];
+    return run;
+  }
+
+  emit(event: LoopEvent | SessionNews): void {
+    const { outlet, frames, spent } = this.#deps;
+    spent.heard(event);
+    this.#progress.heard(event);
+    this.#follow(event);
+    // Told in the middle: the summary belongs to the turn, the end of the work on it does not.
+    if (event.type !== 'compacted' && this.#opensTurn(event)) this.#writeInit();
+    const told = frames(event);
+    for (const [index, frame] of told.entries()) {
+      if (event.type === 'compacted' && index === 1) this.#writeInit();
+      outlet.write(this.#withIds(frame));
+    }
+  }
+
+  interrupt(session: AgentSession): void {
+    if (this.#starting) this.#interrupted = true;
+    session.interrupt();
+  }
+
+  rest(session: AgentSession): void {
+    if (!this.#running || this.#agents.size > 0) return;
+    this.#running = false;
+    session.news({ type: 'state', state: 'idle' });
+  }
+
+  queued({ message, named }: QueuedPrompt): void {
+    if (named) this.#lifecycle(message.uuid, 'queued');
+  }
+
+  cancelled(uuid: string): void {
+    this.#lifecycle(uuid, 'cancelled');
+  }
+
+  /** What the session runs before its first prompt, each with a result of its own. */
+  async #begin(session: AgentSession): Promise<void> {
+    if (this.#begun) return;
+    this.#begun = true;
+    const { outlet, uuid, spent } = this.#deps;
+    for (const prompts of await session.begin()) {
+      if (prompts.length === 0) this.#writeInit();
+      const run = await session.run(prompts);
+      this.#writeInit();
+      spent.add(run);
+      outlet.write(resultFrame(run, session.id, uuid()));
+    }
+  }
+
+  async #names(session: AgentSession): Promise<InitNames> {
+    const { outlet, uuid } = this.#deps;
+    const { rows, names } = await initNames(session);
+    const told = JSON.stringify(rows);
+    if (this.#commands !== undefined && this.#commands !== told) {
+      const frame = { type: 'system', subtype: 'commands_changed', commands: rows };
+      outlet.write({ ...frame, uuid: uuid(), session_id: session.id });
+    }
+    this.#commands = told;
+    return names;
+  }
+
+  #started(prompts: readonly QueuedPrompt[]): void {
+    const named = prompts.filter((prompt) => prompt.named).map(({ message }) => message.uuid);
+    for (const id of named) this.#lifecycle(id, 'started');
+    this.#named.push(...named);
+    this.#answers = [...this.#answers, ...named];
+  }
+
+  #opensTurn(event: LoopEvent | SessionNews): boolean {
+    if (event.type === 'notice') return event.tag === 'prompt_blocked';
+    return !BEFORE_INIT.has(event.type);
+  }
+
+  #writeInit(): void {
+    const init = this.#init;
+    this.#init = undefined;
+    if (init !== undefined) this.#deps.outlet.write(init());
+  }
+
+  /** The first frame of an answer says which prompts it is for. */
+  #withIds(frame: Frame): Frame {
+    const isAnswer = frame.type === 'assistant' || frame.type === 'stream_event';
+    if (!isAnswer || frame.parent_tool_use_id !== null || this.#answers.length === 0) return frame;
+    const ids = idFields(this.#answers);
+    this.#answers = [];
+    return { ...frame, ...ids };
+  }
+
+  #follow(event: LoopEvent | SessionNews): void {
+    if (event.type === 'task_started' && event.agent?.background === true) {
+      this.#agents.add(event.taskId);
+    } else if (event.type === 'task_finished' && this.#agents.delete(event.taskId)) {
+      this.#deps.onWorkEnded();
+    }
+  }
+
+  #lifecycle(id: string, state: 'queued' | 'started' | 'completed' | 'cancelled'): void {
+    const { outlet, uuid } = this.#deps;
+    const frame = { type: 'command_lifecycle', command_uuid: id, state, uuid: uuid() };
+    outlet.write({ ...frame, session_id: this.#sessionId });
+  }
+}
+
+function idFields(ids: readonly string[]): Readonly<Record<string, unknown>> {
+  const [first] = ids;
+  return first === undefined ? {} : { user_message_uuid: first, user_message_uuids: [...ids] };
+}

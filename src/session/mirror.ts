@@ -1,0 +1,24 @@
+import type { SessionNews } from '../protocol/session-events.js';
+import type { SessionStore } from './store.js';
+
+/** The same store, with every line told to the host as well, who keeps a copy of its own. */
+export function mirrored(store: SessionStore, emit: (news: SessionNews) => void): SessionStore {
+  // One by one: the methods of a class are not copied by spreading an instance of it.
+  return {
+    append(sessionId, lines, agentId) {
+      const grown = store.append(sessionId, lines, agentId);
+      const path = store.transcriptPath(sessionId, agentId);
+      if (lines.length > 0) emit({ type: 'transcript', path, lines });
+      return grown;
+    },
+    read: (sessionId, agentId) => store.read(sessionId, agentId),
+    payload: (sessionId, toolUseResult) => store.payload(sessionId, toolUseResult),
+    agents: (sessionId) => store.agents(sessionId),
+    newest: () => store.newest(),
+    find: (idOrTitle) => store.find(idOrTitle),
+    transcriptPath: (sessionId, agentId) => store.transcriptPath(sessionId, agentId),
+    release: (sessionId, agentId) => store.release(sessionId, agentId),
+    spillDirectory: (sessionId) => store.spillDirectory(sessionId),
+    close: () => store.close(),
+  };
+}

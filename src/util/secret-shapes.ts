@@ -1,0 +1,88 @@
+/** One known form of a secret. Every repetition is bounded, so that no text takes longer than its length. */
+export interface SecretShape {
+  readonly shape: RegExp;
+  /** What takes its place; `$1` and so on are kept. */
+  readonly with: string;
+  /** Of what stands in the second parentheses: whether it is one after all. */
+  readonly accept?: (value: string) => boolean;
+}
+
+export const GONE = '[redacted]';
+
+/** Not in the middle of a longer run of letters and digits, such as an encoded image. */
+const ALONE = '(?<![A-Za-z0-9+/=_-])';
+const END = '(?![A-Za-z0-9_])';
+
+/** By which names in code and settings say that their value is one. */
+const NAMES =
+  '(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|account|auth|signing|encryption|_)[_-]?key)';
+
+function looksRandom(value: string): boolean {
+  if (/^[a-f0-9]{32,}$/i.test(value)) return true;
+  return /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value);
+}
+
+function shape(source: string, replacement = GONE, flags = 'g'): SecretShape {
+  return { shape: new RegExp(source, flags), with: replacement };
+}
+
+/** Forms that are what they look like, in whatever text they stand. */
+export const SURE_SHAPES: readonly SecretShape[] = [
+  // Without its end when the text was cut.
+  shape(
+    '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)[\\s\\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?',
+  ),
+  shape(`${ALONE}sk-[A-Za-z0-9_-]{12,400}`),
+  shape(`${ALONE}[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}`),
+  // The key that belongs to an id often stands right behind it.
+  shape(
+    `${ALONE}(?:AKIA|ASIA)[A-Z0-9]{12,20}${END}(?:([^A-Za-z0-9+/]{1,8}(?:[A-Za-z_]{0,24}secret[A-Za-z_]{0,24}[^A-Za-z0-9+/]{1,6})?)(?![a-f0-9]{40})[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=]))?`,
+  ),
+  shape(`${ALONE}(?:gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_\\w{16,255}|glpat-[\\w-]{16,255})`),
+  shape(`${ALONE}(?:xox[abeprs]-[\\w-]{8,255}|xapp-[\\w-]{16,255})`),
+  shape(`${ALONE}(?:npm_[A-Za-z0-9]{30,255}|pypi-[\\w-]{40,255}|dop_v1_[a-f0-9]{40,80})`),
+  shape(`${ALONE}(?:AIza[\\w-]{30,60}|ya29\\.[\\w-]{20,400})`),
+  shape(`${ALONE}(?:hf_[A-Za-z0-9]{30,80}|SG\\.[\\w-]{16,40}\\.[\\w-]{30,60})`),
+  shape(`${ALONE}eyJ[\\w-]{8,4000}\\.[\\w-]{8,8000}\\.[\\w-]{0,1000}`),
+  shape('\\b(bearer|basic)(\\s{1,4}|%20)[A-Za-z0-9._~+/=-]{16,2000}', `$1$2${GONE}`, 'gi'),
+  shape(
+    `(\\b[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s:/@"'\\\\]{0,100}):[^\\s/@"'\\\\]{1,200}@`,
+    `$1:${GONE}@`,
+    'gi',
+  ),
+  // A name that says so, and a value that no person and no program text would have.
+  {
+    ...shape(
+      `(${NAMES}[\\w-]{0,20}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?)([A-Za-z0-9+/_~-]{20,500}={0,2})`,
+      `$1${GONE}`,
+      'gi',
+    ),
+    accept: looksRandom,
+  },
+];
+
+/** Forms that code has too: for what is only looked at, never gone on with. */
+export const LIKELY_SHAPES: readonly SecretShape[] = [
+  shape('\\b(bearer|basic)(\\s{1,4}|%20)[A-Za-z0-9._~+/=-]{8,2000}', `$1$2${GONE}`, 'gi'),
+  shape(
+    '\\b([A-Z0-9_-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key)(?:["\']?\\s{0,8}[:=]\\s{0,8}["\']?))([^\\s"\'&;|$]{4,1000})',
+    `$1${GONE}`,
+    'gi',
+  ),
+  shape(
+    '(--(?:password|token|secret|api-key)\\s{1,8})(["\']?)[^\\s"\'$]{4,1000}\\2',
+    `$1${GONE}`,
+    'gi',
+  ),
+];
+
+/** Two looks that most texts pass: none of the sure shapes can be in them. */
+export const SURE_HINTS: readonly RegExp[] = [
+  /sk-[A-Za-z0-9_-]{12}|[sr]k_(?:live|test)_|(?:AKIA|ASIA)[A-Z0-9]{12}|gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|xox[abeprs]-|xapp-|npm_[A-Za-z0-9]{30}|pypi-|dop_v1_|AIza[\w-]{30}|ya29\.|hf_[A-Za-z0-9]{30}|SG\.[\w-]{16}|eyJ[\w-]{8}|PRIVATE KEY/,
+  /(?:bearer|basic)(?:\s|%20)|:\/\/[^\s/:@]{0,100}:[^\s/@]{1,200}@|(?:passw|passphrase|secret|token|key)[\w-]{0,22}\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?[A-Za-z0-9+/_~-]{20}/i,
+];
+
+/** The same for the likely ones. */
+export const LIKELY_HINTS: readonly RegExp[] = [
+  /bearer|basic(?:\s|%20)|passw|passphrase|secret|token|api[_-]?key/i,
+];

@@ -1,0 +1,509 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/env/clock.js';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { createProcessSupervisor } from '../../src/env/node-process.js';
+import { parseRules, type RuleSet } from '../../src/permissions/rules.js';
+import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
+import { openFence, type SessionFence } from '../../src/sandbox/fence.js';
+import { openSandbox } from '../../src/sandbox/open.js';
+import { createPolicyMaker, type PolicyMaker } from '../../src/sandbox/policy.js';
+import { createFinder } from '../../src/sandbox/policy-find.js';
+import { sandboxSettings } from '../../src/sandbox/settings.js';
+import { fencedSupervisor } from '../../src/sandbox/supervisor.js';
+import type { Sandbox } from '../../src/sandbox/types.js';
+import { loadSettings } from '../../src/settings/load.js';
+import type { EffectiveSettings } from '../../src/settings/types.js';
+import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { BASE, missing, why } from './rig.js';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+interface World {
+  readonly project: TempProject;
+  readonly settings: EffectiveSettings;
+  readonly policyFor: PolicyMaker;
+  readonly told: string[];
+  fence(open?: () => Promise<Sandbox>): SessionFence;
+}
+
+const made: TempProject[] = [];
+afterEach(() => {
+  for (const project of made.splice(0)) project.remove();
+});
+
+interface Given {
+  readonly user?: Settings;
+  readonly projectFile?: Settings;
+  readonly managed?: Settings;
+  readonly flag?: Settings;
+  readonly trusted?: boolean;
+  readonly rules?: { allow?: readonly string[]; deny?: readonly string[] };
+  readonly ofAgents?: { allow?: readonly string[]; deny?: readonly string[] };
+  readonly git?: boolean;
+}
+
+async function world(given: Given = {}): Promise<World> {
+  const project = makeTempProject({
+    under: BASE,
+    git: given.git === true,
+    files:
+      given.projectFile === undefined
+        ? {}
+        : { '.claude/settings.json': { json: given.projectFile } },
+    home: {
+      '.claude/settings.json': { json: given.user ?? { sandbox: { enabled: true } } },
+      ...(given.managed === undefined
+        ? {}
+        : { 'managed/managed-settings.json': { json: given.managed } }),
+    },
+  });
+  made.push(project);
+  const place = {
+    cwd: project.directory,
+    home: project.home,
+    configDir: path.join(project.home, '.claude'),
+  };
+  const { settings } = await loadSettings({
+    fs: nodeFileSystem,
+    ...place,
+    managedDir: path.join(project.home, 'managed'),
+    stateDirectory: path.join(project.home, '.portcullis'),
+    sources: ['user', 'project', 'local'],
+    trustProject: given.trusted ?? true,
+    env: { HOME: project.home },
+    knownTools: [],
+    ...(given.flag === undefined ? {} : { flagSettings: JSON.stringify(given.flag) }),
+  });
+  const rulesOf = (texts: Given['rules'] = {}): RuleSet => {
+    const sourced = (list: readonly string[] = []) =>
+      list.map((text) => ({
+        value: { text, root: project.directory },
+        source: 'user' as const,
+        trusted: true,
+      }));
+    const lists = { allow: sourced(texts.allow), ask: [], deny: sourced(texts.deny) };
+    return parseRules(lists, { cwd: project.directory, home: project.home }).rules;
+  };
+  const told: string[] = [];
+  const parts = {
+    fs: nodeFileSystem,
+    finder: createFinder(nodeFileSystem, systemClock.now),
+    ...place,
+    stateDirectory: path.join(project.home, '.portcullis'),
+    tell: (text: string) => void told.push(text),
+  };
+  const rules = (agent: AgentRef): RuleSet =>
+    rulesOf(agent.depth === 0 ? given.rules : (given.ofAgents ?? given.rules));
+  return {
+    project,
+    settings,
+    told,
+    policyFor: createPolicyMaker({
+      ...parts,
+      rules,
+      settings: () => sandboxSettings(settings.values, place),
+    }),
+    fence(open) {
+      const fence = openFence({
+        ...parts,
+        settings,
+        open:
+          open ?? (() => openSandbox({ env: process.env, stateDirectory: parts.stateDirectory })),
+        roots: () => [project.directory],
+        kept: { outputs: path.join(project.root, 'out'), transcript: path.join(project.root, 't') },
+      });
+      fence.lend(rules);
+      return fence;
+    },
+  };
+}
+
+const main = (project: TempProject) => ({ agent: MAIN_AGENT, roots: [project.directory] });
+
+const read = async (given: Given) => {
+  const { settings, project } = await world(given);
+  return sandboxSettings(settings.values, {
+    cwd: project.directory,
+    home: project.home,
+    configDir: path.join(project.home, '.claude'),
+  });
+};
+
+describe('who has the say', () => {
+  it('a project switches it on, trusted or not, and never off', async () => {
+    const on = { sandbox: { enabled: true } };
+    const off = { sandbox: { enabled: false, failIfUnavailable: false } };
+    expect((await read({ user: {}, projectFile: on, trusted: false })).enabled).toBeDefined();
+    expect((await read({ user: on, projectFile: off })).enabled).toBeDefined();
+    expect((await read({ user: on, projectFile: off })).required).toBe(true);
+    expect((await read({ user: off, projectFile: {} })).enabled).toBeUndefined();
+    expect((await read({ user: on, flag: off })).enabled).toBeUndefined();
+  });
+
+  it('a sandbox that is asked for is needed unless he who asks says otherwise', async () => {
+    const lax = { sandbox: { enabled: true, failIfUnavailable: false } };
+    expect((await read({})).required).toBe(true);
+    expect((await read({ user: lax })).required).toBe(false);
+    const strict = { sandbox: { failIfUnavailable: true } };
+    expect((await read({ user: lax, managed: strict })).required).toBe(true);
+    expect((await read({ user: {}, projectFile: lax, trusted: false })).required).toBe(true);
+  });
+
+  it('a lock from above lets no project widen it', async () => {
+    const wide = {
+      sandbox: {
+        network: { allowedDomains: ['a.example'], allowAllUnixSockets: true },
+        filesystem: { allowWrite: ['/srv'], allowRead: ['~/.ssh'] },
+        excludedCommands: ['x *'],
+        allowUnsandboxedCommands: true,
+      },
+    };
+    const open = await read({ projectFile: wide });
+    expect([open.allowedDomains.length, open.allowWrite.length, open.unixSockets]).toEqual([
+      1,
+      1,
+      'all',
+    ]);
+    const locks = [
+      { managed: { sandbox: { allowUnsandboxedCommands: false } } },
+      { flag: { sandbox: { allowUnsandboxedCommands: false } } },
+      { managed: { sandbox: { network: { allowManagedDomainsOnly: true } } } },
+    ];
+    for (const lock of locks) {
+      const locked = await read({ projectFile: wide, ...lock });
+      expect(locked).toMatchObject({
+        allowedDomains: [],
+        allowWrite: [],
+        allowRead: [],
+        excluded: [],
+        unixSockets: [],
+      });
+    }
+  });
+
+  it('an administrator keeps domains and reopened paths to himself', async () => {
+    const user = {
+      sandbox: {
+        enabled: true,
+        network: { allowedDomains: ['user.example'] },
+        filesystem: { allowRead: ['~/.aws'] },
+      },
+    };
+    const managed = {
+      sandbox: {
+        network: { allowManagedDomainsOnly: true, allowedDomains: ['company.example'] },
+        filesystem: { allowManagedReadPathsOnly: true },
+      },
+    };
+    const settings = await read({ user, managed });
+    expect(settings.allowedDomains.map(({ value }) => value)).toEqual(['company.example']);
+    expect(settings.allowRead).toEqual([]);
+  });
+});
+
+describe('the network', () => {
+  const allows = async (given: Given, host: string): Promise<boolean> => {
+    const { policyFor, project } = await world(given);
+    const { network } = await policyFor(main(project));
+    return network.kind === 'filtered' ? await network.allows(host, 443) : network.kind === 'open';
+  };
+  const sandbox = (network: Settings) => ({ user: { sandbox: { enabled: true, network } } });
+
+  it('is none where nobody allows anything', async () => {
+    const { policyFor, project } = await world();
+    expect((await policyFor(main(project))).network).toEqual({ kind: 'none' });
+  });
+
+  it('is what lists and rules for WebFetch say, and a ban goes first', async () => {
+    const given = {
+      ...sandbox({ allowedDomains: ['*.a.example', 'b.example'], deniedDomains: ['x.a.example'] }),
+      rules: { allow: ['WebFetch(domain:c.example)'], deny: ['WebFetch(domain:b.example)'] },
+    };
+    const hosts = [
+      'w.a.example',
+      'a.example',
+      'x.a.example',
+      'b.example',
+      'c.example',
+      'd.example',
+    ];
+    const open = await Promise.all(hosts.map((host) => allows(given, host)));
+    expect(open).toEqual([true, false, false, false, true, false]);
+  });
+
+  it('names only hosts that are written out', async () => {
+    const { policyFor, project } = await world(
+      sandbox({ allowedDomains: ['127.0.0.1', '*.a.example', '*'] }),
+    );
+    const { network } = await policyFor(main(project));
+    const named = (host: string) => network.kind === 'filtered' && network.named?.(host, 80);
+    expect([named('127.0.0.1'), named('x.a.example'), named('10.0.0.1')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('files', () => {
+  it('a rule for everything opens no fence', async () => {
+    const { policyFor, project } = await world({
+      rules: {
+        allow: ['Edit', 'Edit(//**)', 'Edit(~/**)', 'Edit(//opt/cache/**)', 'Edit(**/*.md)'],
+      },
+    });
+    const { writable } = await policyFor(main(project));
+    expect(writable).toEqual([project.directory, '/opt/cache']);
+  });
+
+  it('patterns and plain paths of restrictions are both found', async () => {
+    const { policyFor, project } = await world({
+      rules: { deny: ['Read(.env)', 'Read(./a/*.key)', 'Read(Secret/**)', 'Edit(/fixed.txt)'] },
+    });
+    for (const name of ['.env', 'sub/.env', 'a/x.key', 'a/y.txt', 'Secret/x']) {
+      project.write(name, 'x');
+    }
+    const { hidden, protected: kept } = await policyFor(main(project));
+    const below = hidden
+      .filter((one) => one.startsWith(project.directory))
+      .map((one) => path.relative(project.directory, one));
+    expect(new Set(below)).toEqual(new Set(['.env', 'sub/.env', 'a/x.key', 'Secret']));
+    expect(kept).toContain(project.at('fixed.txt'));
+  });
+
+  it('a link to a credential is hidden with what it leads to', async () => {
+    const { policyFor, project } = await world();
+    mkdirSync(path.join(project.home, 'real'));
+    symlinkSync(path.join(project.home, 'real'), path.join(project.home, '.ssh'));
+    const { hidden } = await policyFor(main(project));
+    expect(hidden).toContain(path.join(project.home, 'real'));
+  });
+
+  it('says so when there are too many files to look for all', async () => {
+    const { policyFor, project, told } = await world({ rules: { deny: ['Read(**/*.pem)'] } });
+    mkdirSync(project.at('many'));
+    for (let n = 0; n < 20_100; n++) writeFileSync(project.at(`many/${n}`), '');
+    await policyFor(main(project));
+    expect(told.join('\n')).toContain('too many files');
+  });
+
+  it('without a fence around files there is still one around the network', async () => {
+    const { policyFor, project } = await world({
+      user: { sandbox: { enabled: true, filesystem: { disabled: true } } },
+    });
+    expect(await policyFor(main(project))).toMatchObject({
+      writable: ['/'],
+      hidden: [],
+      network: { kind: 'none' },
+    });
+  });
+});
+
+describe('agents', () => {
+  const child: AgentRef = {
+    id: 'a',
+    type: 'worker',
+    path: 'main/worker#1',
+    depth: 1,
+    background: false,
+  };
+
+  it('have no more than the session and the rules for them both allow', async () => {
+    const { policyFor, project } = await world({
+      rules: {
+        allow: ['Edit(//opt/one/**)', 'Edit(//opt/two/**)'],
+        deny: ['Read(//opt/secret/**)'],
+      },
+      ofAgents: { allow: ['Edit(//opt/two/**)', 'Edit(//opt/three/**)'], deny: ['Edit(/x.txt)'] },
+    });
+    const policy = await policyFor({ agent: child, roots: [project.directory] });
+    expect(policy.writable).toEqual([project.directory, '/opt/two']);
+    expect(policy.hidden).toContain('/opt/secret');
+    expect(policy.protected).toContain(project.at('x.txt'));
+  });
+
+  it('with a tree of their own write there, and to the shared repository', async () => {
+    const { policyFor, project } = await world({
+      git: true,
+      rules: { allow: ['Edit(/src/**)', 'Edit(//opt/cache/**)'] },
+    });
+    const workspace = project.at('.claude/worktrees/w');
+    execFileSync('git', ['worktree', 'add', '-q', workspace], { cwd: project.directory });
+    const agent: AgentRef = { ...child, workspace, isolation: 'worktree' };
+    const policy = await policyFor({ agent, roots: [project.directory] });
+    expect(new Set(policy.writable)).toEqual(
+      new Set([workspace, project.at('.git'), '/opt/cache']),
+    );
+    for (const name of ['.git/hooks', '.git/config', '.git/HEAD', '.claude/worktrees/w/.git']) {
+      expect(policy.protected).toContain(project.at(name));
+    }
+  });
+
+  it('do not reach a repository that does not know of their tree', async () => {
+    const { policyFor, project } = await world({ git: true });
+    const workspace = project.at('.claude/worktrees/w');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(path.join(workspace, '.git'), `gitdir: ${project.at('.git')}/worktrees/w\n`);
+    const agent: AgentRef = { ...child, workspace, isolation: 'worktree' };
+    expect((await policyFor({ agent, roots: [] })).writable).toEqual([workspace]);
+  });
+});
+
+describe('where there is no sandbox', () => {
+  const closed = async (): Promise<Sandbox> => ({
+    availability: { kind: 'unavailable', missing: 'no bwrap', remedy: 'Install bubblewrap.' },
+    wrap: () => Promise.reject(new Error('must not be asked')),
+    close: async () => undefined,
+  });
+  const order = (cwd: string) => ({ command: 'true', args: [], cwd, env: {}, owner: {} });
+
+  it('nothing starts, and what is missing is said', async () => {
+    const { fence, project } = await world();
+    const opened = fence(closed);
+    expect(await opened.problems()).toMatchObject([
+      {
+        severity: 'fatal',
+        message: expect.stringContaining('no bwrap'),
+        remedy: expect.stringMatching(/Install bubblewrap.*failIfUnavailable/),
+      },
+    ]);
+    await expect(opened.enter('shell', order(project.directory))).rejects.toThrow('no bwrap');
+  });
+
+  it('programs run without one only where that was said, with a warning', async () => {
+    const { fence, project } = await world({
+      user: { sandbox: { enabled: true, failIfUnavailable: false } },
+    });
+    const opened = fence(closed);
+    expect(await opened.problems()).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('WITHOUT') },
+    ]);
+    expect(await opened.enter('hook', order(project.directory))).toBeUndefined();
+  });
+
+  it('a program that cannot be fenced in is one that cannot be started', async () => {
+    const { fence, project } = await world();
+    const opened = fence(closed);
+    const processes = fencedSupervisor(createProcessSupervisor(), (one) =>
+      opened.enter('shell', one),
+    );
+    const request = { ...order(project.directory), label: 'x' };
+    const result = await processes.run(request);
+    expect(result).toMatchObject({
+      exitCode: null,
+      startError: expect.stringContaining('no bwrap'),
+    });
+    const line = processes.open(request);
+    expect(line.write('kept')).toBe(true);
+    expect(await line.started).toBeUndefined();
+    expect(await line.exited).toMatchObject({ startError: expect.stringContaining('no bwrap') });
+    expect(line.write('late')).toBe(false);
+  });
+});
+
+describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
+  const processesOf = (opened: SessionFence, kind: 'shell' | 'mcp') =>
+    fencedSupervisor(createProcessSupervisor(), (one) => opened.enter(kind, one));
+  const env = { PATH: process.env.PATH ?? '' };
+
+  it('speaks line by line with a program inside', async () => {
+    const { fence, project } = await world();
+    const opened = fence();
+    const child = processesOf(opened, 'mcp').open({
+      command: 'sh',
+      args: ['-c', 'while read line; do echo "got $line"; touch ~/x 2>/dev/null; done'],
+      cwd: project.directory,
+      env: { ...env, HOME: project.home },
+      label: 'x',
+      owner: { server: 's' },
+    });
+    const lines: string[] = [];
+    child.onLine((line) => lines.push(line));
+    child.write('one');
+    expect(await child.started).toBeGreaterThan(0);
+    child.write('two');
+    child.closeInput();
+    expect(await child.exited).toMatchObject({ exitCode: 0 });
+    expect(lines).toEqual(['got one', 'got two']);
+    expect(project.exists('../home/x')).toBe(false);
+    await opened.close();
+  });
+
+  it('leaves out servers that are excluded by name', async () => {
+    const { fence, project } = await world({
+      user: {
+        sandbox: { enabled: true },
+        portcullis: { sandbox: { excludedMcpServers: ['free'] } },
+      },
+    });
+    const opened = fence();
+    for (const server of ['free', 'held']) {
+      const child = processesOf(opened, 'mcp').open({
+        command: 'sh',
+        args: ['-c', `touch ${path.join(project.home, server)}`],
+        cwd: project.directory,
+        env,
+        label: 'x',
+        owner: { server },
+      });
+      await child.exited;
+    }
+    expect(project.exists('../home/free')).toBe(true);
+    expect(project.exists('../home/held')).toBe(false);
+    await opened.close();
+  });
+
+  it('ends what is ended before it has begun', async () => {
+    const { fence, project } = await world();
+    const opened = fence();
+    const running = processesOf(opened, 'shell').start({
+      command: 'sh',
+      args: ['-c', 'touch began; sleep 60'],
+      cwd: project.directory,
+      env,
+      label: 'x',
+    });
+    await running.kill();
+    expect((await running.result).exitCode).not.toBe(0);
+    await opened.close();
+  });
+
+  it('keeps an agent in its tree, with the shared repository but for what git runs', async () => {
+    const { fence, project } = await world({ git: true });
+    project.write('README.md', 'main\n');
+    const workspace = project.at('.claude/worktrees/w');
+    execFileSync('git', ['worktree', 'add', '-q', workspace], { cwd: project.directory });
+    const opened = fence();
+    const agent: AgentRef = {
+      id: 'a',
+      type: 'worker',
+      path: 'main/worker#1',
+      depth: 1,
+      background: false,
+      workspace,
+      isolation: 'worktree',
+    };
+    const script = [
+      'echo x >> ../../../README.md',
+      'echo x > "$(git rev-parse --git-common-dir)/hooks/pre-commit"',
+      'git config core.hooksPath /x',
+      'echo a > a && git add a && git -c user.name=a -c user.email=a@b commit -qm a && echo COMMITTED',
+    ].join('; ');
+    const result = await processesOf(opened, 'shell').run({
+      command: 'bash',
+      args: ['-c', script],
+      cwd: workspace,
+      env: { ...env, HOME: project.home },
+      label: 'x',
+      owner: { agent, roots: [project.directory] },
+    });
+    expect(result.stdout).toContain('COMMITTED');
+    expect(project.read('README.md')).toBe('main\n');
+    expect(project.exists('.git/hooks/pre-commit')).toBe(false);
+    expect(project.read('.git/config')).not.toContain('hooksPath');
+    await opened.close();
+  });
+});

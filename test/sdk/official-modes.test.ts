@@ -1,0 +1,4 @@
+import { official } from './official.js';
+import { modes } from './suite/modes.js';
+
+modes(official);

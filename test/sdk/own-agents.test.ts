@@ -1,0 +1,4 @@
+import { own } from './own.js';
+import { subagents } from './suite/subagents.js';
+
+subagents(own);

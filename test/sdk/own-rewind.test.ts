@@ -1,0 +1,4 @@
+import { own } from './own.js';
+import { rewind } from './suite/rewind.js';
+
+rewind(own);
