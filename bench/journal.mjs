@@ -1,4 +1,4 @@
-// node bench/journal.mjs [--reps=15] [--only=look,small,store] [--check] [--json]: what the change journal's
+// node bench/journal.mjs [--reps=15] [--only=look,small,store] [--files=10000,100000] [--check] [--json]: what the change journal's
 // look at the tree costs. A look is measured against one `git add -A` of a shadow repository of the same
 // tree; both take turns, so that load on the machine meets both.
 import { execFileSync } from 'node:child_process';
@@ -15,7 +15,7 @@ const reps = Number(option('reps', '15'));
 const only = option('only', 'look,small,store').split(',');
 /** Bounds that must hold. */
 const BARS = { ratio: 1.5, smallMs: 3, storeMb: 20 };
-const TREES = [10_000, 100_000];
+const TREES = option('files', '10000,100000').split(',').map(Number);
 
 const cache = mkdtempSync(path.join(ROOT, 'node_modules', '.cache-journal-'));
 const work = mkdtempSync(path.join(os.tmpdir(), 'portcullis-journal-'));

@@ -60,7 +60,8 @@ async function firstRequest(query, more) {
 async function firstRequests(query, more = {}) {
   const times = [];
   for (let i = 0; i < reps; i++) times.push(await firstRequest(query, more));
-  return { first: times[0], warm: median(times.slice(Math.min(3, reps - 1))) };
+  const warm = times.slice(Math.min(3, reps - 1));
+  return { first: times[0], warm: median(warm), best: Math.min(...warm) };
 }
 
 async function many() {
@@ -104,7 +105,8 @@ rmSync(work, { recursive: true, force: true });
 
 const rows = [
   ['query() to first request, warm', `${single.warm.toFixed(1)} ms`, `< ${BARS.firstRequestMs} ms`],
-  ['the same without a transcript', `${unsaved.warm.toFixed(1)} ms`, ''],
+  ['the best of them', `${single.best.toFixed(1)} ms`, ''],
+  ['without a transcript, warm', `${unsaved.warm.toFixed(1)} ms`, ''],
   ['the very first of the process', `${single.first.toFixed(1)} ms`, ''],
   ['official SDK, a process each', spawned ? `${spawned.warm.toFixed(1)} ms` : 'not run', ''],
   [`${sessions} sessions of ${turns} turns: complete`, `${load.done}`, `${sessions}`],

@@ -1,6 +1,9 @@
 // Programs that some tests drive (a terminal, a repository). Installed where we may; named where not.
 import { spawnSync } from 'node:child_process';
 
+/** Packages that are called otherwise than their program. */
+const PACKAGES = { bwrap: 'bubblewrap' };
+
 export function ensureSystemPackages(names) {
   const missing = names.filter(
     (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
@@ -11,7 +14,11 @@ export function ensureSystemPackages(names) {
   if (canInstall) {
     process.stderr.write(`installing ${missing.join(', ')} …\n`);
     spawnSync('apt-get', ['update', '-qq'], { stdio: ['ignore', 'ignore', 2] });
-    spawnSync('apt-get', ['install', '-y', '-qq', ...missing], { stdio: ['ignore', 'ignore', 2] });
+    // One by one: a package that cannot be had must not keep the others away.
+    for (const name of missing) {
+      const options = { stdio: ['ignore', 'ignore', 2] };
+      spawnSync('apt-get', ['install', '-y', '-qq', PACKAGES[name] ?? name], options);
+    }
   }
   const still = missing.filter(
     (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,

@@ -12,7 +12,7 @@ const only = process.argv.slice(2);
 const count = { passed: 0, failed: 0, skipped: 0 };
 
 ensureInstalled();
-ensureSystemPackages(['tmux', 'git']);
+ensureSystemPackages(['tmux', 'git', 'bwrap']);
 if (only.length === 0) must(process.execPath, ['scripts/check.mjs']);
 if (only.length === 0) must(process.execPath, ['scripts/build.mjs']);
 else ensureBuilt();

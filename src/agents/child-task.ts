@@ -16,7 +16,7 @@ export interface ChildTask extends AgentTask {
 }
 
 export function createChildTask(
-  { ref, definition, description, output, choice }: ChildOrder,
+  { ref, definition, description, output, choice, stays }: ChildOrder,
   parts: {
     readonly startedAt: number;
     uuid(): string;
@@ -57,6 +57,7 @@ export function createChildTask(
     startedAt: parts.startedAt,
     outputFile: output.path,
     model: choice.model,
+    ...(stays === undefined ? {} : { stays: true }),
     report: () => report,
     ended,
     hear,

@@ -48,7 +48,8 @@ export interface ToolAnswer {
  * what would be refused to the agent is refused here.
  */
 export interface HostRequests {
-  commands(): Promise<readonly CommandRow[]>;
+  /** With `fresh` servers are asked again for their prompts. */
+  commands(how?: { readonly fresh: boolean }): Promise<readonly CommandRow[]>;
   /** Names of all skills that are offered. */
   skills(): Promise<readonly string[]>;
   agents(): Promise<readonly AgentRow[]>;

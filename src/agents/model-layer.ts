@@ -59,6 +59,7 @@ export async function openModelLayer(
   });
   const opened = await openModel(provider, {
     version: parts.version,
+    clientApp: env.CLAUDE_AGENT_SDK_CLIENT_APP,
     readText: parts.readText,
     retry: {
       fallbackModels: choices.fallbacks,

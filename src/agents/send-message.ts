@@ -30,11 +30,12 @@ export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
       summary: sliceWhole(`message to ${to}: ${summary ?? message}`, 0, 120),
     }),
     concurrencySafe: () => false,
-    run: (input, context) => send(deps, input, context),
+    run: (input, context) => sendPlain(deps, input, context),
   };
 }
 
-async function send(
+/** Says something to an agent of this session. */
+export async function sendPlain(
   deps: SendMessageDeps,
   { to, message }: Input,
   { agent }: Pick<ToolContext, 'agent'>,

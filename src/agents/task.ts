@@ -64,6 +64,8 @@ export interface AgentTask {
   /** What it says and does, as text, while it runs. */
   readonly outputFile: string;
   readonly model: string;
+  /** It rests instead of ending: nobody can wait for its end. */
+  readonly stays?: boolean;
   /** Undefined while it runs. */
   report(): AgentReport | undefined;
   readonly ended: Promise<AgentReport>;

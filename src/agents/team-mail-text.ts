@@ -2,7 +2,8 @@ import type { InputMessage } from '../loop/types.js';
 import { escapeReport } from './child-escape.js';
 import type { Mail } from './team-mail.js';
 
-const MARK = /<teammate-message id=\\?"(m[\da-f]{16})\\?" /g;
+/** What somebody merely quotes has a backslash in front. */
+const MARK = /(?<!\\)<teammate-message id=\\?"(m[\da-f]{16})\\?" /g;
 
 /** What the reader is shown of a message: neither a person's word nor the program's. */
 export function mailText(mail: Mail): string {

@@ -4,6 +4,7 @@ import { failure } from '../tools/output.js';
 import type { Tool, ToolOutput } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
+import { type SendMessageDeps, sendPlain } from './send-message.js';
 import { sameName } from './team.js';
 import type { TeamDesk } from './team-desk.js';
 import description from './team-message.md';
@@ -16,23 +17,24 @@ export interface TeamMessageDeps {
   /** Undefined: nobody has been started yet. */
   desk(): TeamDesk | undefined;
   /** For everybody who is not in the team, and everything that is not for it. */
-  readonly plain: Tool<ToolInputs['SendMessage']>;
+  readonly plain: SendMessageDeps;
 }
 
 /** SendMessage where there may be a team. */
 export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
   const { definition, validate } = builtinDefinition('TeamMessage', description);
   return {
-    name: plain.name,
-    kind: plain.kind,
-    definition: { ...definition, name: plain.name },
+    name: 'SendMessage',
+    // Whatever the other one does then is a call of its own, and judged as such.
+    kind: 'control',
+    definition: { ...definition, name: 'SendMessage' },
     validate,
     subject: ({ to, summary, message }) => ({
       paths: [],
       summary: sliceWhole(`message to ${to}: ${summary ?? wordsOf(message)}`, 0, 120),
     }),
     concurrencySafe: () => false,
-    async run(input, context, permit) {
+    async run(input, context) {
       const now = desk();
       const me = now?.nameOf(context.agent);
       const { to, message } = input;
@@ -43,7 +45,7 @@ export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
       if (typeof message !== 'string') {
         return failure(`"${to}" is not in a team with you: nothing was sent.`);
       }
-      return await plain.run({ ...input, message }, context, permit);
+      return await sendPlain(plain, { ...input, message }, context);
     },
   };
 }

@@ -73,7 +73,10 @@ function choose(
   const below = roster.below(agent);
   if (ids === undefined || ids.length === 0) {
     return ok(
-      below.filter((task) => task.ref.parentId === agent.id && task.report() === undefined),
+      below.filter(
+        (task) =>
+          task.ref.parentId === agent.id && task.report() === undefined && task.stays !== true,
+      ),
     );
   }
   const found: AgentTask[] = [];
@@ -83,6 +86,11 @@ function choose(
     if (!below.includes(task)) {
       return err(
         `${label(task)} was not started by you, and does not report to you: it cannot be waited for.`,
+      );
+    }
+    if (task.stays === true && task.report() === undefined) {
+      return err(
+        `${label(task)} is a teammate: it rests and does not end. It tells you by itself when it rests; end your turn.`,
       );
     }
     found.push(task);

@@ -1,7 +1,7 @@
 import type { CheckpointFiles } from '../env/checkpoint-files.js';
 import { messageOf } from '../errors.js';
 import { type LogEntry, readEntry } from './entry.js';
-import { History } from './history.js';
+import { History, type WindowRecord } from './history.js';
 
 export interface ChangeLogOptions {
   readonly files: CheckpointFiles;
@@ -36,12 +36,13 @@ export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLo
       : undefined;
   if (parent !== undefined) await loadParent(files, parent, loaded);
   const gaps = [...loaded.gaps, ...loaded.history.unended.map(leftOpen)];
+  const notes = [...amendsFor(loaded.history)];
   const writer = new LogWriter(options, loaded);
   return {
     history: loaded.history,
     gaps,
     append(entry, { durable = false } = {}) {
-      writer.begin({ t: 'start', at: options.now(), ...parentPart(parent) });
+      writer.begin([{ t: 'start', at: options.now(), ...parentPart(parent) }, ...notes]);
       writer.write(entry, durable);
     },
     catchUp: () => writer.catchUp(),
@@ -70,8 +71,8 @@ class LogWriter {
   }
 
   /** Written with the first real entry: a session that only looks leaves nothing behind. */
-  begin(entry: LogEntry): void {
-    if (!this.#isBegun) this.write(entry, false);
+  begin(entries: readonly LogEntry[]): void {
+    if (!this.#isBegun) for (const entry of entries) this.write(entry, false);
     this.#isBegun = true;
   }
 
@@ -179,9 +180,19 @@ async function countLines(files: CheckpointFiles, session: string): Promise<numb
   return lines;
 }
 
-function leftOpen({ author }: { author: { kind: string; tool?: string; name?: string } }): string {
-  const who = author.tool ?? author.name ?? author.kind;
-  return `the program ended while ${who} ran: what it wrote last is not known`;
+function leftOpen({ author }: WindowRecord): string {
+  const who = author.kind === 'call' ? author.tool : author.kind;
+  return `${who} had begun and not ended: what it wrote last is not known`;
+}
+
+/** So that later runs know as well which points a killed one has left less than whole. */
+function* amendsFor(history: History): Iterable<LogEntry> {
+  for (const window of history.unended) {
+    const point = history.points[history.positionOf(window.messageId)];
+    if (point === undefined) continue;
+    const gaps = [...new Set([...point.gaps, leftOpen(window)])];
+    yield { t: 'amend', messageId: point.messageId, complete: false, gaps };
+  }
 }
 
 function parentPart(

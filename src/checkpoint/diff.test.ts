@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../test/checkpoint/simple-tracker.js';
+import { memoryStore } from '../../test/checkpoint/tree-states.js';
 import { countLines, diffOf } from './diff.js';
 import type { Change, NodeState } from './types.js';
 

@@ -22,6 +22,10 @@ export class LookQueue {
     return this.#next;
   }
 
+  get isBusy(): boolean {
+    return this.#running !== undefined || this.#next !== undefined;
+  }
+
   /** Resolves when nothing that was asked for so far is under way. */
   async idle(): Promise<void> {
     await (this.#next ?? this.#running);

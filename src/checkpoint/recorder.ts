@@ -41,6 +41,10 @@ export class Recorder {
     return this.#looks.idle();
   }
 
+  get isLooking(): boolean {
+    return this.#looks.isBusy;
+  }
+
   get lastLookMs(): number {
     return this.#lastLookMs;
   }

@@ -1,7 +1,7 @@
 import type { CheckpointFiles } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import { isAbsolute, isInside, relative } from '../env/paths.js';
 import type { RewindFiles } from '../env/rewind-files.js';
+import { writePlaceOf } from '../env/rewind-paths.js';
 import { messageOf } from '../errors.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
 import type { ChangeLog } from './change-log.js';
@@ -192,9 +192,11 @@ export class SessionCheckpoints implements Checkpoints {
       const who = author.kind === 'call' ? author.tool : author.kind;
       this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
     }
+    // The look after one call is the look before the next where they follow on each other's heels.
+    const isFresh = this.#recorder.isLooking;
     const isSafe = await within(this.#recorder.idle(), left());
-    const isSmall = this.#recorder.lastLookMs < smallLookMs;
-    const isLooked = !isSafe || !isSmall || (await within(this.#recorder.look(), left()));
+    const needsLook = isSafe && !isFresh && this.#recorder.lastLookMs < smallLookMs;
+    const isLooked = !needsLook || (await within(this.#recorder.look(), left()));
     const isKept = await within(Promise.all(paths.map((path) => this.#keep(author, path))), left());
     if (isSafe && isLooked && isKept) return;
     this.#points.addGaps(['what stood in the tree before a call could not be kept in time']);
@@ -202,14 +204,15 @@ export class SessionCheckpoints implements Checkpoints {
 
   async #keep(author: Author, path: string): Promise<void> {
     const { root, tracker } = this.#parts;
-    const isOutside = isAbsolute(path) && !isInside(path, root);
-    if (isOutside) this.outside(author, path, 'it is outside the workspace');
-    else {
-      try {
-        await tracker.keep(isAbsolute(path) ? relative(root, path) : path);
-      } catch (thrown) {
-        this.#points.addGaps([`${path} could not be kept: ${messageOf(thrown)}`]);
-      }
+    const place = writePlaceOf(root, path);
+    if ('outside' in place) {
+      this.outside(author, place.outside, 'it is outside the workspace');
+      return;
+    }
+    try {
+      await tracker.keep(place.inside);
+    } catch (thrown) {
+      this.#points.addGaps([`${path} could not be kept: ${messageOf(thrown)}`]);
     }
   }
 

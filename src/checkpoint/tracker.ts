@@ -299,7 +299,7 @@ class Tracker implements TreeTracker {
 
   #remember(indexFile: string): Promise<void> {
     const { tree } = this.#scan;
-    return writeTreeMemory(indexFile, [...tree.nodes()], tree.files);
+    return writeTreeMemory(indexFile, tree.nodes(), tree.files);
   }
 
   #missingContents(): string[] {

@@ -154,6 +154,9 @@ function workingDirectory(): string {
   }
 }
 
+/** How long a program that was told to end may take to end its children and to save what is unsaved. */
+const LEAVING_MS = 4_000;
+
 /** An interrupt ends the running turn; with none to end, or a second time, the program. */
 function handleSignals(output: Output): { watch(session: AgentSession): void } {
   let session: AgentSession | undefined;
@@ -161,6 +164,8 @@ function handleSignals(output: Output): { watch(session: AgentSession): void } {
     const closing = session?.close() ?? Promise.resolve();
     const done = (): never => process.exit(code);
     closing.then(done, done);
+    // Whoever ends us does not wait long before he does it the hard way.
+    setTimeout(done, LEAVING_MS);
   };
   process.on('SIGINT', () => {
     if (session?.interrupt() !== true) leave(EXIT.interrupted);

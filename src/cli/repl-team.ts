@@ -48,14 +48,14 @@ export function createWaiting(session: AgentSession, lines: LineQueue): () => Pr
   };
 }
 
-/** Who says something, a line each. */
-export function arrivalLines(messages: readonly InputMessage[]): readonly string[] {
-  return messages.flatMap(({ content }) =>
-    [...textOf(content).matchAll(HEAD)].map(([, from = '', kind, said = '']) => {
+/** Who of the team says something, a line each. */
+export function arrivalText({ content }: Pick<InputMessage, 'content'>): string {
+  return [...textOf(content).matchAll(HEAD)]
+    .map(([, from = '', kind, said = '']) => {
       const what = kind === undefined ? '' : ` (${kind})`;
       return `← ${printable(from)}${what}: ${printable(said).slice(0, 160)}`;
-    }),
-  );
+    })
+    .join('\n');
 }
 
 const HEAD =

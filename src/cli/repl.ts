@@ -15,7 +15,7 @@ import { LineQueue } from './line-queue.js';
 import { askAboutServers } from './mcp-start.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
-import { arrivalLines, createWaiting } from './repl-team.js';
+import { arrivalText, createWaiting } from './repl-team.js';
 import { settleTrust } from './trust-question.js';
 import { createTurns } from './turns.js';
 
@@ -47,7 +47,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     width: Math.max(40, (process.stdout.columns ?? 100) - 4),
   });
   const emit = (event: LoopEvent | SessionNews): void => {
-    const text = show(event);
+    const text = event.type === 'input' ? arrivalText(event.message) : show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
   const person = { lines, out: output.out, freshOnly: terminal };
@@ -99,7 +99,6 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
       atPrompt = false;
       if (next.kind === 'over') break;
       if (next.kind === 'arrival') {
-        for (const one of arrivalLines(next.messages)) output.out(`\n${one}\n`);
         await turnOf(session, next.messages, deps);
         continue;
       }

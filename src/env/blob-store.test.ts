@@ -157,7 +157,7 @@ describe('a store of contents', () => {
   });
 
   it('writes packs anew without what nobody needs when it is over its cap', async () => {
-    const store = open(300_000);
+    const store = open(400_000);
     const ids: string[] = [];
     for (let count = 0; count < 8; count++) ids.push(await idOf(store.put(some(40_000))));
     await store.prune(new Set(ids.slice(0, 2)));

@@ -1,15 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { makePrivateDirectory } from './append-log.js';
 import { pieceEnd } from './blob-chunk.js';
-import { HASH_BYTES, type ItemKind, sha256Hex } from './blob-format.js';
-import {
-  type Block,
-  type NewItem,
-  PackWriter,
-  packBlock,
-  readBody,
-  scanPack,
-} from './blob-pack.js';
+import { HASH_BYTES, sha256Hex } from './blob-format.js';
+import { PackIndex } from './blob-index.js';
+import { type Block, type NewItem, PackWriter, packBlock, readBody } from './blob-pack.js';
 import { type PruneHost, pruneStore, StoreUsers } from './blob-prune.js';
 import { join } from './paths.js';
 import { randomBytes } from './random.js';
@@ -32,16 +26,7 @@ const PACK_BYTES = 32 * 1024 * 1024;
 const MOST_BLOCKS = 4;
 /** The sum of what others have written is asked for again after this time. */
 const SIZE_AGE_MS = 5_000;
-/** Contents that no pack has: other processes' packs are looked through again after this time. */
-const REFRESH_AGE_MS = 200;
 const BODIES_KEPT = 4;
-
-interface Location {
-  readonly block: Block;
-  readonly kind: ItemKind;
-  readonly start: number;
-  readonly length: number;
-}
 
 interface Waiting extends NewItem {
   readonly done: (isStored: boolean) => void;
@@ -55,27 +40,26 @@ export class PackStore {
   readonly #packs: string;
   readonly #maxBytes: number;
   readonly #users: StoreUsers;
-  readonly #index = new Map<string, Location>();
-  /** How far each pack has been looked through. */
-  readonly #scanned = new Map<string, number>();
+  readonly #index: PackIndex;
   readonly #underWay = new Map<string, Promise<boolean>>();
   readonly #offered = new Map<string, { bytes: Uint8Array; stored: Promise<boolean> }>();
   readonly #pins = new Set<() => Iterable<string>>();
   #bodies: { readonly block: Block; readonly body: Buffer }[] = [];
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
+  #bytesUnderWay = 0;
   #flushing = 0;
   #isFlushSet = false;
   #writer: PackWriter | undefined;
   #ready: Promise<void> | undefined;
   #othersBytes = { at: Number.NEGATIVE_INFINITY, bytes: 0 };
-  #refreshedAt = Number.NEGATIVE_INFINITY;
   #hasFailed = false;
   #room: (() => void)[] = [];
 
   constructor({ directory, maxBytes }: BlobStoreOptions) {
     this.#packs = join(directory, 'packs');
     this.#maxBytes = maxBytes;
+    this.#index = new PackIndex(this.#packs);
     this.#users = new StoreUsers(directory);
   }
 
@@ -118,7 +102,7 @@ export class PackStore {
     } catch {
       // Another process may have moved it into a new pack.
     }
-    this.#refresh();
+    this.#index.refresh(this.#writer?.path);
     try {
       return this.#readNow(id);
     } catch {
@@ -184,60 +168,16 @@ export class PackStore {
     try {
       makePrivateDirectory(this.#packs);
       await this.#users.enter();
-      const turns = new Turns();
-      for (const pack of this.#packNames()) {
-        this.#scan(pack);
-        await turns.pause();
-      }
+      await this.#index.load();
     } catch {
       // fail-closed: without its directory the store takes nothing and has nothing.
       this.#hasFailed = true;
     }
   }
 
-  #packNames(): string[] {
-    try {
-      return readdirSync(this.#packs).filter((name) => name.endsWith('.pack'));
-    } catch {
-      return [];
-    }
-  }
-
-  #scan(name: string): void {
-    const path = join(this.#packs, name);
-    if (path === this.#writer?.path) return;
-    try {
-      const from = this.#scanned.get(name) ?? 0;
-      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= from) return;
-      const { end, blocks } = scanPack(path, from);
-      this.#scanned.set(name, end);
-      for (const { block, items } of blocks) {
-        for (const { id, kind, start, length } of items) {
-          this.#index.set(id, { block, kind, start, length });
-        }
-      }
-    } catch {
-      // It has gone, or cannot be read: what is in it is not there.
-    }
-  }
-
-  #refresh(): void {
-    const now = performance.now();
-    if (now - this.#refreshedAt < REFRESH_AGE_MS) return;
-    this.#refreshedAt = now;
-    const there = new Set(this.#packNames());
-    for (const name of this.#scanned.keys()) {
-      if (!there.has(name)) this.#forgetPack(join(this.#packs, name));
-    }
-    for (const name of there) this.#scan(name);
-  }
-
   #forgetPack(pack: string): void {
-    for (const [id, { block }] of this.#index) if (block.pack === pack) this.#index.delete(id);
+    this.#index.forget(pack);
     this.#bodies = this.#bodies.filter(({ block }) => block.pack !== pack);
-    for (const name of this.#scanned.keys()) {
-      if (join(this.#packs, name) === pack) this.#scanned.delete(name);
-    }
   }
 
   #readItem(id: string): NewItem | undefined {
@@ -299,10 +239,16 @@ export class PackStore {
     if (this.#hasFailed) return Promise.resolve(false);
     const same = this.#underWay.get(item.id);
     if (same !== undefined) return same;
-    if (!overCap && this.#sizeNow() + this.#waitingBytes > this.#maxBytes) {
+    const { length } = item.bytes;
+    // As if nothing of what is on its way could be compressed.
+    if (!overCap && this.#sizeNow() + this.#bytesUnderWay + length > this.#maxBytes) {
       return Promise.resolve(false);
     }
-    const stored = this.#roomFor(item).finally(() => this.#underWay.delete(item.id));
+    this.#bytesUnderWay += length;
+    const stored = this.#roomFor(item).finally(() => {
+      this.#bytesUnderWay -= length;
+      this.#underWay.delete(item.id);
+    });
     this.#underWay.set(item.id, stored);
     return stored;
   }
@@ -357,9 +303,7 @@ export class PackStore {
     const at = this.#writer.append(head, body);
     const bodyAt = at + head.length;
     const block: Block = { pack, bodyAt, storedBytes: body.length, rawBytes };
-    for (const { id, kind, start, length } of items) {
-      this.#index.set(id, { block, kind, start, length });
-    }
+    this.#index.add(block, items);
     if (this.#writer.size >= PACK_BYTES) this.#closeWriter();
   }
 
@@ -368,7 +312,7 @@ export class PackStore {
     this.#writer = undefined;
     if (writer === undefined) return;
     try {
-      this.#scanned.set(writer.path.slice(this.#packs.length + 1), writer.size);
+      this.#index.finish(writer.path, writer.size);
       writer.close();
     } catch {
       // Every write was checked when it was made.
@@ -380,8 +324,7 @@ export class PackStore {
     const now = performance.now();
     if (now - this.#othersBytes.at > SIZE_AGE_MS) {
       let bytes = 0;
-      for (const name of this.#packNames()) {
-        const path = join(this.#packs, name);
+      for (const path of this.#index.packs()) {
         if (path === this.#writer?.path) continue;
         bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
       }

@@ -1,3 +1,5 @@
+import { Multiplexer } from './sandbox-mux.js';
+
 /** Where a program inside finds the proxy. Its loopback is its own, so the number can be anybody's. */
 export const PROXY_PORT = 3128;
 /** Descriptors of the pipes to us. */
@@ -12,21 +14,16 @@ export const STARTER = 4;
  * gets no further than the same proxy.
  */
 const FORWARDER = `
-const net = require('node:net'), http2 = require('node:http2'), { Duplex } = require('node:stream');
+const net = require('node:net'), { Duplex } = require('node:stream');
 const [listener, ready] = process.argv.slice(1);
 const readable = new net.Socket({ fd: ${FROM_HOST}, readable: true, writable: false });
 const writable = new net.Socket({ fd: ${TO_HOST}, readable: false, writable: true });
-const session = http2.connect('http://sandbox', {
-  createConnection: () => Duplex.from({ readable, writable }),
-  settings: { initialWindowSize: 1 << 18 },
-});
-session.on('connect', () => session.setLocalWindowSize(1 << 26));
-session.on('error', () => process.exit(1));
-session.on('close', () => process.exit(0));
+const connections = new (${Multiplexer.toString()})(Duplex, { readable, writable });
+readable.on('close', () => process.exit(0));
 const server = net.createServer({ allowHalfOpen: true }, (socket) => {
-  const stream = session.request({ ':method': 'POST' }, { endStream: false });
-  socket.on('error', () => stream.close());
-  stream.on('error', () => socket.destroy());
+  const stream = connections.open();
+  socket.on('error', () => stream.destroy());
+  socket.on('close', () => stream.destroy());
   stream.on('close', () => { if (!stream.readableEnded) socket.destroy(); });
   socket.pipe(stream);
   stream.pipe(socket);

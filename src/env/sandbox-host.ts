@@ -27,7 +27,8 @@ export interface SandboxHost {
   readonly node: string;
   program(name: string): string | undefined;
   isExecutable(path: string): boolean;
-  run(command: string, args: readonly string[]): Promise<ProbeResult>;
+  /** Runs a short program to its end. */
+  probe(command: string, args: readonly string[]): Promise<ProbeResult>;
   facts(): NamespaceFacts;
   inheritedDescriptors(): readonly number[];
   machineWideProc(): readonly string[];
@@ -45,7 +46,7 @@ export function nodeSandboxHost(): SandboxHost {
     node: process.execPath,
     program: systemProgram,
     isExecutable,
-    run: runProbe,
+    probe: runProbe,
     facts: namespaceFacts,
     inheritedDescriptors,
     machineWideProc,

@@ -1,15 +1,13 @@
 import { constants, openSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PortcullisError } from '../errors.js';
+import { Multiplexer } from './sandbox-mux.js';
 import { runProbe } from './sandbox-probe.js';
 
 /** The way from a program in a network of its own to our proxy: two named pipes. */
 export interface SandboxLink {
   close(): void;
 }
-
-const MOST_CONNECTIONS = 256;
 
 /** Names of two pipes: for the program's side to read from, and to write to. */
 export interface PipePair {
@@ -45,8 +43,7 @@ export function pipePairs(fresh: () => string, mkfifo: string): () => Promise<Pi
 
 /**
  * Opens the pipes and calls `serve` with each connection that comes through them. Pipes, because
- * inside there are neither sockets of this machine nor its network. Many connections share them
- * through HTTP/2, which Node has on both sides and which keeps a slow one from stopping the others.
+ * inside there are neither sockets of this machine nor its network.
  */
 export async function openLink(
   { fromHost, toHost }: PipePair,
@@ -65,41 +62,13 @@ export async function openLink(
     writable: false,
   });
   for (const end of [reader, writer]) end.on('error', () => end.destroy());
-  let session: { destroy(): void } | undefined;
-  // Most programs never connect, and HTTP/2 takes a while to load.
-  reader.once('readable', () => {
-    void startSession(reader, writer, serve).then((started) => {
-      session = started;
-    });
-  });
+  const { Duplex: Stream } = await import('node:stream');
+  const connections = new Multiplexer(Stream, { readable: reader, writable: writer }, serve);
   return {
     close() {
-      session?.destroy();
+      connections.close();
       reader.destroy();
       writer.destroy();
     },
   };
-}
-
-async function startSession(
-  readable: Socket,
-  writable: Socket,
-  serve: (connection: Duplex) => void,
-): Promise<{ destroy(): void } | undefined> {
-  const [http2, stream] = await Promise.all([import('node:http2'), import('node:stream')]);
-  if (readable.destroyed) return undefined;
-  const session = http2.performServerHandshake(stream.Duplex.from({ readable, writable }), {
-    settings: { maxConcurrentStreams: MOST_CONNECTIONS, initialWindowSize: 1 << 18 },
-  });
-  session.setLocalWindowSize(1 << 26);
-  session.on('error', () => session.destroy());
-  session.on('stream', (incoming) => {
-    incoming.on('error', () => incoming.destroy());
-    incoming.respond({ ':status': 200 });
-    // Wrapped, because Node's HTTP server writes to a stream of HTTP/2 in ways that it does not take.
-    const connection = stream.Duplex.from({ readable: incoming, writable: incoming });
-    connection.on('error', () => incoming.destroy());
-    serve(connection);
-  });
-  return session;
 }

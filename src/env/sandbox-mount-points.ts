@@ -48,11 +48,19 @@ function createMountPoints(directory: string): MountPoints {
     else counts.delete(path);
   };
 
+  /** One after the other in this program, so that only other programs have to be waited for. */
+  let last: Promise<unknown> = Promise.resolve();
+  const locked = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> => {
+    const next = last.then(() => withFileLock(lock, LOCK, work));
+    last = next.catch(() => undefined);
+    return next;
+  };
+
   return {
     held: () => new Set([...counts.keys(), ...neededByOthers(directory, own)]),
     async take(paths) {
       if (paths.length === 0) return { made: [] };
-      const done = await withFileLock(lock, LOCK, async () => {
+      const done = await locked(async () => {
         sweep(directory, own);
         // Written down first: what is made must be found again even when we are killed right after.
         for (const path of paths) change(path, 1);
@@ -69,7 +77,7 @@ function createMountPoints(directory: string): MountPoints {
     async give(paths) {
       if (paths.length === 0) return;
       try {
-        await withFileLock(lock, LOCK, async () => {
+        await locked(async () => {
           for (const path of paths) change(path, -1);
           save();
           const others = neededByOthers(directory, own);

@@ -102,18 +102,20 @@ export class SandboxProxy {
     { target, path, way }: { target: Target; path: string; way: Way },
   ): Promise<void> {
     const headers = forwardedHeaders(incoming.rawHeaders);
-    const common = { method: incoming.method, setHost: false, agent: false as const };
+    const common = { method: incoming.method, setHost: false };
     let outgoing: ReturnType<typeof request>;
     if (way.kind === 'direct') {
       const dialled = await dialDirect(target, way.addresses, this.#options.reach);
       if (!dialled.ok) return say(response, 502, dialled.error.text);
       const socket = this.#keep(dialled.value);
+      // Without an agent: any agent would dial by itself, and not what was judged.
       outgoing = request({ ...common, path, headers, createConnection: () => socket });
     } else {
       const { url, port, headers: more } = way.proxy;
       const credentials = Object.entries(more).flat();
       outgoing = request({
         ...common,
+        agent: false,
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port,
         path: incoming.url,

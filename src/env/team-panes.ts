@@ -36,7 +36,11 @@ export const nodePanes: Panes = {
   open: (way, order) => (way === 'tmux' ? openTmux(order) : openIterm(order)),
   async isOpen(way, pane, order) {
     if (way === 'iterm2') return true;
-    const seen = await call('tmux', [...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'], order.env);
+    const seen = await call(
+      'tmux',
+      [...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'],
+      order.env,
+    );
     return seen.ok && seen.value.split('\n').includes(pane);
   },
   async close(way, pane, order) {

@@ -77,6 +77,10 @@ export class LargeTreeScan {
     if (command === undefined || rootStat === undefined || rootStat === 'refused') return undefined;
     if (ignore.refreshAbove()) return undefined;
     const parts = this.#parts ?? this.#divide();
+    const hasMount = parts.some(({ starts }) =>
+      starts.some((start) => !isOn(statOf(`${root}/${start}`), rootStat.dev)),
+    );
+    if (hasMount) return undefined;
     const outputs = await Promise.all(
       parts.map(({ starts, closed, last }) =>
         runFind(
@@ -91,7 +95,10 @@ export class LargeTreeScan {
       ),
     );
     const isWhole = this.#parts === undefined;
-    const reading = new Reading(this.#context, rootStat.dev ?? 0, this.#skips.names);
+    const reading = new Reading(this.#context, rootStat.dev ?? 0, {
+      names: new Set(this.#skips.names),
+      closed: new Set(this.#closed),
+    });
     const turns = new Turns();
     const gone: string[] = [];
     for (const [at, output] of outputs.entries()) {
@@ -125,7 +132,7 @@ export class LargeTreeScan {
 
   #divide(): Part[] {
     const count = Math.min(MOST_PARTS, availableParallelism());
-    const parts = divideTree(this.#context.tree.root, count);
+    const parts = divideTree(this.#context.tree.root, count, new Set(this.#closed));
     return parts.map((part) => ({ ...part, last: Buffer.alloc(0) }));
   }
 
@@ -178,6 +185,16 @@ export class LargeTreeScan {
   }
 }
 
+/** Directories that were named, but not gone into. */
+interface Shut {
+  readonly names: ReadonlySet<string>;
+  readonly closed: ReadonlySet<string>;
+}
+
+function isOn(stat: ReturnType<typeof statOf>, dev: number | undefined): boolean {
+  return stat !== undefined && stat !== 'refused' && stat.dev === dev;
+}
+
 /** Makes observations of records. */
 class Reading {
   readonly observations: Observation[] = [];
@@ -188,14 +205,14 @@ class Reading {
   needsWalk = false;
   readonly #context: LargeTreeContext;
   readonly #dev: number;
-  readonly #skippedNames: ReadonlySet<string>;
+  readonly #shut: Shut;
   readonly #newDirectories = new Set<string>();
   readonly #seenNodes = new Set<TreeNode>();
 
-  constructor(context: LargeTreeContext, dev: number, skippedNames: readonly string[]) {
+  constructor(context: LargeTreeContext, dev: number, shut: Shut) {
     this.#context = context;
     this.#dev = dev;
-    this.#skippedNames = new Set(skippedNames);
+    this.#shut = shut;
   }
 
   async takeAll(records: Iterable<FoundRecord>, turns: Turns): Promise<void> {
@@ -210,9 +227,16 @@ class Reading {
   unseen(): string[] {
     const paths: string[] = [];
     for (const node of this.#context.tree.nodes()) {
-      if (!this.#seenNodes.has(node)) paths.push(pathOf(node));
+      if (!this.#seenNodes.has(node) && !this.#isShutAway(node)) paths.push(pathOf(node));
     }
     return paths;
+  }
+
+  #isShutAway(node: TreeNode): boolean {
+    for (let at = node.parent; at !== undefined; at = at.parent) {
+      if (this.#shut.closed.has(pathOf(at))) return true;
+    }
+    return false;
   }
 
   #take({ path, shown, stat }: FoundRecord): void {
@@ -232,6 +256,8 @@ class Reading {
     this.#seenNodes.add(node);
     this.#noteMount(path, stat);
     if (isSameEntry(node, stat) && !node.isRacy) return;
+    // What was in it could not be seen; now it may be.
+    if (this.#shut.closed.has(path)) this.needsWalk = true;
     if (ignoreFileDirectory(path) !== undefined) this.needsWalk = true;
     if (node.state.kind === 'directory' && stat.kind === 'directory' && node.mode === stat.mode) {
       node.ctime = stat.ctime;
@@ -260,7 +286,7 @@ class Reading {
       this.#newDirectories.add(path);
       ignore.refresh(path);
       const name = path.slice(path.lastIndexOf('/') + 1);
-      if (this.#skippedNames.has(name)) this.needsWalk = true;
+      if (this.#shut.names.has(name)) this.needsWalk = true;
     }
     this.#noteMount(path, stat);
     this.seen.add(path);

@@ -154,10 +154,14 @@ export class KnownTree {
     else this.racy.delete(node);
   }
 
-  *nodes(from: TreeNode = this.root): Iterable<TreeNode> {
-    for (const child of from.children?.values() ?? []) {
-      yield child;
-      if (child.children !== undefined) yield* this.nodes(child);
+  /** Everything that is known. What is added or taken out meanwhile may be among it or not. */
+  *nodes(): Iterable<TreeNode> {
+    const directories = [this.root];
+    for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
+      for (const child of at.children?.values() ?? []) {
+        if (child.children !== undefined) directories.push(child);
+        yield child;
+      }
     }
   }
 

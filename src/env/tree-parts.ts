@@ -4,8 +4,11 @@ import { pathOf, type TreeNode } from './tree-node.js';
 /** More starting points cost more than an uneven division. */
 const MOST_STARTS = 24;
 
-/** Divides a tree so that several processes have about the same to do. The first part is all the rest. */
-export function divideTree(root: TreeNode, count: number): FindPart[] {
+/**
+ * Divides a tree so that several processes have about the same to do. The first part is all the rest.
+ * No process starts in or below a directory of `closed`.
+ */
+export function divideTree(root: TreeNode, count: number, closed: ReadonlySet<string>): FindPart[] {
   const weights = new Map<TreeNode, number>();
   const total = weigh(root, weights);
   const share = total / count;
@@ -20,8 +23,10 @@ export function divideTree(root: TreeNode, count: number): FindPart[] {
     const largest = offer.shift();
     if (largest === undefined || largest.weight < total / (count * 10)) break;
     const roomiest = parts.reduce((best, part) => (part.left > best.left ? part : best));
+    const path = pathOf(largest.node);
+    if (closed.has(path)) continue;
     if (largest.weight <= roomiest.left * 1.1) {
-      roomiest.starts.push(pathOf(largest.node));
+      roomiest.starts.push(path);
       roomiest.left -= largest.weight;
     } else offer.push(...directories(largest.node, weights));
   }
@@ -36,9 +41,12 @@ function directories(
   node: TreeNode,
   weights: ReadonlyMap<TreeNode, number>,
 ): { node: TreeNode; weight: number }[] {
-  return [...(node.children?.values() ?? [])]
-    .filter((child) => child.children !== undefined)
-    .map((child) => ({ node: child, weight: weights.get(child) ?? 0 }));
+  return (
+    [...(node.children?.values() ?? [])]
+      // One without anything in it may stand for another file system.
+      .filter((child) => child.children !== undefined && child.children.size > 0)
+      .map((child) => ({ node: child, weight: weights.get(child) ?? 0 }))
+  );
 }
 
 function weigh(node: TreeNode, weights: Map<TreeNode, number>): number {

@@ -150,7 +150,8 @@ class Walk {
       return undefined;
     }
     if (stat === 'refused') {
-      this.gaps.unreadable.push(path);
+      // Its names can be listed, but nothing in it can be reached.
+      this.gaps.unreadable.push(step.path);
       return undefined;
     }
     const isDirectory = stat.kind === 'directory';

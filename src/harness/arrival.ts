@@ -64,9 +64,9 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     stateDirectory: ground.stateDirectory,
     now: clock.now,
   });
-  const plainMessages = sendMessageTool({ runtime, deliveries, uuid: clock.uuid });
+  const messages = { runtime, deliveries, uuid: clock.uuid };
   const tools: readonly AnyTool[] = [
-    parts.teams?.messageTool(plainMessages) ?? plainMessages,
+    parts.teams?.messageTool(messages) ?? sendMessageTool(messages),
     listAgentsTool({ runtime, now: clock.now }),
     waitForAgentsTool({ runtime, deliveries, words }),
   ];

@@ -53,13 +53,19 @@ export function openCheckpointing(
   const state = journalSwitch(values, ground.env, { asked, cwd: config.cwd });
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   let opened: Promise<Checkpoints> | undefined;
+  let said: { readonly messageId: string; readonly title: string } | undefined;
   let needs: CheckpointNeeds | undefined;
   let closed = false;
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
-    opened ??= import('./checkpoint-journal.js').then(({ openJournalOf }) =>
-      openJournalOf(config, ground, log),
-    );
+    opened ??= import('./checkpoint-journal.js')
+      .then(({ openJournalOf }) => openJournalOf(config, ground, log))
+      .then((journal) => {
+        // Before the first call begins, however soon that is: it belongs to what the person said.
+        if (said !== undefined) journal.mark(said.messageId, said.title);
+        said = undefined;
+        return journal;
+      });
     return opened;
   };
   /** fail-closed for the promise to undo: a journal that cannot be kept is told, not forgotten. */
@@ -125,12 +131,12 @@ export function openCheckpointing(
     },
     turn(messageId, title) {
       if (!state.on || closed) return;
-      const mark = () =>
-        void open()
-          ?.then((journal) => journal.mark(messageId, title))
-          .catch(failure);
-      if (opened !== undefined) mark();
-      else setTimeout(mark, AFTER_FIRST_REQUEST_MS).unref();
+      if (opened === undefined) {
+        said = { messageId, title };
+        setTimeout(() => void open()?.catch(failure), AFTER_FIRST_REQUEST_MS).unref();
+      } else {
+        void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
+      }
     },
     lend(given) {
       needs = given;

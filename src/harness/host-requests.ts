@@ -44,11 +44,12 @@ export function openHostRequests(
   ground: Ground,
   parts: HostRequestParts,
 ): HostRequests {
-  const { model, hands, skills, agents, events, live } = parts;
+  const { model, hands, skills, agents, events } = parts;
   const { shells } = hands.builtins;
   const calls = hostCalls(config, ground, parts);
+  const prompts: KnownPrompts = new Map();
   return {
-    commands: () => commandsOf(parts),
+    commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
     setThinking: model.choices.think,
@@ -146,14 +147,23 @@ const COMPACT: CommandRow = {
 /** How long servers may take to tell of their prompts. */
 const PROMPTS_MS = 2_000;
 
-async function commandsOf({ skills, mcp }: HostRequestParts): Promise<readonly CommandRow[]> {
+type Prompts = Awaited<ReturnType<ReturnType<typeof createMcpPrompts>['list']>>;
+
+/** What servers have said of their prompts, by the servers that were asked. */
+type KnownPrompts = Map<string, Prompts>;
+
+async function commandsOf(
+  { skills, mcp }: HostRequestParts,
+  known: KnownPrompts,
+  fresh: boolean,
+): Promise<readonly CommandRow[]> {
   const typed = (await skills.book.offered()).filter(({ head }) => head.userInvocable !== false);
   const rows = typed.map(({ name, head }) => ({
     name,
     description: head.description ?? '',
     argumentHint: head.argumentHint ?? '',
   }));
-  const prompts = mcp === undefined ? [] : await inTime(promptsOf(mcp), PROMPTS_MS, []);
+  const prompts = mcp === undefined ? [] : await promptsOf(mcp, known, fresh);
   const ofServers = prompts.map(({ name, description, arguments: given }) => ({
     name,
     description,
@@ -162,10 +172,21 @@ async function commandsOf({ skills, mcp }: HostRequestParts): Promise<readonly C
   return [COMPACT, ...rows, ...ofServers];
 }
 
-/** Of those that are connected: a list for people starts no server. */
-async function promptsOf(mcp: NonNullable<HostRequestParts['mcp']>) {
+/** Of those that are connected: a list for people starts no server, and asks none with every prompt. */
+async function promptsOf(
+  mcp: NonNullable<HostRequestParts['mcp']>,
+  known: KnownPrompts,
+  fresh: boolean,
+): Promise<Prompts> {
   const connected = mcp.connections().filter((one) => one.status().state === 'connected');
-  return await createMcpPrompts({ connections: () => connected }).list();
+  if (connected.length === 0) return [];
+  const key = JSON.stringify(connected.map(({ declaration }) => declaration.name));
+  const told = fresh ? undefined : known.get(key);
+  if (told !== undefined) return told;
+  const listing = createMcpPrompts({ connections: () => connected }).list();
+  // Once they have answered they are known, even if nobody waits for it any more.
+  void listing.then((prompts) => known.set(key, prompts)).catch(() => undefined);
+  return await inTime(listing, PROMPTS_MS, []);
 }
 
 async function inTime<T>(work: Promise<T>, ms: number, otherwise: T): Promise<T> {

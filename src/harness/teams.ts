@@ -1,3 +1,4 @@
+import type { SendMessageDeps } from '../agents/send-message.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { openDesk, type TeamDesk } from '../agents/team-desk.js';
 import { mailIn } from '../agents/team-mail-text.js';
@@ -15,9 +16,8 @@ import { createTaskHooks } from '../hooks/task-hooks.js';
 import type { LoopEvent } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import type { ToolInputs } from '../protocol/tools.schema.js';
 import { createTaskStore } from '../tools/task-store.js';
-import type { Tool, ToolContext } from '../tools/tool.js';
+import type { ToolContext } from '../tools/tool.js';
 import { ok } from '../util/result.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
@@ -68,8 +68,7 @@ export async function openTeams(config: SessionConfig, ground: Ground, parts: Te
       const name = base.desk()?.nameOf(agent);
       return name !== undefined && name !== LEAD;
     },
-    messageTool: (plain: Tool<ToolInputs['SendMessage']>) =>
-      teamMessageTool({ desk: base.desk, plain }),
+    messageTool: (plain: SendMessageDeps) => teamMessageTool({ desk: base.desk, plain }),
     async lend(lent: TeamLoan): Promise<void> {
       loan = lent;
       await side.begin();

@@ -107,7 +107,7 @@ function rawOf(
     exitCode: result.exitCode,
     signal: result.signal,
     stdout: result.stdout,
-    stderr: run.note + result.stderr,
+    stderr: run.note + result.stderr + (result.fenced === undefined ? '' : `\n${result.fenced}`),
     ...(result.stdoutTruncated && { cut: true }),
   };
 }

@@ -35,11 +35,15 @@ const text = (given: string) => ({ type: 'text', text: given });
 
 describe('what a server answers', () => {
   it('is its text', async () => {
-    expect(await output({ content: [text('a'), text('b')] })).toEqual({ content: 'a\nb' });
-    expect(await output({ content: [] })).toEqual({ content: '(no output)' });
+    expect(await output({ content: [text('a'), text('b')] })).toEqual({
+      content: 'a\nb',
+      structured: [text('a'), text('b')],
+    });
+    expect(await output({ content: [] })).toMatchObject({ content: '(no output)' });
     expect(await output({ content: [text('no')], isError: true })).toEqual({
       content: 'no',
       isError: true,
+      structured: [text('no')],
     });
   });
 

@@ -54,19 +54,31 @@ export async function toolOutput(result: RawCallResult, parts: OutputParts): Pro
   return {
     content: shownContent,
     ...(result.isError === true ? { isError: true } : {}),
-    // One that fills the memory is not handed round: its text is in the content.
-    ...(json === undefined || json.length > MOST_STRUCTURED
-      ? {}
-      : // Whoever judges the result must see all that the model does.
-        { structured: { content: shownContent, structuredContent } }),
+    ...structuredOf({ blocks: bounded, content: shownContent, structuredContent, json }),
     ...(shelf.files.length === 0 ? {} : { files: [...shelf.files] }),
   };
 }
 
+/** What hosts and hooks are given: the blocks of an answer in words, or all of one that has data. */
+function structuredOf(answer: {
+  readonly blocks: readonly ResultBlock[];
+  readonly content: ToolOutput['content'];
+  readonly structuredContent: unknown;
+  readonly json: string | undefined;
+}): Pick<ToolOutput, 'structured'> {
+  const { blocks, content, structuredContent, json } = answer;
+  // Pictures are not handed round twice.
+  if (json === undefined) return typeof content === 'string' ? { structured: blocks } : {};
+  // One that fills the memory is not handed round: its text is in the content.
+  if (json.length > MOST_STRUCTURED) return {};
+  // Whoever judges the result must see all that the model does.
+  return { structured: { content, structuredContent } };
+}
+
 /** The content of a `structured` that a hook gave back. */
 export function presentOutput(structured: unknown): ToolOutput['content'] | undefined {
-  if (!isRecord(structured)) return undefined;
-  const { content } = structured;
+  const content = isRecord(structured) ? structured.content : structured;
+  if (!Array.isArray(structured) && !isRecord(structured)) return undefined;
   if (typeof content === 'string') return content;
   if (!Array.isArray(content) || content.length === 0) return undefined;
   const blocks = content.flatMap((block): ResultBlock[] =>

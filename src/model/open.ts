@@ -7,9 +7,17 @@ import { withoutSecrets } from './without-secrets.js';
 export interface OpenModelOptions {
   /** Of the program, for the user agent. */
   readonly version: string;
+  /** The program that drives us, for the user agent: `app/1.0`. */
+  readonly clientApp?: string | undefined;
   readonly retry?: RetryOptions;
   /** Reads the file of a scripted model. */
   readonly readText: (file: string) => Promise<string>;
+}
+
+/** fail-closed: what cannot stand in a header is left out of it. */
+function userAgentOf({ version, clientApp = '' }: OpenModelOptions): string {
+  const app = /^[\x21-\x7e]{1,200}$/.test(clientApp) ? ` (client-app/${clientApp})` : '';
+  return `portcullis/${version}${app}`;
 }
 
 /** The client for a choice, with retries. Each provider's code is loaded only when it is used. */
@@ -17,7 +25,7 @@ export async function openModel(
   choice: ProviderChoice,
   options: OpenModelOptions,
 ): Promise<ModelClient> {
-  const userAgent = `portcullis/${options.version}`;
+  const userAgent = userAgentOf(options);
   switch (choice.kind) {
     case 'anthropic': {
       const { anthropicClient } = await import('./anthropic.js');

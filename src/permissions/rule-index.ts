@@ -20,6 +20,7 @@ export interface RuleIndex {
 
 /** Made once for every list: a list never changes. */
 export function indexOf(rules: readonly Rule[]): RuleIndex {
+  if (rules.length === 0) return NO_RULES;
   const known = indexes.get(rules);
   if (known !== undefined) return known;
   const made = makeIndex(rules);
@@ -50,16 +51,22 @@ function makeIndex(rules: readonly Rule[]): RuleIndex {
         return meant;
       };
       const mine = rules.filter((rule) => specKindOf(rule) !== 'path' && isMeant(rule));
-      const commands = later(() => createCommandIndex(mine));
-      const made: ToolRules = {
-        any: mine.find((rule) => specKindOf(rule) === 'any'),
-        others: mine.filter((rule) => ['domain', 'field'].includes(specKindOf(rule))),
-        get commands() {
-          return commands();
-        },
-      };
+      // Of many sessions in one process most have rules for few of their tools.
+      const made = mine.length === 0 ? NOTHING : toolRulesOf(mine);
       byTool.set(key, made);
       return made;
+    },
+  };
+}
+
+/** Holds on to these rules alone: one is kept for every tool of every session. */
+function toolRulesOf(mine: readonly Rule[]): ToolRules {
+  const commands = later(() => createCommandIndex(mine));
+  return {
+    any: mine.find((rule) => specKindOf(rule) === 'any'),
+    others: mine.filter((rule) => ['domain', 'field'].includes(specKindOf(rule))),
+    get commands() {
+      return commands();
     },
   };
 }
@@ -71,3 +78,7 @@ function later<T extends object>(make: () => T): () => T {
     return made;
   };
 }
+
+const NOTHING: ToolRules = toolRulesOf([]);
+/** For every list without a rule. */
+const NO_RULES: RuleIndex = makeIndex([]);

@@ -322,15 +322,14 @@ const ownSandbox = z.strictObject({
   hooks: key(
     flag(),
     'Whether command hooks run in the sandbox too, where sandbox.enabled is true. Default true.',
-    { restricts: true, needsTrust: true, strict: true, strictest: true },
+    { restricts: true, strict: true, strictest: true },
   ),
   mcpServers: key(
     flag(),
     'Whether stdio MCP servers run in the sandbox too, where sandbox.enabled is true. Default true.',
-    { restricts: true, needsTrust: true, strict: true, strictest: true },
+    { restricts: true, strict: true, strictest: true },
   ),
   excludedMcpServers: key(list(), 'Names of stdio MCP servers that run outside.', {
-    needsTrust: true,
     restricts: false,
   }),
 });
@@ -407,7 +406,10 @@ const portcullis = z.strictObject({
     'What a session may use up, with all its agents. Of several files the lowest holds.',
     { restricts: true },
   ),
-  sandbox: key(ownSandbox, 'What else runs in the sandbox.', { restricts: true }),
+  sandbox: key(ownSandbox, 'What else runs in the sandbox. Not from the files of a project.', {
+    restricts: true,
+    scope: 'user',
+  }),
   passEnv: key(
     list(),
     'Names of variables that shell commands get although they look like secrets or hold a password. Not from the files of a project.',

@@ -107,7 +107,7 @@ async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
   if (needsBash(inherited) && !host.isExecutable('/bin/bash')) {
     return { ok: false, why: leakedDescriptors(inherited) };
   }
-  const said = await host.run(path, ['--version']);
+  const said = await host.probe(path, ['--version']);
   const version = /(\d+\.\d+(?:\.\d+)?)/.exec(said.stdout)?.[1];
   if (version === undefined) return { ok: false, why: doesNotRun(said.stderr, host.facts()) };
   const parts = {
@@ -141,7 +141,7 @@ async function tryOut(
   try {
     const program = { command: '/bin/sh', args: ['-c', ':'], cwd: '/', env: {} };
     const wrapped = await driver.wrap(program, policy);
-    const ran = await parts.host.run(wrapped.command, wrapped.args);
+    const ran = await parts.host.probe(wrapped.command, wrapped.args);
     await wrapped.release();
     return ran.code === 0 ? undefined : doesNotRun(ran.stderr, parts.host.facts());
   } finally {

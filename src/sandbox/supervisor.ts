@@ -25,20 +25,22 @@ export type Enter = (order: FenceOrder) => Promise<WrappedProgram | undefined>;
  * fence now, and children start at once.
  */
 export function fencedSupervisor(
-  inner: ProcessSupervisor,
+  processes: ProcessSupervisor,
   enter: Enter,
   isOff: () => boolean = () => false,
 ): ProcessSupervisor {
   return {
-    start: (request) => (isOff() ? inner.start(request) : startFenced(inner, enter, request)),
-    run: (request) => (isOff() ? inner.run(request) : startFenced(inner, enter, request).result),
+    start: (request) =>
+      isOff() ? processes.start(request) : startFenced(processes, enter, request),
+    run: (request) =>
+      isOff() ? processes.run(request) : startFenced(processes, enter, request).result,
     open: (request) =>
       isOff()
-        ? inner.open(request)
-        : new FencedLineProcess(inner, request, () => entered(enter, request)),
-    killAll: () => inner.killAll(),
-    killAllNow: () => inner.killAllNow(),
-    warmUp: () => inner.warmUp?.(),
+        ? processes.open(request)
+        : new FencedLineProcess(processes, request, () => entered(enter, request)),
+    killAll: () => processes.killAll(),
+    killAllNow: () => processes.killAllNow(),
+    warmUp: () => processes.warmUp?.(),
   };
 }
 
@@ -64,14 +66,14 @@ interface Started extends RunningProcess {
   readonly started: Promise<number | undefined>;
 }
 
-function startFenced(inner: ProcessSupervisor, enter: Enter, request: SpawnRequest): Started {
+function startFenced(processes: ProcessSupervisor, enter: Enter, request: SpawnRequest): Started {
   let child: RunningProcess | undefined;
   let isUnwanted = false;
   const begin = async (): Promise<{ way: Entered; child: RunningProcess | undefined }> => {
     const way = await entered(enter, request);
     // Nobody waits any more: what was put up is taken down, and nothing starts.
     if (way.kind === 'refused' || isUnwanted) return { way, child: undefined };
-    child = inner.start(
+    child = processes.start(
       way.kind === 'inside' ? { ...request, ...programOf(way.wrapped) } : request,
     );
     return { way, child };

@@ -112,12 +112,7 @@ function permissionFields(
   options: Options,
 ): Pick<
   HostedConfig,
-  | 'allowedTools'
-  | 'disallowedTools'
-  | 'permissionMode'
-  | 'bypassArmed'
- 
-  | 'ignoreFileGrants'
+  'allowedTools' | 'disallowedTools' | 'permissionMode' | 'bypassArmed' | 'ignoreFileGrants'
 > {
   const { permissionMode: mode, skills } = options;
   refuse(

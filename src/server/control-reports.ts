@@ -56,7 +56,7 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
     const { requests } = await handling.open({});
     await requests.reloadSkills();
     const names = new Set(await requests.skills());
-    const commands = await requests.commands();
+    const commands = await requests.commands({ fresh: true });
     return {
       response: { skills: commands.filter(({ name }) => names.has(name)).map(commandRow) },
     };

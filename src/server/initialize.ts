@@ -17,7 +17,7 @@ export async function initializeAnswer(
 ): Promise<Readonly<Record<string, unknown>>> {
   const info = session.info();
   const [commands, agents] = await Promise.all([
-    session.requests.commands(),
+    session.requests.commands({ fresh: true }),
     session.requests.agents(),
   ]);
   return {

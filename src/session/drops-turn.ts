@@ -13,15 +13,14 @@ export function refuseOtherTurns(
 ): void {
   const { entries } = chainOf(loaded);
   const at = entries.findIndex(({ uuid }) => uuid === resumeAt);
-  const reject = (why: string): never => {
-    throw new PortcullisError('session', `Resume rejected by --resume-drops-turn: ${why}`);
-  };
-  if (at < 0) return reject(`${resumeAt} is not part of the conversation`);
+  const rejection = (why: string): PortcullisError =>
+    new PortcullisError('session', `Resume rejected by --resume-drops-turn: ${why}`);
+  if (at < 0) throw rejection(`${resumeAt} is not part of the conversation`);
   let prompt = entries.slice(0, at + 1).findLast(isPrompt)?.uuid;
   for (const entry of entries.slice(at + 1)) {
     if (isPrompt(entry)) prompt = entry.uuid;
-    if (prompt !== turn)
-      reject(`what comes after ${resumeAt} also belongs to the turn of ${prompt}`);
+    if (prompt === turn) continue;
+    throw rejection(`what comes after ${resumeAt} also belongs to the turn of ${prompt}`);
   }
 }
 

@@ -30,8 +30,13 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
   const trust = await startTrust({ ...options, warn });
   let given: { readonly flagSettings?: string } = {};
+  const read = async (how: LoadSettingsOptions): Promise<LoadedSettings> => {
+    const loaded = await loadSettings(how);
+    if (options.ignoreFileGrants !== true) return loaded;
+    return { ...loaded, settings: withoutFileGrants(loaded.settings) };
+  };
   const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
-    loadSettings({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
+    read({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
   const { settings, problems } = await load(trust.now);
   // What waits for trust has been told, in one line.
   const told = problems.filter(({ severity }) => severity !== 'note');
@@ -46,7 +51,7 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
         load: async (kept) => load(await trust.inForce(), kept),
         async loadWith(flag) {
           const trustProject = await trust.inForce();
-          return await loadSettings({ ...options, flagSettings: flag, trustProject });
+          return await read({ ...options, flagSettings: flag, trustProject });
         },
         keepFlag(flag) {
           given = { flagSettings: flag };

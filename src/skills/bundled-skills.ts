@@ -1,6 +1,6 @@
 import type { BundledSkill } from './bundled/index.js';
 import type { Extraction } from './extract.js';
-import { readSkill } from './head.js';
+import { type ReadSkill, readSkill } from './head.js';
 import type { Skill } from './skill.js';
 
 /** The skills that come in the box. Their files are put on disk when one of them is used. */
@@ -12,11 +12,14 @@ export async function bundledSkills(
   return await Promise.all(texts.map((one) => bundledSkill(one, extraction)));
 }
 
-async function bundledSkill(
-  { name, text, files }: BundledSkill,
-  extraction: Extraction,
-): Promise<Skill> {
-  const { head, body, bodyLine, problems } = await readSkill(text);
+/** Read once for all sessions of a process: their texts are part of the program. */
+const read = new WeakMap<BundledSkill, Promise<ReadSkill>>();
+
+async function bundledSkill(one: BundledSkill, extraction: Extraction): Promise<Skill> {
+  const { name, text, files } = one;
+  const reading = read.get(one) ?? readSkill(text);
+  read.set(one, reading);
+  const { head, body, bodyLine, problems } = await reading;
   const directory = extraction.directoryOf(name);
   return {
     name,

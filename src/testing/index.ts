@@ -1,6 +1,7 @@
 /** The public test kit: everything that Portcullis uses to test itself offline. */
 export { modelClientContract } from './contracts/model-client.js';
 export { sessionStoreContract } from './contracts/session-store.js';
+export { transcriptStoreContract } from './contracts/transcript-store.js';
 export { FakeModel } from './fake-model.js';
 export {
   type FakeModelServer,

@@ -58,8 +58,22 @@ class Stage {
       ...env,
     };
     const words = [...PROGRAM, '--teammate-mode', 'tmux', ...args].map(quoted).join(' ');
-    const set = Object.entries(variables).map(([name, value]) => `${name}=${quoted(String(value))}`);
-    this.tmux('new-session', '-d', '-s', 'main', '-x', '220', '-y', '50', '-c', this.project.directory, 'sh');
+    const set = Object.entries(variables).map(
+      ([name, value]) => `${name}=${quoted(String(value))}`,
+    );
+    this.tmux(
+      'new-session',
+      '-d',
+      '-s',
+      'main',
+      '-x',
+      '220',
+      '-y',
+      '50',
+      '-c',
+      this.project.directory,
+      'sh',
+    );
     this.line(`env ${set.join(' ')} ${words}; echo "left with $?."`);
   }
 
@@ -123,7 +137,9 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
         go: agent('PANEWORK', { name: 'ann' }),
         'PANE RESULT': say('ann', 'NEXT ORDER'),
       }),
-      mates: { ann: reacting({ PANEWORK: touch('made'), 'NEXT ORDER': 'NEXT RESULT', touch: 'x' }) },
+      mates: {
+        ann: reacting({ PANEWORK: touch('made'), 'NEXT ORDER': 'NEXT RESULT', touch: 'x' }),
+      },
     });
     stage.line('go');
     await stage.until(() => stage.panes() === 2, 'a second pane');
@@ -152,7 +168,11 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
       main: reacting({
         go: agent('PLANWORK', { name: 'bob', mode: 'plan' }),
         'MY PLAN': (view) =>
-          say('bob', { type: 'plan_approval_response', request_id: requestIn(view), approve: true }),
+          say('bob', {
+            type: 'plan_approval_response',
+            request_id: requestIn(view),
+            approve: true,
+          }),
         'MADE IT': say('bob', { type: 'shutdown_request' }),
       }),
       mates: {
@@ -161,7 +181,11 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
           'The user said no': say('team-lead', { type: 'plan_approval_request', plan: 'MY PLAN' }),
           'The lead has approved': touch('late'),
           shutdown_request: (view) =>
-            say('team-lead', { type: 'shutdown_response', request_id: requestIn(view), approve: true }),
+            say('team-lead', {
+              type: 'shutdown_response',
+              request_id: requestIn(view),
+              approve: true,
+            }),
         }),
       },
     });

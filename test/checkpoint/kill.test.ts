@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
 import type { Checkpoints } from '../../src/checkpoint/types.js';
-import { statesIn } from './simple-tracker.js';
+import { statesIn } from './tree-states.js';
 
 const REWIND_KILLS = 15;
 const WRITE_KILLS = 10;
@@ -59,7 +59,7 @@ describe('a process that is killed while it rewinds', () => {
     expect(await checkpoints.redo()).toMatchObject({ kind: 'done', failed: [] });
     expect(shown(home)).toBe(after);
     await checkpoints.close();
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a process that is killed while it writes its journal', () => {
@@ -89,7 +89,7 @@ describe('a process that is killed while it writes its journal', () => {
       }
       await checkpoints.close();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 /** Lets the program run for a moment and kills it. Gives the lines that it had written. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
 import type { Author, Checkpoints, RewindTarget } from '../../src/checkpoint/types.js';
-import { statesIn } from './simple-tracker.js';
+import { statesIn } from './tree-states.js';
 
 const RUNS = 300;
 /** A rewind waits for the disk at every step: where there is one in memory, it is as good for this. */
@@ -128,7 +128,7 @@ describe('random sequences', () => {
       ),
       { numRuns: RUNS },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('never lose what the person wrote last, wherever that was', async () => {
     await fc.assert(
@@ -161,7 +161,7 @@ describe('random sequences', () => {
       ),
       { numRuns: RUNS / 3 },
     );
-  }, 60_000);
+  }, 120_000);
 });
 
 /** Above, below or the same. */

@@ -125,6 +125,23 @@ describe('the journal', () => {
     expect(plan.conflicts).toMatchObject([{ path: 'f', why: expect.stringContaining('at once') }]);
   });
 
+  it('keeps what is named beforehand although it is ignored, and tells what is outside', async () => {
+    write('.gitignore', 'ignored\n');
+    write('ignored', 'one\n');
+    const checkpoints = await open();
+    checkpoints.mark('m1', 'x');
+    const outside = path.join(home, 'elsewhere');
+    const window = await checkpoints.begin(by('c1'), [path.join(root, 'ignored'), outside]);
+    write('ignored', 'two\n');
+    window.end();
+    expect(paths(await window.changes)).toEqual(['ignored']);
+    const result = await checkpoints.rewind({ kind: 'message', messageId: 'm1' });
+    expect(read('ignored')).toBe('one\n');
+    expect(result).toMatchObject({
+      plan: { impossible: [{ what: outside, why: 'it is outside the workspace' }] },
+    });
+  });
+
   it('says when a point cannot be whole', async () => {
     const checkpoints = await open({
       openTracker: () => {
@@ -165,6 +182,24 @@ describe('the journal', () => {
     expect(checkpoints.points()[0]?.gaps).toContain(
       'Bash began before the first index of the tree was finished',
     );
+  });
+
+  it('says which point a killed program has left less than whole, for good', async () => {
+    const first = await open();
+    first.mark('m1', 'x');
+    await first.begin(by('c1'));
+    fs.cpSync(path.join(home, 'state/sessions'), path.join(home, 'copy'), { recursive: true });
+    for (const message of ['m2', 'm3']) {
+      const log = path.join(home, 'state/sessions/killed.jsonl');
+      if (message === 'm2') fs.copyFileSync(path.join(home, 'copy/one.jsonl'), log);
+      const later = await open({ sessionId: 'killed' });
+      later.mark(message, 'y');
+      expect(later.points()[0]).toMatchObject({
+        complete: false,
+        gaps: ['Bash had begun and not ended: what it wrote last is not known'],
+      });
+      await later.close();
+    }
   });
 
   it('knows the same after it was closed, and in a fork', async () => {

@@ -20,8 +20,10 @@ import {
 
 export const EVENTS = Object.keys(HOOK_EVENTS) as readonly HookEventName[];
 
-/** The events that this version fires. */
-export const FIRING = EVENTS.filter((event) => hookEventFacts(event).waitsFor === undefined);
+/** The events that this version fires. Those of teams need a team: test/agents/team.test.ts. */
+export const FIRING = EVENTS.filter(
+  (event) => hookEventFacts(event).waitsFor === undefined && event !== 'TeammateIdle',
+);
 
 /** The tree that a hook of the tour makes, for a shell. Others of its event must name it as well. */
 export const TREE = '"$HOME/tree"';

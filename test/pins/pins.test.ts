@@ -99,6 +99,7 @@ describe('pins', () => {
       TaskList: '',
       TaskStop: '',
       TaskUpdate: 'taskId',
+      TeamMessage: 'to message',
       TodoWrite: 'todos',
       WaitForAgents: '',
       WebFetch: 'url prompt',

@@ -294,6 +294,30 @@ describe.skipIf(reason !== undefined)(
       expect((await run('echo still here')).out).toBe('still here\n');
     });
 
+    it('still closes what is not a file of the person where all files are open', async () => {
+      const own = path.join(g.base, 'state', 'sandbox');
+      const ran = await g.run(
+        `echo x > ${g.outside}/open; cat ${own}/*/*; v=$(cat /proc/sys/vm/swappiness); echo $v > /proc/sys/vm/swappiness && echo WROTE; ls /dev/mem; mount -t tmpfs none /mnt && echo MOUNTED`,
+        { writable: ['/'] },
+      );
+      expect(readFileSync(path.join(g.outside, 'open'), 'utf8')).toBe('x\n');
+      execFileSync('rm', [path.join(g.outside, 'open')]);
+      expect(ran.out).toBe('');
+    });
+
+    it('keeps many programs at once apart', async () => {
+      const idea = path.join(project, '.idea');
+      const all = await Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          run(`echo ${at} > f${at}; mkdir .idea/x 2>/dev/null || cat f${at}`, {
+            protected: [idea],
+          }),
+        ),
+      );
+      expect(all.map(({ out }) => Number(out))).toEqual(all.map((_, at) => at));
+      expect(existsSync(idea)).toBe(false);
+    });
+
     it('does not let the settings of the machine be written', async () => {
       const ran = await run(
         `for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/core_uses_pid /proc/sys/vm/swappiness /proc/sys/fs/file-max; do

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Call, MARK } from '../security/attempt.js';
 import { inside, missing, person, why } from './rig.js';
@@ -201,6 +202,58 @@ describe.skipIf(missing !== undefined)(`a session with a sandbox${why}`, () => {
       ],
     });
     expect(texts(outcome)[0]).not.toMatch(/eth0|ens|wlan/);
+  });
+});
+
+describe.skipIf(missing !== undefined)(`what a model asks for${why}`, () => {
+  it('does not move what may be written', async () => {
+    const { asker } = person({ behavior: 'allow' });
+    const outcome = await inside({
+      config: { asker },
+      calls: [
+        { tool: 'Bash', input: { command: `touch ${MARK}`, workdir: '/srv' } },
+        'cd ~ && pwd',
+        `touch ~/${MARK}`,
+        `cd /proc/self/fd/99/../x; touch ~/${MARK}`,
+      ],
+    });
+    expect(outcome.results[0]?.text).toContain('workdir');
+    expect(outcome.results.map(({ ran }) => ran)).toEqual([false, true, false, false]);
+    expect(outcome.marked).toBe(false);
+  });
+
+  it('is dialled only by the name that was allowed', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nGOT!');
+    });
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    });
+    const script = (host: string) =>
+      `const http=require('http');const p=new URL(process.env.http_proxy);const go=(o)=>new Promise(r=>{const q=http.request({host:p.hostname,port:p.port,...o},a=>{a.on('data',d=>console.log(String(d)));a.on('end',r)});q.on('connect',(a,s)=>{console.log('CONNECTED',a.statusCode);s.destroy();r()});q.on('error',e=>{console.log(e.message);r()});q.end()});go({path:'http://${host}:${port}/',headers:{host:'allowed.example'}}).then(()=>go({method:'CONNECT',path:'${host}:${port}'}))`;
+    const calls = [`node -e "${script('127.0.0.1')}"`];
+    const network = (allowed: string) => ({ network: { allowedDomains: [allowed] } });
+    const refused = await inside({ sandbox: network('allowed.example'), calls });
+    expect(texts(refused)[0]).not.toMatch(/GOT!|CONNECTED 200/);
+    expect(connections).toBe(0);
+    const allowed = await inside({ sandbox: network('127.0.0.1'), calls });
+    expect(texts(allowed)[0]).toContain('CONNECTED 200');
+    server.close();
+  });
+});
+
+describe.skipIf(missing !== undefined)(`servers${why}`, () => {
+  it('run inside as well', async () => {
+    const args = ['-c', 'touch ~/from-server; touch from-server; exit 0'];
+    const outcome = await inside({
+      env: () => ({ MCP_TIMEOUT: '3000' }),
+      config: { mcpConfig: [JSON.stringify({ mcpServers: { one: { command: 'sh', args } } })] },
+      calls: ['true'],
+    });
+    expect(outcome.project.exists('from-server')).toBe(true);
+    expect(outcome.project.exists('../home/from-server')).toBe(false);
   });
 });
 

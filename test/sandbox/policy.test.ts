@@ -70,7 +70,6 @@ async function world(given: Given = {}): Promise<World> {
     fs: nodeFileSystem,
     ...place,
     managedDir: path.join(project.home, 'managed'),
-    stateDirectory: path.join(project.home, '.portcullis'),
     sources: ['user', 'project', 'local'],
     trustProject: given.trusted ?? true,
     env: { HOME: project.home },
@@ -414,7 +413,7 @@ describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
     const opened = fence();
     const child = processesOf(opened, 'mcp').open({
       command: 'sh',
-      args: ['-c', 'while read line; do echo "got $line"; touch ~/x 2>/dev/null; done'],
+      args: ['-c', 'while read line; do echo "got $line"; touch ~/x 2>/dev/null || true; done'],
       cwd: project.directory,
       env: { ...env, HOME: project.home },
       label: 'x',

@@ -70,7 +70,10 @@ describe('the frames of the Python client', () => {
     const ids = new Set(client.results().map((frame) => frame.session_id));
     expect(ids.size).toBe(1);
     expect(ids).not.toContain('default');
-    expect(transcripts(world).map(({ id }) => id)).toEqual([...ids]);
+    const [kept] = transcripts(world);
+    expect([kept?.id]).toEqual([...ids]);
+    const entrypoints = kept?.lines.flatMap((line) => line.entrypoint ?? []);
+    expect(new Set(entrypoints)).toEqual(new Set(['sdk-py']));
   });
 
   it('an error result ends with exit code 1', async () => {

@@ -22,6 +22,7 @@ const LAYERS = new Set([
   'skills',
   'context',
   'mcp',
+  'sandbox',
 ]);
 
 const table = JSON.parse(readFileSync(path.join(HERE, 'case-table.json'), 'utf8')) as CaseTable;

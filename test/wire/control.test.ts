@@ -303,6 +303,13 @@ describe('initialize', () => {
 });
 
 describe('a session', () => {
+  it('names the program that drives it to the model server', async () => {
+    const host = await wire({ script: ['one'], env: { CLAUDE_AGENT_SDK_CLIENT_APP: 'app/1.0' } });
+    host.prompt('go');
+    await host.next(isResult);
+    expect(host.model.requests[0]?.headers['user-agent']).toMatch(/^portcullis\/.*app\/1\.0/);
+  });
+
   it('gets another name, but not under the id of another one', async () => {
     const host = await wire({ script: ['one'] });
     host.prompt('go');

@@ -18,6 +18,7 @@ export interface WireOptions {
   readonly config?: Partial<HostServing['config']>;
   readonly messages?: Partial<HostServing['messages']>;
   readonly asksHost?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
   readonly serving?: Partial<HostServing>;
   /** Answers the requests of the session; undefined: no answer at all. */
   readonly answer?: (request: Message) => unknown;
@@ -76,6 +77,7 @@ export async function wire(options: WireOptions = {}): Promise<WireTest> {
         ANTHROPIC_BASE_URL: model.url,
         ANTHROPIC_API_KEY: 'test-key',
         CLAUDE_CODE_MAX_RETRIES: '1',
+        ...options.env,
       },
       entrypoint: 'test',
       start: { kind: 'new', id: undefined },

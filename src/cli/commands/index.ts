@@ -92,6 +92,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'sandbox',
+    {
+      help: 'The fence around commands, hooks and servers: status (--json), run -- <command>',
+      load: () => import('./sandbox.js'),
+    },
+  ],
+  [
     'skills',
     {
       help: 'The skills here: list, show <name>, validate [paths], test <file>',

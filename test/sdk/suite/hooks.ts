@@ -1,13 +1,8 @@
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.js';
-import {
-  type HookCase,
-  PERMISSION_CASES,
-  POST_CASES,
-  PRE_CASES,
-  TURN_CASES,
-} from './hook-cases.js';
+import { type HookCase, POST_CASES, PRE_CASES } from './hook-cases.js';
+import { PERMISSION_CASES, TURN_CASES } from './hook-cases-turn.js';
 import { asked, ofKind, resultOf, shown, toolResult } from './look.js';
 import { play } from './play.js';
 

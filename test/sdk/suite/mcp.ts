@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Client } from './client.js';
+import type { Client, ClientOptions } from './client.js';
 import { offered, ofKind, resultOf, shown, theOne, toolResult, toolResults } from './look.js';
 import { gate, Prompts, play } from './play.js';
+
+const SERVER = path.resolve(import.meta.dirname, '../../mcp/tools-e2e.fixture.mjs');
 
 const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
 const use = (name: string, input: Record<string, unknown> = {}) => ({
@@ -238,6 +241,8 @@ export function mcp(client: Client): void {
     });
   });
 
+  questions(client);
+
   describe('servers beside it', () => {
     it('one that cannot start is told as failed, and the session runs', async () => {
       const played = await play(client, {
@@ -258,6 +263,55 @@ export function mcp(client: Client): void {
       });
       expect(theOne(played, 'system/init')).toMatchObject({ mcp_servers: [] });
       expect(ofKind(played, 'result')).toHaveLength(1);
+    });
+  });
+}
+
+/** A server that asks its person something in the middle of a call. */
+function questions(client: Client): void {
+  const answerOf = async (onElicitation: ClientOptions['onElicitation']) => {
+    const played = await play(client, {
+      files: { 'kit.json': '{"tools":[{"name":"ask","do":{"ask":true}}]}' },
+      script: [{ tool: 'mcp__kit__ask', input: {} }, 'end'],
+      options: (world) => ({
+        mcpServers: {
+          kit: { command: process.execPath, args: [SERVER, world.project.at('kit.json')] },
+        },
+        allowedTools: ['mcp__kit'],
+        ...(onElicitation === undefined ? {} : { onElicitation }),
+      }),
+    });
+    return toolResult(played).text;
+  };
+
+  describe('a question of a server', () => {
+    it('is put to the host, with its form', async () => {
+      const seen: unknown[] = [];
+      const answer = await answerOf(async (request) => {
+        seen.push(request);
+        return { action: 'accept', content: { name: 'Ada' } };
+      });
+      expect(seen).toMatchObject([
+        {
+          serverName: 'kit',
+          message: 'your name?',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+        },
+      ]);
+      expect(answer).toContain('{"action":"accept","content":{"name":"Ada"}}');
+    });
+
+    it.each([
+      ['that the host declines', async () => ({ action: 'decline' as const })],
+      ['that nobody answers', undefined],
+      [
+        'at which the host fails',
+        async () => {
+          throw new Error('BROKEN');
+        },
+      ],
+    ])('%s gives nothing away', async (_name, onElicitation) => {
+      expect(await answerOf(onElicitation)).toMatch(/"action":"(decline|cancel)"/);
     });
   });
 }

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseArgs } from '../cli/args.js';
+import { nodeTeamFiles } from '../env/team-files.js';
+import { openTeam } from './team.js';
+import { createDuty } from './teammate-duty.js';
+import {
+  inheritedArguments,
+  notApart,
+  putLaunch,
+  takeLaunch,
+  teammateFlags,
+} from './teammate-launch.js';
+
+const roots: string[] = [];
+afterEach(() => {
+  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
+});
+
+const WHO = { team: 'session-1', name: 'ann', agentId: 'a1', leadSessionId: 's' };
+
+describe('the flags of a teammate', () => {
+  it.each([
+    ['default', false, ['--permission-mode', 'default']],
+    ['acceptEdits', false, ['--permission-mode', 'acceptEdits']],
+    ['bypassPermissions', false, ['--dangerously-skip-permissions']],
+    ['bypassPermissions', true, ['--permission-mode', 'plan', '--plan-mode-required']],
+    ['dontAsk', true, ['--permission-mode', 'plan', '--plan-mode-required']],
+  ] as const)('of a lead in %s, plan required %s', (leadMode, planRequired, flags) => {
+    const all = teammateFlags(WHO, { way: 'tmux', leadMode, planRequired });
+    expect(all.slice(10)).toEqual(flags);
+    expect(all.slice(0, 4)).toEqual(['--team-name', 'session-1', '--agent-name', 'ann']);
+  });
+
+  it('carry the bans of the lead, word for word', () => {
+    const base = {
+      cwd: '/',
+      env: {},
+      entrypoint: 'x',
+      start: { kind: 'new', id: undefined },
+      fork: false,
+      persist: false,
+      trust: true,
+      emit: () => undefined,
+    } as const;
+    const argv = inheritedArguments({
+      ...base,
+      disallowedTools: ['Bash(rm -rf *)', 'WebFetch'],
+      tools: ['Read', 'Bash'],
+      settings: '{"permissions":{"deny":["Read(./secret)"]}}',
+      settingSources: [],
+      strictMcpConfig: true,
+    });
+    const parsed = parseArgs(argv);
+    if (!parsed.ok) throw new Error(parsed.error);
+    const { values, switches } = parsed.value;
+    expect(values.get('disallowedTools')).toEqual(['Bash(rm -rf *)', 'WebFetch']);
+    expect(values.get('tools')).toEqual(['Read,Bash']);
+    expect(values.get('settings')).toEqual(['{"permissions":{"deny":["Read(./secret)"]}}']);
+    expect(values.get('setting-sources')).toEqual(['']);
+    expect([...switches].sort()).toEqual(['no-session-persistence', 'strict-mcp-config', 'trust']);
+    expect(notApart({ ...base, maxBudgetUsd: 1 }, false)).toContain('budget');
+    expect(notApart(base, true)).toContain('budget');
+    expect(notApart(base, false)).toBeUndefined();
+  });
+});
+
+describe('what the lead leaves for a process', () => {
+  it('is taken once, by the one that is meant', async () => {
+    const root = mkdtempSync(path.join(tmpdir(), 'team-launch-'));
+    roots.push(root);
+    const opened = openTeam({ files: nodeTeamFiles, directory: root, name: 'session-1' });
+    if (!opened.ok) throw new Error(opened.error);
+    const team = opened.value;
+    const process = nodeTeamFiles.self();
+    await team.create({ sessionId: 's', cwd: root, process }, 1);
+    await team.join({
+      ...WHO,
+      agentType: 'x',
+      description: 'x',
+      way: 'tmux',
+      state: 'starting',
+      planRequired: false,
+      process,
+      model: 'm',
+      cwd: root,
+      joinedAt: 1,
+    });
+    const launch = {
+      ...WHO,
+      env: { KEY: 'secret' },
+      args: [],
+      sessionId: 'x',
+      leadMode: 'default' as const,
+    };
+    const put = (): void => putLaunch(nodeTeamFiles, team, launch);
+    put();
+    expect(statSync(path.join(team.directory, 'launch/ann.json')).mode & 0o777).toBe(0o600);
+    const take = (more: object) => takeLaunch(nodeTeamFiles, team, { ...WHO, ...more });
+    expect(take({ leadSessionId: 'other' }).ok).toBe(false);
+    expect(take({ agentId: 'a2' }).ok).toBe(false);
+    expect(take({ name: '../ann' }).ok).toBe(false);
+    expect(take({})).toMatchObject({ ok: true, value: { env: { KEY: 'secret' } } });
+    expect(take({})).toMatchObject({ ok: false, error: 'the lead has not started ann' });
+    put();
+    await team.change('ann', (now) => ({ ...now, state: 'working' }));
+    expect(take({})).toMatchObject({ ok: false, error: 'ann has been started already' });
+  });
+});
+
+describe('the duty of a teammate', () => {
+  it('is lifted by the lead alone, for the plan that was put to it', () => {
+    const warnings: string[] = [];
+    const duty = createDuty({
+      name: 'ann',
+      planRequired: true,
+      leadMode: 'bypassPermissions',
+      warn: (text) => void warnings.push(text),
+    });
+    const mail = {
+      id: 'm0000000000000001',
+      team: 't',
+      to: 'ann',
+      at: 1,
+      kind: 'plan_approval_response',
+      text: '',
+      approve: true,
+    } as const;
+    expect(duty.onMail({ ...mail, from: 'team-lead', requestId: 'r1' })).toBe(false);
+    duty.planRequest = 'r1';
+    expect(duty.onMail({ ...mail, from: 'bob', requestId: 'r1' })).toBe(false);
+    expect(duty.onMail({ ...mail, from: 'team-lead', requestId: 'r2' })).toBe(false);
+    expect(duty.mode()).toBe('plan');
+    expect(duty.onMail({ ...mail, from: 'team-lead', requestId: 'r1' })).toBe(true);
+    expect(duty.mode()).toBe('default');
+    expect(warnings).toHaveLength(3);
+    expect(duty.onMail({ ...mail, kind: 'shutdown_request', from: 'bob', requestId: 'r3' })).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,28 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writePlaceOf } from './rewind-paths.js';
+
+let home: string;
+let root: string;
+
+beforeAll(() => {
+  home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'rewind-paths-')));
+  root = path.join(home, 'root');
+  fs.mkdirSync(path.join(root, 'd'), { recursive: true });
+  fs.writeFileSync(path.join(home, 'outside'), '');
+  fs.symlinkSync('root', path.join(home, 'alias'));
+  fs.symlinkSync('d', path.join(root, 'link'));
+  fs.symlinkSync('../outside', path.join(root, 'out'));
+});
+afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
+
+it('follows links as a write does', () => {
+  expect(writePlaceOf(root, 'd/new/file')).toEqual({ inside: 'd/new/file' });
+  expect(writePlaceOf(root, 'link/file')).toEqual({ inside: 'd/file' });
+  expect(writePlaceOf(root, path.join(home, 'alias/d/file'))).toEqual({ inside: 'd/file' });
+  expect(writePlaceOf(root, 'out')).toEqual({ outside: path.join(home, 'outside') });
+  expect(writePlaceOf(root, '../x')).toEqual({ outside: path.join(home, 'x') });
+  expect(writePlaceOf(root, '/nowhere/at/all')).toEqual({ outside: '/nowhere/at/all' });
+});
