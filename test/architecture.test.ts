@@ -194,6 +194,8 @@ describe('architecture', () => {
       'processes',
       'runner',
       'load()',
+      // Runs programs, not tools.
+      'host',
       'parts',
       'background',
       'rounds',

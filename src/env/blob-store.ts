@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { makePrivateDirectory } from './append-log.js';
 import { pieceEnd } from './blob-chunk.js';
-import { HASH_BYTES, sha256Hex } from './blob-format.js';
+import { HASH_BYTES, HEAD_BYTES, ITEM_BYTES, sha256Hex } from './blob-format.js';
 import { PackIndex } from './blob-index.js';
 import { type Block, type NewItem, PackWriter, packBlock, readBody } from './blob-pack.js';
 import { type PruneHost, pruneStore, StoreUsers } from './blob-prune.js';
@@ -239,7 +239,7 @@ export class PackStore {
     if (this.#hasFailed) return Promise.resolve(false);
     const same = this.#underWay.get(item.id);
     if (same !== undefined) return same;
-    const { length } = item.bytes;
+    const length = item.bytes.length + HEAD_BYTES + ITEM_BYTES;
     // As if nothing of what is on its way could be compressed.
     if (!overCap && this.#sizeNow() + this.#bytesUnderWay + length > this.#maxBytes) {
       return Promise.resolve(false);

@@ -1,5 +1,17 @@
-import { existsSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  unlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { childProcess } from './builtins.js';
+import { join } from './paths.js';
+import { randomBytes } from './random.js';
 import { RECORD_FORMAT } from './tree-records.js';
 
 /** Where the system keeps its own; the search path of a project is not asked. */
@@ -7,7 +19,6 @@ const PLACES = ['/usr/bin/find', '/bin/find'];
 const LONGEST_MS = 60_000;
 /** Of output: a tree that needs more is beyond any cap. */
 const MOST_BYTES = 512 * 1024 * 1024;
-const SLACK = 64 * 1024;
 
 let program: Promise<string | undefined> | undefined;
 
@@ -73,38 +84,74 @@ function escaped(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
-/** Undefined: it could not see everything, or took too long. Whoever asks has to look in another way. */
-export function runFind(
+/**
+ * Where a process of find writes to: a file without a name. Through a pipe, which holds little, both
+ * sides would have to wait for each other again and again, on a busy machine for long.
+ */
+export class FindOutput {
+  #fd: number | undefined;
+
+  /** Undefined: it could not see everything, or took too long. Whoever asks has to look in another way. */
+  async run(command: string, args: readonly string[], cwd: string): Promise<Buffer | undefined> {
+    try {
+      this.#fd ??= namelessFile();
+      ftruncateSync(this.#fd, 0);
+      // fail-closed: one error is enough for something not to have been seen.
+      if ((await exitCode(command, args, cwd, this.#fd)) !== 0) return undefined;
+      return readWhole(this.#fd);
+    } catch {
+      return undefined;
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
+
+function exitCode(
   command: string,
   args: readonly string[],
-  options: { cwd: string; expectedBytes: number; signal: AbortSignal },
-): Promise<Buffer | undefined> {
+  cwd: string,
+  output: number,
+): Promise<number | null> {
   return new Promise((resolve) => {
-    let output = Buffer.allocUnsafe(options.expectedBytes + SLACK);
-    let length = 0;
     const child = childProcess().spawn(command, args, {
-      cwd: options.cwd,
+      cwd,
       env: ENVIRONMENT,
-      // It says by how it exits whether there was something to complain about.
-      stdio: ['ignore', 'pipe', 'ignore'],
-      signal: options.signal,
+      // What it complains about it also tells by how it exits.
+      stdio: ['ignore', output, 'ignore'],
       timeout: LONGEST_MS,
       killSignal: 'SIGKILL',
     });
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (length + chunk.length > output.length) {
-        const larger = Buffer.allocUnsafe(2 * (length + chunk.length));
-        output.copy(larger, 0, 0, length);
-        output = larger;
-      }
-      chunk.copy(output, length);
-      length += chunk.length;
-      if (length > MOST_BYTES) child.kill('SIGKILL');
-    });
-    child.on('error', () => resolve(undefined));
-    child.on('close', (code) => {
-      // fail-closed: one error is enough for something not to have been seen.
-      resolve(code === 0 ? output.subarray(0, length) : undefined);
-    });
+    child.on('error', () => resolve(null));
+    child.on('exit', resolve);
   });
+}
+
+const NEW_FILE =
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_EXCL |
+  (constants.O_NOFOLLOW ?? 0);
+
+function namelessFile(): number {
+  const path = join(tmpdir(), `portcullis-find-${randomBytes(16).toString('hex')}`);
+  const fd = openSync(path, NEW_FILE, 0o600);
+  unlinkSync(path);
+  return fd;
+}
+
+function readWhole(fd: number): Buffer | undefined {
+  const { size } = fstatSync(fd);
+  if (size > MOST_BYTES) return undefined;
+  const bytes = Buffer.allocUnsafe(size);
+  for (let done = 0; done < size; ) {
+    const count = readSync(fd, bytes, done, size - done, done);
+    if (count === 0) return undefined;
+    done += count;
+  }
+  return bytes;
 }

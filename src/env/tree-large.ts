@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type FindPart, type FindSkips, findArguments, gnuFind, runFind } from './tree-find.js';
+import { FindOutput, type FindPart, type FindSkips, findArguments, gnuFind } from './tree-find.js';
 import type { TreeIgnore } from './tree-ignore.js';
 import { ignoreFileDirectory } from './tree-ignore.js';
 import {
@@ -26,6 +26,7 @@ const MOST_PARTS = 4;
 const MOST_SKIPPED_PATHS = 100;
 
 interface Part extends FindPart {
+  readonly output: FindOutput;
   last: Buffer;
 }
 
@@ -35,9 +36,9 @@ interface Part extends FindPart {
  */
 export class LargeTreeScan {
   readonly #context: LargeTreeContext;
-  readonly #abort = new AbortController();
-  /** Undefined: the next look has to go through all of the output. */
   #parts: Part[] | undefined;
+  /** Whether there is a last output; if not, the next look has to go through all of it. */
+  #isRead = false;
   #skips: FindSkips = { paths: [], names: [] };
   #closed: readonly string[] = [];
   #standing: WalkGaps = noGaps();
@@ -49,12 +50,12 @@ export class LargeTreeScan {
   }
 
   get isPrimed(): boolean {
-    return this.#parts !== undefined;
+    return this.#isRead;
   }
 
   /** After a walk: what it passed over need not be gone into. */
   reset(walked: { readonly leftOut: readonly string[]; readonly gaps: WalkGaps }): void {
-    this.#parts = undefined;
+    this.close();
     this.#recheck.clear();
     this.#standing = noGaps();
     this.#closed = walked.gaps.unreadable.filter((path) => path !== '');
@@ -62,11 +63,13 @@ export class LargeTreeScan {
   }
 
   recheck(path: string): void {
-    if (this.#parts !== undefined) this.#recheck.add(path);
+    if (this.#isRead) this.#recheck.add(path);
   }
 
   close(): void {
-    this.#abort.abort();
+    for (const { output } of this.#parts ?? []) output.close();
+    this.#parts = undefined;
+    this.#isRead = false;
   }
 
   /** Undefined: it has to be looked at in another way this time. */
@@ -76,25 +79,19 @@ export class LargeTreeScan {
     const rootStat = statOf(root);
     if (command === undefined || rootStat === undefined || rootStat === 'refused') return undefined;
     if (ignore.refreshAbove()) return undefined;
-    const parts = this.#parts ?? this.#divide();
+    this.#parts ??= this.#divide();
+    const parts = this.#parts;
+    const isWhole = !this.#isRead;
     const hasMount = parts.some(({ starts }) =>
       starts.some((start) => !isOn(statOf(`${root}/${start}`), rootStat.dev)),
     );
     if (hasMount) return undefined;
     const outputs = await Promise.all(
-      parts.map(({ starts, closed, last }) =>
-        runFind(
-          command,
-          findArguments({ starts, closed: [...closed, ...this.#closed] }, this.#skips),
-          {
-            cwd: root,
-            expectedBytes: last.length,
-            signal: this.#abort.signal,
-          },
-        ),
-      ),
+      parts.map(({ starts, closed, output }) => {
+        const part = { starts, closed: [...closed, ...this.#closed] };
+        return output.run(command, findArguments(part, this.#skips), root);
+      }),
     );
-    const isWhole = this.#parts === undefined;
     const reading = new Reading(this.#context, rootStat.dev ?? 0, {
       names: new Set(this.#skips.names),
       closed: new Set(this.#closed),
@@ -114,7 +111,7 @@ export class LargeTreeScan {
     }
     if (reading.needsWalk || gone.some((path) => this.#isKnownIgnoreFile(path))) return undefined;
     if (isWhole) gone.push(...reading.unseen());
-    this.#parts = parts;
+    this.#isRead = true;
     tree.root.ctime = rootStat.ctime;
     tree.root.ino = rootStat.ino;
     this.#skips = this.#withSkipped(reading.leftOut);
@@ -133,7 +130,7 @@ export class LargeTreeScan {
   #divide(): Part[] {
     const count = Math.min(MOST_PARTS, availableParallelism());
     const parts = divideTree(this.#context.tree.root, count, new Set(this.#closed));
-    return parts.map((part) => ({ ...part, last: Buffer.alloc(0) }));
+    return parts.map((part) => ({ ...part, output: new FindOutput(), last: Buffer.alloc(0) }));
   }
 
   #isKnownIgnoreFile(path: string): boolean {

@@ -139,10 +139,12 @@ async function protectedOf(
 ): Promise<readonly string[]> {
   const base = { cwd: parts.cwd, home: parts.home };
   const spots: Spot[] = [
+    // What may not be read may not be written either.
     ...rules.deny
-      .filter((rule) => rule.spec.kind === 'path' && rule.spec.access === 'write')
+      .filter((rule) => rule.spec.kind === 'path')
       .flatMap((rule) => restrictedSpots(rule, base)),
     ...settings.denyWrite.map(({ path }) => spotOfPath(path, base)),
+    ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
   ];
   const denied = await found(spots, parts, 'writing');
   const lent = await resolved(order.lent?.writable ?? [], parts);
@@ -151,7 +153,9 @@ async function protectedOf(
       .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
       .map((tree) => protectedIn(tree, parts)),
   );
-  const all = await resolved([...denied, ...own.flat(), ...kept, ...ownPlaces(parts)], parts);
+  const named = [...denied, ...own.flat(), ...kept, ...ownPlaces(parts)];
+  // The name too: a link in its place must not be replaced by one that leads elsewhere.
+  const all = [...named, ...(await resolved(named, parts))];
   return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));
 }
 

@@ -217,6 +217,7 @@ const WITHOUT_EFFECT: readonly (keyof Options)[] = [
   'sessionStoreFlush',
   'loadTimeoutMs',
   'perTaskStopAffordance',
+  'debugFile',
 ];
 
 function withoutEffect(options: Options): readonly string[] {

@@ -64,8 +64,6 @@ export function createHostEnd(deps: HostEndDeps): HostEnd {
         signal: controller.signal,
         id,
       });
-      // No answer is no yes: the runtime refuses when the channel ends.
-      if (response === NO_ANSWER) return;
       deps.send(success(id, response));
     } catch (thrown) {
       const code = thrown instanceof UnsupportedError ? { error_code: 'unsupported_request' } : {};
@@ -115,8 +113,6 @@ export function createHostEnd(deps: HostEndDeps): HostEnd {
     },
   };
 }
-
-const NO_ANSWER = Symbol('no answer');
 
 class UnsupportedError extends Error {}
 
@@ -229,7 +225,8 @@ async function canUseTool(deps: Handling, request: Message, asked: Asked): Promi
     input,
     contextOf(deps, request, asked),
   );
-  if (answer === null) return NO_ANSWER;
+  // fail-closed: nobody else could answer later, so that no answer is a no.
+  if (answer === null || answer === undefined) throw new Error('canUseTool gave no answer');
   return memory.translate(request, answer);
 }
 

@@ -6,6 +6,7 @@ export interface AgentRegister {
   hear(event: LoopEvent | SessionNews): void;
   /** Undefined is the main agent. Of an agent that nobody has spoken of only the id is known. */
   find(id: string | undefined): AgentRef;
+  knows(id: string): boolean;
 }
 
 export function createAgentRegister(): AgentRegister {
@@ -14,6 +15,7 @@ export function createAgentRegister(): AgentRegister {
     hear(event) {
       if ('agent' in event && event.agent !== undefined) known.set(event.agent.id, event.agent);
     },
+    knows: (id) => known.has(id),
     find(id) {
       if (id === undefined) return MAIN_AGENT;
       return known.get(id) ?? { id, type: 'unknown', path: id, depth: 1, background: false };

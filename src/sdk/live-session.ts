@@ -42,6 +42,8 @@ export interface LiveSession {
   endInput(): void;
   /** Ends it, whatever it does. Resolves when everything is closed. */
   stop(): Promise<void>;
+  /** The same, and the program gets this error. */
+  abandon(error: Error): Promise<void>;
   /** Resolves when the session is open; rejects when it cannot be. */
   opened(): Promise<AgentSession>;
   initialized(): Promise<Message>;
@@ -129,6 +131,11 @@ class Live implements LiveSession {
     this.#inbound.end();
     this.#drained?.();
     await this.done;
+  }
+
+  async abandon(error: Error): Promise<void> {
+    this.#messages.fail(error);
+    await this.stop();
   }
 
   opened(): Promise<AgentSession> {
@@ -275,8 +282,11 @@ class Live implements LiveSession {
   }
 
   #withAgent(frame: Frame): SDKMessage {
-    const id = typeof frame.agent_id === 'string' ? frame.agent_id : undefined;
-    return { ...frame, agent: this.#agents.find(id) } as unknown as SDKMessage;
+    const { agent_id: id, task_id: task } = frame;
+    // The tasks that are agents go by the ids of these.
+    const of = typeof task === 'string' && this.#agents.knows(task) ? task : undefined;
+    const agent = this.#agents.find(typeof id === 'string' ? id : of);
+    return { ...frame, agent } as unknown as SDKMessage;
   }
 
   /** Callbacks need the input as long as anything may still call them. */
@@ -293,10 +303,7 @@ class Live implements LiveSession {
   #watchAbort(): void {
     const signal = this.#options.abortController?.signal;
     if (signal === undefined) return;
-    const abort = (): void => {
-      this.#messages.fail(new AbortError());
-      void this.stop();
-    };
+    const abort = (): void => void this.abandon(new AbortError());
     if (signal.aborted) abort();
     else {
       signal.addEventListener('abort', abort, { once: true });

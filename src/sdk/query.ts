@@ -90,8 +90,8 @@ class RunningQuery implements Query {
     this.streamInput(prompt).then(
       () => this.#session.endInput(),
       (thrown: unknown) => {
-        this.#session.host.close(new Error(`the prompts failed: ${messageOf(thrown)}`));
-        void this.#session.stop();
+        const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+        void this.#session.abandon(error);
       },
     );
   }

@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
 import { withoutFileGrants } from './file-grants.js';
+import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
 import { refuseBroken } from './refuse.js';
 import { type StartedTrust, startTrust, type TrustStart } from './trust-start.js';
 import type { EffectiveSettings, SettingsFile } from './types.js';

@@ -167,7 +167,8 @@ function filesIn({ project }: { readonly project: { readonly home: string } }): 
   return ['.claude/projects', '.portcullis'].flatMap((place) => {
     const root = path.join(project.home, place);
     return readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      // The journal of changes holds the files of the project themselves, which is its purpose.
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('/checkpoints/'))
       .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'));
   });
 }

@@ -17,6 +17,7 @@ import {
   query,
   ResultError,
   type SDKMessage,
+  type SDKUserMessage,
   tool,
 } from '../../src/index.js';
 import { makeWorld, type Script, type World, type WorldOptions } from './suite/world.js';
@@ -257,6 +258,22 @@ describe('errors', () => {
     expect((error as ResultError).result.subtype).toBe('error_max_turns');
   });
 
+  it('of the prompts themselves end the session', async () => {
+    const world = await makeWorld({ script: ['one'] });
+    async function* prompts(): AsyncGenerator<SDKUserMessage> {
+      yield {
+        type: 'user',
+        message: { role: 'user', content: 'first' },
+        parent_tool_use_id: null,
+      };
+      throw new Error('no more ideas');
+    }
+    const read = (async () => {
+      for await (const _ of query({ prompt: prompts(), options: base(world) })) void _;
+    })();
+    await expect(read).rejects.toThrow('no more ideas');
+  });
+
   it('say that the program itself aborted', async () => {
     const abortController = new AbortController();
     const world = await makeWorld({ script: [bash('sleep 30'), 'end'] });
@@ -316,18 +333,25 @@ describe('PortcullisClient', () => {
 });
 
 describe('servers of the official libraries', () => {
+  const twice = async ({ n }: { n: number }) => ({
+    content: [{ type: 'text' as const, text: `TWICE ${2 * n}` }],
+  });
+  const version1 = () => {
+    const server = new McpServerV1({ name: 's', version: '1' });
+    server.registerTool('twice', { inputSchema: { n: z.number() } }, twice);
+    return server;
+  };
+  const version2 = () => {
+    const server = new McpServerV2({ name: 's', version: '1' });
+    server.registerTool('twice', { inputSchema: z.object({ n: z.number() }) }, twice);
+    return server;
+  };
+
   it.each([
-    ['1', () => new McpServerV1({ name: 's', version: '1' })],
-    ['2', () => new McpServerV2({ name: 's', version: '1' })],
+    ['1', version1],
+    ['2', version2],
   ])('of version %s can be given as they are', async (_version, make) => {
     const server = make();
-    server.registerTool(
-      'twice',
-      { description: 'doubles', inputSchema: z.object({ n: z.number() }) as never },
-      (async ({ n }: { n: number }) => ({
-        content: [{ type: 'text', text: `TWICE ${2 * n}` }],
-      })) as never,
-    );
     const { messages } = await play([{ tool: 'mcp__s__twice', input: { n: 4 } }, 'end'], {
       mcpServers: { s: { type: 'sdk', name: 's', instance: server } },
       allowedTools: ['mcp__s'],
@@ -341,7 +365,7 @@ describe('servers of the official libraries', () => {
         { length: 20 },
         () =>
           ({ lastUser }: { lastUser: string }) =>
-            lastUser === 'go' ? { tool: 'mcp__c__count', input: { by: 1 } } : 'end',
+            /^\d+$/.test(lastUser) ? 'end' : { tool: 'mcp__c__count', input: { by: 1 } },
       ),
     });
     let count = 0;

@@ -23,6 +23,8 @@ const LAYERS = new Set([
   'context',
   'mcp',
   'sandbox',
+  'checkpoint',
+  'worktrees',
 ]);
 
 const table = JSON.parse(readFileSync(path.join(HERE, 'case-table.json'), 'utf8')) as CaseTable;

@@ -112,7 +112,7 @@ export type CanUseToolOptions = {
   agent: AgentRef;
 };
 
-/** Asked about calls that no rule decides. Null: no answer, which is a no. */
+/** Asked about calls that no rule decides. Null is a no. */
 export type CanUseTool = (
   toolName: string,
   input: Record<string, unknown>,
