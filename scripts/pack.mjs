@@ -108,6 +108,7 @@ const USUAL = [
   'validators',
   'stream',
   'trust-collect',
+  'trust-look',
   'trust-store',
   'check',
   'rule-files',

@@ -1,5 +1,6 @@
+import type { FileMemory } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
-import { join } from '../env/paths.js';
+import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import { type PluginPlace, projectDirectories, type SkillPlaces } from '../skills/find-roots.js';
@@ -70,6 +71,8 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
 export interface FindFileDeps {
   readonly fs: SkillPlaces['fs'];
   readonly homes: Homes;
+  /** Who has just looked at the same files. */
+  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
 }
 
 const DEEPEST = 8;
@@ -124,8 +127,19 @@ class Walk implements FoundFiles {
         this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
         return;
       }
-      await this.#entry(entry, at);
+      if (!this.#plainly(entry, at)) await this.#entry(entry, at);
     }
+  }
+
+  /** The usual case, at once: a Markdown file that is no link. False for every other. */
+  #plainly({ name, kind }: Entry, { directory, real, folders, isHome }: Place): boolean {
+    if (kind !== 'file' || !isHome || !name.endsWith('.md')) return false;
+    // A name out of a list is one step, so that nothing has to be normalised.
+    const file = `${directory}${separator}${name}`;
+    const found = { root: this.#root, file, real: `${real}${separator}${name}`, folders };
+    const stat = this.#deps.looks?.lookedAt(file);
+    this.files.push(stat === undefined ? found : { ...found, stat });
+    return true;
   }
 
   /** Asked once for all: without links what is in a directory is where the directory is. */

@@ -14,7 +14,7 @@ import { isRecord } from '../util/own.js';
 import { knownField, type ReadFields, readFields } from './definition-fields.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
-type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readText'>;
+type Files = Pick<FileSystem, 'stat' | 'statNow' | 'readHead' | 'readText'>;
 
 /** What one file holds. */
 export interface ReadDefinition {
@@ -35,6 +35,8 @@ export interface ReadDefinition {
 export interface DefinitionReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
   read(file: string, looked?: FileStat): Promise<ReadDefinition>;
+  /** The same at once, of a file that is known; undefined: read it. */
+  known(file: string, looked?: FileStat): ReadDefinition | undefined;
   /**
    * For use: all of a file as it is now, head and prompt of the same bytes, and those bytes. Nothing
    * that was read before is believed. Undefined when it cannot be read.
@@ -87,7 +89,34 @@ export function openDefinitionReader(deps: {
     return { ...read, contentHash };
   }
 
+  function take(file: string, { contentHash, ...read }: KnownHead, stamp: string): ReadDefinition {
+    const found: ReadDefinition = {
+      ...read,
+      // Of a document there is none, and then JSON does not have the key.
+      name: read.name,
+      stamp,
+      contentHash,
+      prompt: async () => await promptOf(fs, { file, stamp }),
+    };
+    known.set(file, found);
+    return found;
+  }
+
   return {
+    known(file, looked) {
+      try {
+        const stat = looked ?? fs.statNow?.(file);
+        if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
+        const stamp = stampFrom(stat);
+        const before = known.get(file);
+        if (before?.stamp === stamp) return before;
+        const said = memory.recall(AGENT, file, stat);
+        return isHead(said) ? take(file, said, stamp) : undefined;
+      } catch {
+        // fail-closed: whoever reads it is told what is wrong.
+        return undefined;
+      }
+    },
     begin() {
       room = MOST_OF_ALL;
       headRoom = MOST_HEADS_OF_ALL;
@@ -122,17 +151,7 @@ export function openDefinitionReader(deps: {
         const said = memory.recall(AGENT, file, stat);
         const head = isHead(said) ? said : await readHead(file, stat, stamp);
         if (head !== said) memory.note(AGENT, file, stat, head);
-        const { contentHash, ...read } = head;
-        const found: ReadDefinition = {
-          ...read,
-          // Of a document there is none, and then JSON does not have the key.
-          name: read.name,
-          stamp,
-          contentHash,
-          prompt: async () => await promptOf(fs, { file, stamp }),
-        };
-        known.set(file, found);
-        return found;
+        return take(file, head, stamp);
       } catch (thrown) {
         // fail-closed: what cannot be read is not used, and said.
         return unread(`it cannot be read: ${messageOf(thrown)}`);
@@ -180,7 +199,7 @@ function unread(message: string): ReadDefinition {
 const utf8 = new TextDecoder('utf-8');
 
 function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return [mtimeMs, size, ctimeMs ?? '', inode ?? ''].join(' ');
+  return `${mtimeMs} ${size} ${ctimeMs ?? ''} ${inode ?? ''}`;
 }
 
 const OPENING = /^\uFEFF?(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;

@@ -19,6 +19,7 @@ import {
   type DefinitionShelf,
   type ShelfClaim,
   type ShelfDeps,
+  type ShelfFile,
   shelve,
 } from './definition-shelf.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
@@ -165,16 +166,16 @@ class Book {
 
   async #effective({ claims }: DefinitionShelf): Promise<readonly AgentDefinition[]> {
     const trusts = rememberedTrust(this.#deps);
-    const listed = await Promise.all(
-      [...claims.values()].map(async (claim): Promise<readonly AgentDefinition[]> => {
-        const { definition, level } = claim;
-        if (definition === undefined) return [];
-        // A folder is asked about only where the answer changes something: the answer costs time.
-        if (level === undefined || !dependsOnTrust(claim, definition)) return [definition];
-        return [(await trusts(level)) ? definition : restrained(claim, definition)];
-      }),
-    );
-    return listed.flat().sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    const listed: AgentDefinition[] = [];
+    for (const claim of claims.values()) {
+      const { definition, level } = claim;
+      if (definition === undefined) continue;
+      // A folder is asked about only where the answer changes something: the answer costs time.
+      const isSettled = level === undefined || !dependsOnTrust(claim, definition);
+      const counts = isSettled || (await trusts(level));
+      listed.push(counts ? definition : restrained(claim, definition));
+    }
+    return listed.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
   async #scan(): Promise<DefinitionShelf> {
@@ -183,13 +184,20 @@ class Book {
     const homes = await openHomes({ ...this.#deps, trusts, userFolder: 'agents' });
     const roots = await definitionRoots(this.#deps);
     const found = await mapBounded(roots, AT_ONCE, (root) =>
-      findDefinitions(root, { fs: this.#deps.fs, homes }),
+      findDefinitions(root, { fs: this.#deps.fs, homes, looks: this.#deps.memory }),
     );
     const files = found.flatMap((one) => one.files);
-    const read = await mapBounded(files, AT_ONCE, async (file) => ({
-      ...file,
-      read: await this.#reader.read(file.file, file.stat),
-    }));
+    // What is remembered needs no promise, and mostly all is.
+    const heads = files.map(({ file, stat }) => this.#reader.known(file, stat));
+    const unread = files.flatMap((_, at) => (heads[at] === undefined ? [at] : []));
+    await mapBounded(unread, AT_ONCE, async (at) => {
+      const { file = '', stat } = files[at] ?? {};
+      heads[at] = await this.#reader.read(file, stat);
+    });
+    const read = files.flatMap((file, at): ShelfFile[] => {
+      const head = heads[at];
+      return head === undefined ? [] : [{ ...file, read: head }];
+    });
     const shelf: ShelfDeps = {
       files: read,
       skipped: found.flatMap((one) => one.skipped),

@@ -33,6 +33,7 @@ export interface TypeRules {
 
 export function createTypeRules(parts: TypeRuleParts): TypeRules {
   const { book, fence } = parts;
+  const callFor = virtualCalls(parts);
   return {
     guard: {
       name: 'agent types',
@@ -52,7 +53,7 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
     },
     async forbids(agent, definition) {
       for (const name of await namesOf(book, definition)) {
-        const view = virtualCall(parts, agent, name);
+        const view = callFor(agent, name);
         const finding = await restriction(view);
         if (finding.decision === 'deny') return `the rule ${finding.source} forbids it`;
         const held = await fence.decide(view);
@@ -96,7 +97,18 @@ function named(view: CallView, type: string): CallView {
   return { ...view, call: { ...view.call, input } };
 }
 
-/** The call that would start it, were it started by one. */
+/** The call that would start it, were it started by one. Calls for many types differ in the type alone. */
+function virtualCalls(parts: TypeRuleParts): (agent: AgentRef, type: string) => CallView {
+  let last: CallView | undefined;
+  return (agent, type) => {
+    const rules = parts.rules(agent);
+    const mode = parts.mode(agent);
+    const isSame = last?.call.agent === agent && last.rules === rules && last.mode === mode;
+    if (last === undefined || !isSame) last = virtualCall(parts, agent, type);
+    return named(last, type);
+  };
+}
+
 function virtualCall(parts: TypeRuleParts, agent: AgentRef, type: string): CallView {
   const { fs, home, workspace } = parts;
   const tool = parts.tool();

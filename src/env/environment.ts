@@ -1,3 +1,6 @@
+import { delimiter, isAbsolute } from 'node:path';
+import { redactSure } from '../util/redact.js';
+
 /** An environment as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,7 +19,20 @@ export function minimalEnvironment(
   env: Environment,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  return select(env, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
+  const path = env.PATH === undefined ? {} : { PATH: ofTheMachine(env.PATH) };
+  return select({ ...env, ...path }, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
+}
+
+/**
+ * A search path without what changes with the directory and without the programs of a project, which
+ * package managers put in front: our own `git` would else be whatever a project or a program inside
+ * the sandbox has put there.
+ */
+function ofTheMachine(path: string): string {
+  return path
+    .split(delimiter)
+    .filter((one) => isAbsolute(one) && !/[/\\]node_modules[/\\]\.bin[/\\]?$/.test(one))
+    .join(delimiter);
 }
 
 /**
@@ -32,8 +48,13 @@ export function shellEnvironment(
     env,
     options,
     (name, value) =>
-      !isSecretName(name) && !isInternal(name) && (USUAL.has(name) || !holdsPassword(value)),
+      !isSecretName(name) && !isInternal(name) && (USUAL.has(name) || !holdsSecret(value)),
   );
+}
+
+/** Whether a value is surely a secret, or has one in it, whatever its variable is called. */
+function holdsSecret(value: string): boolean {
+  return holdsPassword(value) || redactSure(value) !== value;
 }
 
 /** Whether a value is an address with a password in it: `postgres://me:secret@host/db`. */
@@ -46,8 +67,21 @@ export function secretValues(env: Environment): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const password = passwordIn(value);
-    return [...(isSecretName(name) ? [value] : []), ...(password === undefined ? [] : [password])];
+    return [...ownSecrets(name, value), ...(password === undefined ? [] : [password])];
   });
+}
+
+/**
+ * What of a variable must not be written down. Less than what programs do not get: the name of a model
+ * or of a file is nobody's secret, and stands in transcripts that are gone on with.
+ */
+function ownSecrets(name: string, value: string): readonly string[] {
+  const upper = name.toUpperCase();
+  if (HARMLESS.has(upper) || /_(FILE|PATH|DIR)$/.test(upper)) return [];
+  // `name=value,name=value`, or one `Name: value` in each line.
+  if (/HEADERS?$/.test(upper))
+    return value.split(/[\n,]/).map((one) => one.replace(/^[^=:]*[=:]\s*/, ''));
+  return SECRET_WORD.test(upper) ? [value] : [];
 }
 
 /** Whether a variable of this name is taken to hold a key, token or password. */
@@ -86,7 +120,8 @@ function select(
 }
 
 function passwordIn(value: string): string | undefined {
-  return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:([^\s/@]+)@/i.exec(value)?.[1];
+  // Up to the last `@`, but for a port with a path behind it.
+  return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:(?!\d{1,5}[/?#])(\S+)@/i.exec(value)?.[1];
 }
 
 function isInternal(name: string): boolean {
@@ -144,13 +179,19 @@ const USUAL: ReadonlySet<string> = new Set([
 ]);
 
 /** Names that hold a word from below without being secret. */
-const HARMLESS: ReadonlySet<string> = new Set(['SSH_AUTH_SOCK', 'XAUTHORITY', 'GPG_KEY']);
+const HARMLESS: ReadonlySet<string> = new Set([
+  'SSH_AUTH_SOCK',
+  'XAUTHORITY',
+  'GPG_KEY',
+  'PWD',
+  'OLDPWD',
+]);
 
 /** Of model providers and exporters: endpoints and headers that carry keys. */
 const SECRET_PREFIX = /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OTEL|GEMINI|MISTRAL|OPENROUTER)_/;
 
 const SECRET_WORD =
-  /(^|_)(TOKENS?|PASS|AUTH|KEYS?|CREDENTIALS?|PAT|PWD|DSN|COOKIES?)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|JWT|WEBHOOK|CONNECTION_?STRING|AUTH_?CONFIG|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
+  /(^|_)(TOKENS?|PASS|PW|AUTH|AUTHORIZATION|AUTH_HEADER|KEYS?|KEY_?(V?\d+|B64|BASE64|PEM|DATA)|CREDENTIALS?|CREDS?|PAT|PWD|DSN|COOKIES?|MNEMONIC|SEED_?PHRASE)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|JWT|WEBHOOK|CONNECTION_?STRING|AUTH_?CONFIG|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
 
 const INTERNAL: ReadonlySet<string> = new Set([
   // Meant for the Node that runs us; a debugger port or a preload would reach every child.

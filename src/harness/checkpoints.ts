@@ -36,12 +36,14 @@ export interface OpenCheckpoints {
   hookRuns(name: string, agent: AgentRef): Promise<() => void>;
   /** The person has said something. */
   turn(messageId: string, title: string): void;
+  /** A request has gone out: while the model works there is time for the first look. */
+  requested(): void;
   lend(needs: CheckpointNeeds): void;
   close(): Promise<void>;
 }
 
-/** Long enough for the first request to be on its way, which is not held up by an index. */
-const AFTER_FIRST_REQUEST_MS = 30;
+/** Long enough for a request to be on its way, which is not held up by an index. */
+const AFTER_REQUEST_MS = 30;
 
 export function openCheckpointing(
   config: SessionConfig,
@@ -56,6 +58,7 @@ export function openCheckpointing(
   let said: { readonly messageId: string; readonly title: string } | undefined;
   let needs: CheckpointNeeds | undefined;
   let closed = false;
+  let isDue = false;
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
     opened ??= import('./checkpoint-journal.js')
@@ -131,12 +134,13 @@ export function openCheckpointing(
     },
     turn(messageId, title) {
       if (!state.on || closed) return;
-      if (opened === undefined) {
-        said = { messageId, title };
-        setTimeout(() => void open()?.catch(failure), AFTER_FIRST_REQUEST_MS).unref();
-      } else {
-        void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
-      }
+      if (opened === undefined) said = { messageId, title };
+      else void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
+    },
+    requested() {
+      if (!state.on || closed || opened !== undefined || said === undefined || isDue) return;
+      isDue = true;
+      setTimeout(() => void open()?.catch(failure), AFTER_REQUEST_MS).unref();
     },
     lend(given) {
       needs = given;

@@ -5,6 +5,8 @@ import type { GateVerdict } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode, Receipt } from '../protocol/permissions.js';
 import type { AnyTool } from '../tools/tool.js';
+import { quoteMarks } from '../util/quote-marks.js';
+import { visible } from '../util/visible.js';
 
 /** A call that was let through under the assumption that it changes nothing. */
 export interface Assumed {
@@ -31,20 +33,21 @@ export function assumedHarmless(
   if (mode === 'plan') return { ...every, why: 'run in plan mode' };
   if (onlyReads)
     return { ...every, why: `run by ${agent.path}, an agent without tools that write` };
-  // A person who was asked about the effect has allowed it.
-  const asked = receipt.trace.some(
-    ({ guard, decision }) => guard === 'effect rules' && decision === 'ask',
+  // A person who was asked about an effect has allowed that one, and no other.
+  const asked = new Set(
+    receipt.trace.flatMap(({ guard, decision, source }) =>
+      guard === 'effect rules' && decision === 'ask' ? [source] : [],
+    ),
   );
-  if (asked) return undefined;
-  for (const rule of denied) {
-    const effect = effectOf(rule);
-    if (effect === 'writes')
-      return { ...every, why: `not to change files by the rule ${rule.label}` };
-    if (effect !== 'deletes') continue;
-    const why = `not to delete files by the rule ${rule.label}`;
-    return { receipt, why, isMeant: ({ after }) => after === undefined };
+  const held = denied.filter((rule) => !asked.has(rule.label));
+  const writes = held.find((rule) => effectOf(rule) === 'writes');
+  if (writes !== undefined) {
+    return { ...every, why: `not to change files by the rule ${writes.label}` };
   }
-  return undefined;
+  const deletes = held.find((rule) => effectOf(rule) === 'deletes');
+  if (deletes === undefined) return undefined;
+  const why = `not to delete files by the rule ${deletes.label}`;
+  return { receipt, why, isMeant: ({ after }) => after === undefined };
 }
 
 /** How a call stood when it was let through. */
@@ -65,6 +68,7 @@ export interface Violation {
 }
 
 const SHOWN = 10;
+const EDITING: ReadonlySet<string> = new Set(['Write', 'Edit', 'NotebookEdit', 'WriteDraft']);
 
 /** Compares what a call was to do with what it did, and takes it back where that is wanted. */
 export async function holdTo(
@@ -75,11 +79,17 @@ export async function holdTo(
   const { receipt, why } = assumed;
   const isOwn = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && one.toolUseId === receipt.toolUseId);
-  const own = changes.filter((change) => isOwn(change) && assumed.isMeant(change));
+  // A tool whose work it is to write files has written the one that it ran beside.
+  const isEdited = ({ authors }: Change): boolean =>
+    authors.some((one) => one.kind === 'call' && EDITING.has(one.tool));
+  const own = changes.filter(
+    (change) => isOwn(change) && assumed.isMeant(change) && !isEdited(change),
+  );
   if (own.length === 0) return undefined;
   const sole = own.every(({ authors }) => authors.length === 1);
   const paths = own.map(({ path }) => path);
-  const listed = paths.slice(0, SHOWN).join(', ');
+  // Names come from the file system and go to the model: they must not look like our own words.
+  const listed = paths.slice(0, SHOWN).map(shown).join(', ');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   const did = sole ? 'has changed' : 'may have changed (others ran at the same time)';
   const said = `${receipt.tool} was ${why}, but ${did} ${listed}${more}`;
@@ -97,6 +107,13 @@ export async function holdTo(
   };
 }
 
+/** Whoever wrote something of his own meanwhile gets it back. */
+const REDO = 'A person gets it back with `portcullis rewind redo`.';
+
+function shown(path: string): string {
+  return quoteMarks(visible(path));
+}
+
 async function takeBack(
   { toolUseId }: Receipt,
   sole: boolean,
@@ -108,11 +125,11 @@ async function takeBack(
   if (result.kind === 'refused')
     return { text: `It could not be undone: ${result.why}.`, done: false };
   const left = [
-    ...result.plan.conflicts.map(({ path, why }) => `${path} (${why})`),
-    ...result.plan.impossible.map(({ what, why }) => `${what} (${why})`),
-    ...result.failed.map(({ path, why }) => `${path} (${why})`),
+    ...result.plan.conflicts.map(({ path, why }) => `${shown(path)} (${why})`),
+    ...result.plan.impossible.map(({ what, why }) => `${shown(what)} (${why})`),
+    ...result.failed.map(({ path, why }) => `${shown(path)} (${why})`),
   ];
   return left.length === 0
-    ? { text: 'All of it has been undone.', done: true }
-    : { text: `It has been undone except for ${left.join(', ')}.`, done: false };
+    ? { text: `All of it has been undone. ${REDO}`, done: true }
+    : { text: `It has been undone except for ${left.join(', ')}. ${REDO}`, done: false };
 }

@@ -353,6 +353,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     compaction,
     shouldStop: (turns) => limits(turns) ?? model.budget?.main.shouldStop(turns),
     async betweenTurns() {
+      parts.checkpoints.requested();
       await live.refresh();
       await parts.instructions.refresh();
     },

@@ -38,6 +38,11 @@ describe('rules about effects', () => {
     [...bash('touch b.txt'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'runs'],
     ['mcp__srv__do', {}, { ask: ['Effect(writes)'], allow: ['mcp__srv'] }, 'asks'],
     ['Read', { file_path: 'a.txt' }, { deny: ['Effect(writes)'] }, 'runs'],
+    [
+      ...bash('rm "$X" a.txt'),
+      { deny: ['Effect(writes:outside)', 'Effect(deletes)'], allow: ['Bash'] },
+      'denied',
+    ],
   ] as const)('%s %j with %j: %s', async (tool, input, options, expected) => {
     expect(await outcome(tool, input, options)).toBe(expected);
   });

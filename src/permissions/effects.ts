@@ -1,5 +1,5 @@
 import { isInside } from '../env/paths.js';
-import { type Guard, NOTHING } from './guard.js';
+import { type Finding, type Guard, NOTHING } from './guard.js';
 import { isHarmless } from './harmless.js';
 import { type Rule, specKindOf } from './rule.js';
 import { removals } from './shell/file-commands.js';
@@ -36,31 +36,36 @@ export const effectRules: Guard = {
   name: 'effect rules',
   onFailure: 'deny',
   async decide(view) {
-    for (const [decision, rules] of [
-      ['deny', effectRulesIn(view.rules.deny)],
-      ['ask', effectRulesIn(view.rules.ask)],
-    ] as const) {
-      for (const rule of rules) {
-        const effect = effectOf(rule);
-        const sure = effect === undefined ? 'no' : await expected(view, effect);
-        if (effect === undefined || sure === 'no') continue;
-        const words = EFFECT_WORDS[effect];
-        if (decision === 'deny' && sure === 'yes') {
-          return { decision, refusal: 'rule', reason: rule.text, source: rule.label };
-        }
-        // fail-closed: where nobody can tell, a person decides.
-        const how = sure === 'yes' ? 'it' : 'nobody can tell beforehand whether it';
-        return {
-          decision: 'ask',
-          reason: `${how} ${words}, which the rule ${rule.label} is about`,
-          source: rule.label,
-          ...(decision === 'ask' ? { rule: { text: rule.text, source: rule.origin.source } } : {}),
-        };
+    let question: Finding | undefined;
+    for (const rule of effectRulesIn(view.rules.deny)) {
+      const sure = await isExpected(view, rule);
+      if (sure === 'yes') {
+        return { decision: 'deny', refusal: 'rule', reason: rule.text, source: rule.label };
       }
+      // fail-closed: where nobody can tell, a person decides.
+      if (sure === 'maybe') question ??= asks(rule, sure);
     }
-    return NOTHING;
+    for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
+      const sure = await isExpected(view, rule);
+      if (sure === 'no') continue;
+      question = { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
+      break;
+    }
+    return question ?? NOTHING;
   },
 };
+
+async function isExpected(view: CallView, rule: Rule): Promise<Sure> {
+  const effect = effectOf(rule);
+  return effect === undefined ? 'no' : await expected(view, effect);
+}
+
+function asks(rule: Rule, sure: 'yes' | 'maybe'): Finding {
+  const effect = effectOf(rule) ?? 'writes';
+  const how = sure === 'yes' ? 'it' : 'nobody can tell beforehand whether it';
+  const reason = `${how} ${EFFECT_WORDS[effect]}, which the rule ${rule.label} is about`;
+  return { decision: 'ask', reason, source: rule.label };
+}
 
 type Sure = 'yes' | 'maybe' | 'no';
 

@@ -143,6 +143,12 @@ describe('simple file commands and redirections', () => {
 
 describe('everything else is not known', () => {
   it.each([
+    // loops whose variable decides what runs
+    'for PATH in ./evil; do ls; done',
+    'for LD_PRELOAD in ./evil.so; do ls; done',
+    'for PATH in $(echo ./evil); do ls; done',
+    'for BASH_ENV in x; do for i in 1; do ls; done; done',
+    "for i in 'a[$(touch x)]'; do ls; done",
     // programs and options that run, write or leave
     'npm test',
     'env',

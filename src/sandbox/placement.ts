@@ -155,6 +155,7 @@ function isPlain(command: SimpleCommand): boolean {
     !command.grouped &&
     command.assignments.length === 0 &&
     command.redirections.length === 0 &&
-    command.words.every((word) => word.literal)
+    // A pattern becomes names of files, and whoever runs inside could have made one that is an option.
+    command.words.every((word) => word.literal && word.pattern === undefined)
   );
 }

@@ -1,11 +1,13 @@
 import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
+import { dirname, join } from '../env/paths.js';
 
-export type PlantedFiles = Pick<FileSystem, 'lstat' | 'readText' | 'remove'>;
+export type PlantedFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText' | 'remove'>;
 
 /** What makes a plain directory a repository, with settings and hooks that git follows. */
 const BARE = ['HEAD', 'objects', 'refs'];
 const SMALL = 4096;
+/** By these git comes to settings elsewhere, or to more of them. */
+const LEADS = ['commondir', 'config.worktree'];
 
 /**
  * Things that cannot be kept from being made without breaking git itself: a file that leads git to
@@ -21,8 +23,12 @@ export async function watchForPlanted(
   const bare: string[] = [];
   for (const tree of trees) {
     for (const directory of [tree, join(tree, '.git')]) {
-      const lead = join(directory, 'commondir');
-      if (await missing(lead)) leads.push(lead);
+      for (const own of [directory, ...(await worktreesOf(directory, fs))]) {
+        for (const name of LEADS) {
+          const lead = join(own, name);
+          if (await missing(lead)) leads.push(lead);
+        }
+      }
     }
     if (await missing(join(tree, 'HEAD'))) bare.push(tree);
   }
@@ -45,7 +51,14 @@ export async function watchForPlanted(
 async function isLead(path: string, fs: PlantedFiles): Promise<boolean> {
   const stat = await fs.lstat(path);
   if (stat === undefined || stat.kind === 'directory') return false;
-  if (stat.kind === 'symlink' || stat.size > SMALL) return path.endsWith('/.git/commondir');
-  const directory = path.slice(0, -'/commondir'.length);
-  return (await fs.lstat(join(directory, 'HEAD'))) !== undefined;
+  if (stat.kind === 'symlink' || stat.size > SMALL) return path.includes('/.git/');
+  return (await fs.lstat(join(dirname(path), 'HEAD'))) !== undefined;
+}
+
+async function worktreesOf(directory: string, fs: PlantedFiles): Promise<readonly string[]> {
+  const parent = join(directory, 'worktrees');
+  // Of git's own directories alone: a project may have one of that name.
+  if ((await fs.lstat(join(directory, 'HEAD'))) === undefined) return [];
+  if ((await fs.lstat(parent))?.kind !== 'directory') return [];
+  return (await fs.list(parent)).map(({ name }) => join(parent, name));
 }

@@ -8,6 +8,11 @@ export interface FindOrder {
   readonly start: string;
   /** How many levels below the start are looked at. */
   readonly depth: number;
+  /**
+   * By which the same question is known again. What it found before is found again where there is too
+   * much to look at: a program could make so many files that the one it is after is missed.
+   */
+  readonly question: string;
   /** What is taken is not looked into. */
   take(path: string, name: string, kind: FileStat['kind']): boolean;
 }
@@ -38,6 +43,7 @@ interface Remembered {
 
 export function createFinder(fs: FinderFiles, now: () => number): Finder {
   const known = new Map<string, Remembered>();
+  const found = new Map<string, readonly string[]>();
   const look = async (directory: string): Promise<Entries> => {
     const stat = fs.lstatNow ? fs.lstatNow(directory) : await fs.lstat(directory);
     if (stat?.kind !== 'directory') return [];
@@ -53,8 +59,10 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
     return entries;
   };
   return {
-    async find({ start, depth, take }) {
+    async find({ start, depth, question, take }) {
       const paths: string[] = [];
+      const key = JSON.stringify([question, start]);
+      const before = found.get(key) ?? [];
       let left = MOST_ENTRIES;
       let level: string[] = [start];
       for (let at = 0; at < depth && level.length > 0; at++) {
@@ -62,7 +70,11 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
         for (const directory of level) {
           // What may not be listed by us may not be listed inside either.
           for (const { name, kind } of await look(directory).catch((): Entries => [])) {
-            if (left-- <= 0) return { paths, partial: true };
+            if (left-- <= 0) {
+              const all = [...new Set([...before, ...paths])];
+              found.set(key, all);
+              return { paths: all, partial: true };
+            }
             const path = join(directory, name);
             if (take(path, name, kind)) paths.push(path);
             else if (kind === 'directory' && !NEVER_ENTERED.has(name)) next.push(path);
@@ -70,6 +82,7 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
         }
         level = next;
       }
+      found.set(key, paths);
       return { paths, partial: false };
     },
   };

@@ -42,13 +42,24 @@ type PlaceFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText'>;
 /** What stays as it is inside a tree that may be written. */
 export async function protectedIn(
   root: string,
-  tools: { readonly fs: PlaceFiles; readonly finder: Finder; readonly home: string },
+  tools: {
+    readonly fs: PlaceFiles;
+    readonly finder: Finder;
+    readonly home: string;
+    tell(text: string): void;
+  },
 ): Promise<readonly string[]> {
   const found = await tools.finder.find({
     start: root,
     depth: NESTED_DEPTH,
+    question: 'protected names',
     take: (path, name, kind) => isProtectedName(path, name, kind === 'directory'),
   });
+  if (found.partial) {
+    tools.tell(
+      `there are too many files in ${root} to look for all that other programs run or trust; inside the sandbox those that were found are kept as they are`,
+    );
+  }
   const kept = new Set(NOT_TO_BE_MADE.map((name) => join(root, name)));
   for (const name of IN_BUILD_DIRECTORIES) {
     if ((await tools.fs.lstat(join(root, name))) !== undefined) kept.add(join(root, name));
@@ -68,21 +79,62 @@ export async function protectedIn(
   return [...kept].filter((path) => !opened.has(path));
 }
 
-/** What git runs or goes by, in a directory that is git's own. */
+/** What git runs or goes by, in a directory that is git's own: those of worktrees and submodules too. */
 export async function protectedInGit(
   directory: string,
-  fs: Pick<FileSystem, 'list' | 'lstat'>,
+  fs: PlaceFiles,
 ): Promise<readonly string[]> {
-  const kept = [join(directory, 'hooks')];
+  const kept = [join(directory, 'hooks'), ...(await namedByConfig(directory, fs))];
   for (const name of IN_GIT) {
     if ((await fs.lstat(join(directory, name))) !== undefined) kept.push(join(directory, name));
   }
-  const modules = await namesIn(join(directory, 'modules'), fs);
-  for (const name of modules) {
-    const inner = join(directory, 'modules', name);
-    kept.push(...['hooks', 'config'].map((one) => join(inner, one)));
+  for (const name of await namesIn(join(directory, 'worktrees'), fs)) {
+    const inner = join(directory, 'worktrees', name);
+    for (const one of IN_GIT) {
+      if ((await fs.lstat(join(inner, one))) !== undefined) kept.push(join(inner, one));
+    }
+  }
+  for (const module of await modulesIn(join(directory, 'modules'), fs)) {
+    kept.push(join(module, 'config'), ...(await protectedInGit(module, fs)));
   }
   return kept;
+}
+
+/** Submodules are kept under their names, which may be paths. */
+async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<readonly string[]> {
+  const modules: string[] = [];
+  for (const name of depth > DEEPEST_MODULE ? [] : await namesIn(directory, fs)) {
+    const inner = join(directory, name);
+    if ((await fs.lstat(join(inner, 'HEAD'))) !== undefined) modules.push(inner);
+    else modules.push(...(await modulesIn(inner, fs, depth + 1)));
+  }
+  return modules;
+}
+
+const DEEPEST_MODULE = 8;
+const LONGEST_CONFIG = 256 * 1024;
+
+/** Where the configuration of a repository has its hooks and the rest of itself. */
+async function namedByConfig(directory: string, fs: PlaceFiles): Promise<readonly string[]> {
+  const config = join(directory, 'config');
+  if ((await fs.lstat(config))?.kind !== 'file') return [];
+  const text = await fs.readText(config, { maxBytes: LONGEST_CONFIG }).catch(() => '');
+  const named: string[] = [];
+  for (const [, key = '', value = ''] of text.matchAll(
+    /^[ \t]*(hookspath|path)[ \t]*=[ \t]*(.+)$/gim,
+  )) {
+    const path = value
+      .replace(/[ \t]+[#;].*$/, '')
+      .replace(/^"(.*)"$/, '$1')
+      .trim();
+    if (path === '' || path.startsWith('~')) continue;
+    const isHooks = key.toLowerCase() === 'hookspath';
+    const place = resolve(isHooks ? dirname(directory) : directory, path);
+    // The whole project cannot be kept.
+    if (isInside(dirname(directory), place)) continue;
+    if (isHooks || (await fs.lstat(place)) !== undefined) named.push(place);
+  }
+  return named;
 }
 
 /** The shared directory of git for a tree whose `.git` is a file, if both know of each other. */

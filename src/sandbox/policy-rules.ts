@@ -17,6 +17,8 @@ export type Spot =
       readonly kind: 'search';
       readonly start: string;
       readonly depth: number;
+      /** The rule that it comes from. */
+      readonly spec: string;
       matches(path: string): boolean;
     };
 
@@ -65,6 +67,7 @@ export async function resolveSpots(
     const found = await finder.find({
       start: spot.start,
       depth: spot.depth,
+      question: spot.spec,
       take: (path) => spot.matches(path),
     });
     paths.push(...found.paths);
@@ -88,7 +91,7 @@ function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
   if (!isFloating && plain === names.length) return { kind: 'place', path: start };
   const rest = names.slice(plain);
   const depth = rest.includes(ANY_DEPTH) ? DEEPEST : rest.length;
-  return { kind: 'search', start, depth, matches: (path) => matchesPath(pattern, path) };
+  return { kind: 'search', start, depth, spec, matches: (path) => matchesPath(pattern, path) };
 }
 
 /** `dir/**` and `dir/*` speak of all that is in the directory. */

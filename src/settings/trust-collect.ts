@@ -213,10 +213,8 @@ class LevelCollector {
       if (stat === undefined) return false;
       const said = this.#memory.recall(whatOf(drafts), file, stat);
       const isNothing = Array.isArray(said) && said.length === 0;
-      // The skills of the session are looked for next.
-      if (isNothing && drafts === skillDrafts && !this.#links.has(file)) {
-        this.#memory.look(file, stat);
-      }
+      // The skills and agents of the session are looked for next.
+      if (isNothing && !this.#links.has(file)) this.#memory.look(file, stat);
       return isNothing;
     } catch {
       // fail-closed: then it is read, and what cannot be read counts.

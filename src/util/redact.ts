@@ -23,7 +23,7 @@ export function redactSure(text: string): string {
   return through(withoutLearned(text), SURE_HINTS, SURE_SHAPES);
 }
 
-/** Every string in a value of JSON, at any depth; keys stay. */
+/** Every string in a value of JSON, at any depth, and every key that is a secret itself. */
 export function redactDeep(value: unknown): unknown {
   return deep(value, redact, (key) => SECRET_KEY.test(key));
 }
@@ -54,12 +54,23 @@ export function learnSecrets(values: readonly string[]): void {
     if (escaped !== value) known.add(escaped);
     const encoded = encodeURIComponent(value);
     if (encoded !== value) known.add(encoded);
+    for (const core of encodedCores(value)) known.add(core);
   }
   if (known.size === before) return;
   // Longest first: one may be the beginning of another.
   const words = [...known].sort((a, b) => b.length - a.length).map(escapeForPattern);
   learned = new RegExp(words.join('|'));
   learnedEach = new RegExp(words.join('|'), 'g');
+}
+
+/** What is the same of a value in every longer text that is base64: for each of three places to start at. */
+function encodedCores(value: string): readonly string[] {
+  if (!/^[\x20-\x7e]{16,4096}$/.test(value)) return [];
+  return [0, 1, 2].map((before) => {
+    const encoded = btoa(`${'\0'.repeat(before)}${value}`).replace(/=+$/, '');
+    const mixed = (before + value.length) % 3 === 0 ? 0 : 1;
+    return encoded.slice(before === 0 ? 0 : before + 1, encoded.length - mixed);
+  });
 }
 
 /** Shorter ones stand in ordinary text by chance. */
@@ -115,16 +126,18 @@ function deep(
     return list.some((one, index) => one !== value[index]) ? list : value;
   }
   // An encoded image or document is no text.
-  if (keepsBlocks && 'type' in value && value.type === 'base64') return value;
+  const isEncoded = keepsBlocks && 'type' in value && value.type === 'base64';
+  const cleanMember = (key: string, inner: unknown): unknown =>
+    typeof inner === 'string' && isSecretKey(key)
+      ? GONE
+      : deep(inner, clean, isSecretKey, keepsBlocks);
   const copy: Record<string, unknown> = Object.create(null);
   let isChanged = false;
   for (const [key, inner] of Object.entries(value)) {
-    const one =
-      typeof inner === 'string' && isSecretKey(key)
-        ? GONE
-        : deep(inner, clean, isSecretKey, keepsBlocks);
-    isChanged ||= one !== inner;
-    copy[key] = one;
+    const one = isEncoded && key === 'data' ? inner : cleanMember(key, inner);
+    const name = clean(key);
+    isChanged ||= one !== inner || name !== key;
+    copy[name] = one;
   }
   if (!isChanged) return value;
   if (keepsBlocks && copy.type === 'thinking') delete copy.signature;

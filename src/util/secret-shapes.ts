@@ -9,17 +9,38 @@ export interface SecretShape {
 
 export const GONE = '[redacted]';
 
-/** Not in the middle of a longer run of letters and digits, such as an encoded image. */
-const ALONE = '(?<![A-Za-z0-9+/=_-])';
+/**
+ * Not in the middle of a longer word. What is written as an escape (`\n`, `%3D`) or a colour stands
+ * between words all the same, though it ends with a letter.
+ */
+const ALONE =
+  '(?:(?<![A-Za-z0-9_-])|(?<=\\\\[bfnrtv])|(?<=\\\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=\\[[0-9;]{0,12}m))';
+/** Nor of an encoded image: for shapes of letters and digits alone. */
+const ALONE_IN_IMAGES = `(?<![+/])${ALONE}`;
 const END = '(?![A-Za-z0-9_])';
 
 /** By which names in code and settings say that their value is one. */
 const NAMES =
   '(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|account|auth|signing|encryption|_)[_-]?key)';
 
+/** Small and capital letters and digits in no order. Names of functions have them in words. */
 function looksRandom(value: string): boolean {
   if (/^[a-f0-9]{32,}$/i.test(value)) return true;
-  return /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value);
+  if (!/\d/.test(value) || !/[A-Z]/.test(value)) return false;
+  const small = value.match(/[a-z]+/g) ?? [];
+  const length = small.reduce((sum, run) => sum + run.length, 0);
+  return small.length > 0 && length / small.length < 3;
+}
+
+/** What prose and program text do not have behind `bearer` and `basic`: no word, no name of a file. */
+function looksOpaque(value: string): boolean {
+  if (/^[a-f0-9]{24,}$/i.test(value)) return true;
+  return (value.match(/[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g) ?? []).length >= 4;
+}
+
+/** `YOUR_TOKEN` and `your-token-here` stand for one. */
+function isNoPlaceholder(value: string): boolean {
+  return !/^(?:[A-Z]+(?:[_-][A-Z]+)*|[a-z]+(?:[._-][a-z]+)*)$/.test(value);
 }
 
 function shape(source: string, replacement = GONE, flags = 'g'): SecretShape {
@@ -32,7 +53,10 @@ export const SURE_SHAPES: readonly SecretShape[] = [
   shape(
     '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)[\\s\\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?',
   ),
-  shape(`${ALONE}sk-[A-Za-z0-9_-]{12,400}`),
+  // Names of styles have small letters alone.
+  shape(
+    `${ALONE}sk-(?:(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,400}|(?![a-z_-]{1,400}(?![A-Za-z0-9_-]))[A-Za-z0-9_-]{12,400})`,
+  ),
   shape(`${ALONE}[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}`),
   // The key that belongs to an id often stands right behind it.
   shape(
@@ -41,12 +65,29 @@ export const SURE_SHAPES: readonly SecretShape[] = [
   shape(`${ALONE}(?:gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_\\w{16,255}|glpat-[\\w-]{16,255})`),
   shape(`${ALONE}(?:xox[abeprs]-[\\w-]{8,255}|xapp-[\\w-]{16,255})`),
   shape(`${ALONE}(?:npm_[A-Za-z0-9]{30,255}|pypi-[\\w-]{40,255}|dop_v1_[a-f0-9]{40,80})`),
-  shape(`${ALONE}(?:AIza[\\w-]{30,60}|ya29\\.[\\w-]{20,400})`),
+  shape(`${ALONE_IN_IMAGES}AIza[\\w-]{30,60}`),
+  shape(`${ALONE}(?:ya29\\.[\\w-]{20,400}|AGE-SECRET-KEY-1[A-Z0-9]{50,70})`),
+  shape(
+    '(\\bhooks\\.slack\\.com/services/)[A-Z0-9]{6,16}/[A-Z0-9]{6,16}/[A-Za-z0-9]{16,40}',
+    `$1${GONE}`,
+  ),
   shape(`${ALONE}(?:hf_[A-Za-z0-9]{30,80}|SG\\.[\\w-]{16,40}\\.[\\w-]{30,60})`),
   shape(`${ALONE}eyJ[\\w-]{8,4000}\\.[\\w-]{8,8000}\\.[\\w-]{0,1000}`),
-  shape('\\b(bearer|basic)(\\s{1,4}|%20)[A-Za-z0-9._~+/=-]{16,2000}', `$1$2${GONE}`, 'gi'),
+  {
+    ...shape(
+      `(\\bauthorization\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?(?:bearer|basic|token)(?:\\s{1,4}|%20))([A-Za-z0-9._~+/=-]{8,2000})`,
+      GONE,
+      'gi',
+    ),
+    accept: isNoPlaceholder,
+  },
+  {
+    ...shape('(\\b(?:bearer|basic)(?:\\s{1,4}|%20))([A-Za-z0-9._~+/=-]{16,2000})', GONE, 'gi'),
+    accept: looksOpaque,
+  },
+  // Up to the last `@`: not everybody writes `%40`. What stands for a password is none.
   shape(
-    `(\\b[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s:/@"'\\\\]{0,100}):[^\\s/@"'\\\\]{1,200}@`,
+    `(\\b[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s:/@"'\\\\]{0,100}):(?!\\$\\{|\\$\\(|\\$[A-Z_]|<|\\{|%s|\\*{3}|pass(?:word|wd)?@|pwd@|\\d{1,5}[,?#])[^\\s/"'\\\\]{1,200}@`,
     `$1:${GONE}@`,
     'gi',
   ),
@@ -78,8 +119,8 @@ export const LIKELY_SHAPES: readonly SecretShape[] = [
 
 /** Two looks that most texts pass: none of the sure shapes can be in them. */
 export const SURE_HINTS: readonly RegExp[] = [
-  /sk-[A-Za-z0-9_-]{12}|[sr]k_(?:live|test)_|(?:AKIA|ASIA)[A-Z0-9]{12}|gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|xox[abeprs]-|xapp-|npm_[A-Za-z0-9]{30}|pypi-|dop_v1_|AIza[\w-]{30}|ya29\.|hf_[A-Za-z0-9]{30}|SG\.[\w-]{16}|eyJ[\w-]{8}|PRIVATE KEY/,
-  /(?:bearer|basic)(?:\s|%20)|:\/\/[^\s/:@]{0,100}:[^\s/@]{1,200}@|(?:passw|passphrase|secret|token|key)[\w-]{0,22}\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?[A-Za-z0-9+/_~-]{20}/i,
+  /sk-[A-Za-z0-9_-]{12}|[sr]k_(?:live|test)_|(?:AKIA|ASIA)[A-Z0-9]{12}|gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|xox[abeprs]-|xapp-|npm_[A-Za-z0-9]{30}|pypi-|dop_v1_|AIza[\w-]{30}|ya29\.|AGE-SECRET|hooks\.slack|hf_[A-Za-z0-9]{30}|SG\.[\w-]{16}|eyJ[\w-]{8}|PRIVATE KEY/,
+  /(?:bearer|basic|token)(?:\s|%20)|:\/\/[^\s/:@]{0,100}:[^\s/]{1,200}@|(?:passw|passphrase|secret|token|key)[\w-]{0,22}\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?[A-Za-z0-9+/_~-]{20}/i,
 ];
 
 /** The same for the likely ones. */

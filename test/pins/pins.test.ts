@@ -31,7 +31,33 @@ describe('pins', () => {
   });
 
   it('what the library and the test kit export', () => {
-    expect(Object.keys(library).sort()).toEqual(['PortcullisError', 'VERSION', 'openSession']);
+    expect(Object.keys(library).sort()).toEqual([
+      'AbortError',
+      'EXIT_REASONS',
+      'FileSessionStore',
+      'HOOK_EVENTS',
+      'InMemorySessionStore',
+      'PortcullisClient',
+      'PortcullisError',
+      'ResultError',
+      'SYSTEM_PROMPT_DYNAMIC_BOUNDARY',
+      'VERSION',
+      'createSdkMcpServer',
+      'deleteSession',
+      'forkSession',
+      'getSessionInfo',
+      'getSessionMessages',
+      'getSubagentMessages',
+      'importSessionToStore',
+      'listSessions',
+      'listSubagents',
+      'openSession',
+      'query',
+      'renameSession',
+      'startup',
+      'tagSession',
+      'tool',
+    ]);
     expect(Object.keys(kit).sort()).toEqual([
       'FakeModel',
       'makeTempProject',
@@ -39,6 +65,7 @@ describe('pins', () => {
       'runScenario',
       'sessionStoreContract',
       'startFakeModelServer',
+      'transcriptStoreContract',
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type { Change } from '../../checkpoint/types.js';
+import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
@@ -29,7 +30,8 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
       output.out(`${JSON.stringify({ session: sessionId, changes: changes.map(row) })}\n`);
     } else if (switches.has('diff')) {
       for (const change of changes) {
-        output.out(`# ${actionOf(change)} ${change.path}: ${authorsText(change.authors)}\n`);
+        const head = `# ${actionOf(change)} ${change.path}: ${authorsText(change.authors)}`;
+        output.out(`${visible(head)}\n`);
         output.out((await journal.diff(change)) ?? '');
       }
     } else {

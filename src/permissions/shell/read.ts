@@ -13,10 +13,16 @@ import type {
 import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
-import { isCode } from './evaluated-words.js';
+import { isCode, isEvaluated } from './evaluated-words.js';
 import { survey } from './gated.js';
 import { codeInAssignment } from './hidden-code.js';
-import type { ShellReading, ShellRedirection, ShellWord, SimpleCommand } from './model.js';
+import {
+  literalWord,
+  type ShellReading,
+  type ShellRedirection,
+  type ShellWord,
+  type SimpleCommand,
+} from './model.js';
 import { disguisesOf } from './runners.js';
 import { unreadable } from './unreadable.js';
 import { readWord } from './words.js';
@@ -170,7 +176,7 @@ class Reader {
         return this.#loop([node.clause, node.body], directories);
       case 'For':
       case 'Select':
-        for (const word of node.wordlist ?? []) this.#word(word);
+        this.#setInTurn(node.name.value, node.wordlist ?? [], directories);
         return this.#loop([node.body], directories);
       case 'Case':
         this.#word(node.word);
@@ -217,6 +223,22 @@ class Reader {
       at = undefined;
     }
     return at;
+  }
+
+  /** A loop sets its variable as an assignment would: `for PATH in …` decides which programs run. */
+  #setInTurn(name: string, list: readonly Word[], directories: Directories): void {
+    const read = list.map((word) => this.#word(word));
+    // No program goes by a variable of one small letter.
+    if (/^[a-z]$/.test(name) && !read.some((value) => isCode(name, value))) return;
+    // What it is set to at run time matters only where bash evaluates it.
+    const values = read.map((value) =>
+      value.literal || isEvaluated(name) ? value : literalWord(''),
+    );
+    const assignments = (values.length === 0 ? [literalWord('')] : values).map((value) => ({
+      name,
+      value,
+    }));
+    this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
   }
 
   /** Any other structure: its commands are found, their directory is not followed. */
