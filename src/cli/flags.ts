@@ -255,6 +255,12 @@ export const FLAGS: readonly FlagSpec[] = [
     help: 'With --continue or --resume: under a new session id',
   },
   {
+    name: 'rewind-files',
+    kind: 'value',
+    value: 'uuid',
+    help: 'With --resume: put files back to where they were before this message, and leave',
+  },
+  {
     name: 'resume-session-at',
     kind: 'value',
     value: 'uuid',

@@ -109,6 +109,11 @@ async function runSession(
   output: Output,
   team: TeamRole | undefined,
 ): Promise<number> {
+  if (options.rewindFiles !== undefined) {
+    const { sessionId, messageId } = options.rewindFiles;
+    const { run } = await import('./commands/rewind.js');
+    return await run([messageId, '--session', sessionId], output);
+  }
   const config = {
     ...options.session,
     ...(team === undefined ? {} : { team }),

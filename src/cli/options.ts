@@ -14,6 +14,8 @@ export interface CliOptions {
   readonly print: boolean;
   readonly outputFormat: OutputFormat;
   readonly streamInput: boolean;
+  /** The message before which files are put back; then the program leaves. */
+  readonly rewindFiles?: { readonly sessionId: string; readonly messageId: string } | undefined;
   readonly partialMessages: boolean;
   readonly replayPrompts: boolean;
   readonly decisions: boolean;
@@ -86,6 +88,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
       print,
       outputFormat,
       streamInput,
+      rewindFiles: rewindOf(args),
       partialMessages: has('include-partial-messages'),
       replayPrompts: has('replay-user-messages'),
       decisions: has('include-decisions'),
@@ -198,6 +201,14 @@ function sessionStart(args: ParsedArgs): SessionFields['start'] {
   if (resume === '') return { kind: 'continue', newId: id };
   if (resume !== undefined) return { kind: 'resume', id: resume, newId: id, at, dropsTurn };
   return { kind: 'new', id };
+}
+
+function rewindOf(args: ParsedArgs): CliOptions['rewindFiles'] {
+  const messageId = args.values.get('rewind-files')?.at(-1);
+  const sessionId = args.values.get('resume')?.at(-1) ?? '';
+  if (messageId === undefined) return undefined;
+  refuse(sessionId === '', '--rewind-files needs --resume with an id');
+  return { sessionId, messageId };
 }
 
 function textOrFile(args: ParsedArgs, name: string): string | undefined {

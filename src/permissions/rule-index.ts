@@ -34,6 +34,7 @@ const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 function makeIndex(rules: readonly Rule[]): RuleIndex {
   const byTool = new Map<string, ToolRules>();
   const pathRules = later(() => createPathIndex(rules));
+  const inputRules = later(() => rules.filter((rule) => specKindOf(rule) !== 'path'));
   return {
     get paths() {
       return pathRules();
@@ -50,7 +51,7 @@ function makeIndex(rules: readonly Rule[]): RuleIndex {
         if (before === undefined) told.set(matchesTool, meant);
         return meant;
       };
-      const mine = rules.filter((rule) => specKindOf(rule) !== 'path' && isMeant(rule));
+      const mine = inputRules().filter(isMeant);
       // Of many sessions in one process most have rules for few of their tools.
       const made = mine.length === 0 ? NOTHING : toolRulesOf(mine);
       byTool.set(key, made);

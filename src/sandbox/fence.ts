@@ -20,7 +20,7 @@ import type { Sandbox, WrappedProgram } from './types.js';
 /** What is started inside: commands of agents, hooks, servers. */
 export type FencedKind = 'shell' | 'hook' | 'mcp';
 
-export interface FenceParts extends Omit<PolicyParts, 'settings' | 'rules'> {
+export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
   readonly fs: PolicyParts['fs'] & PlantedFiles;
   readonly settings: EffectiveSettings;
   /** Opens the sandbox of this machine; never rejects. Called when one is first wanted. */
@@ -59,12 +59,14 @@ class OpenFence implements SessionFence {
   readonly #rules: Promise<void>;
   readonly lend: (rules: (agent: AgentRef) => RuleSet) => void;
   #settings: SandboxSettings;
+  #files: readonly string[];
   #opening: Promise<Sandbox> | undefined;
   #sandbox: Sandbox | undefined;
 
   constructor(parts: FenceParts) {
     this.#parts = parts;
     this.#settings = sandboxSettings(parts.settings.values, parts);
+    this.#files = filesOf(parts.settings);
     let rules: (agent: AgentRef) => RuleSet = () => {
       throw new PortcullisError('internal', 'the rules are not known yet');
     };
@@ -79,6 +81,7 @@ class OpenFence implements SessionFence {
     this.#policyFor = createPolicyMaker({
       ...parts,
       settings: () => this.#settings,
+      settingsFiles: () => this.#files,
       rules: (agent) => rules(agent),
     });
     this.gate = createSandboxGate({
@@ -99,8 +102,9 @@ class OpenFence implements SessionFence {
     return enabled === undefined ? [] : problems.map(problemOf);
   }
 
-  replace({ values }: EffectiveSettings): void {
-    this.#settings = sandboxSettings(values, this.#parts);
+  replace(settings: EffectiveSettings): void {
+    this.#settings = sandboxSettings(settings.values, this.#parts);
+    this.#files = filesOf(settings);
   }
 
   async close(): Promise<void> {
@@ -221,6 +225,11 @@ function withWayOut(wrapped: WrappedProgram, { mayLeave }: SandboxSettings): Wra
       return `${refused}\nIf it is needed, ${mayLeave ? `${leave}; or ` : ''}${settings}.`;
     },
   };
+}
+
+/** Those of the command line can lie anywhere, in the project too; all others are protected by their places. */
+function filesOf({ places }: EffectiveSettings): readonly string[] {
+  return places.filter(({ source }) => source === 'cli').map(({ path }) => path);
 }
 
 function problemOf({ severity, message, remedy, source }: SandboxProblem): ConfigProblem {

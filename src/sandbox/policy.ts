@@ -31,6 +31,8 @@ export interface PolicyParts {
   /** Where the session works. */
   readonly cwd: string;
   settings(): SandboxSettings;
+  /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
+  settingsFiles(): readonly string[];
   rules(agent: AgentRef): RuleSet;
   /** Told once of each: what the fence cannot hold to the letter. */
   tell(text: string): void;
@@ -153,7 +155,7 @@ async function protectedOf(
       .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
       .map((tree) => protectedIn(tree, parts)),
   );
-  const named = [...denied, ...own.flat(), ...kept, ...ownPlaces(parts)];
+  const named = [...denied, ...own.flat(), ...kept, ...ownPlaces(parts), ...parts.settingsFiles()];
   // The name too: a link in its place must not be replaced by one that leads elsewhere.
   const all = [...named, ...(await resolved(named, parts))];
   return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));

@@ -144,6 +144,12 @@ describe('undo of what a session did, whoever did it', () => {
     expect(command(done, 'rewind', 'redo').code).toBe(0);
     expect(picture(directory)).toEqual(changed);
 
+    const { session, points } = JSON.parse(command(done, 'rewind', '--json').stdout);
+    const [{ messageId }] = points;
+    const flags = ['--resume', session, '--rewind-files', messageId];
+    expect(command(done, ...flags)).toMatchObject({ code: 0, stderr: '' });
+    expect(picture(directory)).toEqual({ ...before, 'mine.txt': mine });
+
     const changes = JSON.parse(command(done, 'changes', '--json').stdout).changes as {
       path: string;
       authors: { kind: string; tool?: string }[];

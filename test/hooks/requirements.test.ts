@@ -75,7 +75,8 @@ describe('what every hook is told', () => {
       { ...asked, action: 'accept', content: { name: 'Ada' } },
     ]);
     const [told] = of('PostToolUse').filter(({ tool_name }) => tool_name === 'mcp__asker__ask');
-    expect(told?.tool_response).toBe('The answer: {"action":"accept","content":{"name":"Ada"}}');
+    const text = 'The answer: {"action":"accept","content":{"name":"Ada"}}';
+    expect(told?.tool_response).toEqual([{ type: 'text', text }]);
   });
 
   it('names the agent that a tree is made for, and the tree once it goes', () => {
