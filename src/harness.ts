@@ -26,6 +26,7 @@ import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
+export { errorName } from './agents/error-name.js';
 export { wireSource } from './agents/inspection.js';
 export type { AgentSession, RunResult } from './agents/session.js';
 export type { SessionConfig } from './agents/session-config.js';

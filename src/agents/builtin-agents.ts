@@ -40,7 +40,12 @@ const EXPLORE =
 const PLAN =
   'Works out how to make a change before it is made, without changing anything: reads the code, weighs designs, gives steps, files and risks.';
 
-function builtin(name: string, description: string, text: string): AgentDefinition {
+function builtin(
+  name: string,
+  description: string,
+  text: string,
+  own: Partial<AgentDefinition> = {},
+): AgentDefinition {
   return {
     name,
     description,
@@ -55,7 +60,8 @@ function builtin(name: string, description: string, text: string): AgentDefiniti
     budget: {},
     asks: 'bubble',
     source: 'builtin',
-    // Hashing loads a library, and hardly anybody asks.
+    ...own,
+    // Hashing loads a library, and hardly anybody asks: whoever spreads this does.
     get contentHash() {
       return sha256(JSON.stringify([name, description, text]));
     },
@@ -64,6 +70,6 @@ function builtin(name: string, description: string, text: string): AgentDefiniti
 
 /** Changes nothing, starts small, and is done when it has answered. */
 function looking(name: string, description: string, text: string): AgentDefinition {
-  const base = builtin(name, description, text);
-  return { ...base, disallowedTools: EDITING, omitInstructions: true, oneShot: true };
+  const own = { disallowedTools: EDITING, omitInstructions: true, oneShot: true };
+  return builtin(name, description, text, own);
 }

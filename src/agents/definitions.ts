@@ -79,6 +79,8 @@ class Book {
   readonly #deps: AgentBookDeps;
   readonly #reader: DefinitionReader;
   #shelf: Promise<DefinitionShelf> | undefined;
+  /** For the first look only: it belongs to the start, in which others have just looked. */
+  #looks: FileMemory | undefined;
   readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
 
   constructor(deps: AgentBookDeps) {
@@ -87,6 +89,7 @@ class Book {
     // What is found wrong with a head depends on the tools that there are.
     const memory = knownTools === KNOWN_TOOLS ? deps.memory : undefined;
     this.#reader = openDefinitionReader({ fs, parseYaml, knownTools, memory });
+    this.#looks = memory;
   }
 
   async list(): Promise<readonly AgentDefinition[]> {
@@ -183,8 +186,10 @@ class Book {
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ ...this.#deps, trusts, userFolder: 'agents' });
     const roots = await definitionRoots(this.#deps);
+    const looks = this.#looks;
+    this.#looks = undefined;
     const found = await mapBounded(roots, AT_ONCE, (root) =>
-      findDefinitions(root, { fs: this.#deps.fs, homes, looks: this.#deps.memory }),
+      findDefinitions(root, { fs: this.#deps.fs, homes, looks }),
     );
     const files = found.flatMap((one) => one.files);
     // What is remembered needs no promise, and mostly all is.

@@ -50,6 +50,10 @@ export interface ToolAnswer {
 export interface HostRequests {
   /** With `fresh` servers are asked again for their prompts. */
   commands(how?: { readonly fresh: boolean }): Promise<readonly CommandRow[]>;
+  /** Called when the commands are others than before by what servers say. */
+  onCommands(listener: () => void): void;
+  /** Whether long conversations are summarised without anybody asking for it. */
+  compactsByItself(): boolean;
   /** Names of all skills that are offered. */
   skills(): Promise<readonly string[]>;
   agents(): Promise<readonly AgentRow[]>;

@@ -66,8 +66,11 @@ export interface SessionConfig {
   readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
   /** False: only what is remembered of servers is told, and none is started. */
   readonly startServers?: boolean;
-  /** Servers that are started for the first time are not waited for; their tools join later. */
-  readonly serversMayComeLater?: boolean;
+  /**
+   * Servers that are started for the first time are not waited for, or only for so many milliseconds;
+   * the tools of those that take longer join later.
+   */
+  readonly serversMayComeLater?: boolean | number;
   /** Answers what servers ask people. Absent: nobody does, and they are told so. */
   readonly elicit?: AskElicitation | undefined;
   /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
@@ -81,6 +84,10 @@ export interface SessionConfig {
   /** What the session is to a team. Absent: there is none, as where no person converses. */
   readonly team?: TeamRole | undefined;
   readonly start: SessionStart;
+  /** It takes the place of one that was cleared. */
+  readonly startedBy?: 'clear' | undefined;
+  /** What a host wants the agent to do in plan mode. */
+  readonly planModeInstructions?: string | undefined;
   readonly fork: boolean;
   readonly title?: string | undefined;
   /** False: no transcript is written. */

@@ -49,7 +49,10 @@ export function createRunHooks(deps: RunHookDeps): RunHooks {
         crons: [],
       });
       if (move.kind === 'end') return { leave: { kind: 'stop_prevented', message: move.stop } };
-      if (move.kind === 'go-on') return await deps.notes.note([move.message]);
+      if (move.kind === 'go-on') {
+        const note = await deps.notes.note([move.message]);
+        return note === undefined || move.onlyContext !== true ? note : { ...note, sameTurn: true };
+      }
       if (move.notice !== undefined) {
         deps.emit({ type: 'notice', level: 'warning', text: move.notice, tag: 'stop_hook' });
       }

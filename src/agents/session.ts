@@ -22,6 +22,7 @@ import type { CallLedger } from './call-ledger.js';
 import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
 import type { Beginning, RunHooks, SessionEndReason } from './run-hooks.js';
+import { settle } from './session-settle.js';
 import type { TeamView } from './team-view.js';
 
 /** One prompt, answered or not, with everything its result carries. */
@@ -58,6 +59,8 @@ export interface AgentSession {
    */
   begin(): Promise<readonly (readonly InputMessage[])[]>;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
+  /** Adds to the conversation without asking the model. A text: why a hook holds it back. */
+  append(prompts: readonly InputMessage[]): Promise<string | undefined>;
   /** Ends the running turn. False when there is none, or it is being ended already. */
   interrupt(): boolean;
   setMode(mode: PermissionMode): void;
@@ -287,6 +290,22 @@ export function createSession(
     return { reason, turns: 0, text, lastAnswer: undefined };
   };
 
+  const append = async (
+    prompts: readonly InputMessage[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const before = await opening(signal);
+    const submitted = await parts.hooks.submit(prompts, signal);
+    const held = submitted.kind === 'blocked' ? submitted.message : undefined;
+    const said = submitted.kind === 'blocked' ? [] : submitted.inputs;
+    for (const message of [...before, ...parts.pendingNotes(), ...said]) {
+      parts.recordInput(message);
+      parts.agent.conversation.append({ role: 'user', content: message.content });
+      parts.emit({ type: 'input', message });
+    }
+    return held;
+  };
+
   return {
     id: parts.id,
     info: parts.info,
@@ -297,6 +316,14 @@ export function createSession(
       return deferred.length > 0 ? [[], ...given] : given;
     },
     run: (prompts, options = {}) => run(prompts, options),
+    async append(prompts) {
+      controller = new AbortController();
+      try {
+        return await append(prompts, controller.signal);
+      } finally {
+        controller = undefined;
+      }
+    },
     interrupt() {
       if (controller === undefined || controller.signal.aborted) return false;
       controller.abort(new Error('interrupted'));
@@ -344,41 +371,11 @@ const NOT_SUMMARISED: StopReason = {
   },
 };
 
-/** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
-function settle(parts: SessionParts, outcome: LoopOutcome): LoopOutcome {
-  const { reason } = outcome;
-  if (reason.kind === 'aborted') leaveMark(parts, reason);
-  if (reason.kind === 'max_turns') parts.onMaxTurns(reason.limit);
-  if (reason.kind === 'tool_deferred') {
-    parts.calls.deferred(reason.call.id);
-    parts.onDeferred(reason.call.id);
-  }
-  if (reason.kind === 'completed' && parts.structuredAttempts !== undefined) {
-    // A run that owes an answer in a schema and does not give it has not succeeded.
-    return {
-      ...outcome,
-      reason: { kind: 'structured_output_missing', attempts: parts.structuredAttempts },
-    };
-  }
-  return outcome;
-}
-
-/** The model is told in its history that it was interrupted. */
-function leaveMark(parts: SessionParts, reason: Extract<StopReason, { kind: 'aborted' }>): void {
-  const text =
-    reason.during === 'tools'
-      ? '[Request interrupted by user for tool use]'
-      : '[Request interrupted by user]';
-  const message: InputMessage = { uuid: parts.clock.uuid(), content: [{ type: 'text', text }] };
-  parts.recordInput(message);
-  parts.agent.conversation.append({ role: 'user', content: message.content });
-  parts.emit({ type: 'input', message });
-}
-
 /** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
 function compactOrder(prompts: readonly InputMessage[]): string | undefined {
   const [only, ...others] = prompts;
-  if (only === undefined || others.length > 0 || only.meta === true) return undefined;
+  if (only === undefined || others.length > 0) return undefined;
+  if (only.meta === true || only.verbatim === true) return undefined;
   const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
   return order === null ? undefined : (order[1] ?? '');
 }

@@ -20,6 +20,8 @@ export interface TypedSkillDeps {
   scene(signal: AbortSignal): Scene;
   /** Puts in force what goes beyond text and rules. */
   onReady(ready: ReadySkill): Promise<void>;
+  /** A program writes the prompts: what names no command is text, not a slip of the finger. */
+  readonly unknownIsText?: boolean;
   /** Shows prompts to the hooks. */
   readonly submit: RunHooks['submit'];
   /** A prompt goes no further, and why. */
@@ -79,14 +81,15 @@ async function expandTyped(
   { signal, ready }: { readonly signal: AbortSignal; readonly ready: ReadySkill[] },
 ): Promise<readonly InputMessage[] | string> {
   const text = textOf(prompt.content);
-  if (prompt.meta === true || !text.trimStart().startsWith('/')) return [prompt];
+  const isPlain = prompt.meta === true || prompt.verbatim === true;
+  if (isPlain || !text.trimStart().startsWith('/')) return [prompt];
   const command = deps.mcpPrompts === undefined ? undefined : readTypedPrompt(text);
   if (command !== undefined && deps.mcpPrompts !== undefined) {
     return await expandPrompt(deps, { prompt, command, prompts: deps.mcpPrompts }, signal);
   }
   const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
   if (typed.kind === 'prompt' || typed.kind === 'builtin') return [prompt];
-  if (typed.kind === 'unknown') return typed.message;
+  if (typed.kind === 'unknown') return deps.unknownIsText === true ? [prompt] : typed.message;
   const scene = deps.scene(signal);
   const messages: InputMessage[] = [prompt];
   for (const { skill, args } of typed.invocations) {

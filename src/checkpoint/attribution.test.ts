@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesFor, spanOf, timeOf } from './attribution.js';
+import { candidatesFor, mayBeThePersons, spanOf, timeOf } from './attribution.js';
 import type { NodeState, TreeChange } from './types.js';
 import type { TrackedWindow } from './windows.js';
 
@@ -60,5 +60,23 @@ describe('whose a change is', () => {
     const changes = [moved, gone];
     const span = spanOf({ startedAt: 1000, finishedAt: 1010, changes, gaps: [] }, 500);
     expect(timeOf(moved, span)).toBe(730);
+  });
+
+  it('may be the person’s only while nothing but long jobs in the background run', () => {
+    const agent = { id: 'main', type: 'main', path: 'main' };
+    const call = { kind: 'call', toolUseId: 'x', tool: 'Bash', agent } as const;
+    const job = { ...window('job', 0), author: { ...call, background: true } as const };
+    const foreground = { ...window('call', 0), author: call };
+    const late: TreeChange = { path: 'a', after: FILE, at: 10_500 };
+    const look = { startedAt: 10_600, finishedAt: 10_610, changes: [late], gaps: [] };
+    const span = spanOf(look, 500);
+    expect(mayBeThePersons(late, span, [job])).toBe(true);
+    expect(mayBeThePersons({ ...late, at: 9_000 }, span, [job])).toBe(false);
+    // Its time says nothing: the look tells how long the job has run.
+    expect(mayBeThePersons({ ...late, at: 20 }, span, [job])).toBe(true);
+    expect(mayBeThePersons(late, span, [foreground])).toBe(false);
+    expect(mayBeThePersons(late, span, [job, foreground])).toBe(false);
+    expect(mayBeThePersons(late, span, [{ ...job, startedAt: 5_000 }])).toBe(false);
+    expect(mayBeThePersons(late, span, [])).toBe(false);
   });
 });

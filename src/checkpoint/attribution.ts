@@ -48,6 +48,28 @@ export function candidatesFor(
   );
 }
 
+/** A job that runs for longer is not all that happens: the person works on beside it. */
+const LONG_MS = 10_000;
+
+/**
+ * Whether a change may be the person's although somebody could write then. A call is over before they
+ * have read its answer; a job in the background, such as a server, is there for as long as they edit.
+ */
+export function mayBeThePersons(
+  change: TreeChange,
+  span: LookSpan,
+  of: readonly TrackedWindow[],
+): boolean {
+  const at = timeOf(change, span) ?? span.finishedAt;
+  return (
+    of.length > 0 &&
+    of.every(
+      ({ author, startedAt }) =>
+        author.kind === 'call' && author.background === true && at - startedAt > LONG_MS,
+    )
+  );
+}
+
 /**
  * When a change was made. Undefined: its time cannot be right. Older than the look before is such a
  * time too: the path was moved, and what is moved with its directory keeps its own change time.

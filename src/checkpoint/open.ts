@@ -1,4 +1,4 @@
-import { openCheckpointFiles } from '../env/checkpoint-files.js';
+import { openCheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import { type Clock, systemClock } from '../env/clock.js';
 import { openRewindFiles } from '../env/rewind-files.js';
 import { messageOf } from '../errors.js';
@@ -22,8 +22,10 @@ export interface CheckpointDeps {
   readonly clock?: Clock;
   /** Longest wait of `begin` for the index, looks and contents, in milliseconds. Default 1000. */
   readonly waitMs?: number;
-  /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 5. */
+  /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 50. */
   readonly smallLookMs?: number;
+  /** Longer files are neither put back nor replaced. As for the tracker. Default 50 MiB. */
+  readonly maxFileBytes?: number;
   /** How long and how much is kept. Default 30 days and 100 points. */
   readonly retention?: { readonly days: number; readonly points: number };
   /** What a person should know: a rewind that was completed at the start, a journal that cannot be written. */
@@ -31,7 +33,7 @@ export interface CheckpointDeps {
 }
 
 const WAIT_MS = 1_000;
-const SMALL_LOOK_MS = 5;
+const SMALL_LOOK_MS = 50;
 const RETENTION = { days: 30, points: 100 };
 
 /**
@@ -41,7 +43,8 @@ const RETENTION = { days: 30, points: 100 };
 export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints> {
   const { root, store, clock = systemClock, notice = () => {} } = deps;
   const files = openCheckpointFiles(deps.directory);
-  const workspace = openRewindFiles(root);
+  const { maxFileBytes } = deps;
+  const workspace = openRewindFiles(root, maxFileBytes === undefined ? {} : { maxFileBytes });
   const troubles: string[] = [];
   const tell = (text: string): void => {
     troubles.push(text);
@@ -50,7 +53,7 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
   try {
     await recoverRewinds({ root, files, workspace, store, notice });
   } catch (thrown) {
-    tell(`An interrupted rewind could not be completed: ${messageOf(thrown)}`);
+    tell(`An interrupted rewind could not be completed: ${storeTroubleOf(thrown)}`);
   }
   const log = await openChangeLog({
     files,

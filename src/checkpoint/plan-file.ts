@@ -27,28 +27,92 @@ export function readPlan(text: string): StoredPlan | undefined {
     // A plan is renamed into its place when it is whole: this is none.
     return undefined;
   }
-  const isPlan =
-    isRecord(value) &&
-    value.version === 1 &&
-    typeof value.id === 'string' &&
-    typeof value.session === 'string' &&
-    typeof value.root === 'string' &&
-    Array.isArray(value.steps) &&
-    value.steps.every(isStep);
-  return isPlan ? (value as unknown as StoredPlan) : undefined;
+  return isPlan(value) ? (value as unknown as StoredPlan) : undefined;
 }
 
-function isStep(value: unknown): boolean {
+/** fail-closed: one thing in it that is not as it should be makes it a plan that nobody may carry out. */
+function isPlan(value: unknown): boolean {
+  if (!isRecord(value) || !Array.isArray(value.steps)) return false;
+  const { steps } = value;
   return (
-    isRecord(value) &&
-    typeof value.path === 'string' &&
-    // fail-closed: a path that leads elsewhere makes the whole plan one that nobody may carry out.
-    isRewindablePath(value.path) &&
-    Array.isArray(value.undoes)
+    value.version === 1 &&
+    isName(value.id) &&
+    isName(value.session) &&
+    isName(value.root) &&
+    Number.isFinite(value.at) &&
+    (value.of === undefined || isName(value.of)) &&
+    (value.target === undefined || isRecord(value.target)) &&
+    steps.every(isStep) &&
+    new Set(steps.map(({ path }) => path)).size === steps.length
   );
 }
 
-/** Contents that have to be there for the steps that are not done yet. */
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isStep(value: unknown): value is { readonly path: string } {
+  return (
+    isRecord(value) &&
+    typeof value.path === 'string' &&
+    isRewindablePath(value.path) &&
+    (value.from === undefined || isState(value.from)) &&
+    (value.to === undefined || isState(value.to)) &&
+    Array.isArray(value.undoes) &&
+    value.undoes.every(isCount)
+  );
+}
+
+const BLOB = /^[0-9a-f]{64}$/;
+const MODE_BITS = 0o7777;
+
+/** What may be put in its place, forwards or backwards. */
+function isState(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  switch (value.kind) {
+    case 'file':
+      return (
+        isCount(value.size) &&
+        isMode(value.mode) &&
+        typeof value.blob === 'string' &&
+        BLOB.test(value.blob)
+      );
+    case 'directory':
+      return isMode(value.mode);
+    case 'link':
+      return isName(value.target) && !String(value.target).includes('\0');
+    default:
+      return false;
+  }
+}
+
+function isMode(value: unknown): boolean {
+  return isCount(value) && Number(value) <= MODE_BITS;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Set user and set group. */
+const RIGHTS_BITS = 0o6000;
+
+/** Whether a step lets a path run with rights that neither it has now nor the journal knows it with. */
+export function givesRights({ path, from, to }: PathStep, history: History): boolean {
+  const wanted = rightsOf(to);
+  if (wanted === 0) return false;
+  let known = rightsOf(from);
+  for (const change of history.changes) {
+    if (change.path === path) known |= rightsOf(change.before) | rightsOf(change.after);
+  }
+  return (wanted & ~known) !== 0;
+}
+
+function rightsOf(state: NodeState | undefined): number {
+  return state !== undefined && 'mode' in state ? state.mode & RIGHTS_BITS : 0;
+}
+
+/** Contents that states need. */
 export function blobsOf(states: readonly (NodeState | undefined)[]): readonly string[] {
   return states.flatMap((state) =>
     state?.kind === 'file' && state.blob !== undefined ? [state.blob] : [],

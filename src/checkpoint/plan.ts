@@ -1,4 +1,5 @@
 import { isRewindablePath, type RewindFiles } from '../env/rewind-files.js';
+import { Turns } from '../env/turns.js';
 import type { Candidate } from './candidates.js';
 import { sameState, whyNotStored } from './states.js';
 import { type Draft, type Step, stepOf } from './step.js';
@@ -16,7 +17,9 @@ export async function draftFor(candidates: readonly Candidate[], parts: PlanPart
   const steps: Step[] = [];
   const conflicts: (RewindItem & { readonly why: string })[] = [];
   const impossible: { readonly what: string; readonly why: string }[] = [];
+  const turns = new Turns();
   for (const candidate of candidates) {
+    await turns.pause();
     const verdict = await judge(candidate, parts);
     if (verdict.kind === 'restore') steps.push(verdict.step);
     else if (verdict.kind === 'conflict') conflicts.push({ ...verdict.item, why: verdict.why });
@@ -24,7 +27,7 @@ export async function draftFor(candidates: readonly Candidate[], parts: PlanPart
       impossible.push({ what: candidate.path, why: verdict.why });
     }
   }
-  const fitted = fitTogether(steps, parts.files);
+  const fitted = await fitTogether(steps, parts.files);
   return {
     steps: fitted.steps,
     conflicts: [...conflicts, ...fitted.conflicts].sort(byPath),
@@ -41,7 +44,7 @@ type Verdict =
 async function judge(candidate: Candidate, parts: PlanParts): Promise<Verdict> {
   const { path, to, undoes } = candidate;
   if (!isRewindablePath(path)) return impossible('its path is not one that may be written');
-  const found = parts.files.find(path);
+  const found = await parts.files.find(path);
   if (!found.ok) return impossible(found.error);
   const from = found.value;
   if (sameState(from, to)) return { kind: 'as-wanted' };
@@ -62,6 +65,8 @@ function impossible(why: string): Verdict {
   return { kind: 'impossible', why };
 }
 
+const NOT_KEPT = 'what stands there now cannot be kept';
+
 /** What makes a path impossible to put back, whoever has changed it. */
 async function whyNot(
   { to, expected }: Candidate,
@@ -79,10 +84,12 @@ async function whyNot(
       return 'what stood there before is no longer in the store';
     }
   }
-  if (from?.kind !== 'file' || expected?.kind !== 'file') return undefined;
-  const large = expected.unstored === 'too-large' || expected.unstored === 'over-cap';
+  if (from?.kind !== 'file') return undefined;
   // Without a copy of what stands there now the rewind could not be taken back.
-  return large ? `what stands there now cannot be kept: ${whyNotStored(expected)}` : undefined;
+  if (from.blob === undefined) return `${NOT_KEPT}: ${whyNotStored(from)}`;
+  if (expected?.kind !== 'file') return undefined;
+  const large = expected.unstored === 'too-large' || expected.unstored === 'over-cap';
+  return large ? `${NOT_KEPT}: ${whyNotStored(expected)}` : undefined;
 }
 
 /** Whether somebody has changed it whom the journal did not see. */

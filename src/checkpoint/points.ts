@@ -39,7 +39,7 @@ export class Points {
       messageId,
       at: this.#clock.now(),
       title: firstLine(title),
-      complete: state.kind === 'ready',
+      complete: state.kind === 'ready' && gaps.length === 0,
       gaps,
     });
   }

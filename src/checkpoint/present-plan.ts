@@ -64,7 +64,7 @@ async function linesOf(
       async read(id) {
         const kept = await store.read(id);
         if (kept !== undefined) return kept;
-        const present = workspace.read(path);
+        const present = await workspace.read(path);
         return present.ok ? present.value : undefined;
       },
     });

@@ -1,12 +1,13 @@
+import { storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import { messageOf } from '../errors.js';
-import { candidatesFor, type LookSpan, spanOf, timeOf } from './attribution.js';
+import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
 import type { ChangeLog } from './change-log.js';
 import { LookQueue } from './look-queue.js';
 import type { Points } from './points.js';
 import { renamesIn } from './renames.js';
 import { sameState } from './states.js';
 import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from './types.js';
+import { UnkeptFiles } from './unkept.js';
 import type { TrackedWindow, Windows } from './windows.js';
 
 export interface RecorderParts {
@@ -23,7 +24,11 @@ export class Recorder {
   readonly #looks = new LookQueue(() => this.#lookOnce());
   /** When the last look began. */
   #since: number;
-  #lastLookMs = Number.POSITIVE_INFINITY;
+  /** How long the last two looks took, the newer first. */
+  #lookMs: readonly [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  /** While a rewind writes: a look in between would take its half for somebody's work. */
+  #held: Promise<void> | undefined;
+  readonly #unkept = new UnkeptFiles();
   /** What a rewind has just written: the next look finds it again. */
   readonly #written = new Map<string, NodeState | undefined>();
 
@@ -45,8 +50,29 @@ export class Recorder {
     return this.#looks.isBusy;
   }
 
-  get lastLookMs(): number {
-    return this.#lastLookMs;
+  /** How long a look takes; one that was slow for another reason does not count. */
+  get usualLookMs(): number {
+    return Math.min(...this.#lookMs);
+  }
+
+  /** Why not everything that stands in the tree can be brought back, for a person. */
+  unkept(): readonly string[] {
+    return this.#unkept.texts();
+  }
+
+  /** Runs `work` with no look under way; those that are asked for meanwhile are taken after it. */
+  async without<T>(work: () => Promise<T>): Promise<T> {
+    while (this.isLooking) await this.idle();
+    let release = (): void => {};
+    this.#held = new Promise((resolve) => {
+      release = resolve;
+    });
+    try {
+      return await work();
+    } finally {
+      this.#held = undefined;
+      release();
+    }
   }
 
   /** A rewind has put this in place; the journal has it already. */
@@ -55,21 +81,22 @@ export class Recorder {
   }
 
   async #lookOnce(): Promise<void> {
-    const { tracker, windows, clock, points } = this.#parts;
+    await this.#held;
+    const { tracker, windows, points } = this.#parts;
     const over = windows.ended();
     const marked = points.pending();
-    const from = clock.monotonic();
     try {
       const look = await tracker.look();
-      this.#lastLookMs = clock.monotonic() - from;
+      this.#lookMs = [look.finishedAt - look.startedAt, this.#lookMs[0]];
       await tracker.settled();
       await this.#hearOthers();
       this.#write(look);
-      if (look.gaps.length > 0) points.addGaps(look.gaps);
+      const gaps = [...look.gaps, ...this.#unkept.texts()];
+      if (gaps.length > 0) points.addGaps(gaps);
       this.#since = look.startedAt;
     } catch (thrown) {
       // Said with the point: whoever wants to go back to it has to know.
-      points.addGaps([`a look at the tree failed: ${messageOf(thrown)}`]);
+      points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
     }
     points.settle(marked);
     windows.retire(over);
@@ -85,6 +112,7 @@ export class Recorder {
 
   #write(look: Look): void {
     const { log, windows } = this.#parts;
+    for (const { path, after } of look.changes) this.#unkept.note(path, after);
     const span = spanOf(look, this.#since);
     const renames = renamesIn(look.changes);
     const all = windows.all();
@@ -122,7 +150,10 @@ export class Recorder {
       ...(found.before === undefined ? {} : { before: { ...found.before } }),
       ...(found.after === undefined ? {} : { after: { ...found.after } }),
       ...(messageId === undefined ? {} : { messageId }),
-      authors: of.length === 0 ? [USER] : of.map((window) => window.author),
+      authors: [
+        ...of.map((window) => window.author),
+        ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
+      ],
     };
   }
 

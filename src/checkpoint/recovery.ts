@@ -1,8 +1,9 @@
 import type { CheckpointFiles } from '../env/checkpoint-files.js';
 import type { RewindFiles } from '../env/rewind-files.js';
+import { Turns } from '../env/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import { loadHistory } from './change-log.js';
-import { blobsOf, readPlan, recordOf, type StoredPlan } from './plan-file.js';
+import { givesRights, readPlan, recordOf, type StoredPlan } from './plan-file.js';
 import { sameState } from './states.js';
 import type { PathStep } from './step.js';
 import type { BlobStore } from './types.js';
@@ -25,6 +26,11 @@ const WAIT_MS = 15_000;
  */
 export async function recoverRewinds(parts: RecoveryParts): Promise<void> {
   if (parts.files.unfinishedPlans().length === 0) return;
+  const trouble = parts.workspace.trouble();
+  if (trouble !== undefined) {
+    parts.notice(`An interrupted rewind was left as it is: ${trouble}.`);
+    return;
+  }
   const held = await parts.files.exclusive(WAIT_MS, async () => {
     for (const { file, text } of parts.files.unfinishedPlans()) {
       const plan = readPlan(text);
@@ -50,6 +56,17 @@ async function recover(plan: StoredPlan, file: string, parts: RecoveryParts): Pr
     return;
   }
   const steps = direction === 'forward' ? plan.steps : plan.steps.map(reversed);
+  const { history } = await loadHistory(parts.files, plan.session);
+  const unfounded = steps.find((step) => givesRights(step, history));
+  if (unfounded !== undefined) {
+    // fail-closed: a file that runs with the rights of its owner is never made on the word of a plan.
+    parts.files.setPlanAside(file);
+    parts.notice(
+      `An interrupted rewind was left as it is: it would let ${JSON.stringify(unfounded.path)} run ` +
+        `with the rights of its owner or group, and the journal does not know it so.`,
+    );
+    return;
+  }
   const applied = await applySteps(steps, {
     files: parts.workspace,
     store: parts.store,
@@ -70,12 +87,13 @@ async function directionFor(
   { workspace, store }: RecoveryParts,
 ): Promise<'forward' | 'back' | undefined> {
   const canReach = async (steps: readonly PathStep[]): Promise<boolean> => {
-    const open = steps.filter(({ path, to }) => {
-      const now = workspace.find(path);
-      return !now.ok || !sameState(now.value, to);
-    });
-    for (const id of blobsOf(open.map(({ to }) => to))) {
-      if ((await store.read(id)) === undefined) return false;
+    const turns = new Turns();
+    for (const { path, to } of steps) {
+      await turns.pause();
+      const now = await workspace.find(path);
+      if (now.ok && sameState(now.value, to)) continue;
+      const id = to?.kind === 'file' ? to.blob : undefined;
+      if (id !== undefined && (await store.read(id)) === undefined) return false;
     }
     return true;
   };

@@ -32,4 +32,13 @@ describe('renames', () => {
     ]);
     expect(found.size).toBe(0);
   });
+
+  it('are looked for in one go, however many files are alike', () => {
+    const many = Array.from({ length: 200_000 }, (_, index) => ({
+      path: `m/${index}`,
+      after: file('same'),
+      at: 1,
+    }));
+    expect(renamesIn(many).size).toBe(0);
+  });
 });

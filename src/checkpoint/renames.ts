@@ -36,8 +36,9 @@ function byBytes(
     const state = pick(change);
     // Empty files are all alike.
     if (state?.kind !== 'file' || state.blob === undefined || state.size === 0) continue;
-    const paths = groups.get(state.blob) ?? [];
-    groups.set(state.blob, [...paths, change.path]);
+    const paths = groups.get(state.blob);
+    if (paths === undefined) groups.set(state.blob, [change.path]);
+    else paths.push(change.path);
   }
   return groups;
 }

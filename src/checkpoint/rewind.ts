@@ -1,7 +1,7 @@
-import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
 import type { RewindFiles } from '../env/rewind-files.js';
-import { messageOf } from '../errors.js';
+import { Turns } from '../env/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import type { ChangeLog } from './change-log.js';
 import { recordOf, type StoredPlan } from './plan-file.js';
@@ -62,7 +62,9 @@ export async function carryOut(order: RewindOrder, parts: RewindParts): Promise<
 async function keepPresent(draft: Draft, parts: RewindParts): Promise<Draft> {
   const steps: Step[] = [];
   const impossible = [...draft.impossible];
+  const turns = new Turns();
   for (const step of draft.steps) {
+    await turns.pause();
     const why = (await whyNotKept(step, parts)) ?? (await whyNotThere(step, parts.store));
     if (why === undefined) steps.push(step);
     else impossible.push({ what: step.path, why });
@@ -76,7 +78,7 @@ async function whyNotKept(
 ): Promise<string | undefined> {
   if (from?.kind !== 'file' || from.blob === undefined) return undefined;
   if (await store.has(from.blob)) return undefined;
-  const bytes = workspace.read(path);
+  const bytes = await workspace.read(path);
   if (!bytes.ok) return `what stands there now cannot be kept: ${bytes.error}`;
   try {
     const id = await store.put(bytes.value);
@@ -85,7 +87,7 @@ async function whyNotKept(
       ? 'what stands there now cannot be kept: the store is full'
       : 'somebody changes it at this moment';
   } catch (thrown) {
-    return `what stands there now cannot be kept: ${messageOf(thrown)}`;
+    return `what stands there now cannot be kept: ${storeTroubleOf(thrown)}`;
   }
 }
 

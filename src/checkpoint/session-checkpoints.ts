@@ -1,8 +1,7 @@
-import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import type { RewindFiles } from '../env/rewind-files.js';
+import { isInGit, type RewindFiles } from '../env/rewind-files.js';
 import { writePlaceOf } from '../env/rewind-paths.js';
-import { messageOf } from '../errors.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
 import type { ChangeLog } from './change-log.js';
 import { diffOf } from './diff.js';
@@ -20,6 +19,7 @@ import type {
   ChangeFilter,
   CheckpointNote,
   Checkpoints,
+  NodeState,
   OpenWindow,
   RewindOptions,
   RewindPlan,
@@ -49,6 +49,9 @@ export interface SessionParts {
 
 /** How long a rewind of another program may take before ours is refused. */
 const REWIND_WAIT_MS = 10_000;
+
+const NO_LOOK_BEFORE =
+  "the tree takes long to look at: edits of yours between two calls of one turn may count as the call's";
 
 export class SessionCheckpoints implements Checkpoints {
   readonly #parts: SessionParts;
@@ -84,7 +87,9 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   mark(messageId: string, title: string): void {
-    this.#points.mark(messageId, title, this.state());
+    const state = this.state();
+    const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
+    this.#points.mark(messageId, title, { ...state, gaps });
     void this.#recorder.look();
   }
 
@@ -144,6 +149,8 @@ export class SessionCheckpoints implements Checkpoints {
 
   preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }> {
     return this.#rewinding.enter(async () => {
+      const trouble = this.#parts.workspace.trouble();
+      if (trouble !== undefined) return { why: trouble };
       await this.#catchUp();
       const { history } = this.#parts.log;
       const selection = selectionFor(history, target);
@@ -195,7 +202,9 @@ export class SessionCheckpoints implements Checkpoints {
     // The look after one call is the look before the next where they follow on each other's heels.
     const isFresh = this.#recorder.isLooking;
     const isSafe = await within(this.#recorder.idle(), left());
-    const needsLook = isSafe && !isFresh && this.#recorder.lastLookMs < smallLookMs;
+    const isDue = isSafe && !isFresh;
+    const needsLook = isDue && this.#recorder.usualLookMs < smallLookMs;
+    if (isDue && !needsLook) this.#points.addGaps([NO_LOOK_BEFORE]);
     const isLooked = !needsLook || (await within(this.#recorder.look(), left()));
     const isKept = await within(Promise.all(paths.map((path) => this.#keep(author, path))), left());
     if (isSafe && isLooked && isKept) return;
@@ -209,10 +218,14 @@ export class SessionCheckpoints implements Checkpoints {
       this.outside(author, place.outside, 'it is outside the workspace');
       return;
     }
+    if (isInGit(place.inside)) {
+      this.outside(author, place.inside, "git's own files are not journalled");
+      return;
+    }
     try {
       await tracker.keep(place.inside);
     } catch (thrown) {
-      this.#points.addGaps([`${path} could not be kept: ${messageOf(thrown)}`]);
+      this.#points.addGaps([`${path} could not be kept: ${storeTroubleOf(thrown)}`]);
     }
   }
 
@@ -227,12 +240,15 @@ export class SessionCheckpoints implements Checkpoints {
     return this.#rewinding.enter(async () => {
       try {
         const held = await this.#parts.files.exclusive(REWIND_WAIT_MS, async () => {
+          // fail-closed: what stands in another directory was never journalled.
+          const trouble = this.#parts.workspace.trouble();
+          if (trouble !== undefined) return refused(trouble);
           await this.#catchUp();
           return work();
         });
         return held?.value ?? refused('another program rewinds this workspace at the moment');
       } catch (thrown) {
-        return refused(messageOf(thrown));
+        return refused(storeTroubleOf(thrown));
       }
     });
   }
@@ -250,12 +266,10 @@ export class SessionCheckpoints implements Checkpoints {
     const parts = { ...this.#parts, files: this.#parts.workspace, overwriteConflicts };
     const wanted = await draftFor(order.candidates, parts);
     const id = this.#parts.clock.uuid();
-    const { draft, failed } = await carryOut(
-      { id, target, of, draft: wanted },
-      {
-        ...this.#parts,
-        onWritten: (path, state) => this.#recorder.expect(path, state),
-      },
+    const onWritten = (path: string, state: NodeState | undefined): void =>
+      this.#recorder.expect(path, state);
+    const { draft, failed } = await this.#recorder.without(() =>
+      carryOut({ id, target, of, draft: wanted }, { ...this.#parts, onWritten }),
     );
     await this.#recorder.look();
     const plan = await this.#shown({ id, target, draft }, order.selection);

@@ -1,4 +1,5 @@
 import { parentOf, type RewindFiles } from '../env/rewind-files.js';
+import { Turns } from '../env/turns.js';
 import type { Step } from './step.js';
 import type { NodeState, RewindItem } from './types.js';
 
@@ -12,11 +13,11 @@ interface Fitted {
  * Steps that can be made together: no directory is taken away that holds something else, nothing is
  * put where no directory will be.
  */
-export function fitTogether(wanted: readonly Step[], files: RewindFiles): Fitted {
+export async function fitTogether(wanted: readonly Step[], files: RewindFiles): Promise<Fitted> {
   const fit = new Fit(wanted, files);
-  fit.keepFullDirectories();
-  fit.findParents();
-  fit.openParents();
+  await fit.keepFullDirectories();
+  await fit.findParents();
+  await fit.openParents();
   return fit.result();
 }
 
@@ -30,6 +31,9 @@ class Fit {
   readonly #files: RewindFiles;
   readonly #conflicts: (RewindItem & { readonly why: string })[] = [];
   readonly #impossible: { readonly what: string; readonly why: string }[] = [];
+  readonly #turns = new Turns();
+  /** Directories are asked for once for each path below them. */
+  readonly #peeked = new Map<string, NodeState | undefined>();
 
   constructor(wanted: readonly Step[], files: RewindFiles) {
     this.#steps = new Map(wanted.map((step) => [step.path, step]));
@@ -45,12 +49,13 @@ class Fit {
   }
 
   /** A directory goes only when all that it holds goes with it. Deepest first: one that stays holds others. */
-  keepFullDirectories(): void {
+  async keepFullDirectories(): Promise<void> {
     const needed = new Set(this.#putting().flatMap((step) => ancestorsOf(step.path)));
     const leaving = [...this.#steps.values()]
       .filter(({ from, to }) => from?.kind === 'directory' && to?.kind !== 'directory')
       .sort((a, b) => depthOf(b.path) - depthOf(a.path));
     for (const { path } of leaving) {
+      await this.#turns.pause();
       const kept =
         this.#keptIn(path) ?? (needed.has(path) ? 'what is put back into it' : undefined);
       if (kept === undefined) continue;
@@ -71,9 +76,10 @@ class Fit {
   }
 
   /** Above everything that is put somewhere there has to be a directory in the end. */
-  findParents(): void {
+  async findParents(): Promise<void> {
     const putting = this.#putting().sort((a, b) => depthOf(a.path) - depthOf(b.path));
     for (const step of putting) {
+      await this.#turns.pause();
       const missing: string[] = [];
       let blockedBy: string | undefined;
       for (const above of ancestorsOf(step.path)) {
@@ -87,12 +93,12 @@ class Fit {
   }
 
   /** Directories that do not let us write are opened for as long as it takes. */
-  openParents(): void {
+  async openParents(): Promise<void> {
     for (const { path } of [...this.#steps.values()]) {
+      await this.#turns.pause();
       const parent = parentOf(path);
       if (parent === undefined || this.#steps.has(parent)) continue;
-      const found = this.#files.find(parent);
-      const state = found.ok ? found.value : undefined;
+      const state = this.#peek(parent);
       if (state?.kind !== 'directory' || (state.mode & WRITABLE) === WRITABLE) continue;
       this.#steps.set(parent, { path: parent, from: state, to: state, undoes: [] });
     }
@@ -105,9 +111,19 @@ class Fit {
   #finallyAt(path: string): NodeState | undefined {
     const step = this.#steps.get(path);
     if (step !== undefined) return step.to;
-    const found = this.#files.find(path);
+    return this.#peek(path);
+  }
+
+  /** Of anything but a directory only that it is none. */
+  #peek(path: string): NodeState | undefined {
+    if (this.#peeked.has(path)) return this.#peeked.get(path);
+    const found = this.#files.peek(path);
     // fail-closed: what cannot be seen is taken for something in the way.
-    return found.ok ? found.value : { kind: 'special' };
+    const node = found.ok ? found.value : ({ kind: 'special' } as const);
+    const state: NodeState | undefined =
+      node === undefined || node.kind === 'directory' ? node : { kind: 'special' };
+    this.#peeked.set(path, state);
+    return state;
   }
 
   #addDirectory(path: string): void {

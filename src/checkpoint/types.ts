@@ -125,6 +125,8 @@ export interface Change extends TreeChange {
 export interface OpenWindow {
   /** Ends it. The look that follows is not waited for. */
   end(): void;
+  /** Its call has been answered, and it goes on in the background: its author says so from now on. */
+  goesOn(): void;
   /** What it changed, once the look after its end has been taken. Never rejects. */
   readonly changes: Promise<readonly Change[]>;
 }

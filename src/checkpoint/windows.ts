@@ -3,7 +3,7 @@ import type { Author, Change, OpenWindow } from './types.js';
 /** A window as the journal sees it. */
 export interface TrackedWindow {
   readonly id: string;
-  readonly author: Author;
+  author: Author;
   readonly startedAt: number;
   /** Position of the turn it was begun in. */
   readonly turn: number;
@@ -41,6 +41,9 @@ export class Windows {
     const changes = new Promise<readonly Change[]>((resolve) => this.#kept.set(window, resolve));
     const handle: OpenWindow = {
       changes,
+      goesOn: () => {
+        if (window.author.kind === 'call') window.author = { ...window.author, background: true };
+      },
       end: () => {
         if (window.endedAt !== undefined) return;
         window.endedAt = this.#now();

@@ -25,6 +25,7 @@ const rows: readonly McpServerStatusRow[] = [
 function rig(servers = rows) {
   const done: string[] = [];
   const mcp: SessionServers = {
+    answered: async () => undefined,
     status: () => servers,
     set: () => Promise.reject(new Error('not here')),
     reconnect: async (name) => void done.push(`reconnect ${name}`),

@@ -9,6 +9,15 @@ export interface ContextLimits {
   readonly env: CompactEnvironment;
 }
 
+/** The same with what settings say: `autoCompactEnabled: false` is as good as the variable. */
+export function compactEnvironment(
+  env: CompactEnvironment,
+  values: { get(name: string): { readonly value: unknown } | undefined },
+): CompactEnvironment {
+  const isOff = values.get('autoCompactEnabled')?.value === false;
+  return isOff ? { ...env, DISABLE_AUTO_COMPACT: '1' } : env;
+}
+
 /** Whether the history is so long that it should be summarised before the next request. */
 export function shouldCompact(limits: ContextLimits & { readonly usedTokens: number }): boolean {
   if (!mayCompact('auto', limits.env)) return false;

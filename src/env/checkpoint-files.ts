@@ -51,7 +51,13 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
   const tidied = join(directory, 'tidied');
   const logPath = (session: string): string => join(sessions, fileNameFor(session) + LOG_END);
   return {
-    openLog: (session) => nodeDeliveryFiles.openLog(logPath(session)),
+    openLog(session) {
+      const log = nodeDeliveryFiles.openLog(logPath(session));
+      return {
+        append: (lines, options) => inWords(() => log.append(lines, options)),
+        close: () => log.close(),
+      };
+    },
     readLog: (session, onLine) => readLinesOf(logPath(session), onLine),
     logSize: (session) => statSync(logPath(session), { throwIfNoEntry: false })?.size ?? 0,
     listLogs: () =>
@@ -65,7 +71,8 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
     lastTidied: () => statSync(tidied, { throwIfNoEntry: false })?.mtimeMs ?? 0,
     noteTidied: () => nodeDeliveryFiles.keep(tidied, ''),
     planFile: (id) => fileNameFor(id) + PLAN_END,
-    writePlan: (id, text) => nodeDeliveryFiles.keep(join(plans, fileNameFor(id) + PLAN_END), text),
+    writePlan: (id, text) =>
+      inWords(() => nodeDeliveryFiles.keep(join(plans, fileNameFor(id) + PLAN_END), text)),
     unfinishedPlans: () =>
       namesIn(plans, PLAN_END)
         .flatMap((file) => {
@@ -83,6 +90,33 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
     },
     exclusive: (waitMs, work) => withOwner(join(directory, 'rewind.lock'), waitMs, work),
   };
+}
+
+/** Where a disk takes nothing more, the store is meant, and that is what a person has to know. */
+export function storeTroubleOf(thrown: unknown): string {
+  for (let at = thrown, depth = 0; at !== undefined && depth < MOST_CAUSES; depth++) {
+    const why = UNWRITABLE.get(systemCodeOf(at) ?? '');
+    if (why !== undefined) return `the store of checkpoints cannot be written: ${why}`;
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return messageOf(thrown);
+}
+
+const MOST_CAUSES = 5;
+const UNWRITABLE: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk is full'],
+  ['EROFS', 'the disk is read-only'],
+  ['EACCES', 'the system does not allow it'],
+  ['EPERM', 'the system does not allow it'],
+]);
+
+function inWords<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw new Error(storeTroubleOf(thrown), { cause: thrown });
+  }
 }
 
 async function readLinesOf(
@@ -116,10 +150,10 @@ async function withOwner<T>(
   waitMs: number,
   work: () => Promise<T>,
 ): Promise<{ readonly value: T } | undefined> {
-  makePrivateDirectory(dirname(path));
+  inWords(() => makePrivateDirectory(dirname(path)));
   const mark = JSON.stringify({ ...nodeDeliveryFiles.self(), mark: randomUuid() });
   const deadline = performance.now() + waitMs;
-  while (!taken(path, mark)) {
+  while (!inWords(() => taken(path, mark))) {
     const holder = textAt(path);
     if (holder !== undefined && !isHeld(holder)) {
       await withFileLock(`${path}.guard`, GUARD, async () => {

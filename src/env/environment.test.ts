@@ -130,3 +130,51 @@ describe('minimalEnvironment', () => {
     });
   });
 });
+
+describe('what is written down', () => {
+  it('has no values of secrets, but directories and names of models', () => {
+    const values = secretValues({
+      PWD: '/srv/c++/project',
+      ANTHROPIC_MODEL: 'claude-sonnet-4-5',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_SERVICE_NAME: 'my-service-name',
+      AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/token (1)',
+      ANTHROPIC_API_KEY: 'key-one',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=key-two,x=key-three',
+      ANTHROPIC_CUSTOM_HEADERS: 'X-Key: key-four\nX-Other: key-five',
+      DATABASE_URL: 'postgres://me:p@ss/word@host/db',
+      SERVICE_URL: 'http://host:8080/a@b',
+    });
+    expect(values).toEqual([
+      'key-one',
+      'key-two',
+      'key-three',
+      'key-four',
+      'key-five',
+      'p@ss/word',
+    ]);
+  });
+});
+
+describe('a secret by another name', () => {
+  it('does not pass', () => {
+    const env = {
+      FOO: 'ghp_abcdEFGH1234abcdEFGH1234abcd',
+      CONFIG: '{"url":"postgres://me:s3cret@host/db"}',
+      DB_PW: 'x',
+      APP_CREDS: 'x',
+      ENCRYPTION_KEY_V2: 'x',
+      SIGNING_KEY_B64: 'x',
+      HTTP_AUTHORIZATION: 'x',
+      PLAIN: 'plain',
+    };
+    const passed = shellEnvironment(env, { grants: ['DB_PW'] });
+    expect(Object.keys(passed).sort()).toEqual(['CLAUDECODE', 'DB_PW', 'PLAIN', 'PORTCULLIS']);
+  });
+});
+
+it('our own helpers are not looked for among the programs of a project', () => {
+  const PATH = '/p/node_modules/.bin:.::bin:/usr/bin:/p/node_modules/.bin/:/bin';
+  expect(minimalEnvironment({ PATH }).PATH).toBe('/usr/bin:/bin');
+  expect(shellEnvironment({ PATH }).PATH).toBe(PATH);
+});

@@ -176,7 +176,7 @@ function lstatNow(path: string): FileStat | undefined {
 function factsOf(stat: Stats | undefined): FileStat | undefined {
   if (stat === undefined) return undefined;
   const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
-  const kind = kindOf(stat);
+  const kind = kindOfMode(mode);
   const foreign = isForeign(stat);
   return foreign === undefined
     ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
@@ -203,6 +203,19 @@ function kindOf(entry: {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+function kindOfMode(mode: number): FileStat['kind'] {
+  switch (mode & constants.S_IFMT) {
+    case constants.S_IFREG:
+      return 'file';
+    case constants.S_IFDIR:
+      return 'directory';
+    case constants.S_IFLNK:
+      return 'symlink';
+    default:
+      return 'other';
+  }
 }
 
 /** As `FileSystem.realPath`. */

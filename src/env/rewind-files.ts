@@ -1,42 +1,51 @@
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
-  fsyncSync,
+  fsync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
   renameSync,
   rmdirSync,
   type Stats,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { messageOf, systemCodeOf } from '../errors.js';
+import { systemCodeOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
-import { cryptography } from './builtins.js';
-import { dirname, join } from './paths.js';
+import { dirname } from './paths.js';
+import {
+  full,
+  hasDescriptorPaths,
+  MOUNTED,
+  NO_FOLLOW,
+  NOTHING,
+  PATH_ONLY,
+  type Place,
+  Refused,
+  requireStamp,
+  WorkspaceRoot,
+  wordsFor,
+} from './rewind-place.js';
+import {
+  type FoundNode,
+  type PeekedNode,
+  peekAt,
+  readAll,
+  type Sighting,
+  seeAt,
+} from './rewind-read.js';
 
-/** What stands at a path now. `blob` is the SHA-256 of a file's bytes. */
-export type FoundNode =
-  | {
-      readonly kind: 'file';
-      readonly size: number;
-      readonly mode: number;
-      readonly blob: string;
-    }
-  | { readonly kind: 'directory'; readonly mode: number }
-  | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'special' };
+export { isInGit, isRewindablePath } from './rewind-place.js';
+export type { FoundNode, PeekedNode, Sighting } from './rewind-read.js';
 
 /** How a file or a link is put in its place: under another name first, so that nobody sees half of it. */
 export interface DraftName {
@@ -44,172 +53,108 @@ export interface DraftName {
   readonly draft: string;
 }
 
+/** Only where what stands there is still what was seen; absent: whatever stands there. */
+export interface OnlyIf {
+  readonly stamp?: string;
+}
+
 /**
  * The one thing that writes into a workspace for a rewind. Paths are relative to its root. No link is
- * ever followed, neither at the end of a path nor on the way: what leads out of the root is an error.
- * Each step may be repeated. A failure is words for a person.
+ * ever followed, neither at the end of a path nor on the way: what leads out of the root is an error,
+ * and so is everything once another directory stands in the root's place. Each step may be repeated.
+ * A failure is words for a person.
  */
 export interface RewindFiles {
-  /** Undefined: nothing stands there, or it is only reached through a link. */
-  find(path: string): Result<FoundNode | undefined, string>;
-  read(path: string): Result<Uint8Array, string>;
+  /** Why nothing at all may be touched. */
+  trouble(): string | undefined;
+  /** No node: nothing stands there, or it is only reached through a link. */
+  see(path: string): Promise<Result<Sighting, string>>;
+  /** The node of `see`. */
+  find(path: string): Promise<Result<FoundNode | undefined, string>>;
+  /** The same without reading files. */
+  peek(path: string): Result<PeekedNode | undefined, string>;
+  read(path: string): Promise<Result<Uint8Array, string>>;
   /** Names in a directory. */
   list(path: string): Result<readonly string[], string>;
   /** A file, a link or an empty directory. Nothing there: done already. */
-  remove(path: string): Result<'done' | 'not-empty', string>;
+  remove(path: string, onlyIf?: OnlyIf): Result<'done' | 'not-empty', string>;
   makeDirectory(path: string, mode: number): Result<'done', string>;
-  setMode(path: string, mode: number): Result<'done', string>;
-  writeFile(
+  /** `shared`: nothing was done, because the file has other names whose mode would change with it. */
+  setMode(path: string, mode: number, onlyIf?: OnlyIf): Result<'done' | 'shared', string>;
+  /** A file beside its place. On the disk when it resolves. */
+  draftFile(
     path: string,
     bytes: Uint8Array,
     options: DraftName & { readonly mode: number },
-  ): Result<'done', string>;
-  makeLink(path: string, target: string, options: DraftName): Result<'done', string>;
+  ): Promise<Result<'done', string>>;
+  draftLink(path: string, target: string, options: DraftName): Result<'done', string>;
+  /** Moves a draft to its place. One that may not go there is taken away. */
+  placeDraft(path: string, options: DraftName & OnlyIf): Result<'done', string>;
   /** Takes away a draft that a killed program has left. */
   dropDraft(path: string, draft: string): void;
 }
 
-export function openRewindFiles(root: string): RewindFiles {
-  const on = <T>(path: string, work: (place: Place) => T): Result<T, string> => {
+export interface RewindFilesOptions {
+  /** Longer files are seen, but not read. Default 50 MiB. */
+  readonly maxFileBytes?: number;
+}
+
+const MAX_FILE_BYTES = 50 * 1024 ** 2;
+/** What it means that nothing is found on the way to a path. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/** `path` is a real path. What stands there now is the root from now on. */
+export function openRewindFiles(
+  path: string,
+  { maxFileBytes = MAX_FILE_BYTES }: RewindFilesOptions = {},
+): RewindFiles {
+  const root = new WorkspaceRoot(path);
+  const on = <T>(at: string, work: (place: Place) => T): Result<T, string> => {
     try {
-      return ok(atPlace(root, path, work));
+      return ok(root.at(at, work));
     } catch (thrown) {
       return err(wordsFor(thrown));
     }
   };
+  const during = <T>(
+    at: string,
+    work: (place: Place) => Promise<T>,
+    absent?: T,
+  ): Promise<Result<T, string>> =>
+    root.during(at, work).then(ok, (thrown: unknown) => {
+      const isAbsent = absent !== undefined && ABSENT.has(systemCodeOf(thrown) ?? '');
+      return isAbsent ? ok(absent) : err(wordsFor(thrown));
+    });
+  const see = (at: string): Promise<Result<Sighting, string>> =>
+    during(at, (place) => seeAt(place, maxFileBytes), { node: undefined, stamp: NOTHING });
   return {
-    find: (path) => findAt(root, path),
-    read: (path) => on(path, readAll),
-    list: (path) => on(path, (place) => readdirSync(openedDirectory(place)).sort()),
-    remove: (path) => on(path, removeAt),
-    makeDirectory: (path, mode) => on(path, (place) => makeDirectoryAt(place, mode)),
-    setMode: (path, mode) => on(path, (place) => setModeAt(place, mode)),
-    writeFile: (path, bytes, options) => on(path, (place) => writeFileAt(place, bytes, options)),
-    makeLink: (path, target, options) => on(path, (place) => makeLinkAt(place, target, options)),
-    dropDraft(path, draft) {
+    trouble: () => root.trouble(),
+    see,
+    async find(at) {
+      const seen = await see(at);
+      return seen.ok ? ok(seen.value.node) : seen;
+    },
+    peek: (at) => peekFrom(root, at),
+    read: (at) => during(at, (place) => readAll(place, maxFileBytes)),
+    list: (at) => on(at, (place) => readdirSync(openedDirectory(place)).sort()),
+    remove: (at, onlyIf) => on(at, (place) => removeAt(place, onlyIf)),
+    makeDirectory: (at, mode) => on(at, (place) => makeDirectoryAt(place, mode)),
+    setMode: (at, mode, onlyIf) => on(at, (place) => setModeAt(place, mode, onlyIf)),
+    draftFile: (at, bytes, options) => during(at, (place) => draftFileAt(place, bytes, options)),
+    draftLink: (at, target, options) => on(at, (place) => draftLinkAt(place, target, options)),
+    placeDraft: (at, options) => on(at, (place) => placeDraftAt(place, options)),
+    dropDraft(at, draft) {
       // Nothing there is what is wanted; one that cannot be taken away does no harm where it is.
-      on(path, (place) => dropDraftAt(place, draft));
+      on(at, (place) => dropDraftAt(place, draft));
     },
   };
 }
 
-/** Whether a path may be touched at all: relative, without ways out, and no part of git's own data. */
-export function isRewindablePath(path: string): boolean {
-  if (path === '' || path.startsWith('/') || path.includes('\0')) return false;
-  // fail-closed: a name that is no valid text cannot be told from others like it.
-  if (path.includes('\uFFFD')) return false;
-  return path
-    .split('/')
-    .every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git');
-}
-
-/** A directory that is surely inside the root, and a name in it. */
-interface Place {
-  /** Path of the directory by which the system finds it without following any link on the way. */
-  readonly directory: string;
-  readonly name: string;
-}
-
-class Refused extends Error {}
-
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-/** Linux: a descriptor that only names a thing. It needs no permission to read it. */
-const PATH_ONLY = 0o10000000;
-const OPEN_PARENT = PATH_ONLY | (constants.O_DIRECTORY ?? 0) | NO_FOLLOW;
-const MODE_BITS = 0o7777;
-const CHUNK_BYTES = 1 << 20;
-let hasDescriptorPaths: boolean | undefined;
-
-function atPlace<T>(root: string, path: string, work: (place: Place) => T): T {
-  if (!isRewindablePath(path)) throw new Refused('the path leads out of the workspace');
-  const parts = path.split('/');
-  const name = parts.pop() ?? '';
-  hasDescriptorPaths ??= process.platform === 'linux' && existsSync('/proc/self/fd');
-  if (!hasDescriptorPaths) return work({ directory: checkedParent(root, parts), name });
-  const fd = openParent(root, parts);
+function peekFrom(root: WorkspaceRoot, path: string): Result<PeekedNode | undefined, string> {
   try {
-    return work({ directory: `/proc/self/fd/${fd}`, name });
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** One directory after the other, each by the descriptor of the one before: a link in between stops it. */
-function openParent(root: string, parts: readonly string[]): number {
-  let fd = openSync(root, OPEN_PARENT);
-  for (const part of parts) {
-    let next: number;
-    try {
-      next = openSync(`/proc/self/fd/${fd}/${part}`, OPEN_PARENT);
-    } catch (thrown) {
-      closeSync(fd);
-      throw thrown;
-    }
-    closeSync(fd);
-    fd = next;
-  }
-  return fd;
-}
-
-/** Where there are no such descriptors: the real path of the parent has to be the expected one. */
-function checkedParent(root: string, parts: readonly string[]): string {
-  const parent = parts.length === 0 ? root : join(root, ...parts);
-  // fail-closed: another real path means a link on the way, wherever it leads.
-  if (realpathSync(parent) !== parent) throw new Refused('a directory on the way is a link');
-  return parent;
-}
-
-function full(place: Place): string {
-  return `${place.directory}/${place.name}`;
-}
-
-function findAt(root: string, path: string): Result<FoundNode | undefined, string> {
-  try {
-    return ok(atPlace(root, path, nodeAt));
+    return ok(root.at(path, peekAt));
   } catch (thrown) {
-    const code = systemCodeOf(thrown);
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return ok(undefined);
-    return err(wordsFor(thrown));
-  }
-}
-
-function nodeAt(place: Place): FoundNode | undefined {
-  const stat = lstatSync(full(place), { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  if (stat.isSymbolicLink()) return { kind: 'link', target: readlinkSync(full(place)) };
-  if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & MODE_BITS };
-  if (!stat.isFile()) return { kind: 'special' };
-  const hash = cryptography().createHash('sha256');
-  let size = 0;
-  const now = eachChunk(place, (chunk) => {
-    hash.update(chunk);
-    size += chunk.length;
-  });
-  return { kind: 'file', size, mode: now.mode & MODE_BITS, blob: hash.digest('hex') };
-}
-
-function readAll(place: Place): Uint8Array {
-  const chunks: Uint8Array[] = [];
-  eachChunk(place, (chunk) => chunks.push(Uint8Array.from(chunk)));
-  return Buffer.concat(chunks);
-}
-
-/** Not waiting: a pipe that somebody put there must not hold us. */
-const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
-
-function eachChunk(place: Place, take: (chunk: Buffer) => void): Stats {
-  const fd = openSync(full(place), READ_FLAGS);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Refused('it is no regular file');
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, stat.size + 1)));
-    for (;;) {
-      const count = readSync(fd, chunk, 0, chunk.length, null);
-      if (count === 0) return stat;
-      take(chunk.subarray(0, count));
-    }
-  } finally {
-    closeSync(fd);
+    return ABSENT.has(systemCodeOf(thrown) ?? '') ? ok(undefined) : err(wordsFor(thrown));
   }
 }
 
@@ -219,15 +164,17 @@ function openedDirectory(place: Place): string {
   return full(place);
 }
 
-function removeAt(place: Place): 'done' | 'not-empty' {
+function removeAt(place: Place, { stamp }: OnlyIf = {}): 'done' | 'not-empty' {
   const stat = lstatSync(full(place), { throwIfNoEntry: false });
   if (stat === undefined) return 'done';
   if (!stat.isDirectory()) {
     if (!stat.isFile() && !stat.isSymbolicLink()) throw new Refused('it is no regular file');
+    requireStamp(place, stamp);
     unlinkSync(full(place));
     return 'done';
   }
   try {
+    requireStamp(place, stamp);
     rmdirSync(full(place));
     return 'done';
   } catch (thrown) {
@@ -243,20 +190,30 @@ function makeDirectoryAt(place: Place, mode: number): 'done' {
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'EEXIST') throw thrown;
   }
-  return setModeAt(place, mode);
+  openedDirectory(place);
+  setModeAt(place, mode, {}, 'directory');
+  return 'done';
 }
 
 /** Through a descriptor, so that a link that is put there meanwhile is not followed. */
-function setModeAt(place: Place, mode: number): 'done' {
-  if (hasDescriptorPaths !== true) {
-    if (lstatSync(full(place)).isSymbolicLink()) throw new Refused('it is a link');
+function setModeAt(
+  place: Place,
+  mode: number,
+  { stamp }: OnlyIf = {},
+  only?: 'directory',
+): 'done' | 'shared' {
+  requireStamp(place, stamp);
+  if (!hasDescriptorPaths()) {
+    const stat = lstatSync(full(place), { bigint: true });
+    if (hasOtherNames(stat, only)) return 'shared';
     chmodSync(full(place), mode);
     return 'done';
   }
   const fd = openSync(full(place), PATH_ONLY | NO_FOLLOW);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() && !stat.isDirectory()) throw new Refused('it is no file or directory');
+    const stat = fstatSync(fd, { bigint: true });
+    if (hasOtherNames(stat, only)) return 'shared';
+    if (statSync(place.directory, { bigint: true }).dev !== stat.dev) throw new Refused(MOUNTED);
     chmodSync(`/proc/self/fd/${fd}`, mode);
     return 'done';
   } finally {
@@ -264,29 +221,44 @@ function setModeAt(place: Place, mode: number): 'done' {
   }
 }
 
+function hasOtherNames(stat: BigIntStats, only: 'directory' | undefined): boolean {
+  if (stat.isDirectory()) return false;
+  if (only === 'directory') throw new Refused('it is no directory');
+  if (!stat.isFile()) throw new Refused('it is no file or directory');
+  // fail-closed: the other names may be anywhere, outside of the workspace too.
+  return stat.nlink > 1n;
+}
+
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 
-function writeFileAt(
+async function draftFileAt(
   place: Place,
   bytes: Uint8Array,
   { draft, mode }: DraftName & { readonly mode: number },
-): 'done' {
+): Promise<'done'> {
   dropDraftAt(place, draft);
-  const name = `${place.directory}/${draft}`;
   const old = lstatSync(full(place), { throwIfNoEntry: false });
-  const fd = openSync(name, DRAFT_FLAGS, 0o600);
+  const fd = openSync(`${place.directory}/${draft}`, DRAFT_FLAGS, 0o600);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
     if (old?.isFile()) keepOwner(fd, old);
     fchmodSync(fd, mode);
-    fsyncSync(fd);
+    // Before it is moved: after a loss of power its name must not stand for less than all of it.
+    await synced(fd);
+    return 'done';
   } catch (thrown) {
     dropDraftAt(place, draft);
     throw thrown;
   } finally {
     closeSync(fd);
   }
-  return moveDraft(place, draft);
+}
+
+/** Waits for the disk without keeping anybody else waiting. */
+function synced(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(fd, (failure) => (failure === null ? resolve() : reject(failure)));
+  });
 }
 
 /** Whoever runs as another user than the owner would otherwise take the file away from them. */
@@ -300,14 +272,15 @@ function keepOwner(fd: number, old: Stats): void {
   }
 }
 
-function makeLinkAt(place: Place, target: string, { draft }: DraftName): 'done' {
+function draftLinkAt(place: Place, target: string, { draft }: DraftName): 'done' {
   dropDraftAt(place, draft);
   symlinkSync(target, `${place.directory}/${draft}`);
-  return moveDraft(place, draft);
+  return 'done';
 }
 
-function moveDraft(place: Place, draft: string): 'done' {
+function placeDraftAt(place: Place, { draft, stamp }: DraftName & OnlyIf): 'done' {
   try {
+    requireStamp(place, stamp);
     renameSync(`${place.directory}/${draft}`, full(place));
     return 'done';
   } catch (thrown) {
@@ -321,30 +294,6 @@ function dropDraftAt(place: Place, draft: string): void {
     unlinkSync(`${place.directory}/${draft}`);
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-  }
-}
-
-function wordsFor(thrown: unknown): string {
-  switch (systemCodeOf(thrown)) {
-    case 'ENOENT':
-      return 'its directory is not there';
-    case 'ENOTDIR':
-    case 'ELOOP':
-      return 'a link or a file stands where a directory on the way is expected';
-    case 'EACCES':
-    case 'EPERM':
-      return 'the system does not allow it';
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full';
-    case 'EROFS':
-      return 'the disk is read-only';
-    case 'EISDIR':
-    case 'ENOTEMPTY':
-    case 'EEXIST':
-      return 'a directory that is not empty stands there';
-    default:
-      return thrown instanceof Refused ? thrown.message : `the system says: ${messageOf(thrown)}`;
   }
 }
 

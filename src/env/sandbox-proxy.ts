@@ -101,7 +101,13 @@ export class SandboxProxy {
     response: ServerResponse,
     { target, path, way }: { target: Target; path: string; way: Way },
   ): Promise<void> {
-    const headers = forwardedHeaders(incoming.rawHeaders);
+    const headers = [
+      ...forwardedHeaders(incoming.rawHeaders),
+      // fail-closed: a body whose end nobody told would be read as the next request, to any host.
+      ...(incoming.headers['transfer-encoding'] === undefined
+        ? []
+        : ['Transfer-Encoding', 'chunked']),
+    ];
     const common = { method: incoming.method, setHost: false };
     let outgoing: ReturnType<typeof request>;
     if (way.kind === 'direct') {
@@ -118,7 +124,8 @@ export class SandboxProxy {
         agent: false,
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port,
-        path: incoming.url,
+        // As it was judged, not as it was written.
+        path: `http://${authorityOf(target)}${path}`,
         headers: [...headers, ...credentials],
       });
     }
@@ -193,6 +200,11 @@ export class SandboxProxy {
   }
 }
 
+function authorityOf({ host, port }: Target): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return port === 80 ? name : `${name}:${port}`;
+}
+
 function askForToken(response: ServerResponse): void {
   response.setHeader('proxy-authenticate', 'Basic realm="sandbox"');
   say(response, 407, 'Not for you.');
@@ -224,13 +236,17 @@ const OF_THE_CONNECTION = new Set([
   'upgrade',
 ]);
 
+/** What says whom a message is for and where it ends; nobody may call them the connection's own. */
+const OF_THE_MESSAGE = new Set(['host', 'content-length']);
+
 /** Names and values in turn, as Node takes them. */
 function forwardedHeaders(raw: readonly string[]): string[] {
   const pairs: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
   const named = pairs
     .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
+    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
+    .filter((name) => !OF_THE_MESSAGE.has(name));
   return pairs
     .filter(
       ([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()) && !named.includes(name.toLowerCase()),

@@ -72,7 +72,7 @@ export const OTHER_SETTINGS: SettingTable = {
   "appendPlugins": {"type":"any","facts":{"status":"elsewhere"}},
   "allowClaudeInChromeWithManagedMcp": {"type":"boolean","facts":{"status":"elsewhere"}},
   "cleanupPeriodDays": {"type":"integer","least":1,"facts":{"status":"later"}},
-  "autoCompactEnabled": {"type":"boolean","facts":{"status":"later"}},
+  "autoCompactEnabled": {"type":"boolean"},
   "autoCompactWindow": {"type":"integer","least":1,"facts":{"status":"later"}},
   "precomputeCompactionEnabled": {"type":"boolean","facts":{"status":"later"}},
   "idleCompaction": {"type":"boolean","facts":{"status":"later"}},

@@ -10,6 +10,7 @@ import type { AgentMind } from '../agents/fork.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createLimits } from '../budget/limits.js';
+import { compactEnvironment } from '../context/compact-trigger.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { reminder } from '../context/reminders.js';
 import { createAppendLog } from '../env/append-log.js';
@@ -75,7 +76,7 @@ export function openChildWorld(
   });
   return {
     clock,
-    env,
+    env: compactEnvironment(env, ground.settings.values),
     provider: model.client.provider,
     choices: model.choices,
     client: model.clientFor,

@@ -9,6 +9,7 @@ import type {
 } from '../agents/host-requests.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
+import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
 import { messageOf } from '../errors.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -33,7 +34,7 @@ export interface HostRequestParts {
   readonly hands: Hands;
   readonly skills: Pick<OpenSkills, 'book'>;
   readonly agents: Pick<OpenAgents, 'book' | 'runtime'>;
-  readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
+  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
   readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
   readonly live: LiveSettings;
 }
@@ -50,6 +51,14 @@ export function openHostRequests(
   const prompts: KnownPrompts = new Map();
   return {
     commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
+    onCommands(listener) {
+      parts.mcp?.onPrompts(() => {
+        prompts.clear();
+        listener();
+      });
+    },
+    compactsByItself: () =>
+      mayCompact('auto', compactEnvironment(ground.env, parts.live.current().values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
     setThinking: model.choices.think,
@@ -138,12 +147,15 @@ const FIXED_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 const MOST_SEEDED_BYTES = 64 * 1024 * 1024;
 const SHOWN_OUTPUT_BYTES = 8 * 1024;
-const COMPACT: CommandRow = {
-  name: 'compact',
-  description: 'Summarise the conversation so far',
-  argumentHint: '[what to keep in mind]',
-  builtin: true,
-};
+/** Words that sessions of a host know themselves. */
+const BUILTIN: readonly CommandRow[] = (
+  [
+    ['compact', 'Summarise the conversation so far', '[what to keep in mind]'],
+    ['clear', 'Begin a new conversation', ''],
+    ['context', 'Show what fills the context of the model', ''],
+    ['cost', 'Show what the session has cost so far', ''],
+  ] as const
+).map(([name, description, argumentHint]) => ({ name, description, argumentHint, builtin: true }));
 /** How long servers may take to tell of their prompts. */
 const PROMPTS_MS = 2_000;
 
@@ -169,7 +181,7 @@ async function commandsOf(
     description,
     argumentHint: given.map((one) => (one.required ? `<${one.name}>` : `[${one.name}]`)).join(' '),
   }));
-  return [COMPACT, ...rows, ...ofServers];
+  return [...BUILTIN, ...rows, ...ofServers];
 }
 
 /** Of those that are connected: a list for people starts no server, and asks none with every prompt. */

@@ -11,11 +11,12 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
 import { createLimits } from '../budget/limits.js';
 import { agentRows } from '../budget/rows.js';
+import { compactEnvironment } from '../context/compact-trigger.js';
 import { openOpening } from '../context/opening.js';
 import { reminder } from '../context/reminders.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
-import type { IdleMove, InputMessage, ModelAnswer } from '../loop/types.js';
+import type { InputMessage } from '../loop/types.js';
 import { modelAccounts } from '../model/accounts.js';
 import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -34,10 +35,12 @@ import type { OpenInstructions } from './instructions.js';
 import { loadAgain, takeLateTools } from './late-tools.js';
 import { NO_SERVERS } from './mcp-none.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import { openPlanNotes } from './plan-notes.js';
 import type { OpenSandboxing } from './sandbox.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
 import type { OpenSkills } from './skills.js';
+import { teamRest } from './team-rest.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
 export interface CurrentRun {
@@ -85,7 +88,7 @@ export async function joinSession(
   const compaction = createCompaction({
     client,
     clock,
-    env: ground.env,
+    env: compactEnvironment(ground.env, ground.settings.values),
     window: choices.limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     hooks: events.compaction,
@@ -180,6 +183,7 @@ export async function joinSession(
     loadAgain(builtins.pool, history.messages);
     await agents.arrival.resumed();
   }
+  const planNotes = openPlanNotes(config.planModeInstructions, permissions.mode);
   const late = takeLateTools({
     mcp,
     hands,
@@ -244,7 +248,11 @@ export async function joinSession(
       },
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
-      pendingNotes: () => [...agents.arrival.takeOwed(), ...events.pendingNotes()],
+      pendingNotes: () => [
+        ...agents.arrival.takeOwed(),
+        ...events.pendingNotes(),
+        ...hooks.notes.followUp(planNotes()),
+      ],
       openingMessages,
       async context() {
         const { asMessages, contextView } = await import('./context-view.js');
@@ -289,18 +297,6 @@ export async function joinSession(
     },
     current,
   );
-}
-
-/** One that works for another session waits for it instead of leaving. Undefined: the run ends. */
-async function teamRest(
-  { agents, hooks }: Parts,
-  answer: ModelAnswer,
-  signal: AbortSignal,
-): Promise<IdleMove> {
-  const move = await agents.teams?.side.rest?.(hooks.scene(signal), textOf(answer.message.content));
-  if (move?.kind === 'go-on') return await hooks.notes.note([move.text]);
-  if (move?.kind !== 'leave' || move.stop === undefined) return undefined;
-  return { leave: { kind: 'stop_prevented', message: move.stop } };
 }
 
 /** What the agent that a session runs as brings to it besides its words and tools. */

@@ -32,12 +32,18 @@ export async function asMainAgent(
   return {
     ...config,
     runsAs,
-    systemPrompt: config.systemPrompt ?? (await runsAs.prompt()),
+    systemPrompt: isGiven(config.systemPrompt) ? config.systemPrompt : await runsAs.prompt(),
     model: config.model ?? wanted,
     effort: config.effort ?? effort,
     maxTurns: config.maxTurns ?? maxTurns,
     permissionMode: config.permissionMode ?? modeOf(runsAs),
   };
+}
+
+/** Hosts send an empty prompt for none: it takes the place of ours, but not of the agent's own. */
+function isGiven(prompt: SessionConfig['systemPrompt']): boolean {
+  if (prompt === undefined) return false;
+  return typeof prompt === 'string' ? prompt !== '' : prompt.some((part) => part !== '');
 }
 
 /** Why a session cannot run as this agent: it works where it was started, as a whole. */

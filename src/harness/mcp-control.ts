@@ -16,6 +16,7 @@ export interface ServerControlParts {
   readonly configuration: McpConfiguration;
   /** The configuration with these servers of the host. */
   reload(table: Readonly<Record<string, unknown>>): Promise<McpConfiguration>;
+  answered(): Promise<void>;
   /** Connects them and takes their tools in. Never rejects. */
   bringUp(connections: readonly ClientConnection[]): Promise<void>;
 }
@@ -41,6 +42,7 @@ export function createServerControl(parts: ServerControlParts): SessionServers {
       servers
         .statuses()
         .map((status) => statusRow(status, listings.get(status.name), written(status.name))),
+    answered: parts.answered,
     async set(table) {
       const next = await parts.reload(table);
       const fatal = next.problems.find(({ severity }) => severity === 'fatal');

@@ -5,6 +5,7 @@ import { visible } from '../util/visible.js';
 /** A session that has no servers and no way to any. */
 export const NO_SERVERS: SessionServers = {
   status: () => [],
+  answered: async () => undefined,
   async set(table) {
     return nothingSet(Object.keys(table), 'this session takes no servers');
   },

@@ -62,6 +62,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const listings = new Map<string, ServerListing>();
   const changed = new Map<string, readonly string[]>();
   const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
+  const promptListeners: (() => void)[] = [];
   let isBanned: (names: readonly string[]) => boolean = () => false;
   let early: AnyTool[] = [];
   const arrived = (tools: readonly AnyTool[]): void => {
@@ -110,6 +111,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     onChange(connection, change) {
       if (change === 'tools') toolsChanged(connection);
       if (change === 'resources') resourcesChanged(connection);
+      if (change === 'prompts') for (const listener of promptListeners) listener();
     },
   });
 
@@ -162,6 +164,23 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     listings.set(declaration.name, listing);
     return { make, names: declaration.entry?.alwaysLoad ? undefined : listing.brief?.names };
   };
+  let answered: Promise<unknown> = Promise.resolve();
+  /** The tools of those that answer in time; those of the others join later. */
+  const inTime = async (fresh: readonly ClientConnection[], ms: number) => {
+    const found = new Map<ClientConnection, readonly AnyTool[]>();
+    let isLate = false;
+    const first = Promise.all(
+      fresh.map(async (connection) => {
+        const tools = [...(await firstTime([connection])), ...resources([connection])];
+        if (isLate) arrived(tools);
+        else found.set(connection, tools);
+      }),
+    );
+    answered = first;
+    if (ms > 0) await settledWithin(first, ms);
+    isLate = true;
+    return fresh.flatMap((connection) => found.get(connection) ?? []);
+  };
   /** All tools that are known before the first request. */
   const start = async (): Promise<StartTools> => {
     const connections = servers.connections();
@@ -174,11 +193,11 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     }
     const tools = [...pair, ...known.flatMap(({ make }) => make())];
     if (fresh.length === 0 || config.startServers === false) return { tools };
+    const { serversMayComeLater: later } = config;
+    const patienceMs = typeof later === 'number' ? later : later === true ? 0 : undefined;
+    if (patienceMs !== undefined)
+      return { tools: [...tools, ...(await inTime(fresh, patienceMs))] };
     const first = firstTime(fresh);
-    if (config.serversMayComeLater === true) {
-      void first.then((late) => arrived([...late, ...resources(fresh)]));
-      return { tools };
-    }
     const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
     const patience = setTimeout(() => {
       tell(`waiting for the first answer of ${names}; later starts do not wait`);
@@ -214,6 +233,8 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     statuses: servers.statuses,
     connections: usable,
     prompts: createMcpPrompts({ connections: usable }),
+    /** A server says that its prompts are others now. */
+    onPrompts: (listener: () => void): void => void promptListeners.push(listener),
     /** Characters of all definitions that may be deferred, in tokens. */
     definitionsTokens: () => definitionTokens(listings.values()),
     /** What exists only once the gate does. */
@@ -268,7 +289,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     /** What prompts of a person name as `@server:uri`. */
     async attached(prompts: readonly InputMessage[], signal: AbortSignal): Promise<UserBlock[]> {
       const typed = prompts
-        .filter(({ meta }) => meta !== true)
+        .filter(({ meta, verbatim }) => meta !== true && verbatim !== true)
         .map(({ content }) => textOf(content));
       const names = usable().map(({ declaration }) => declaration.name);
       const mentions = typed.flatMap((text) => findMentions(text, names));
@@ -298,6 +319,10 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       book,
       listings,
       configuration: parts.configuration,
+      async answered() {
+        await started;
+        await answered;
+      },
       reload: (table) =>
         parts.reload([table, ...(config.mcpConfig ?? []).filter((one) => typeof one === 'string')]),
       bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources(fresh)]),
@@ -307,6 +332,18 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       await servers.close();
     },
   };
+}
+
+async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Remembered {

@@ -4,8 +4,9 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import { settingsFilesGuard } from '../permissions/settings-files.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { sandboxAskedBy } from '../sandbox/asked.js';
+import { namedSettings, sandboxAskedBy } from '../sandbox/asked.js';
 import type { FencedKind, SessionFence } from '../sandbox/fence.js';
 import { fencedSupervisor } from '../sandbox/supervisor.js';
 import { refuseBroken } from '../settings/refuse.js';
@@ -62,6 +63,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
         onFailure: 'deny',
         decide: async (view) => (isOff() ? NOTHING : (await load()).gate.guard.decide(view)),
       },
+      settingsFilesGuard(() => namedSettings(settings)),
     ],
     resolvers: [
       {

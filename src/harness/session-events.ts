@@ -103,7 +103,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     notes,
     scene: hooks.scene,
     starting: () => ({
-      source: history.forked ? 'fork' : history.resumed ? 'resume' : 'startup',
+      source:
+        config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup'),
       model: model.choices.current().model,
       ...(title === undefined ? {} : { session_title: title }),
     }),
@@ -197,6 +198,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     book: skills.book,
     invoker: skills.invoker,
     mcpPrompts: mcp?.prompts,
+    unknownIsText: config.callbacks !== undefined,
     prompts,
     notes,
     scene: hooks.scene,

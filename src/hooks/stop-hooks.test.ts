@@ -65,7 +65,7 @@ describe('an agent that wants to leave', () => {
   it('is sent on by words alone as well', async () => {
     const { leave, state } = rig([{ context: 'mind the changelog' }]);
     const words = 'Stop hook additional context: mind the changelog';
-    expect(await leave()).toEqual({ kind: 'go-on', message: words });
+    expect(await leave()).toEqual({ kind: 'go-on', message: words, onlyContext: true });
     state.hooks = [{ context: 'mind the changelog' }, blocks()];
     expect(await leave()).toEqual({
       kind: 'go-on',

@@ -31,7 +31,12 @@ export type LeavingMove =
       readonly overridden?: true;
     }
   /** One more turn, with this message. */
-  | { readonly kind: 'go-on'; readonly message: string }
+  | {
+      readonly kind: 'go-on';
+      readonly message: string;
+      /** Nobody objects: a hook only has more to say. */
+      readonly onlyContext?: true;
+    }
   /** A hook ends the run here, whatever others say. */
   | { readonly kind: 'end'; readonly stop: string };
 
@@ -121,7 +126,8 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
         return { kind: 'leave', notice, overridden: true };
       }
       isActive = true;
-      return { kind: 'go-on', message };
+      const objects = deniedBy(reachable(round)).length > 0;
+      return { kind: 'go-on', message, ...(objects ? {} : { onlyContext: true }) };
     },
     async failure(failed) {
       const { agent, error, details, lastMessage } = failed;
@@ -158,13 +164,18 @@ function fieldsOf(
   });
 }
 
+/** What the hooks said that can be answered by going on. */
+function reachable(round: HookRound): HookRound {
+  return { ...round, reports: round.reports.filter(({ answer }) => answer.impossible !== true) };
+}
+
 /** What the agent is sent on with. Undefined: nobody holds it back. */
 function messageOf(round: HookRound, event: Leaving['event']): string | undefined {
-  const reachable = { reports: round.reports.filter(({ answer }) => answer.impossible !== true) };
-  const objections = deniedBy(reachable).map(({ by, reason }) => `- [${by}]: ${reason}`);
+  const heard = reachable(round);
+  const objections = deniedBy(heard).map(({ by, reason }) => `- [${by}]: ${reason}`);
   const parts = [
     ...(objections.length === 0 ? [] : ['Stop hook feedback:', ...objections]),
-    ...contextsOf(reachable, prefixOf(event)),
+    ...contextsOf(heard, prefixOf(event)),
   ];
   return parts.length === 0 ? undefined : parts.join('\n');
 }

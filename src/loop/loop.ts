@@ -2,7 +2,14 @@ import type { ToolUseBlock } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
 import { addUserMessage, takeToolStep } from './tool-step.js';
 import { takeTurn } from './turn.js';
-import type { InputMessage, LoopDeps, LoopOutcome, ModelAnswer, StopReason } from './types.js';
+import type {
+  IdleMove,
+  InputMessage,
+  LoopDeps,
+  LoopOutcome,
+  ModelAnswer,
+  StopReason,
+} from './types.js';
 
 /** How often an answer that hit the output limit is asked to go on by itself. */
 const MAX_CONTINUATIONS = 3;
@@ -32,13 +39,15 @@ export async function runLoop(
   signal: AbortSignal,
 ): Promise<LoopOutcome> {
   let turns = 0;
+  /** Answers that count as part of the turn before them. */
+  let sameTurns = 0;
   let continuations = 0;
   let emptyAnswers = 0;
   let answer: ModelAnswer | undefined;
   let display: ReadonlyMap<number, string> | undefined;
   const leave = (reason: StopReason): LoopOutcome => ({
     reason,
-    turns,
+    turns: turns - sameTurns,
     text: answer === undefined ? '' : textOf(answer.message.content),
     lastAnswer: answer,
     ...(display === undefined ? {} : { display: shownText(answer, display) }),
@@ -77,10 +86,14 @@ export async function runLoop(
     );
     if (calls.length === 0) {
       const cutOff = answer.stopReason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
-      const next = cutOff ? runtimeNote(deps, CONTINUE_NOTE) : await deps.onIdle(answer, signal);
+      const next: IdleMove = cutOff
+        ? runtimeNote(deps, CONTINUE_NOTE)
+        : await deps.onIdle(answer, signal);
       if (next === undefined) return leave({ kind: 'completed', stopReason: answer.stopReason });
       if ('leave' in next) return leave(next.leave);
-      addUserMessage(deps, [], [next]);
+      const { sameTurn, ...message } = next;
+      if (sameTurn === true) sameTurns++;
+      addUserMessage(deps, [], [message]);
       continue;
     }
 

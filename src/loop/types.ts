@@ -33,6 +33,8 @@ export interface InputMessage {
   readonly content: readonly UserBlock[];
   /** Hidden from people: reminders, nudges of the runtime. */
   readonly meta?: boolean;
+  /** Text and nothing else: no command is looked for in it, and no mention. */
+  readonly verbatim?: boolean;
 }
 
 /** Why a run ended. Each maps to one `terminal_reason` and one exit code. */
@@ -59,7 +61,12 @@ export type StopReason =
   | { readonly kind: 'tool_deferred'; readonly call: ToolUseBlock }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure }
   | { readonly kind: 'stuck'; readonly message: string }
-  | { readonly kind: 'structured_output_missing'; readonly attempts: number };
+  | {
+      readonly kind: 'structured_output_missing';
+      readonly attempts: number;
+      /** Why it was not asked for that often. */
+      readonly message?: string;
+    };
 
 export type LoopEvent =
   /** The model is about to be asked. */
@@ -95,7 +102,13 @@ export interface Conversation {
 }
 
 /** What happens when the model calls nothing more. */
-export type IdleMove = InputMessage | { readonly leave: StopReason } | undefined;
+export type IdleMove =
+  | (InputMessage & {
+      /** More to know, no new task: the answer to it is part of the turn before. */
+      readonly sameTurn?: boolean;
+    })
+  | { readonly leave: StopReason }
+  | undefined;
 
 /** The calls of one answer with what became of them, in call order. */
 export type FinishedBatch = readonly {

@@ -17,7 +17,7 @@ export interface ConversationView {
   readonly previousMark: number;
 }
 
-const MAX_CONVERSATIONS = 48;
+const MAX_CONVERSATIONS = 256;
 const MAX_TOTAL_BYTES = 96 * 1024 * 1024;
 
 /**

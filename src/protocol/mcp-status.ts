@@ -39,6 +39,8 @@ export interface McpServersSet {
 /** The MCP servers of an open session. What is refused rejects with an error fit to be shown. */
 export interface SessionServers {
   status(): readonly McpServerStatusRow[];
+  /** Resolves when every server of the start has answered once, or failed. */
+  answered(): Promise<void>;
   /** From now on the host's servers are these; those of files and flags stay. */
   set(servers: Readonly<Record<string, unknown>>): Promise<McpServersSet>;
   /** Forgets a failure and connects anew. */

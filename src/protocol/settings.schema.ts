@@ -673,7 +673,10 @@ export const SETTING_GROUPS = {
       { needsTrust: true },
     ),
     cleanupPeriodDays: key(count(1), 'How long transcripts are kept.', LATER),
-    autoCompactEnabled: key(flag(), 'Summarises long conversations by itself.', LATER),
+    autoCompactEnabled: key(
+      flag(),
+      'False: long conversations are summarised only when somebody asks for it. Default true.',
+    ),
     autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),
     precomputeCompactionEnabled: key(flag(), 'Prepares summaries.', LATER),
     idleCompaction: key(flag(), 'Summarises when idle.', LATER),

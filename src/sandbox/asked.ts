@@ -1,4 +1,4 @@
-import type { SettingValues } from '../settings/types.js';
+import type { EffectiveSettings, SettingValues } from '../settings/types.js';
 import type { Sourced } from '../util/sourced.js';
 
 /**
@@ -14,4 +14,9 @@ export function sandboxAskedBy(values: SettingValues): Sourced<true> | undefined
 
 export function isOfProject({ source }: Sourced<unknown>): boolean {
   return source === 'project' || source === 'local';
+}
+
+/** Files of settings that the command line named: they can lie anywhere, in the project too. */
+export function namedSettings({ places }: Pick<EffectiveSettings, 'places'>): readonly string[] {
+  return places.filter(({ source }) => source === 'cli').map(({ path }) => path);
 }

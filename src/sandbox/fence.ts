@@ -1,9 +1,10 @@
-import { dirname } from '../env/paths.js';
+import type { FileSystem } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { RuleSet } from '../permissions/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 import { originOf } from '../util/sourced.js';
+import { namedSettings } from './asked.js';
 import { fencedEnvironment } from './environment.js';
 import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';
 import { type PlantedFiles, watchForPlanted } from './planted.js';
@@ -21,7 +22,7 @@ import type { Sandbox, WrappedProgram } from './types.js';
 export type FencedKind = 'shell' | 'hook' | 'mcp';
 
 export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
-  readonly fs: PolicyParts['fs'] & PlantedFiles;
+  readonly fs: PolicyParts['fs'] & PlantedFiles & Pick<FileSystem, 'writeAtomic'>;
   readonly settings: EffectiveSettings;
   /** Opens the sandbox of this machine; never rejects. Called when one is first wanted. */
   open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
@@ -66,7 +67,7 @@ class OpenFence implements SessionFence {
   constructor(parts: FenceParts) {
     this.#parts = parts;
     this.#settings = sandboxSettings(parts.settings.values, parts);
-    this.#files = filesOf(parts.settings);
+    this.#files = namedSettings(parts.settings);
     let rules: (agent: AgentRef) => RuleSet = () => {
       throw new PortcullisError('internal', 'the rules are not known yet');
     };
@@ -104,7 +105,7 @@ class OpenFence implements SessionFence {
 
   replace(settings: EffectiveSettings): void {
     this.#settings = sandboxSettings(settings.values, this.#parts);
-    this.#files = filesOf(settings);
+    this.#files = namedSettings(settings);
   }
 
   async close(): Promise<void> {
@@ -164,7 +165,7 @@ class OpenFence implements SessionFence {
     }
     if (missing !== undefined) return undefined;
     await this.#rules;
-    const policy = await this.#policyFor(this.#orderOf(kind, order));
+    const policy = await this.#policyFor(await this.#orderOf(kind, order));
     const { command, args, cwd } = order;
     const env = fencedEnvironment(order.env, this.#settings);
     const look = await watchForPlanted(policy.writable, this.#parts.fs);
@@ -198,7 +199,7 @@ class OpenFence implements SessionFence {
     return owner.outside === undefined;
   }
 
-  #orderOf(kind: FencedKind, { owner, env }: FenceOrder): PolicyOrder {
+  async #orderOf(kind: FencedKind, { owner, env }: FenceOrder): Promise<PolicyOrder> {
     const { outputs, transcript } = this.#parts.kept;
     const whose = { agent: owner.agent ?? MAIN_AGENT, roots: owner.roots ?? this.#parts.roots() };
     if (kind === 'mcp') return whose;
@@ -206,7 +207,12 @@ class OpenFence implements SessionFence {
       return { ...whose, lent: { readable: [outputs] }, scratch: `shell ${whose.agent.path}` };
     }
     const file = env.CLAUDE_ENV_FILE;
-    const writable = file === undefined ? [] : [dirname(file)];
+    // Only the file: with a link beside it a hook could choose what we write to.
+    const { fs } = this.#parts;
+    if (file !== undefined && (await fs.lstat(file)) === undefined) {
+      await fs.writeAtomic(file, '', { mode: 0o600 });
+    }
+    const writable = file === undefined ? [] : [file];
     return { ...whose, lent: { readable: [outputs, transcript], writable } };
   }
 }
@@ -225,11 +231,6 @@ function withWayOut(wrapped: WrappedProgram, { mayLeave }: SandboxSettings): Wra
       return `${refused}\nIf it is needed, ${mayLeave ? `${leave}; or ` : ''}${settings}.`;
     },
   };
-}
-
-/** Those of the command line can lie anywhere, in the project too; all others are protected by their places. */
-function filesOf({ places }: EffectiveSettings): readonly string[] {
-  return places.filter(({ source }) => source === 'cli').map(({ path }) => path);
 }
 
 function problemOf({ severity, message, remedy, source }: SandboxProblem): ConfigProblem {

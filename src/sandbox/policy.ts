@@ -32,7 +32,7 @@ export interface PolicyParts {
   readonly cwd: string;
   settings(): SandboxSettings;
   /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
-  settingsFiles(): readonly string[];
+  settingsFiles?(): readonly string[];
   rules(agent: AgentRef): RuleSet;
   /** Told once of each: what the fence cannot hold to the letter. */
   tell(text: string): void;
@@ -155,7 +155,13 @@ async function protectedOf(
       .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
       .map((tree) => protectedIn(tree, parts)),
   );
-  const named = [...denied, ...own.flat(), ...kept, ...ownPlaces(parts), ...parts.settingsFiles()];
+  const named = [
+    ...denied,
+    ...own.flat(),
+    ...kept,
+    ...ownPlaces(parts),
+    ...(parts.settingsFiles?.() ?? []),
+  ];
   // The name too: a link in its place must not be replaced by one that leads elsewhere.
   const all = [...named, ...(await resolved(named, parts))];
   return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));

@@ -3,11 +3,17 @@ import type { Spent } from './spent.js';
 
 type Agents = Awaited<ReturnType<AgentSession['requests']['agents']>>;
 
+export interface ContextFacts {
+  readonly agents: Agents;
+  readonly lastUsage: Spent['lastUsage'];
+  readonly isAutoCompactEnabled: boolean;
+}
+
 /** What fills the model's window, as hosts know it. All counts but the provider's own are estimates. */
 export function contextUsage(
   report: ContextReport,
-  { agents, lastUsage }: { readonly agents: Agents; readonly lastUsage: Spent['lastUsage'] },
-): Readonly<Record<string, unknown>> {
+  { agents, lastUsage, isAutoCompactEnabled }: ContextFacts,
+) {
   const ofServers = report.tools.filter(({ name }) => name.startsWith('mcp__'));
   const mcpTokens = sum(ofServers);
   const sized = (name: ContextReport['parts'][number]['name']): number =>
@@ -52,7 +58,7 @@ export function contextUsage(
       ...(file === undefined ? {} : { path: file }),
       tokens: Math.ceil((name.length + description.length) / CHARACTERS_PER_TOKEN),
     })),
-    isAutoCompactEnabled: true,
+    isAutoCompactEnabled,
     apiUsage: lastUsage ?? null,
   };
 }

@@ -18,7 +18,8 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
     return { response: { state: (await handling.open({})).inspect.rules() } };
   },
   async get_hooks_listing(handling) {
-    return { response: hooksListing((await handling.open({})).hooks()) };
+    const session = await handling.open({});
+    return { response: hooksListing(session.hooks(), session.inspect.settings()) };
   },
   async list_models(handling) {
     return { response: { models: (await handling.open({})).info().models } };
@@ -27,7 +28,8 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
     const session = await handling.open({});
     const [report, agents] = await Promise.all([session.context(), session.requests.agents()]);
     const { lastUsage } = handling.spent;
-    return { response: contextUsage(report, { agents, lastUsage }) };
+    const isAutoCompactEnabled = session.requests.compactsByItself();
+    return { response: contextUsage(report, { agents, lastUsage, isAutoCompactEnabled }) };
   },
   async get_usage(handling) {
     const { modelUsage, cost } = (await handling.open({})).accounts();
@@ -37,8 +39,8 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
           total_cost_usd: cost.knownUsd,
           total_api_duration_ms: handling.spent.apiMs,
           total_duration_ms: handling.spent.durationMs,
-          total_lines_added: 0,
-          total_lines_removed: 0,
+          total_lines_added: handling.spent.linesAdded,
+          total_lines_removed: handling.spent.linesRemoved,
           model_usage: modelUsage,
           ...(cost.unknownModels.length === 0 ? {} : { cost_unknown_for: cost.unknownModels }),
         },
@@ -67,7 +69,7 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
   },
 };
 
-function costText({ cost }: ReturnType<AgentSession['accounts']>): string {
+export function costText({ cost }: ReturnType<AgentSession['accounts']>): string {
   const unknown =
     cost.unknownModels.length === 0
       ? ''

@@ -31,6 +31,8 @@ export interface Handling {
   interrupt(session: AgentSession): void;
   /** The host has a button for each background task; interrupts leave them alone. */
   sparesTasks: boolean;
+  /** The host has been told of these commands. */
+  onCommandsTold(rows: unknown): void;
   /** A prompt was taken back before any turn had it. */
   onCancelled(uuid: string): void;
   uuid(): string;

@@ -12,8 +12,10 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     const manifests = handling.sdkServers.register(request);
     if (request.perTaskStopAffordance === true) handling.sparesTasks = true;
     const session = await handling.open(request);
+    const answer = await initializeAnswer(session);
+    handling.onCommandsTold(answer.commands);
     return {
-      response: { ...(await initializeAnswer(session)), ...manifests },
+      response: { ...answer, ...manifests },
       beside: {
         pending_permission_requests: handling.channel.open('can_use_tool'),
         pending_elicitation_requests: handling.channel.open('elicitation'),

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import type { AgentSession, AskAnswer, AskRequest } from '../harness.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
 import { isRecord, own } from '../util/own.js';
@@ -16,7 +16,15 @@ import { createSdkServers, type SdkServers } from './sdk-servers.js';
 
 export type ControlDeps = Pick<
   Handling,
-  'outlet' | 'queue' | 'spent' | 'session' | 'open' | 'interrupt' | 'onCancelled' | 'uuid'
+  | 'outlet'
+  | 'queue'
+  | 'spent'
+  | 'session'
+  | 'open'
+  | 'interrupt'
+  | 'onCancelled'
+  | 'onCommandsTold'
+  | 'uuid'
 >;
 
 /** Both directions of the control channel. */
@@ -30,6 +38,8 @@ export interface HostControl {
   readonly callbacks: RegisteredCallbacks;
   /** The way to servers in the host's process. */
   readonly sdkServers: SdkServers;
+  /** What the host has changed about the session before, for one that takes its place. */
+  steerAgain(): Promise<void>;
   /** The host says nothing any more: what waits for it is answered no. */
   close(): void;
   /** Resolves when every request of the host that has come so far has its answer. */
@@ -43,6 +53,15 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ...REPORT_HANDLERS,
 };
 
+/** Requests that hold for the rest of the session. Its mode is carried over by itself. */
+const STEERING: ReadonlySet<string> = new Set([
+  'set_model',
+  'set_max_thinking_tokens',
+  'apply_flag_settings',
+  'mcp_set_servers',
+  'mcp_toggle',
+]);
+
 /**
  * Answers every control request exactly once. Requests of both directions may be in flight at the
  * same time; nothing here waits for a turn.
@@ -55,9 +74,12 @@ export function createControl(deps: ControlDeps): HostControl {
   const inFlight = new Map<Promise<void>, { id: unknown; controller: AbortController }>();
   /** Questions that people are thinking about. */
   let asking = 0;
+  const steering: Message[] = [];
   const receiveRequest = (id: unknown, request: Message): void => {
     const controller = new AbortController();
-    const answering = answer(handling, { id, request }, controller.signal);
+    const answering = answer(handling, { id, request }, controller.signal).then((done) => {
+      if (done && STEERING.has(String(request.subtype))) steering.push(request);
+    });
     inFlight.set(answering, { id, controller });
     void answering.finally(() => inFlight.delete(answering));
   };
@@ -66,6 +88,17 @@ export function createControl(deps: ControlDeps): HostControl {
   return {
     callbacks,
     sdkServers,
+    async steerAgain() {
+      for (const request of steering) {
+        // fail-closed: what was restricted before must not be free now; a refusal ends the session.
+        const handler = own(HANDLERS, String(request.subtype));
+        try {
+          await handler?.(handling, request, new AbortController().signal);
+        } catch (thrown) {
+          throw new PortcullisError('usage', `${request.subtype}: ${messageOf(thrown)}`);
+        }
+      }
+    },
     close: () => channel.close(),
     async answered() {
       await Promise.all(inFlight.keys());
@@ -98,11 +131,12 @@ export function createControl(deps: ControlDeps): HostControl {
   };
 }
 
+/** False: it was answered with an error. */
 async function answer(
   handling: Handling,
   { id, request }: { readonly id: unknown; readonly request: Message },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const write = (response: Message): void =>
     handling.outlet.write({
       type: 'control_response',
@@ -114,9 +148,11 @@ async function answer(
     const { response, beside, then } = await handler(handling, request, signal);
     write({ subtype: 'success', response, ...beside });
     for (const frame of then ?? []) handling.outlet.write(frame);
+    return true;
   } catch (thrown) {
     const code = thrown instanceof ControlError ? { error_code: thrown.code } : {};
     write({ subtype: 'error', error: messageOf(thrown), ...code });
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
-import { childFrames, inboxFields, taskFrame } from './task-frames.js';
+import { childFrames, createTaskFrames, inboxFields } from './task-frames.js';
+import { toolUseResult } from './tool-use-result.js';
 import type { Frame } from './wire.js';
 
 export interface FrameOptions {
@@ -24,6 +25,7 @@ export function createFramer(
 ): (event: LoopEvent | SessionNews) => readonly Frame[] {
   let retracted: string[] = [];
   let open: string[] = [];
+  const tasks = createTaskFrames();
   const system = (subtype: string, fields: Record<string, unknown>): Frame => ({
     type: 'system',
     subtype,
@@ -116,9 +118,7 @@ export function createFramer(
             type: 'user',
             message: { role: 'user', content: [event.result.block] },
             parent_tool_use_id: null,
-            ...(event.result.structured === undefined
-              ? {}
-              : { tool_use_result: event.result.structured }),
+            ...toolUseResult(event.result),
             uuid: event.result.uuid,
             session_id: options.sessionId(),
           },
@@ -131,7 +131,7 @@ export function createFramer(
       case 'child':
         return childFrames(event, options);
       default:
-        return newsFrames(event, options, system);
+        return newsFrames(event, options, { system, tasks });
     }
   };
 }
@@ -155,7 +155,13 @@ function hookFrame(
 function newsFrames(
   event: SessionNews,
   options: FrameOptions,
-  system: (subtype: string, fields: Record<string, unknown>) => Frame,
+  {
+    system,
+    tasks,
+  }: {
+    readonly system: (subtype: string, fields: Record<string, unknown>) => Frame;
+    readonly tasks: ReturnType<typeof createTaskFrames>;
+  },
 ): readonly Frame[] {
   switch (event.type) {
     case 'state':
@@ -240,7 +246,7 @@ function newsFrames(
     case 'task_updated':
     case 'task_finished':
     case 'background_tasks':
-      return [system(...taskFrame(event))];
+      return tasks(event).map((told) => system(...told));
   }
 }
 

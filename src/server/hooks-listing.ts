@@ -1,12 +1,16 @@
 import { type AgentSession, wireSource } from '../harness.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
+import { isRecord } from '../util/own.js';
 import { visible } from '../util/visible.js';
 
 type Report = ReturnType<AgentSession['hooks']>;
 type Captured = NonNullable<Report['set']['hooks']['PreToolUse']>[number];
 
 /** The hooks in force, by event, as hosts list them. */
-export function hooksListing({ set }: Report): Readonly<Record<string, unknown>> {
+export function hooksListing(
+  { set }: Report,
+  settings: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const catalog = Object.entries(HOOK_EVENTS).map(([name, facts]) => ({
     name,
     summary: SUMMARY[facts.role],
@@ -21,14 +25,29 @@ export function hooksListing({ set }: Report): Readonly<Record<string, unknown>>
     hooks,
     eventCatalog: catalog,
     policy: {
-      disabledByPolicy: false,
-      managedOnly: false,
+      ...switches(settings),
       pluginOnly: false,
-      allDisabled: false,
       policyHookCount: hooks.filter(({ source }) => source === 'policySettings').length,
     },
     skipped: set.skipped,
     notes: set.notes,
+  };
+}
+
+/** What settings say of all hooks together. A project's word reaches no further than its own hooks. */
+function switches({ sources }: Readonly<Record<string, unknown>>) {
+  const list = Array.isArray(sources) ? sources.filter(isRecord) : [];
+  const says = (key: string, among: (source: unknown) => boolean): boolean =>
+    list.some(
+      ({ source, settings }) => among(source) && isRecord(settings) && settings[key] === true,
+    );
+  const isPolicy = (source: unknown): boolean => source === 'policySettings';
+  const isProject = (source: unknown): boolean =>
+    source === 'projectSettings' || source === 'localSettings';
+  return {
+    disabledByPolicy: says('disableAllHooks', isPolicy),
+    managedOnly: says('allowManagedHooksOnly', isPolicy),
+    allDisabled: says('disableAllHooks', (source) => !isProject(source)),
   };
 }
 

@@ -21,10 +21,13 @@ export function hostConfig(
 ): SessionConfig {
   return {
     ...config,
-    ...promptFields(initialize, config.agent !== undefined),
+    ...promptFields(initialize),
     ...schemaField(initialize.jsonSchema),
     ...agentFields(config.agents, initialize.agents),
     ...skillField(initialize.skills),
+    ...(typeof initialize.planModeInstructions === 'string'
+      ? { planModeInstructions: initialize.planModeInstructions }
+      : {}),
     ...(typeof initialize.title === 'string' && initialize.title !== ''
       ? { title: config.title ?? initialize.title }
       : {}),
@@ -34,23 +37,24 @@ export function hostConfig(
     mcpBridge: host.mcpBridge,
     mcpConfig: [...(config.mcpConfig ?? []), ...hostTable(host.mcpEntries())],
     mayDefer: true,
+    // A tool that answers for people must be there before anything is asked.
+    ...(config.promptTool === undefined ? { serversMayComeLater: SERVERS_MS } : {}),
     ready: host.ready,
     ...(asksHost ? { asker: host.asker } : {}),
   };
 }
 
-/**
- * The host's system prompt wins over the flags. An empty one stands for none: it takes the place of
- * ours, but not of the prompt of the agent that the session runs as.
- */
-function promptFields(
-  { systemPrompt, appendSystemPrompt }: Message,
-  runsAsAgent: boolean,
-): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
+/** How long a host waits for servers before it hears of the session; the first turn waits once more. */
+const SERVERS_MS = 1_000;
+
+/** The host's system prompt wins over the flags. */
+function promptFields({
+  systemPrompt,
+  appendSystemPrompt,
+}: Message): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
   const given = typeof systemPrompt === 'string' ? [systemPrompt] : systemPrompt;
-  const isEmpty = Array.isArray(given) && given.every((part) => part === '');
   return {
-    ...(Array.isArray(given) && !(isEmpty && runsAsAgent)
+    ...(Array.isArray(given)
       ? {
           systemPrompt: given.filter(
             (part): part is string => typeof part === 'string' && part !== DYNAMIC_BOUNDARY,
@@ -97,7 +101,6 @@ export function ignoredFields(initialize: Message): readonly string[] {
 
 const IGNORED: readonly (readonly [string, string])[] = [
   ['toolAliases', 'tools keep their names'],
-  ['planModeInstructions', 'plan mode has its own'],
   ['plugins', 'there are no plugins'],
 ];
 

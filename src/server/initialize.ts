@@ -14,7 +14,7 @@ export function commandRow({ name, description, argumentHint, builtin }: Command
 /** What a host is told when it initialises a session, and each time it does so again. */
 export async function initializeAnswer(
   session: AgentSession,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<Readonly<Record<string, unknown> & { readonly commands: unknown }>> {
   const info = session.info();
   const [commands, agents] = await Promise.all([
     session.requests.commands({ fresh: true }),

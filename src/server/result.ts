@@ -15,6 +15,35 @@ export function resultFrame(run: RunResult, sessionId: string, uuid: string): Fr
   };
 }
 
+/** The end of what was done without the model. */
+export function localResultFrame(
+  accounts: Pick<RunResult, 'cost' | 'modelUsage' | 'agents'>,
+  { text, durationMs, command }: LocalResult,
+  { sessionId, uuid }: { readonly sessionId: string; readonly uuid: string },
+): Frame {
+  return {
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: text,
+    stop_reason: null,
+    duration_ms: Math.round(durationMs),
+    duration_api_ms: 0,
+    num_turns: 0,
+    ...accounting({ ...accounts, usage: NOTHING_USED, denials: [] }),
+    ...(command === undefined ? {} : { local_command: command }),
+    session_id: sessionId,
+    uuid,
+  };
+}
+
+export interface LocalResult {
+  readonly text: string;
+  readonly durationMs: number;
+  /** Its name, without the slash. */
+  readonly command?: string;
+}
+
 /** A start that was refused, told in the same way. */
 export function startFailureFrame(
   errors: readonly string[],
@@ -31,12 +60,7 @@ export function startFailureFrame(
     num_turns: 0,
     stop_reason: null,
     total_cost_usd: 0,
-    usage: {
-      input_tokens: 0,
-      output_tokens: 0,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 0,
-    },
+    usage: NOTHING_USED,
     modelUsage: {},
     permission_denials: [],
     terminal_reason: 'turn_setup_failed',
@@ -44,6 +68,13 @@ export function startFailureFrame(
     uuid,
   };
 }
+
+const NOTHING_USED: RunResult['usage'] = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
 
 /** What the reason of the end means on the wire. */
 function ending(run: RunResult): Record<string, unknown> {
@@ -131,6 +162,7 @@ export function describeEnd(reason: StopReason): string {
     case 'tool_deferred':
       return `${reason.call.name} was put off by a hook; resume the session to go on`;
     case 'structured_output_missing':
+      if (reason.message !== undefined) return `No structured answer: ${reason.message}`;
       return `The model did not give the structured answer in ${reason.attempts} attempts`;
     case 'model_failure': {
       const { failure } = reason;
@@ -165,7 +197,9 @@ function failed(
   return { subtype, is_error: true, errors, stop_reason: stopReason, terminal_reason: terminal };
 }
 
-function accounting(run: RunResult): Record<string, unknown> {
+function accounting(
+  run: Pick<RunResult, 'cost' | 'modelUsage' | 'agents' | 'usage' | 'denials'>,
+): Record<string, unknown> {
   return {
     // The sum of what has a known price. Models without one are named, never guessed at.
     total_cost_usd: run.cost.knownUsd,

@@ -55,13 +55,16 @@ export async function serveHost(serving: HostServing): Promise<Served> {
       uuid,
       awaitsInitialize: serving.awaitsInitialize === true,
       ...(serving.signal === undefined ? {} : { signal: serving.signal }),
-      async open(initialize, host) {
+      async open(initialize, host, clearedId) {
         if (initialize.forwardSubagentText === true) agentTexts = true;
+        const asked = hostConfig(config, initialize, { host, asksHost: serving.asksHost });
         const session = await openSession(
-          hostConfig(config, initialize, { host, asksHost: serving.asksHost }),
+          clearedId === undefined
+            ? asked
+            : { ...asked, start: { kind: 'new', id: clearedId }, fork: false, startedBy: 'clear' },
         );
         sessionId = session.id;
-        for (const text of ignoredFields(initialize)) {
+        for (const text of clearedId === undefined ? ignoredFields(initialize) : []) {
           session.news({ type: 'notice', level: 'warning', text });
         }
         serving.onOpen?.(session);

@@ -12,8 +12,11 @@ import type { Frame } from './wire.js';
 
 export interface StreamServerDeps {
   readonly input: Inbound;
-  /** Opens the session; called once the host's first message is there, so that `initialize` can shape it. */
-  open(initialize: Message, host: Host): Promise<AgentSession>;
+  /**
+   * Opens the session; called once the host's first message is there, so that `initialize` can shape
+   * it, and with the id of a new one each time that the conversation is cleared.
+   */
+  open(initialize: Message, host: Host, clearedId?: string): Promise<AgentSession>;
   /** What a session tells, as frames. */
   frames(event: LoopEvent | SessionNews): readonly Frame[];
   readonly write: Sink;
@@ -44,9 +47,11 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   let session: Promise<AgentSession> | undefined;
   const spent = createSpent();
   const turns = createTurns({ ...deps, outlet, queue, spent, onWorkEnded: () => wake() });
-  const open = (initialize: Message): Promise<AgentSession> => {
-    if (session === undefined) {
-      session = deps.open(initialize, {
+  let initialized: Message = {};
+  const openOne = (clearedId?: string): Promise<AgentSession> => {
+    const opening = deps.open(
+      initialized,
+      {
         asker: control.ask,
         callbacks: control.callbacks,
         elicit: control.elicit,
@@ -54,11 +59,33 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
         mcpEntries: control.sdkServers.entries,
         emit: turns.emit,
         ready: outlet.ready,
-      });
+      },
+      clearedId,
+    );
+    opening.then(
+      (opened) => opened.requests.onCommands(() => void turns.commandsChanged(opened)),
       // A refused start ends the program at once, also while the host keeps its side open.
-      session.catch(() => wake());
+      () => wake(),
+    );
+    return opening;
+  };
+  const open = (initialize: Message): Promise<AgentSession> => {
+    if (session === undefined) {
+      initialized = initialize;
+      session = openOne();
     }
     return session;
+  };
+  /** A new session in the place of this one, steered as it was. */
+  const clear = async (old: AgentSession): Promise<void> => {
+    const { mode } = old.info();
+    await turns.clear(old, async (id) => {
+      session = openOne(id);
+      const fresh = await session;
+      if (fresh.info().mode !== mode) fresh.setMode(mode);
+      await control.steerAgain();
+      return fresh;
+    });
   };
   const control = createControl({
     outlet,
@@ -68,6 +95,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     open,
     interrupt: turns.interrupt,
     onCancelled: turns.cancelled,
+    onCommandsTold: turns.commandsTold,
     uuid: deps.uuid,
   });
   const stop = (): void => {
@@ -111,7 +139,12 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
       if (background.length > 0 || (queue.size > 0 && mayOpen)) {
         const opened = await open({});
         await outlet.ready();
-        lastRun = await turns.take(opened, background);
+        const order = background.length > 0 ? undefined : queue.nextOrder;
+        if (order === 'clear') await clear(opened);
+        else if (order !== undefined && order !== 'compact') await turns.local(opened);
+        else lastRun = await turns.take(opened, background);
+        // What was done without the model has gone well.
+        if (order !== undefined && order !== 'compact') lastRun = undefined;
         continue;
       }
       if (inputError !== undefined) break;

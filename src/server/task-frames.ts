@@ -1,4 +1,5 @@
 import type { LoopEvent, SessionNews } from '../harness.js';
+import { toolUseResult } from './tool-use-result.js';
 import type { Frame } from './wire.js';
 
 type ChildEvent = Extract<LoopEvent, { type: 'child' }>;
@@ -44,10 +45,9 @@ export function childFrames({ agent, event }: ChildEvent, options: FrameFacts): 
       });
     }
     case 'tool_result': {
-      const { block, structured, uuid } = event.result;
+      const { block, uuid } = event.result;
       const message = { role: 'user', content: [block] };
-      const result = structured === undefined ? {} : { tool_use_result: structured };
-      return [{ type: 'user', message, ...common, ...result, uuid }];
+      return [{ type: 'user', message, ...common, ...toolUseResult(event.result), uuid }];
     }
     case 'input': {
       if (event.message.meta === true) return [];
@@ -59,8 +59,48 @@ export function childFrames({ agent, event }: ChildEvent, options: FrameFacts): 
   }
 }
 
-/** Subtype and fields of what happens to background work and agents. */
-export function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
+type Told = [subtype: string, fields: Record<string, unknown>];
+
+/** What happens to background work and agents. Commands tell of their ends alone: the rest is made here. */
+export function createTaskFrames(): (event: TaskNews) => readonly Told[] {
+  const shells = new Map<string, TaskRow>();
+  let agents: readonly TaskRow[] = [];
+  const all = (): Told => ['background_tasks_changed', { tasks: [...agents, ...shells.values()] }];
+  return (event) => {
+    const told = taskFrame(event);
+    if (event.type === 'background_tasks') {
+      agents = event.tasks.map(taskRow);
+      return [all()];
+    }
+    if (event.type === 'task_started' && event.agent === undefined) {
+      const { taskId, description } = event;
+      shells.set(taskId, taskRow({ taskId, description, taskType: 'local_bash' }));
+      return [all(), told];
+    }
+    if (event.type !== 'task_finished' || !shells.delete(event.taskId)) return [told];
+    const status = event.status === 'stopped' ? 'killed' : event.status;
+    const patch = { status, end_time: Date.now() };
+    return [['task_updated', { task_id: event.taskId, patch }], told, all()];
+  };
+}
+
+type TaskRow = Readonly<Record<string, unknown>>;
+
+function taskRow({
+  taskId,
+  taskType,
+  description,
+  agentType,
+}: Extract<TaskNews, { type: 'background_tasks' }>['tasks'][number]): TaskRow {
+  return {
+    task_id: taskId,
+    task_type: taskType,
+    description,
+    ...(agentType === undefined ? {} : { subagent_type: agentType }),
+  };
+}
+
+function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
   switch (event.type) {
     case 'task_started':
       return ['task_started', startedFields(event)];
@@ -97,12 +137,7 @@ export function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
       return [
         'background_tasks_changed',
         {
-          tasks: event.tasks.map(({ taskId, taskType, description, agentType }) => ({
-            task_id: taskId,
-            task_type: taskType,
-            description,
-            ...(agentType === undefined ? {} : { subagent_type: agentType }),
-          })),
+          tasks: event.tasks.map(taskRow),
         },
       ];
   }

@@ -1,9 +1,10 @@
 import type { AgentSession, InputMessage, LoopEvent, RunResult, SessionNews } from '../harness.js';
 import { type InitNames, initFrame } from './frames.js';
 import { initNames } from './initialize.js';
+import { failureFields, localText, syntheticFrame } from './local-frames.js';
 import type { Outlet } from './outlet.js';
 import type { PromptQueue, QueuedPrompt } from './prompt-queue.js';
-import { resultFrame } from './result.js';
+import { describeEnd, localResultFrame, resultFrame } from './result.js';
 import type { Spent } from './spent.js';
 import { createToolProgress, type ToolProgress } from './tool-progress.js';
 import type { Frame } from './wire.js';
@@ -22,6 +23,14 @@ export interface TurnDeps {
 export interface Turns {
   /** One turn, with everything that waits and these reports of background work. */
   take(session: AgentSession, background: readonly InputMessage[]): Promise<RunResult>;
+  /** What is asked of the runtime itself, without the model. */
+  local(session: AgentSession): Promise<void>;
+  /** Ends the session and goes on with a new one, of this id. */
+  clear(session: AgentSession, reopen: (id: string) => Promise<AgentSession>): Promise<void>;
+  /** The commands as the host was just told of them. */
+  commandsTold(rows: unknown): void;
+  /** The commands are others now. */
+  commandsChanged(session: AgentSession): Promise<void>;
   /** Tells the host what a session says, whether a turn runs or not. */
   emit(event: LoopEvent | SessionNews): void;
   /** Ends the turn that runs, also one that is only about to. */
@@ -59,6 +68,9 @@ const BEFORE_INIT: ReadonlySet<string> = new Set([
   'progress',
 ]);
 
+/** How long the first turn waits for servers that are still starting. */
+const SERVERS_MS = 5_000;
+
 class TurnTeller implements Turns {
   readonly #deps: TurnDeps;
   readonly #progress: ToolProgress;
@@ -67,6 +79,8 @@ class TurnTeller implements Turns {
   /** A turn is being made ready and cannot be interrupted yet. */
   #starting = false;
   #interrupted = false;
+  /** Ends the wait for servers. */
+  #hurry: () => void = () => undefined;
   /** The first frame of the turn, until it has been written. */
   #init: (() => Frame) | undefined;
   /** Ids that the next answer is told to be for. */
@@ -90,21 +104,13 @@ class TurnTeller implements Turns {
     });
     this.emit = this.emit.bind(this);
     this.cancelled = this.cancelled.bind(this);
+    this.commandsTold = this.commandsTold.bind(this);
     this.interrupt = this.interrupt.bind(this);
   }
 
   async take(session: AgentSession, background: readonly InputMessage[]): Promise<RunResult> {
     const { outlet, queue, spent, uuid } = this.#deps;
-    this.#starting = true;
-    this.#interrupted = false;
-    this.#sessionId = session.id;
-    if (!this.#running) session.news({ type: 'state', state: 'running' });
-    this.#running = true;
-    const taken = queue.takeAll();
-    this.#started(taken);
-    const names = await this.#names(session);
-    this.#init = () => initFrame(session.info(), uuid(), names);
-    await this.#begin(session);
+    const taken = await this.#open(session);
     const running = session.run([...background, ...taken.map(({ message }) => message)], {
       takeInput: () => {
         const more = queue.takeForRunning();
@@ -117,6 +123,11 @@ class TurnTeller implements Turns {
     const run = await running;
     this.#progress.turnEnded();
     this.#writeInit();
+    const { reason } = run.outcome;
+    if (reason.kind === 'model_failure') {
+      const text = describeEnd(reason);
+      outlet.write(this.#withIds(this.#synthetic(text, failureFields(reason.failure))));
+    }
     spent.add(run);
     const waiting = queue.size;
     outlet.write({
@@ -125,11 +136,122 @@ class TurnTeller implements Turns {
       ...(taken.length === 0 ? { origin: { kind: 'task-notification' } } : {}),
       ...(waiting === 0 ? {} : { queued_turn_count: waiting }),
     });
-    const ended = run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed';
-    for (const id of this.#named) this.#lifecycle(id, ended);
+    this.#close(reason.kind === 'aborted' ? 'cancelled' : 'completed');
+    return run;
+  }
+
+  async local(session: AgentSession): Promise<void> {
+    const { outlet } = this.#deps;
+    const begun = performance.now();
+    const [prompt] = await this.#open(session);
+    this.#starting = false;
+    const order = prompt?.order;
+    let text = '';
+    if (order === 'append' && prompt !== undefined) {
+      text = (await session.append([prompt.message])) ?? '';
+    }
+    this.#writeInit();
+    if (order === 'context' || order === 'cost') {
+      text = await localText(session, order);
+      outlet.write(this.#withIds(this.#synthetic(text, {})));
+    }
+    this.#endLocal(session, { text, begun, ...(order === 'append' ? {} : { command: order }) });
+  }
+
+  async clear(session: AgentSession, reopen: (id: string) => Promise<AgentSession>): Promise<void> {
+    const { outlet, queue, uuid } = this.#deps;
+    const begun = performance.now();
+    this.#wake(session);
+    const [prompt] = queue.takeTurn();
+    if (prompt !== undefined) this.#started([prompt]);
+    await session.close('clear');
+    const id = uuid();
+    const reset = { type: 'conversation_reset', new_conversation_id: id, trigger: 'clear' };
+    outlet.write({
+      ...reset,
+      ...(prompt === undefined ? {} : { user_message_uuid: prompt.message.uuid }),
+      timestamp: new Date().toISOString(),
+      uuid: uuid(),
+      session_id: session.id,
+    });
+    const fresh = await reopen(id);
+    this.#sessionId = fresh.id;
+    this.#begun = false;
+    await this.#prepare(fresh);
+    this.#starting = false;
+    this.#writeInit();
+    this.#endLocal(fresh, { text: '', begun, command: 'clear' });
+  }
+
+  commandsTold(rows: unknown): void {
+    this.#commands = JSON.stringify(rows);
+  }
+
+  async commandsChanged(session: AgentSession): Promise<void> {
+    await this.#names(session);
+  }
+
+  /** Takes what comes next and makes ready for it. */
+  async #open(session: AgentSession): Promise<readonly QueuedPrompt[]> {
+    this.#wake(session);
+    const taken = this.#deps.queue.takeTurn();
+    this.#started(taken);
+    await this.#prepare(session);
+    return taken;
+  }
+
+  #wake(session: AgentSession): void {
+    this.#starting = true;
+    this.#interrupted = false;
+    this.#sessionId = session.id;
+    if (!this.#running) session.news({ type: 'state', state: 'running' });
+    this.#running = true;
+  }
+
+  async #prepare(session: AgentSession): Promise<void> {
+    const { uuid } = this.#deps;
+    if (!this.#begun) await this.#patiently(session.mcp.answered());
+    const names = await this.#names(session);
+    this.#init = () => initFrame(session.info(), uuid(), names);
+    await this.#begin(session);
+  }
+
+  /** Waits for servers that have not answered yet, but not for ever, and not once it is interrupted. */
+  async #patiently(answered: Promise<void>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SERVERS_MS);
+      this.#hurry = resolve;
+    });
+    try {
+      await Promise.race([answered.catch(() => undefined), over]);
+    } finally {
+      clearTimeout(timer);
+      this.#hurry = () => undefined;
+    }
+  }
+
+  #synthetic(text: string, fields: Readonly<Record<string, unknown>>): Frame {
+    const { uuid } = this.#deps;
+    return syntheticFrame(text, { sessionId: this.#sessionId, uuid, fields });
+  }
+
+  #endLocal(
+    session: AgentSession,
+    { text, begun, command }: { text: string; begun: number; command?: string | undefined },
+  ): void {
+    const { outlet, uuid } = this.#deps;
+    const durationMs = performance.now() - begun;
+    const done = { text, durationMs, ...(command === undefined ? {} : { command }) };
+    const ids = { sessionId: session.id, uuid: uuid() };
+    outlet.write({ ...localResultFrame(session.accounts(), done, ids), ...idFields(this.#named) });
+    this.#close('completed');
+  }
+
+  #close(state: 'completed' | 'cancelled'): void {
+    for (const id of this.#named) this.#lifecycle(id, state);
     this.#named = [];
     this.#answers = [];
-    return run;
   }
 
   emit(event: LoopEvent | SessionNews): void {
@@ -147,7 +269,10 @@ class TurnTeller implements Turns {
   }
 
   interrupt(session: AgentSession): void {
-    if (this.#starting) this.#interrupted = true;
+    if (this.#starting) {
+      this.#interrupted = true;
+      this.#hurry();
+    }
     session.interrupt();
   }
 

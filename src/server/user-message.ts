@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import type { UserBlock } from '../harness.js';
 import { isRecord } from '../util/own.js';
-import type { QueuedPrompt } from './prompt-queue.js';
+import type { PromptOrder, QueuedPrompt } from './prompt-queue.js';
 
 /**
  * A prompt as a host sends it. Throws on what is not one: a block that is broken, or of a kind that
@@ -14,12 +14,34 @@ export function readUserMessage(
   const content = isRecord(message.message) ? message.message.content : undefined;
   const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
   const { priority } = message;
+  const verbatim = message.client_composed === true;
+  const blocks = readContent(content);
+  const order = message.shouldQuery === false ? 'append' : verbatim ? undefined : commandIn(blocks);
   return {
-    message: { uuid: id ?? uuid(), content: readContent(content) },
+    message: { uuid: id ?? uuid(), content: blocks, ...(verbatim ? { verbatim } : {}) },
+    ...(order === undefined ? {} : { order }),
     named: id !== undefined,
     priority: priority === 'now' || priority === 'later' ? priority : 'next',
   };
 }
+
+/** A command of the runtime itself, which is no part of any conversation. */
+function commandIn(blocks: readonly UserBlock[]): PromptOrder | undefined {
+  const [only, ...others] = blocks;
+  if (only?.type !== 'text' || others.length > 0) return undefined;
+  const text = only.text.trim();
+  if (/^\/compact(\s|$)/.test(text)) return 'compact';
+  return COMMANDS.get(text);
+}
+
+const COMMANDS: ReadonlyMap<string, PromptOrder> = new Map([
+  ['/clear', 'clear'],
+  ['/reset', 'clear'],
+  ['/new', 'clear'],
+  ['/context', 'context'],
+  ['/cost', 'cost'],
+  ['/usage', 'cost'],
+]);
 
 function readContent(content: unknown): readonly UserBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];

@@ -5,6 +5,7 @@ import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-fil
 import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { parseJson } from '../util/json.js';
+import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
 import { findByTitle, newestSession, projectsHolding } from './listing.js';
 import {
@@ -63,6 +64,7 @@ class JsonlStore implements SessionStore {
     const path = this.#path(sessionId, agentId);
     const texts = lines.map((line) => serialiseLine(line, (json) => this.#spill(sessionId, json)));
     this.#writer(path).append(sessionId, texts);
+    if (agentId !== undefined) this.#describe(path, lines);
     return texts.reduce((sum, text) => sum + text.length + 1, 0);
   }
 
@@ -144,6 +146,17 @@ class JsonlStore implements SessionStore {
     const directory = this.#directory(sessionId);
     if (agentId === undefined) return `${directory}.jsonl`;
     return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+  }
+
+  /** What other programs want to know of an agent stands beside its transcript. */
+  #describe(path: string, lines: readonly (TranscriptEntry | MetaLine)[]): void {
+    const facts = lines.map(agentFacts).find((found) => found !== undefined);
+    if (facts === undefined) return;
+    try {
+      this.#files.writeOnce(path.replace(/\.jsonl$/, '.meta.json'), JSON.stringify(facts));
+    } catch {
+      // The transcript says the same.
+    }
   }
 
   #writer(path: string): Writer {

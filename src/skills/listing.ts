@@ -300,12 +300,15 @@ function summaryLine(
   return used + bytesOf(text) + 1 <= budget ? [text] : [];
 }
 
+/** Of each kind this many are named; one more says nothing new. */
+const MOST_NAMED = 30;
+
 function noteOf(cut: readonly CutSkill[]): string {
-  const named = (how: CutSkill['how']): string =>
-    cut
-      .filter((one) => one.how === how)
-      .map((one) => one.name)
-      .join(', ');
+  const named = (how: CutSkill['how']): string => {
+    const names = cut.filter((one) => one.how === how).map((one) => one.name);
+    const more = names.length - MOST_NAMED;
+    return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  };
   const parts = (
     [
       ['left out', 'not shown to the model'],

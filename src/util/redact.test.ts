@@ -207,3 +207,64 @@ describe('redactDeep', () => {
     });
   });
 });
+
+const KEY = 'sk-ant-api03-AbCdEf123456AbCdEf123456';
+const HUB = 'ghp_abcdEFGH1234abcdEFGH1234abcd';
+
+describe('wherever a secret stands', () => {
+  it.each([
+    `X=${HUB}`,
+    `--key=${KEY}`,
+    `?a=${KEY}&b`,
+    `https://host.example/${HUB}`,
+    `{\\"out\\":\\"line\\n${HUB}\\"}`,
+    `a\\t${KEY}`,
+    `url%3D${HUB}`,
+    `\u001b[32m${KEY}\u001b[0m`,
+    `\\u001b[1;32m${HUB}`,
+    'X=AKIAIOSFODNN7EXAMPLE',
+    'authorization: Basic dXNlcjpwYXNz',
+    'postgres://me:p@ssw0rd@host/db',
+  ])('%s', (text) => {
+    const clean = redactSure(text);
+    expect(clean).toContain('[redacted]');
+    for (const secret of [KEY, HUB, 'AKIA', 'dXNl', 'ssw0rd']) expect(clean).not.toContain(secret);
+  });
+
+  it('in a key, and beside an encoded image', () => {
+    const image = { type: 'base64', data: `AAAA${KEY}`, note: HUB };
+    expect(redactSureDeep({ [HUB]: 1, image })).toEqual({
+      '[redacted]': 1,
+      image: { ...image, note: '[redacted]' },
+    });
+  });
+
+  it('in base64, at every offset', () => {
+    learnSecrets(['Tr0ub4dor&3-correct-horse']);
+    for (const before of ['', 'a', 'ab']) {
+      const text = Buffer.from(`${before}Tr0ub4dor&3-correct-horse tail`).toString('base64');
+      expect(redactSure(text)).toContain('[redacted]');
+    }
+  });
+});
+
+describe('what looks like one and is none', () => {
+  it.each([
+    '<div class="sk-toggleable__content sk-folding-cube">',
+    'the basic responsibilities, and basic internationalization',
+    'basic authentication/authorization, bearer authentication-scheme',
+    'a basic src/components/Button.tsx',
+    'Authorization: Bearer YOUR_TOKEN_HERE',
+    'const token = generateAccessTokenForUserV2(user)',
+    'secret = base64UrlEncodeWithoutPadding(bytes)',
+    'csrfToken: getCsrfTokenFromCookie2Header',
+    'tokenizer: "cl100kBaseTokenizerEncoding"',
+    'cache_key: "node-modules-v2-Linux-abcdef1"',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a template of others
+    'postgres://user:${PASSWORD}@host',
+    'https://<user>:<password>@host',
+    'http://user:password@localhost:5432/db',
+  ])('%s', (text) => {
+    expect(redactSure(text)).toBe(text);
+  });
+});

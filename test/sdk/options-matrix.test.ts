@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseArgs } from '../../src/cli/args.js';
+import { readOptions } from '../../src/cli/options.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { RawClient } from './raw-client.js';
@@ -61,8 +63,30 @@ describe.concurrent('every option of the TypeScript client', () => {
   }
 });
 
-describe.concurrent('every option of the Python client', () => {
-  for (const row of rowsOf('python')) {
+/** Everything that the command line of a row asks for. */
+function meaningOf(argv: readonly string[]): string {
+  const parsed = parseArgs(['--output-format', 'stream-json', ...argv]);
+  return JSON.stringify(parsed.ok ? readOptions(parsed.value) : parsed);
+}
+
+/** Rows that say in two words what the other client says in one: they need no session of their own. */
+const twins = rowsOf('python').filter(({ argv, initialize }) => {
+  const isPlain = Object.values(initialize).every((value) => value === null);
+  const same = ({ argv: other }: Row) =>
+    meaningOf([...other, '--system-prompt', '']) === meaningOf(argv);
+  return isPlain && rowsOf('typescript').some(same);
+});
+
+it('options of the Python client mean what the same ones of the TypeScript client mean', () => {
+  const names = new Set(twins.map(({ option }) => option));
+  expect([...names]).toEqual(expect.arrayContaining(TWINS));
+});
+
+const TWINS = ['tools', 'tools_empty', 'strict', 'mode', 'cont', 'session_id', 'cut', 'store'];
+
+describe.concurrent('every other option of the Python client', () => {
+  const names = new Set(twins.map(({ option }) => option));
+  for (const row of rowsOf('python').filter(({ option }) => !names.has(option))) {
     it(row.option, async () => {
       const first = ['--output-format', 'stream-json', '--verbose'];
       const last = ['--input-format', 'stream-json'];
@@ -118,8 +142,6 @@ async function starts(
 const QUICK = {
   // Bypass is refused to the superuser unless this says that nothing can be harmed.
   IS_SANDBOX: '1',
-  // One of the servers of the tables never answers.
-  MCP_TIMEOUT: '1500',
 };
 
 /** Options that ask for what is not there: told in words, and nothing runs without it. */

@@ -31,6 +31,14 @@ export interface PythonServer {
   readonly tools: Readonly<Record<string, (args: Frame) => unknown>>;
 }
 
+let probed: Promise<void> | undefined;
+
+/** The library does it before every start; here once is enough. */
+async function probe(env: Readonly<Record<string, string>>): Promise<void> {
+  const { stdout } = await promisify(execFile)(PROGRAM, ['-v'], { env, timeout: 10_000 });
+  if (!/^\d+\.\d+\.\d+/.test(stdout)) throw new Error(`no version: ${stdout}`);
+}
+
 /** Starts a session as the Python library does, up to the answer to `initialize`. */
 export async function startPython(
   world: World,
@@ -42,8 +50,8 @@ export async function startPython(
     CLAUDE_CODE_ENTRYPOINT: 'sdk-py',
     CLAUDE_AGENT_SDK_VERSION: '0.2.143',
   };
-  const probe = await promisify(execFile)(PROGRAM, ['-v'], { env, timeout: 10_000 });
-  if (!/^\d+\.\d+\.\d+/.test(probe.stdout)) throw new Error(`no version: ${probe.stdout}`);
+  probed ??= probe(env);
+  await probed;
   const client = new RawClient({
     argv: [
       ...['--output-format', 'stream-json', '--verbose', '--system-prompt', ''],

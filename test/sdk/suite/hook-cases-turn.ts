@@ -70,8 +70,8 @@ export const TURN_CASES: readonly HookCase[] = [
     expected: {
       fired: 2,
       requests: 2,
-      // Each request to the model is a turn; the reference does not count this one.
-      result: { ...single, num_turns: 2, terminal_reason: 'completed' },
+      // The answer to what a hook adds is part of the same turn.
+      result: { ...single, num_turns: 1, terminal_reason: 'completed' },
       shown: ['CONTEXT'],
     },
   },

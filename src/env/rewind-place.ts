@@ -1,0 +1,239 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { messageOf, systemCodeOf } from '../errors.js';
+import { join } from './paths.js';
+
+/** A directory that is surely inside the root, and a name in it. */
+export interface Place {
+  /** Path of the directory by which the system finds it without following any link on the way. */
+  readonly directory: string;
+  readonly name: string;
+}
+
+/** Something that is not done, and why in words for a person. */
+export class Refused extends Error {}
+
+export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** Linux: a descriptor that only names a thing. It needs no permission to read it. */
+export const PATH_ONLY = 0o10000000;
+const OPEN_PARENT = PATH_ONLY | (constants.O_DIRECTORY ?? 0) | NO_FOLLOW;
+
+const REPLACED = 'another directory stands where the workspace was when it was opened';
+export const MOUNTED = 'another file system is mounted there';
+/** Where nothing stands. */
+export const NOTHING = 'nothing';
+
+let descriptorPaths: boolean | undefined;
+
+/** Whether a directory can be named by its descriptor, whatever is done to its path meanwhile. */
+export function hasDescriptorPaths(): boolean {
+  descriptorPaths ??= process.platform === 'linux' && existsSync('/proc/self/fd');
+  return descriptorPaths;
+}
+
+/** Whether a path may be touched at all: relative, without ways out, and no part of git's own data. */
+export function isRewindablePath(path: string): boolean {
+  if (path === '' || path.startsWith('/') || path.includes('\0')) return false;
+  // fail-closed: a name that is no valid text cannot be told from others like it.
+  if (path.includes('\uFFFD')) return false;
+  return path
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..' && !isGits(part));
+}
+
+/** Whether a path leads into the data of git. */
+export function isInGit(path: string): boolean {
+  return path.split('/').some(isGits);
+}
+
+function isGits(part: string): boolean {
+  return part.toLowerCase() === '.git';
+}
+
+/** What a directory is, whatever it is called. */
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  /** Linux: the mount that it is seen through. */
+  readonly mount?: string | undefined;
+}
+
+/** The root of a workspace, as it was when this was made. Whatever stands there later is not touched. */
+export class WorkspaceRoot {
+  readonly #path: string;
+  readonly #identity: Identity | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    try {
+      this.#identity = this.#now();
+    } catch {
+      // fail-closed: without it nothing is the root.
+      this.#identity = undefined;
+    }
+  }
+
+  /** Why nothing may be touched, in words for a person. */
+  trouble(): string | undefined {
+    try {
+      return this.#isOurs(this.#now()) ? undefined : REPLACED;
+    } catch (thrown) {
+      return wordsFor(thrown);
+    }
+  }
+
+  at<T>(path: string, work: (place: Place) => T): T {
+    const { place, close } = this.#open(path);
+    try {
+      return work(place);
+    } finally {
+      close();
+    }
+  }
+
+  async during<T>(path: string, work: (place: Place) => Promise<T>): Promise<T> {
+    const { place, close } = this.#open(path);
+    try {
+      return await work(place);
+    } finally {
+      close();
+    }
+  }
+
+  #open(path: string): { readonly place: Place; close(): void } {
+    if (!isRewindablePath(path)) throw new Refused('the path leads out of the workspace');
+    const parts = path.split('/');
+    const name = parts.pop() ?? '';
+    if (!hasDescriptorPaths()) {
+      return { place: { directory: this.#checkedParent(parts), name }, close() {} };
+    }
+    const fd = this.#openParent(parts);
+    return {
+      place: { directory: `/proc/self/fd/${fd}`, name },
+      close: () => closeSync(fd),
+    };
+  }
+
+  /** One directory after the other, each by the descriptor of the one before: a link in between stops it. */
+  #openParent(parts: readonly string[]): number {
+    let fd = openSync(this.#path, OPEN_PARENT);
+    try {
+      if (!this.#isOurs(identityOf(fd))) throw new Refused(REPLACED);
+      for (const part of parts) {
+        const next = openSync(`/proc/self/fd/${fd}/${part}`, OPEN_PARENT);
+        closeSync(fd);
+        fd = next;
+      }
+      // No way down leads back out of a mount: where the last is in ours, all on the way are.
+      if (parts.length > 0) this.#checkMount(identityOf(fd));
+      return fd;
+    } catch (thrown) {
+      closeSync(fd);
+      throw thrown;
+    }
+  }
+
+  /** Where there are no such descriptors: the real path of the parent has to be the expected one. */
+  #checkedParent(parts: readonly string[]): string {
+    if (!this.#isOurs(this.#now())) throw new Refused(REPLACED);
+    const parent = parts.length === 0 ? this.#path : join(this.#path, ...parts);
+    // fail-closed: another real path means a link on the way, wherever it leads.
+    if (realpathSync(parent) !== parent) throw new Refused('a directory on the way is a link');
+    this.#checkMount(statSync(parent, { bigint: true }));
+    return parent;
+  }
+
+  #checkMount({ dev, mount }: Identity): void {
+    // fail-closed: what is mounted below the root belongs to somebody else.
+    if (dev !== this.#identity?.dev || mount !== this.#identity.mount) throw new Refused(MOUNTED);
+  }
+
+  #isOurs({ dev, ino, mount }: Identity): boolean {
+    const known = this.#identity;
+    return known !== undefined && dev === known.dev && ino === known.ino && mount === known.mount;
+  }
+
+  #now(): Identity {
+    if (!hasDescriptorPaths()) {
+      const { dev, ino } = lstatSync(this.#path, { bigint: true });
+      return { dev, ino };
+    }
+    const fd = openSync(this.#path, OPEN_PARENT);
+    try {
+      return identityOf(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function identityOf(fd: number): Identity {
+  const { dev, ino } = fstatSync(fd, { bigint: true });
+  return { dev, ino, mount: mountOf(fd) };
+}
+
+/** A directory that is mounted a second time has the same device: only the mount tells them apart. */
+function mountOf(fd: number): string | undefined {
+  try {
+    return /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+  } catch {
+    // An old kernel: the device has to do.
+    return undefined;
+  }
+}
+
+export function full(place: Place): string {
+  return `${place.directory}/${place.name}`;
+}
+
+/** Changes with everything that a save changes. Of a directory only which one it is. */
+export function stampOf(stat: BigIntStats): string {
+  if (stat.isDirectory()) return `directory:${stat.dev}:${stat.ino}`;
+  const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'special';
+  return [kind, stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
+}
+
+/** fail-closed: what somebody has put there since it was looked at is theirs. */
+export function requireStamp(place: Place, stamp: string | undefined): void {
+  if (stamp === undefined) return;
+  const stat = lstatSync(full(place), { bigint: true, throwIfNoEntry: false });
+  if ((stat === undefined ? NOTHING : stampOf(stat)) !== stamp) throw new Refused(CHANGED);
+}
+
+const CHANGED = 'changed while it was being restored';
+
+export function wordsFor(thrown: unknown): string {
+  switch (systemCodeOf(thrown)) {
+    case 'ENOENT':
+      return 'its directory is not there';
+    case 'ENOTDIR':
+    case 'ELOOP':
+      return 'a link or a file stands where a directory on the way is expected';
+    case 'EACCES':
+    case 'EPERM':
+      return 'the system does not allow it';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'the disk is full';
+    case 'EROFS':
+      return 'the disk is read-only';
+    case 'EBUSY':
+      return MOUNTED;
+    case 'EISDIR':
+    case 'ENOTEMPTY':
+    case 'EEXIST':
+      return 'a directory that is not empty stands there';
+    default:
+      return thrown instanceof Refused ? thrown.message : `the system says: ${messageOf(thrown)}`;
+  }
+}

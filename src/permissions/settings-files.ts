@@ -1,0 +1,35 @@
+import { basename } from '../env/paths.js';
+import { type Guard, NOTHING } from './guard.js';
+import { protectedPart } from './protected-paths.js';
+
+/**
+ * Asks before a file of settings is written that lies somewhere else than settings usually do, in the
+ * project too: what it says holds from then on.
+ */
+export function settingsFilesGuard(files: () => readonly string[]): Guard {
+  return {
+    name: 'settings files',
+    onFailure: 'ask',
+    async decide(view) {
+      const own = files();
+      if (own.length === 0) return NOTHING;
+      const { command } = view.call.subject;
+      const isNamed = own.some((file) => command?.includes(basename(file)) === true);
+      const touched = [
+        ...(await view.paths()),
+        ...(isNamed ? (await view.shellPaths()).paths : []),
+      ];
+      const found = touched.find(
+        ({ access, spellings }) =>
+          access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
+      );
+      if (found === undefined) return NOTHING;
+      return {
+        decision: 'ask',
+        reason: `${found.spellings.literal} holds settings of this very session`,
+        source: 'protected path',
+        blockedPath: found.spellings.literal,
+      };
+    },
+  };
+}
