@@ -196,6 +196,7 @@ describe('architecture', () => {
       'load()',
       // Runs programs, not tools.
       'host',
+      'output',
       'parts',
       'background',
       'rounds',

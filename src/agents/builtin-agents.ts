@@ -61,7 +61,7 @@ function builtin(
     asks: 'bubble',
     source: 'builtin',
     ...own,
-    // Hashing loads a library, and hardly anybody asks: whoever spreads this does.
+    // Hashing loads a library, and hardly anybody asks; to spread this object would be to ask.
     get contentHash() {
       return sha256(JSON.stringify([name, description, text]));
     },

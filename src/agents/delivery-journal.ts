@@ -1,5 +1,6 @@
 import type { DeliveryFiles, SyncedLog } from '../env/delivery-files.js';
 import { messageOf } from '../errors.js';
+import { maySurelyHold, redactSureDeep } from '../util/redact.js';
 import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './delivery-records.js';
 
 /**
@@ -19,6 +20,12 @@ export interface DeliveryJournal {
   close(): void;
 }
 
+/** As it may be kept: known shapes of secrets are taken out, as of transcripts. */
+function lineOf(record: DeliveryRecord): string {
+  const line = JSON.stringify(record);
+  return maySurelyHold(line) ? JSON.stringify(redactSureDeep(record)) : line;
+}
+
 export function openDeliveryJournal(parts: {
   readonly files: Pick<DeliveryFiles, 'openLog' | 'readLines'>;
   /** Absent: nothing is kept. */
@@ -32,7 +39,7 @@ export function openDeliveryJournal(parts: {
   return {
     write(record) {
       if (path === undefined) return;
-      unsaved.push(JSON.stringify(record));
+      unsaved.push(lineOf(record));
       log ??= files.openLog(path);
       try {
         log.append(unsaved, { sync: outlivesMachine(record) });

@@ -262,7 +262,10 @@ async function hookTreeChanges(
     .filter((file) => isInside(file, path))
     .map((file) => relative(path, file));
   if (head === undefined) return written.length > 0 ? written : undefined;
-  const status = await git(['status', '--porcelain', '-z', '--untracked-files=all'], { cwd: path });
+  const status = await git(
+    ['status', '--porcelain', '-z', '--untracked-files=all', '--ignore-submodules=dirty'],
+    { cwd: path },
+  );
   const now = await git(['rev-parse', 'HEAD'], { cwd: path });
   if (!status.ok || !now.ok) return undefined;
   const files = status.value.split('\0').map((field) => field.slice(3));

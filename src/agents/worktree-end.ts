@@ -52,7 +52,8 @@ async function changesIn(
       '--porcelain=v1',
       '-z',
       '--untracked-files=all',
-      '--ignore-submodules=none',
+      // fail-closed: a repository inside brings filters of its own, which git would run to look into it.
+      '--ignore-submodules=dirty',
     ],
     call,
   );

@@ -1,4 +1,4 @@
-import { readSteady } from '../env/tree-content.js';
+import { type FileContent, readSteady } from '../env/tree-content.js';
 import type { KnownTree, TreeNode, TreeState } from '../env/tree-node.js';
 import { Turns } from '../env/turns.js';
 import type { BlobId } from './types.js';
@@ -34,7 +34,8 @@ export class ContentQueue {
   #isClosed = false;
   #bytesUnderWay = 0;
   #room: (() => void) | undefined;
-  readonly #puts = new Set<Promise<void>>();
+  #underWay = 0;
+  #wake: (() => void) | undefined;
   #urgentLeft = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -45,10 +46,10 @@ export class ContentQueue {
   add(jobs: readonly ContentJob[], isUrgent: boolean): void {
     const list = isUrgent ? this.#urgent : this.#patient;
     for (const job of jobs) list.push(job);
+    this.#wake?.();
     if (isUrgent) this.#urgentLeft += jobs.length;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    // Not in this very moment: it must not be over before it is known to run.
+    this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
   /** What looks found is in the store, or named as missing. */
@@ -68,6 +69,7 @@ export class ContentQueue {
     this.#isClosed = true;
     this.#patient = [];
     await this.drained();
+    await this.settled();
   }
 
   /** Reads one file now, and names its bytes; they are on their way to the store then, see `settled`. */
@@ -96,8 +98,15 @@ export class ContentQueue {
       const urgentJob = urgent.pop();
       const job = urgentJob ?? patient.pop();
       if (job === undefined) {
-        if (this.#puts.size === 0) return;
-        await Promise.race(this.#puts);
+        if (this.#underWay === 0) {
+          // At once: what is added from now on needs another run.
+          this.#running = undefined;
+          return;
+        }
+        // Not by a race of all of them: that takes time for each, whenever one ends.
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
         continue;
       }
       const content = await this.#open(job);
@@ -116,13 +125,14 @@ export class ContentQueue {
   #start(job: ContentJob, content: Content, isUrgent: boolean): void {
     const { length } = content.bytes;
     this.#bytesUnderWay += length;
-    const put = this.#put(job, content).finally(() => {
+    this.#underWay++;
+    void this.#put(job, content).finally(() => {
       this.#bytesUnderWay -= length;
-      this.#puts.delete(put);
+      this.#underWay--;
       if (isUrgent) this.#urgentDone();
       if (this.#bytesUnderWay <= MOST_UNDER_WAY) this.#room?.();
+      this.#wake?.();
     });
-    this.#puts.add(put);
   }
 
   #urgentDone(): void {
@@ -137,9 +147,11 @@ export class ContentQueue {
       if (state.unstored === 'not-yet') state.unstored = 'changed-while-read';
       return undefined;
     }
-    const content = await readSteady(absolute, node, this.#deps.maxFileBytes);
+    const content = await readSteady(absolute, node, this.#deps.maxFileBytes).catch(() => FAILED);
     if (content.kind === 'bytes') return content;
     state.unstored = content.why;
+    // Nothing to compare with next time: what the file system says decides alone.
+    if (node.state === state) this.#deps.tree.setRacy(node, false);
     return undefined;
   }
 
@@ -149,10 +161,21 @@ export class ContentQueue {
     delete state.unstored;
     if (node.state === state) this.#deps.tree.setRacy(node, isRacy);
     if (await stored.catch(() => false)) return;
+    unstoredHashes.set(state, id);
     delete state.blob;
     state.unstored = 'over-cap';
   }
 }
+
+/** Of files that were read, but not kept: enough to tell whether they change. Not told to anybody. */
+const unstoredHashes = new WeakMap<TreeState, BlobId>();
+
+/** Hash of the bytes that a file had when it was read, also where they could not be kept. */
+export function seenHash(state: TreeState & { kind: 'file' }): BlobId | undefined {
+  return state.blob ?? unstoredHashes.get(state);
+}
+
+const FAILED: FileContent = { kind: 'none', why: 'unreadable' };
 
 interface Content {
   readonly bytes: Uint8Array;

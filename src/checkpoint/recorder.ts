@@ -25,7 +25,7 @@ export class Recorder {
   /** When the last look began. */
   #since: number;
   /** How long the last two looks took, the newer first. */
-  #lookMs: readonly [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  #lookMs: readonly [number, number] | undefined;
   /** While a rewind writes: a look in between would take its half for somebody's work. */
   #held: Promise<void> | undefined;
   readonly #unkept = new UnkeptFiles();
@@ -50,9 +50,9 @@ export class Recorder {
     return this.#looks.isBusy;
   }
 
-  /** How long a look takes; one that was slow for another reason does not count. */
+  /** How long a look takes; one that was slow for another reason does not count. 0: nobody knows yet. */
   get usualLookMs(): number {
-    return Math.min(...this.#lookMs);
+    return this.#lookMs === undefined ? 0 : Math.min(...this.#lookMs);
   }
 
   /** Why not everything that stands in the tree can be brought back, for a person. */
@@ -87,7 +87,8 @@ export class Recorder {
     const marked = points.pending();
     try {
       const look = await tracker.look();
-      this.#lookMs = [look.finishedAt - look.startedAt, this.#lookMs[0]];
+      const took = look.finishedAt - look.startedAt;
+      this.#lookMs = [took, this.#lookMs?.[0] ?? took];
       await tracker.settled();
       await this.#hearOthers();
       this.#write(look);

@@ -3,7 +3,8 @@ import type { WalkGaps } from '../env/tree-walk.js';
 const MOST_NAMED = 3;
 
 /** Why a look does not show everything, for a person. */
-export function gapTexts({ unreadable, noText, mounts, adopted }: WalkGaps): string[] {
+export function gapTexts(gaps: WalkGaps): string[] {
+  const { unreadable, noText, mounts, adopted, rules, rootModes } = gaps;
   return [
     ...about(unreadable, 'cannot be read'),
     ...about(noText, 'holds names that are no text (UTF-8), which are not followed'),
@@ -12,7 +13,17 @@ export function gapTexts({ unreadable, noText, mounts, adopted }: WalkGaps): str
       adopted,
       'was left out until an ignore rule changed: what stood there before is not known',
     ),
+    ...about(
+      rules,
+      'has changed, and is not followed itself: it says what is left out from now on',
+    ),
+    ...rootModes.map((modes) => `the mode of the directory itself changed from ${modes}`),
   ];
+}
+
+/** Said once: nobody can expect what we keep there ourselves to be brought back. */
+export function excludedGaps(paths: readonly string[]): string[] {
+  return about(paths, 'holds our own files, which are not followed');
 }
 
 function about(paths: readonly string[], what: string): string[] {

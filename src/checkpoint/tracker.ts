@@ -1,22 +1,17 @@
 import { PackStore } from '../env/blob-store.js';
 import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
-import {
-  type EntryStat,
-  isSameEntry,
-  type Observation,
-  type TreeNode,
-  type TreeState,
-} from '../env/tree-node.js';
+import { type EntryStat, isSameEntry, type Observation } from '../env/tree-node.js';
 import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
 import { Turns } from '../env/turns.js';
+import { messageOf } from '../errors.js';
 import { ContentQueue, type ContentTaker } from './content-queue.js';
 import { KeptPaths } from './kept-paths.js';
-import { gapTexts } from './tracker-gaps.js';
+import { Decider } from './tracker-decide.js';
+import { excludedGaps, gapTexts } from './tracker-gaps.js';
 import {
   type Applied,
   applyObservations,
   type Found,
-  isSameState,
   type Undecided,
   withRenames,
 } from './tree-changes.js';
@@ -27,8 +22,6 @@ const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
 /** Starting the processes takes as long as looking at this many files. */
 const DEFAULT_FIND_FROM = 3_000;
-/** A look reads what it found itself up to this many bytes; more is read behind it. */
-const READ_BY_LOOK = 16 * 1024 ** 2;
 
 /** A store that an open tree can hold its contents in. */
 export interface CheckpointStore extends BlobStore, ContentTaker {
@@ -79,6 +72,7 @@ class Tracker implements TreeTracker {
   readonly #deps: TrackerDeps;
   readonly #scan: TreeScan;
   readonly #contents: ContentQueue;
+  readonly #decider: Decider;
   readonly #kept: KeptPaths;
   readonly #unpin: () => void;
   readonly #indexed: Promise<void>;
@@ -89,6 +83,8 @@ class Tracker implements TreeTracker {
   #isClosed = false;
   /** Found since the last look by looks at single paths. */
   readonly #early: Found[] = [];
+  /** Gaps that the next look tells. */
+  readonly #untold: string[] = [];
 
   constructor(deps: TrackerDeps) {
     this.#deps = deps;
@@ -107,6 +103,7 @@ class Tracker implements TreeTracker {
       tree: this.#scan.tree,
       maxFileBytes: deps.maxFileBytes ?? DEFAULT_FILE_BYTES,
     });
+    this.#decider = new Decider(this.#scan, this.#contents);
     this.#kept = new KeptPaths(this.#scan, this.#contents);
     this.#unpin = deps.store.pin(() => this.#blobs());
     this.#indexed = this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown)));
@@ -176,8 +173,8 @@ class Tracker implements TreeTracker {
       return;
     }
     this.#gaps = gapTexts(gaps);
-    const unread = await withoutRemembered(undecided, memory, store);
-    this.#contents.add(unread.map(({ path, node }) => this.#job(path, node)).filter(isJob), false);
+    this.#untold.push(...excludedGaps(this.#scan.excluded.filter((at) => this.#scan.stat(at))));
+    this.#decider.readLater(await withoutRemembered(undecided, memory, store), false);
   }
 
   async #firstContents(): Promise<void> {
@@ -195,11 +192,8 @@ class Tracker implements TreeTracker {
   /** A first look of the fast kind, which is slow. What it finds the next one tells. */
   async #prime(): Promise<void> {
     if (this.#isClosed || this.#kind === 'off') return;
-    const { observations, isTooMuch } = await this.#scan.scan();
-    if (isTooMuch) return;
-    this.#early.push(
-      ...(await this.#decide(await applyObservations(this.#scan.tree, observations, false))),
-    );
+    // What there is too much of is told by the next look.
+    for (const one of (await this.#takeIn(this.#untold)) ?? []) this.#early.push(one);
   }
 
   /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */
@@ -212,12 +206,12 @@ class Tracker implements TreeTracker {
     if (isPassedOver) {
       const applied: Applied = { found: [], undecided: [] };
       this.#kept.lookAt(path, applied);
-      this.#early.push(...(await this.#decide(applied)));
+      for (const one of await this.#decider.decide(applied)) this.#early.push(one);
       return this.#contents.settled();
     }
     const known = tree.find(path);
     if (known?.state.kind === 'file' && stat !== undefined && isSameEntry(known, stat)) {
-      const job = this.#job(path, known);
+      const job = this.#decider.job(path, known);
       // It stands there as it was seen, but its turn has not come.
       if (job?.state.unstored === 'not-yet') await this.#contents.read(job);
       if (!known.isRacy) return;
@@ -225,7 +219,7 @@ class Tracker implements TreeTracker {
     const observations = this.#observationsTo(path, stat);
     const applied = await applyObservations(tree, observations, false);
     for (const one of observations) this.#scan.recheck(one.path);
-    this.#early.push(...(await this.#decide(applied)));
+    for (const one of await this.#decider.decide(applied)) this.#early.push(one);
     await this.#contents.settled();
   }
 
@@ -246,55 +240,33 @@ class Tracker implements TreeTracker {
     if (this.#kind === 'off' || this.#isClosed) {
       return { startedAt, finishedAt: startedAt, changes: [], gaps: this.#gaps };
     }
-    const { observations, gaps, isTooMuch } = await this.#scan.scan();
-    if (isTooMuch) {
+    const gaps = this.#untold.splice(0);
+    const found = await this.#takeIn(gaps);
+    if (found === undefined || this.#scan.tree.files > this.#maxFiles) {
       this.#switchOff(`there are more than ${this.#maxFiles} files`);
+    }
+    if (found === undefined) {
       return { startedAt, finishedAt: Date.now(), changes: [], gaps: this.#gaps };
     }
-    const applied = await applyObservations(this.#scan.tree, observations, false);
-    this.#kept.look(applied);
-    const found = await this.#decide(applied);
-    if (this.#scan.tree.files > this.#maxFiles) {
-      this.#switchOff(`there are more than ${this.#maxFiles} files`);
-    }
-    const changes = withRenames([...this.#early.splice(0), ...found]);
-    return { startedAt, finishedAt: Date.now(), changes, gaps: gapTexts(gaps) };
+    const changes = await withRenames([...this.#early.splice(0), ...found]);
+    return { startedAt, finishedAt: Date.now(), changes, gaps };
   }
 
-  /** Reads what was found, as far as it is not too much; drops what was only touched. */
-  async #decide({ found, undecided }: Applied): Promise<Found[]> {
-    const later: Undecided[] = [];
-    let bytes = 0;
-    const now: Promise<Found | undefined>[] = [];
-    for (const one of undecided) {
-      // Nobody can read it any more.
-      if (one.before?.kind === 'file' && one.before.unstored === 'not-yet') {
-        one.before.unstored = 'changed-while-read';
-      }
-      bytes += one.stat.size;
-      if (bytes > READ_BY_LOOK) later.push(one);
-      else now.push(this.#decideNow(one));
+  /** Looks at all of the tree, and makes it known. Undefined: there is too much of it. */
+  async #takeIn(gaps: string[]): Promise<Found[] | undefined> {
+    const applied: Applied = { found: [], undecided: [] };
+    try {
+      const scanned = await this.#scan.scan();
+      if (scanned.isTooMuch) return undefined;
+      for (const gap of gapTexts(scanned.gaps)) gaps.push(gap);
+      await applyObservations(this.#scan.tree, scanned.observations, false, applied);
+      this.#kept.look(applied);
+    } catch (thrown) {
+      // What has been taken in is told; what has not is still unlike the tree, and found next time.
+      this.#scan.distrust();
+      gaps.push(`a look at the tree failed: ${messageOf(thrown)}`);
     }
-    const decided = await Promise.all(now);
-    this.#contents.add(later.map(({ path, node }) => this.#job(path, node)).filter(isJob), true);
-    const deferred = later.filter(({ isSilent }) => !isSilent).map(toFound);
-    return [...found, ...decided.filter((one) => one !== undefined), ...deferred];
-  }
-
-  async #decideNow(one: Undecided): Promise<Found | undefined> {
-    const { path, node, before, isSilent } = one;
-    const job = this.#job(path, node);
-    if (job !== undefined) await this.#contents.name(job);
-    if (before !== undefined && isSameState(before, node.state)) {
-      node.state = before;
-      return undefined;
-    }
-    return isSilent ? undefined : toFound(one);
-  }
-
-  #job(path: string, node: TreeNode): Parameters<ContentQueue['read']>[0] | undefined {
-    const { state } = node;
-    return state.kind === 'file' ? { absolute: this.#scan.absolute(path), node, state } : undefined;
+    return this.#decider.decide(applied);
   }
 
   #remember(indexFile: string): Promise<void> {
@@ -322,15 +294,6 @@ class Tracker implements TreeTracker {
     }
     yield* this.#kept.blobs();
   }
-}
-
-function isJob<T>(job: T | undefined): job is T {
-  return job !== undefined;
-}
-
-function toFound({ path, node, stat, before }: Undecided): Found {
-  const now: { after: TreeState; at: number } = { after: node.state, at: stat.ctime };
-  return { path, ...(before === undefined ? {} : { before }), ...now, node };
 }
 
 /** What an earlier session read and the store still has is not read again. */

@@ -8,6 +8,7 @@ import {
   type TreeState,
 } from '../env/tree-node.js';
 import { Turns } from '../env/turns.js';
+import { seenHash } from './content-queue.js';
 import type { TreeChange } from './types.js';
 
 /** A file whose bytes have to be read before it can be said whether it changed. */
@@ -35,30 +36,31 @@ export interface Applied {
   readonly undecided: Undecided[];
 }
 
-/** Brings the tree up to date with what a scan observed. */
+/**
+ * Brings the tree up to date with what a scan observed. `applied` is filled as it goes, so that what the
+ * tree has taken in is told even where the rest fails.
+ */
 export async function applyObservations(
   tree: KnownTree,
   observations: readonly Observation[],
   isSilent: boolean,
+  applied: Applied = { found: [], undecided: [] },
 ): Promise<Applied> {
-  const applied: Applied = { found: [], undecided: [] };
-  const gone: { nodes: readonly TreeNode[]; paths: readonly string[]; parent: TreeNode }[] = [];
+  const gone: { nodes: readonly TreeNode[]; parent: TreeNode }[] = [];
   const takeOut = (node: TreeNode): void => {
-    const paths = subtreePaths(node);
-    gone.push({ nodes: tree.remove(node), paths, parent: node.parent ?? tree.root });
+    gone.push({ nodes: tree.remove(node), parent: node.parent ?? tree.root });
   };
   const turns = new Turns();
-  for (const [index, { path, stat, isAdopted }] of observations.entries()) {
-    if (index % 256 === 255) await turns.pause();
+  const takeIn = ({ path, stat, isAdopted }: Observation): void => {
     const node = tree.find(path);
     if (stat === undefined) {
       if (node !== undefined) takeOut(node);
-      continue;
+      return;
     }
     const silent = isSilent || isAdopted === true;
     if (node !== undefined && node.state.kind === stat.kind) {
       update(applied, path, node, stat);
-      continue;
+      return;
     }
     let before: TreeState | undefined;
     if (node !== undefined) {
@@ -70,11 +72,20 @@ export async function applyObservations(
     const added = tree.add(path, stat, freshState(stat));
     if (added !== undefined)
       announce(applied, { path, node: added, stat, before, isSilent: silent });
-  }
-  for (const { nodes, paths, parent } of gone) {
-    const at = standing(tree, parent).ctime;
-    for (const [index, { state, ino }] of nodes.entries()) {
-      applied.found.push({ path: paths[index] ?? '', before: state, at, ino });
+  };
+  try {
+    for (const [index, observation] of observations.entries()) {
+      if (index % 256 === 255) await turns.pause();
+      takeIn(observation);
+    }
+  } finally {
+    for (const { nodes, parent } of gone) {
+      const at = standing(tree, parent).ctime;
+      for (const [index, node] of nodes.entries()) {
+        if (index % 256 === 255) await turns.pause();
+        // It still knows where it stood.
+        applied.found.push({ path: pathOf(node), before: node.state, at, ino: node.ino });
+      }
     }
   }
   return applied;
@@ -146,7 +157,7 @@ export function freshState({ kind, size, mode, target = '' }: EntryStat): TreeSt
 /** Whether nothing has changed for anybody who reads it. Files whose bytes are not known differ. */
 export function isSameState(one: TreeState, other: TreeState): boolean {
   if (one.kind === 'file' && other.kind === 'file') {
-    return one.blob !== undefined && one.blob === other.blob && one.mode === other.mode;
+    return one.mode === other.mode && isSameContent(one, other);
   }
   if (one.kind === 'directory' && other.kind === 'directory') return one.mode === other.mode;
   if (one.kind === 'link' && other.kind === 'link') return one.target === other.target;
@@ -154,12 +165,15 @@ export function isSameState(one: TreeState, other: TreeState): boolean {
 }
 
 /** Names what has only moved: another path of this look had the same inode and the same bytes. */
-export function withRenames(found: readonly Found[]): TreeChange[] {
+export async function withRenames(found: readonly Found[]): Promise<TreeChange[]> {
   const gone = new Map<number, Found>();
   for (const one of found) {
     if (one.after === undefined && one.ino !== undefined) gone.set(one.ino, one);
   }
-  return found.map(({ node, ino: _, ...change }) => {
+  const changes: TreeChange[] = [];
+  const turns = new Turns();
+  for (const { node, ino: _, ...change } of found) {
+    if (changes.length % 256 === 255) await turns.pause();
     const { before, after } = change;
     const from = before === undefined && node !== undefined ? gone.get(node.ino) : undefined;
     const isMoved =
@@ -167,26 +181,17 @@ export function withRenames(found: readonly Found[]): TreeChange[] {
       after !== undefined &&
       (after.kind === 'file' || after.kind === 'link') &&
       isSameContent(from.before, after);
-    return isMoved ? { ...change, renamedFrom: from.path } : change;
-  });
+    changes.push(isMoved ? { ...change, renamedFrom: from.path } : change);
+  }
+  return changes;
 }
 
 function isSameContent(one: TreeState, other: TreeState): boolean {
   if (one.kind === 'file' && other.kind === 'file') {
-    return one.blob !== undefined && one.blob === other.blob;
+    const hash = seenHash(one);
+    return hash !== undefined && hash === seenHash(other);
   }
   return one.kind === 'link' && other.kind === 'link' && one.target === other.target;
-}
-
-/** In the order in which the tree gives them when they are taken out. */
-function subtreePaths(node: TreeNode): string[] {
-  const paths: string[] = [];
-  const visit = (at: TreeNode, path: string): void => {
-    for (const child of at.children?.values() ?? []) visit(child, `${path}/${child.name}`);
-    paths.push(path);
-  };
-  visit(node, pathOf(node));
-  return paths;
 }
 
 /** The nearest directory that is still there. */

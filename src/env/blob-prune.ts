@@ -78,12 +78,16 @@ export interface PruneHost {
   forget(pack: string): void;
 }
 
-/** A store that is over its cap is brought under this share of it, so that there is room for a while. */
-const TARGET_SHARE = 0.8;
+/**
+ * A store that has reached this share of its cap is brought under the lower one, so that there is room
+ * for a while. It never gets over its cap: waiting for that would be waiting for ever.
+ */
+const START_SHARE = 0.8;
+const TARGET_SHARE = 0.6;
 
 /**
- * Packs without anything that is needed go, whatever the size. While there is more than the cap allows,
- * packs with some of it are written anew without the rest, oldest first.
+ * Packs without anything that is needed go, whatever the size. In a store that is nearly full, packs with
+ * some of it are written anew without the rest, oldest first.
  */
 export async function pruneStore(host: PruneHost, needed: ReadonlySet<string>): Promise<void> {
   await host.users.alone(async () => {
@@ -91,16 +95,16 @@ export async function pruneStore(host: PruneHost, needed: ReadonlySet<string>): 
     const kept = withPieces(host, needed);
     const packs = packsByAge(host.packs);
     let total = packs.reduce((sum, { bytes }) => sum + bytes, 0);
-    const isOver = total > host.maxBytes;
+    const isNearlyFull = total > host.maxBytes * START_SHARE;
     for (const { path, bytes } of packs) {
+      await nextTurn();
       const wanted = wantedItems(path, kept);
-      const isShrunk = isOver && total > host.maxBytes * TARGET_SHARE;
+      const isShrunk = isNearlyFull && total > host.maxBytes * TARGET_SHARE;
       if (wanted === undefined || (wanted.ids.length > 0 && !(isShrunk && wanted.isPart))) continue;
       if (!(await moved(host, wanted.ids))) return;
       rmSync(path, { force: true });
       host.forget(path);
       total -= bytes - wanted.bytes;
-      await nextTurn();
     }
   });
 }

@@ -156,18 +156,47 @@ describe('a store of contents', () => {
     expect(packs()).toEqual([]);
   });
 
-  it('writes packs anew without what nobody needs when it is over its cap', async () => {
-    const store = open(400_000);
+  it('writes packs anew without what nobody needs when it is nearly full', async () => {
+    const store = open(420_000);
     const ids: string[] = [];
     for (let count = 0; count < 8; count++) ids.push(await idOf(store.put(some(40_000))));
     await store.prune(new Set(ids.slice(0, 2)));
     expect(await store.size()).toBeGreaterThan(250_000);
     await store.close();
-    const small = open(200_000);
+    // Four fifths of it are used: it is not over its cap, and never will be.
+    const small = open(390_000);
     await small.prune(new Set(ids.slice(0, 2)));
     expect(await small.size()).toBeLessThan(100_000);
     expect(await Promise.all(ids.map((id) => small.has(id)))).toEqual(ids.map((_, at) => at < 2));
     expect(await small.read(ids[1] ?? '')).toHaveLength(40_000);
+  });
+
+  it('frees no more than makes room for a while', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 9; count++) {
+      // A pack for each, with something in it that is needed.
+      const store = open(500_000);
+      ids.push(await idOf(store.put(some(1_000))));
+      await store.put(some(45_000));
+      await store.close();
+    }
+    const store = open(500_000);
+    await store.prune(new Set(ids));
+    const size = await store.size();
+    expect(size).toBeGreaterThan(200_000);
+    expect(size).toBeLessThanOrEqual(300_000);
+    expect(await store.put(some(150_000))).toBeDefined();
+    for (const id of ids) expect(await store.read(id)).toHaveLength(1_000);
+  });
+
+  it('takes many small contents at once', async () => {
+    const store = open();
+    const contents = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`content ${at}`));
+    const ids = await Promise.all(contents.map((bytes) => store.put(bytes)));
+    expect(new Set(ids).size).toBe(20_000);
+    expect(Buffer.from((await store.read(ids[19_999] ?? '')) ?? []).toString()).toBe(
+      'content 19999',
+    );
   });
 
   it('drops nothing while somebody else has it open', async () => {

@@ -20,6 +20,7 @@ export interface BlobStoreOptions {
 const CUT_FROM = 64 * 1024;
 /** Contents are compressed together up to this size. */
 const BLOCK_BYTES = 256 * 1024;
+const BLOCK_ITEMS = 4096;
 /** A pack that is longer is closed, so that old contents can be dropped by the file. */
 const PACK_BYTES = 32 * 1024 * 1024;
 /** Blocks that are compressed at once; more contents wait, so that memory stays bounded. */
@@ -54,7 +55,6 @@ export class PackStore {
   #ready: Promise<void> | undefined;
   #othersBytes = { at: Number.NEGATIVE_INFINITY, bytes: 0 };
   #hasFailed = false;
-  #room: (() => void)[] = [];
 
   constructor({ directory, maxBytes }: BlobStoreOptions) {
     this.#packs = join(directory, 'packs');
@@ -253,15 +253,13 @@ export class PackStore {
     return stored;
   }
 
-  async #roomFor(item: NewItem): Promise<boolean> {
-    while (this.#flushing >= MOST_BLOCKS) {
-      await new Promise<void>((resolve) => this.#room.push(resolve));
-    }
+  #roomFor(item: NewItem): Promise<boolean> {
     return new Promise<boolean>((done) => {
       this.#waiting.push({ ...item, done });
       this.#waitingBytes += item.bytes.length;
-      if (this.#waitingBytes >= BLOCK_BYTES) void this.#flush();
-      else this.#flushSoon();
+      if (this.#waitingBytes >= BLOCK_BYTES || this.#waiting.length >= BLOCK_ITEMS) {
+        void this.#flush();
+      } else this.#flushSoon();
     });
   }
 
@@ -271,15 +269,25 @@ export class PackStore {
     this.#isFlushSet = true;
     void nextTurn().then(() => {
       this.#isFlushSet = false;
-      return this.#flush();
+      do void this.#flush();
+      while (this.#flushing < MOST_BLOCKS && this.#waitingBytes >= BLOCK_BYTES);
     });
   }
 
+  /** As much as makes a block, in the order in which it came. */
+  #takeWaiting(): Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    while (count < this.#waiting.length && count < BLOCK_ITEMS && bytes < BLOCK_BYTES) {
+      bytes += this.#waiting[count++]?.bytes.length ?? 0;
+    }
+    this.#waitingBytes -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
   async #flush(): Promise<void> {
-    const taken = this.#waiting;
-    if (taken.length === 0) return;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    if (this.#flushing >= MOST_BLOCKS || this.#waiting.length === 0) return;
+    const taken = this.#takeWaiting();
     this.#flushing++;
     let isStored = false;
     try {
@@ -290,8 +298,8 @@ export class PackStore {
       this.#closeWriter();
     } finally {
       this.#flushing--;
-      for (const resume of this.#room.splice(0)) resume();
       for (const { done } of taken) done(isStored);
+      if (this.#waiting.length > 0) this.#flushSoon();
     }
   }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointFiles, openCheckpointFiles } from './checkpoint-files.js';
+import { type CheckpointFiles, openCheckpointFiles, storeTroubleOf } from './checkpoint-files.js';
 
 let directory: string;
 let files: CheckpointFiles;
@@ -94,5 +94,19 @@ describe('the lock of a workspace', () => {
     fs.mkdirSync(directory, { recursive: true });
     fs.writeFileSync(path.join(directory, 'rewind.lock'), 'nonsense');
     expect(await files.exclusive(0, async () => 1)).toBeUndefined();
+  });
+});
+
+describe('a store that cannot be written', () => {
+  const failure = (code: string): Error => Object.assign(new Error(`${code}: raw text`), { code });
+
+  it.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EROFS', 'the disk is read-only'],
+  ])('is told in words (%s)', (code, why) => {
+    const told = `the store of checkpoints cannot be written: ${why}`;
+    expect(storeTroubleOf(failure(code))).toBe(told);
+    expect(storeTroubleOf(new Error('outer', { cause: failure(code) }))).toBe(told);
+    expect(storeTroubleOf(failure('EIO'))).toBe('EIO: raw text');
   });
 });

@@ -86,7 +86,8 @@ export class WorkspaceRoot {
   /** Why nothing may be touched, in words for a person. */
   trouble(): string | undefined {
     try {
-      return this.#isOurs(this.#now()) ? undefined : REPLACED;
+      const now = this.#now();
+      return this.#isRoot(now) && now.mount === this.#identity?.mount ? undefined : REPLACED;
     } catch (thrown) {
       return wordsFor(thrown);
     }
@@ -128,14 +129,14 @@ export class WorkspaceRoot {
   #openParent(parts: readonly string[]): number {
     let fd = openSync(this.#path, OPEN_PARENT);
     try {
-      if (!this.#isOurs(identityOf(fd))) throw new Refused(REPLACED);
+      if (!this.#isRoot(fstatSync(fd, { bigint: true }))) throw new Refused(REPLACED);
       for (const part of parts) {
         const next = openSync(`/proc/self/fd/${fd}/${part}`, OPEN_PARENT);
         closeSync(fd);
         fd = next;
       }
       // No way down leads back out of a mount: where the last is in ours, all on the way are.
-      if (parts.length > 0) this.#checkMount(identityOf(fd));
+      this.#checkMount(identityOf(fd));
       return fd;
     } catch (thrown) {
       closeSync(fd);
@@ -145,7 +146,7 @@ export class WorkspaceRoot {
 
   /** Where there are no such descriptors: the real path of the parent has to be the expected one. */
   #checkedParent(parts: readonly string[]): string {
-    if (!this.#isOurs(this.#now())) throw new Refused(REPLACED);
+    if (!this.#isRoot(this.#now())) throw new Refused(REPLACED);
     const parent = parts.length === 0 ? this.#path : join(this.#path, ...parts);
     // fail-closed: another real path means a link on the way, wherever it leads.
     if (realpathSync(parent) !== parent) throw new Refused('a directory on the way is a link');
@@ -158,9 +159,8 @@ export class WorkspaceRoot {
     if (dev !== this.#identity?.dev || mount !== this.#identity.mount) throw new Refused(MOUNTED);
   }
 
-  #isOurs({ dev, ino, mount }: Identity): boolean {
-    const known = this.#identity;
-    return known !== undefined && dev === known.dev && ino === known.ino && mount === known.mount;
+  #isRoot({ dev, ino }: Identity): boolean {
+    return dev === this.#identity?.dev && ino === this.#identity.ino;
   }
 
   #now(): Identity {
@@ -200,14 +200,25 @@ export function full(place: Place): string {
 export function stampOf(stat: BigIntStats): string {
   if (stat.isDirectory()) return `directory:${stat.dev}:${stat.ino}`;
   const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'special';
-  return [kind, stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
+  const changed = stat.nlink > 1n ? ANY_TIME : stat.ctimeNs;
+  return [kind, stat.dev, stat.ino, stat.size, stat.mtimeNs, changed].join(':');
+}
+
+/** The change time of a file with several names changes when one of the others is put back. */
+const ANY_TIME = '*';
+
+function isSameStamp(stamp: string, now: string): boolean {
+  if (!stamp.endsWith(ANY_TIME)) return stamp === now;
+  const length = stamp.length - ANY_TIME.length;
+  return now.slice(0, now.lastIndexOf(':') + 1) === stamp.slice(0, length);
 }
 
 /** fail-closed: what somebody has put there since it was looked at is theirs. */
 export function requireStamp(place: Place, stamp: string | undefined): void {
   if (stamp === undefined) return;
   const stat = lstatSync(full(place), { bigint: true, throwIfNoEntry: false });
-  if ((stat === undefined ? NOTHING : stampOf(stat)) !== stamp) throw new Refused(CHANGED);
+  const now = stat === undefined ? NOTHING : stampOf(stat);
+  if (!isSameStamp(stamp, now)) throw new Refused(CHANGED);
 }
 
 const CHANGED = 'changed while it was being restored';

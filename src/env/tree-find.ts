@@ -92,7 +92,11 @@ export class FindOutput {
   #fd: number | undefined;
 
   /** Undefined: it could not see everything, or took too long. Whoever asks has to look in another way. */
-  async run(command: string, args: readonly string[], cwd: string): Promise<Buffer | undefined> {
+  async collect(
+    command: string,
+    args: readonly string[],
+    cwd: string,
+  ): Promise<Buffer | undefined> {
     try {
       this.#fd ??= namelessFile();
       ftruncateSync(this.#fd, 0);

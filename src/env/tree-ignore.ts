@@ -17,7 +17,21 @@ interface RuleFile {
   readonly rules: IgnoreRules;
 }
 
-/** What is left out of a tree: the rules of ignore files at and above a path, the deepest deciding. */
+/** A file above the root, with the names from its directory to the root. */
+interface RuleFileAbove {
+  readonly file: RuleFile;
+  readonly way: readonly string[];
+}
+
+/**
+ * `uncovered`: it was left out by the rules from before the look, and no longer is.
+ */
+export type Judgement = 'tracked' | 'left-out' | 'uncovered';
+
+/**
+ * What is left out of a tree: the rules of ignore files at and above a path, the deepest deciding.
+ * Rules that change hide nothing that was made before the look that finds them changed.
+ */
 export class TreeIgnore {
   readonly #root: string;
   readonly #honoursFiles: boolean;
@@ -25,7 +39,12 @@ export class TreeIgnore {
   /** By directory, from the root; empty lists are kept too. */
   readonly #inTree = new Map<string, readonly RuleFile[]>();
   /** Of the directories above the root, and git's own list; with the names from there to the root. */
-  #above: readonly { readonly file: RuleFile; readonly way: readonly string[] }[] = [];
+  #above: readonly RuleFileAbove[] = [];
+  /** What was there before this look, where it is not what is there now. */
+  readonly #inTreeBefore = new Map<string, readonly RuleFile[]>();
+  #aboveBefore: readonly RuleFileAbove[] | undefined;
+  /** The first look has no rules from before it. */
+  #isFirst = true;
   readonly #repository: string | undefined;
 
   constructor(root: string, options: { honoursFiles: boolean; excluded: readonly string[] }) {
@@ -47,7 +66,14 @@ export class TreeIgnore {
     return this.#excluded;
   }
 
-  /** Reads the files above the root again; true when they are not what they were. */
+  /** What has been read so far are the rules from before the look that comes now. */
+  startLook(isFirst: boolean): void {
+    this.#isFirst = isFirst;
+    this.#inTreeBefore.clear();
+    this.#aboveBefore = undefined;
+  }
+
+  /** Reads the files above the root again; true when they are not what they were before this look. */
   refreshAbove(): boolean {
     const repository = this.#repository;
     if (repository === undefined || !isInside(this.#root, repository)) return false;
@@ -61,18 +87,30 @@ export class TreeIgnore {
         places.push({ path: join(directory, name), way: names.slice(depth) });
       }
     }
-    const old = this.#above.map(({ file }) => file);
+    const before = this.#above;
+    const old = before.map(({ file }) => file);
     this.#above = places.flatMap(({ path, way }) => {
       const file = readRuleFile(path, old);
       return file === undefined ? [] : [{ file, way }];
     });
-    return !areSame(
-      old,
-      this.#above.map(({ file }) => file),
-    );
+    const now = this.#above.map(({ file }) => file);
+    if (!this.#isFirst && !areSame(old, now)) this.#aboveBefore ??= before;
+    return this.#aboveBefore !== undefined;
   }
 
-  /** Reads the ignore files of one directory again; true when they are not what they were. */
+  /** Files that are not tracked themselves, and are not what they were before this look; from the root. */
+  changedAbove(): string[] {
+    if (this.#aboveBefore === undefined) return [];
+    const textsOf = (files: readonly RuleFileAbove[]): Map<string, string> =>
+      new Map(files.map(({ file }) => [file.path, file.text]));
+    const before = textsOf(this.#aboveBefore);
+    const now = textsOf(this.#above);
+    return [...new Set([...before.keys(), ...now.keys()])]
+      .filter((path) => before.get(path) !== now.get(path))
+      .map((path) => relative(this.#root, path));
+  }
+
+  /** Reads the ignore files of one directory again; true when they are not what they were before this look. */
   refresh(directory: string): boolean {
     if (!this.#honoursFiles) return false;
     const old = this.#inTree.get(directory) ?? [];
@@ -81,7 +119,10 @@ export class TreeIgnore {
     );
     if (files.length === 0) this.#inTree.delete(directory);
     else this.#inTree.set(directory, files);
-    return !areSame(old, files);
+    if (!this.#isFirst && !areSame(old, files) && !this.#inTreeBefore.has(directory)) {
+      this.#inTreeBefore.set(directory, old);
+    }
+    return this.#inTreeBefore.has(directory);
   }
 
   hasRules(directory: string): boolean {
@@ -90,19 +131,37 @@ export class TreeIgnore {
 
   /** Of a path whose directory is not left out. */
   leavesOut(path: string, isDirectory: boolean): boolean {
+    return this.judge(path, isDirectory, false) === 'left-out';
+  }
+
+  /** The same; `wasOut` says that its directory was left out by the rules from before this look. */
+  judge(path: string, isDirectory: boolean, wasOut: boolean): Judgement {
     const names = path.split('/');
     const name = names.at(-1) ?? '';
-    if (this.isNever(path, name)) return true;
-    if (!this.#honoursFiles || IGNORE_FILES.includes(name)) return false;
+    if (this.isNever(path, name)) return 'left-out';
+    if (!this.#honoursFiles) return 'tracked';
+    const isOut = !IGNORE_FILES.includes(name) && this.#isOut(names, isDirectory, false);
+    if (wasOut) return isOut ? 'left-out' : 'uncovered';
+    const hasChanged = this.#inTreeBefore.size > 0 || this.#aboveBefore !== undefined;
+    if (!hasChanged || IGNORE_FILES.includes(name)) return isOut ? 'left-out' : 'tracked';
+    // fail-closed: rules that came with what they leave out do not leave it out.
+    if (!this.#isOut(names, isDirectory, true)) return 'tracked';
+    return isOut ? 'left-out' : 'uncovered';
+  }
+
+  #isOut(names: readonly string[], isDirectory: boolean, isBefore: boolean): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
-      const files = this.#inTree.get(names.slice(0, depth).join('/'));
+      const directory = names.slice(0, depth).join('/');
+      const before = isBefore ? this.#inTreeBefore.get(directory) : undefined;
+      const files = before ?? this.#inTree.get(directory);
       for (let at = (files?.length ?? 0) - 1; at >= 0; at--) {
         const verdict = files?.[at]?.rules.verdict(names.slice(depth), isDirectory);
         if (verdict !== undefined) return verdict;
       }
     }
-    for (let at = this.#above.length - 1; at >= 0; at--) {
-      const above = this.#above[at];
+    const allAbove = isBefore ? (this.#aboveBefore ?? this.#above) : this.#above;
+    for (let at = allAbove.length - 1; at >= 0; at--) {
+      const above = allAbove[at];
       const verdict = above?.file.rules.verdict([...above.way, ...names], isDirectory);
       if (verdict !== undefined) return verdict;
     }

@@ -1,29 +1,26 @@
 import { availableParallelism } from 'node:os';
 import { FindOutput, type FindPart, type FindSkips, findArguments, gnuFind } from './tree-find.js';
-import type { TreeIgnore } from './tree-ignore.js';
 import { ignoreFileDirectory } from './tree-ignore.js';
-import {
-  isSameEntry,
-  type KnownTree,
-  type Observation,
-  pathOf,
-  type TreeNode,
-} from './tree-node.js';
+import { type EntryStat, isSameEntry, type Observation, pathOf } from './tree-node.js';
 import { divideTree } from './tree-parts.js';
-import { compareOutputs, type FoundRecord, readRecords } from './tree-records.js';
-import { noGaps, statOf, type WalkGaps, type WalkResult, withTarget } from './tree-walk.js';
+import { type LargeTreeContext, Reading } from './tree-reading.js';
+import { compareOutputs, readRecords } from './tree-records.js';
+import {
+  noGaps,
+  noteRoot,
+  statOf,
+  type WalkGaps,
+  type WalkResult,
+  withTarget,
+} from './tree-walk.js';
 import { Turns } from './turns.js';
-
-export interface LargeTreeContext {
-  readonly root: string;
-  readonly tree: KnownTree;
-  readonly ignore: TreeIgnore;
-}
 
 /** A division for every processor up to this many. */
 const MOST_PARTS = 4;
 /** Directories that are skipped by their path; more are skipped by their name where that is safe. */
-const MOST_SKIPPED_PATHS = 100;
+const MOST_SKIPPED = 100;
+
+type StandingGaps = Pick<WalkGaps, 'noText' | 'mounts'>;
 
 interface Part extends FindPart {
   readonly output: FindOutput;
@@ -39,9 +36,10 @@ export class LargeTreeScan {
   #parts: Part[] | undefined;
   /** Whether there is a last output; if not, the next look has to go through all of it. */
   #isRead = false;
-  #skips: FindSkips = { paths: [], names: [] };
+  /** Directories that were passed over. */
+  #leftOut: ReadonlySet<string> = new Set();
   #closed: readonly string[] = [];
-  #standing: WalkGaps = noGaps();
+  #standing: StandingGaps = noGaps();
   /** Paths that became known in another way: an output that does not change says nothing about them. */
   readonly #recheck = new Set<string>();
 
@@ -59,7 +57,12 @@ export class LargeTreeScan {
     this.#recheck.clear();
     this.#standing = noGaps();
     this.#closed = walked.gaps.unreadable.filter((path) => path !== '');
-    this.#skips = this.#chooseSkips(walked.leftOut);
+    this.#leftOut = new Set(walked.leftOut);
+  }
+
+  /** A look was lost: the next one goes through everything. */
+  distrust(): void {
+    this.close();
   }
 
   recheck(path: string): void {
@@ -74,7 +77,7 @@ export class LargeTreeScan {
 
   /** Undefined: it has to be looked at in another way this time. */
   async scan(): Promise<WalkResult | undefined> {
-    const { root, tree, ignore } = this.#context;
+    const { root, ignore } = this.#context;
     const command = await gnuFind();
     const rootStat = statOf(root);
     if (command === undefined || rootStat === undefined || rootStat === 'refused') return undefined;
@@ -86,41 +89,57 @@ export class LargeTreeScan {
       starts.some((start) => !isOn(statOf(`${root}/${start}`), rootStat.dev)),
     );
     if (hasMount) return undefined;
+    const skips = this.#chooseSkips();
     const outputs = await Promise.all(
       parts.map(({ starts, closed, output }) => {
         const part = { starts, closed: [...closed, ...this.#closed] };
-        return output.run(command, findArguments(part, this.#skips), root);
+        return output.collect(command, findArguments(part, skips), root);
       }),
     );
     const reading = new Reading(this.#context, rootStat.dev ?? 0, {
-      names: new Set(this.#skips.names),
+      names: new Set(skips.names),
       closed: new Set(this.#closed),
     });
     const turns = new Turns();
-    const gone: string[] = [];
+    const lists: (readonly string[])[] = [];
     for (const [at, output] of outputs.entries()) {
       const part = parts[at];
       if (output === undefined || part === undefined) return undefined;
       if (isWhole) await reading.takeAll(readRecords(output), turns);
       else {
-        const difference = compareOutputs(part.last, output);
+        const difference = await compareOutputs(part.last, output, turns);
         await reading.takeAll(difference.changed, turns);
-        gone.push(...difference.gone);
+        lists.push(difference.gone);
       }
       part.last = output;
     }
+    if (isWhole) lists.push(await reading.unseen(turns));
+    // One list may be longer than a call takes arguments.
+    const gone = lists.flat();
     if (reading.needsWalk || gone.some((path) => this.#isKnownIgnoreFile(path))) return undefined;
-    if (isWhole) gone.push(...reading.unseen());
+    const again = await this.#again(reading, turns);
+    return again === undefined ? undefined : this.#result(reading, gone, again, rootStat);
+  }
+
+  #result(
+    reading: Reading,
+    gone: readonly string[],
+    again: readonly Observation[],
+    rootStat: EntryStat,
+  ): WalkResult {
+    const { tree } = this.#context;
     this.#isRead = true;
-    tree.root.ctime = rootStat.ctime;
-    tree.root.ino = rootStat.ino;
-    this.#skips = this.#withSkipped(reading.leftOut);
+    this.#recheck.clear();
+    const gaps = noGaps();
+    noteRoot(tree.root, rootStat, gaps);
+    if (reading.leftOut.length > 0) {
+      this.#leftOut = new Set([...this.#leftOut, ...reading.leftOut]);
+    }
     this.#standing = merged(this.#standing, reading.gaps);
     const known = gone.filter((path) => tree.find(path) !== undefined).map((path) => ({ path }));
-    const observations = [...known, ...reading.observations, ...this.#again(reading)];
     return {
-      observations,
-      gaps: { ...this.#standing, unreadable: this.#closed.slice() },
+      observations: [...known, ...reading.observations, ...again],
+      gaps: { ...gaps, ...this.#standing, unreadable: this.#closed.slice() },
       entries: tree.files,
       isTooMuch: false,
       leftOut: [],
@@ -137,16 +156,22 @@ export class LargeTreeScan {
     return ignoreFileDirectory(path) !== undefined && this.#context.tree.find(path) !== undefined;
   }
 
-  /** What cannot be decided by the outputs: it changed too lately, or became known in another way. */
-  #again({ seen }: Reading): Observation[] {
-    const { root, tree } = this.#context;
+  /**
+   * What cannot be decided by the outputs: it changed too lately, or became known in another way.
+   * Undefined: rules are among it that have changed.
+   */
+  async #again({ seen }: Reading, turns: Turns): Promise<Observation[] | undefined> {
+    const { root, tree, ignore } = this.#context;
     const paths = new Set(this.#recheck);
-    this.#recheck.clear();
     for (const node of tree.racy) paths.add(pathOf(node));
     const observations: Observation[] = [];
+    let count = 0;
     for (const path of paths) {
+      if (++count % 64 === 0) await turns.pause();
       const node = tree.find(path);
       if (node === undefined || seen.has(path)) continue;
+      const ruled = ignoreFileDirectory(path);
+      if (ruled !== undefined && ignore.refresh(ruled)) return undefined;
       const stat = statOf(`${root}/${path}`);
       if (stat === 'refused') continue;
       if (stat === undefined) observations.push({ path });
@@ -158,149 +183,34 @@ export class LargeTreeScan {
     return observations;
   }
 
-  #withSkipped(leftOut: readonly string[]): FindSkips {
-    if (leftOut.length === 0) return this.#skips;
-    return this.#chooseSkips([...this.#skips.paths, ...leftOut]);
-  }
-
-  /** By path while they are few; else by name, where no directory of that name is tracked. */
-  #chooseSkips(leftOut: readonly string[]): FindSkips {
+  /**
+   * By path while they are few; else by name, where no directory of that name is tracked. Chosen anew
+   * for each look: what was passed over once may be tracked by now.
+   */
+  #chooseSkips(): FindSkips {
     const { tree, ignore } = this.#context;
-    const all = [...new Set([...ignore.excluded, ...leftOut])];
-    if (all.length <= MOST_SKIPPED_PATHS) return { paths: all, names: this.#skips.names };
-    const tracked = new Set<string>();
-    for (const node of tree.nodes()) if (node.children !== undefined) tracked.add(node.name);
+    const all = [...ignore.excluded];
+    // fail-closed: what is tracked is gone into, whatever it was before.
+    for (const path of this.#leftOut) if (tree.find(path) === undefined) all.push(path);
+    if (all.length <= MOST_SKIPPED) return { paths: all, names: [] };
     const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-    const names = new Set(this.#skips.names);
-    for (const path of all) if (!tracked.has(nameOf(path))) names.add(nameOf(path));
-    const paths = all.filter((path) => !names.has(nameOf(path)));
+    const free = all.map(nameOf).filter((name) => !tree.hasDirectoryNamed(name));
+    const names = new Set([...new Set(free)].slice(0, MOST_SKIPPED));
     // More than that is gone into, and passed over then.
-    return {
-      paths: paths.slice(0, MOST_SKIPPED_PATHS),
-      names: [...names].slice(0, MOST_SKIPPED_PATHS),
-    };
+    const paths = all.filter((path) => !names.has(nameOf(path))).slice(0, MOST_SKIPPED);
+    return { paths, names: [...names] };
   }
-}
-
-/** Directories that were named, but not gone into. */
-interface Shut {
-  readonly names: ReadonlySet<string>;
-  readonly closed: ReadonlySet<string>;
 }
 
 function isOn(stat: ReturnType<typeof statOf>, dev: number | undefined): boolean {
   return stat !== undefined && stat !== 'refused' && stat.dev === dev;
 }
 
-/** Makes observations of records. */
-class Reading {
-  readonly observations: Observation[] = [];
-  readonly leftOut: string[] = [];
-  readonly gaps = noGaps();
-  readonly seen = new Set<string>();
-  /** Rules have changed, or a directory was not gone into that should have been. */
-  needsWalk = false;
-  readonly #context: LargeTreeContext;
-  readonly #dev: number;
-  readonly #shut: Shut;
-  readonly #newDirectories = new Set<string>();
-  readonly #seenNodes = new Set<TreeNode>();
-
-  constructor(context: LargeTreeContext, dev: number, shut: Shut) {
-    this.#context = context;
-    this.#dev = dev;
-    this.#shut = shut;
-  }
-
-  async takeAll(records: Iterable<FoundRecord>, turns: Turns): Promise<void> {
-    let count = 0;
-    for (const record of records) {
-      this.#take(record);
-      if (++count % 256 === 0) await turns.pause();
-    }
-  }
-
-  /** What is known, but was not in the whole output. */
-  unseen(): string[] {
-    const paths: string[] = [];
-    for (const node of this.#context.tree.nodes()) {
-      if (!this.#seenNodes.has(node) && !this.#isShutAway(node)) paths.push(pathOf(node));
-    }
-    return paths;
-  }
-
-  #isShutAway(node: TreeNode): boolean {
-    for (let at = node.parent; at !== undefined; at = at.parent) {
-      if (this.#shut.closed.has(pathOf(at))) return true;
-    }
-    return false;
-  }
-
-  #take({ path, shown, stat }: FoundRecord): void {
-    const { tree } = this.#context;
-    const slash = shown.lastIndexOf('/');
-    const directory = slash === -1 ? '' : shown.slice(0, slash);
-    if (path === undefined) {
-      if (tree.find(directory) !== undefined) this.gaps.noText.push(directory);
-      return;
-    }
-    const node = tree.find(path);
-    if (node === undefined) {
-      this.#takeNew(path, directory, stat);
-      return;
-    }
-    this.seen.add(path);
-    this.#seenNodes.add(node);
-    this.#noteMount(path, stat);
-    if (isSameEntry(node, stat) && !node.isRacy) return;
-    // What was in it could not be seen; now it may be.
-    if (this.#shut.closed.has(path)) this.needsWalk = true;
-    if (ignoreFileDirectory(path) !== undefined) this.needsWalk = true;
-    if (node.state.kind === 'directory' && stat.kind === 'directory' && node.mode === stat.mode) {
-      node.ctime = stat.ctime;
-      node.ino = stat.ino;
-      return;
-    }
-    if (stat.kind === 'directory') this.#newDirectories.add(path);
-    this.observations.push({ path, stat });
-  }
-
-  #takeNew(path: string, directory: string, stat: FoundRecord['stat']): void {
-    const { tree, ignore } = this.#context;
-    const parent = tree.find(directory);
-    const isReached = parent?.children !== undefined || this.#newDirectories.has(directory);
-    // It lies in a directory that is left out.
-    if (!isReached) return;
-    const isDirectory = stat.kind === 'directory';
-    if (ignore.leavesOut(path, isDirectory)) {
-      if (isDirectory) this.leftOut.push(path);
-      return;
-    }
-    const ruled = ignoreFileDirectory(path);
-    // In a new directory the rules were read with it.
-    if (ruled !== undefined && !this.#newDirectories.has(directory)) this.needsWalk = true;
-    if (isDirectory) {
-      this.#newDirectories.add(path);
-      ignore.refresh(path);
-      const name = path.slice(path.lastIndexOf('/') + 1);
-      if (this.#shut.names.has(name)) this.needsWalk = true;
-    }
-    this.#noteMount(path, stat);
-    this.seen.add(path);
-    this.observations.push({ path, stat });
-  }
-
-  #noteMount(path: string, stat: FoundRecord['stat']): void {
-    if (stat.kind === 'directory' && stat.dev !== this.#dev) this.gaps.mounts.push(path);
-  }
-}
-
-function merged(one: WalkGaps, other: WalkGaps): WalkGaps {
+/** What goes on to hold for later looks. */
+function merged(one: StandingGaps, other: StandingGaps): StandingGaps {
   const both = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
   return {
-    unreadable: [],
     noText: both(one.noText, other.noText),
     mounts: both(one.mounts, other.mounts),
-    adopted: [],
   };
 }

@@ -113,6 +113,7 @@ export class KnownTree {
   /** Everything but directories. */
   files = 0;
   readonly racy = new Set<TreeNode>();
+  readonly #directoryNames = new Map<string, number>();
   #lastDirectory: { readonly path: string; readonly node: TreeNode } | undefined;
 
   find(path: string): TreeNode | undefined {
@@ -130,17 +131,30 @@ export class KnownTree {
     const name = path.slice(slash + 1);
     const node = nodeOf(name, parent, stat, state);
     parent.children.set(name, node);
-    if (state.kind !== 'directory') this.files++;
+    if (state.kind === 'directory') this.#countName(name, 1);
+    else this.files++;
     return node;
+  }
+
+  /** Whether a directory of this name is known, wherever it is. */
+  hasDirectoryNamed(name: string): boolean {
+    return this.#directoryNames.has(name);
+  }
+
+  /** A look was lost: no directory is taken for completely listed any more. */
+  distrustLists(): void {
+    delete this.root.listedFor;
+    for (const node of this.nodes()) delete node.listedFor;
   }
 
   /** Takes it out with all that is below it; gives them, the deepest first. */
   remove(node: TreeNode): TreeNode[] {
-    const gone: TreeNode[] = [];
-    collect(node, gone);
+    const gone = withAllBelow(node);
     for (const one of gone) {
       this.racy.delete(one);
-      if (one.state.kind !== 'directory') this.files--;
+      // Its state may be another by now; only directories have children.
+      if (one.children === undefined) this.files--;
+      else this.#countName(one.name, -1);
     }
     node.parent?.children?.delete(node.name);
     this.#lastDirectory = undefined;
@@ -165,6 +179,12 @@ export class KnownTree {
     }
   }
 
+  #countName(name: string, change: number): void {
+    const count = (this.#directoryNames.get(name) ?? 0) + change;
+    if (count > 0) this.#directoryNames.set(name, count);
+    else this.#directoryNames.delete(name);
+  }
+
   #directory(path: string): TreeNode | undefined {
     // Looks go from directory to directory: mostly it is the one that was asked for last.
     if (this.#lastDirectory?.path === path) return this.#lastDirectory.node;
@@ -175,9 +195,12 @@ export class KnownTree {
   }
 }
 
-function collect(node: TreeNode, into: TreeNode[]): void {
-  for (const child of node.children?.values() ?? []) collect(child, into);
-  into.push(node);
+/** Not by recursion: a tree may be deeper than the stack. */
+function withAllBelow(node: TreeNode): TreeNode[] {
+  const all = [node];
+  // What is added is reached by the same loop.
+  for (const one of all) for (const child of one.children?.values() ?? []) all.push(child);
+  return all.reverse();
 }
 
 /** A node that stands in no directory: for paths that are followed one by one. */

@@ -28,7 +28,7 @@ export function divideTree(root: TreeNode, count: number, closed: ReadonlySet<st
     if (largest.weight <= roomiest.left * 1.1) {
       roomiest.starts.push(path);
       roomiest.left -= largest.weight;
-    } else offer.push(...directories(largest.node, weights));
+    } else for (const one of directories(largest.node, weights)) offer.push(one);
   }
   const used = parts.filter((part) => part.starts.length > 0);
   return [
@@ -49,11 +49,27 @@ function directories(
   );
 }
 
-function weigh(node: TreeNode, weights: Map<TreeNode, number>): number {
-  let weight = 1;
-  for (const child of node.children?.values() ?? []) {
-    weight += child.children === undefined ? 1 : weigh(child, weights);
+/** Not by recursion: a tree may be deeper than the stack. */
+function weigh(root: TreeNode, weights: Map<TreeNode, number>): number {
+  const all = [root];
+  for (const one of all) {
+    for (const child of one.children?.values() ?? [])
+      if (child.children !== undefined) all.push(child);
   }
-  weights.set(node, weight);
-  return weight;
+  // Those below come after those above, so that from the end each is complete when it is added.
+  for (const node of all.reverse()) {
+    const files = (node.children?.size ?? 0) - directoriesIn(node);
+    weights.set(node, (weights.get(node) ?? 0) + 1 + files);
+    const { parent } = node;
+    if (node !== root && parent !== undefined) {
+      weights.set(parent, (weights.get(parent) ?? 0) + (weights.get(node) ?? 0));
+    }
+  }
+  return weights.get(root) ?? 1;
+}
+
+function directoriesIn(node: TreeNode): number {
+  let count = 0;
+  for (const child of node.children?.values() ?? []) if (child.children !== undefined) count++;
+  return count;
 }

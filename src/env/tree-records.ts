@@ -1,4 +1,5 @@
 import type { EntryKind, EntryStat } from './tree-node.js';
+import { Turns } from './turns.js';
 
 /**
  * What `find` prints for an entry. A path is never empty and never holds a NUL, so that two NULs in a row
@@ -31,17 +32,32 @@ export function* readRecords(output: Buffer): Iterable<FoundRecord> {
   }
 }
 
-/** Takes time for what differs; what is the same is compared as bytes. */
-export function compareOutputs(old: Buffer, now: Buffer): RecordDifference {
+/** Takes time for what differs, in short stretches; what is the same is compared as bytes. */
+export async function compareOutputs(
+  old: Buffer,
+  now: Buffer,
+  turns = new Turns(),
+): Promise<RecordDifference> {
   const changed: FoundRecord[] = [];
   const present = new Set<string>();
   const missing = new Set<string>();
   let oldAt = 0;
   let nowAt = 0;
-  const tell = (from: number, to: number): void => {
+  let count = 0;
+  const breathe = async (): Promise<void> => {
+    if (++count % CLOCK_EVERY === 0) await turns.pause();
+  };
+  const tell = async (from: number, to: number): Promise<void> => {
     for (let at = from; at < to; at = recordEnd(now, at)) {
       present.add(keyAt(now, at));
       changed.push(parseRecord(now, at, recordEnd(now, at)));
+      await breathe();
+    }
+  };
+  const miss = async (from: number, to: number): Promise<void> => {
+    for (let at = from; at < to; at = recordEnd(old, at)) {
+      missing.add(keyAt(old, at));
+      await breathe();
     }
   };
   for (;;) {
@@ -53,24 +69,25 @@ export function compareOutputs(old: Buffer, now: Buffer): RecordDifference {
     const meeting =
       keyAt(old, oldAt) === keyAt(now, nowAt)
         ? { oldAt: recordEnd(old, oldAt), nowAt: recordEnd(now, nowAt) }
-        : nextMeeting(old, oldAt, now, nowAt);
-    for (let at = oldAt; at < meeting.oldAt; at = recordEnd(old, at)) missing.add(keyAt(old, at));
-    tell(nowAt, meeting.nowAt);
+        : await nextMeeting(old, oldAt, now, nowAt, breathe);
+    await miss(oldAt, meeting.oldAt);
+    await tell(nowAt, meeting.nowAt);
     ({ oldAt, nowAt } = meeting);
   }
-  for (let at = oldAt; at < old.length; at = recordEnd(old, at)) missing.add(keyAt(old, at));
-  tell(nowAt, now.length);
+  await miss(oldAt, old.length);
+  await tell(nowAt, now.length);
   const gone = [...missing].filter((key) => !present.has(key)).map(pathOfKey);
   return { changed, gone };
 }
 
 /** The next records of the same path, where both outputs go on together. */
-function nextMeeting(
+async function nextMeeting(
   old: Buffer,
   oldFrom: number,
   now: Buffer,
   nowFrom: number,
-): { oldAt: number; nowAt: number } {
+  breathe: () => Promise<void>,
+): Promise<{ oldAt: number; nowAt: number }> {
   const inOld = new Map<string, number>();
   const inNow = new Map<string, number>();
   let oldAt = oldFrom;
@@ -90,10 +107,13 @@ function nextMeeting(
       inNow.set(key, nowAt);
       nowAt = recordEnd(now, nowAt);
     }
+    await breathe();
   }
   return { oldAt, nowAt };
 }
 
+/** How many records are read between two looks at the clock. */
+const CLOCK_EVERY = 64;
 const LARGEST_STEP = 64 * 1024;
 
 /** How many bytes are the same from two places on. */

@@ -22,6 +22,10 @@ export interface TreeScan {
   readonly tree: KnownTree;
   /** What differs from `tree`, which is left to the caller to bring up to date. */
   scan(): Promise<WalkResult>;
+  /** What a scan found could not be taken in: the next one trusts nothing but the tree itself. */
+  distrust(): void;
+  /** Directories of the tree that are never tracked because they are our own. */
+  readonly excluded: readonly string[];
   /** Whether the next scan is as fast as all later ones. */
   isPrimed(): boolean;
   /** The tree has been brought up to date here by a look at this path alone. */
@@ -46,21 +50,40 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
   const absolute = (path: string): string => (path === '' ? root : `${root}/${path}`);
   const large = new LargeTreeScan({ root, tree, ignore });
   let lastLookAt = 0;
+  let isLost = false;
+  const distrust = (): void => {
+    isLost = true;
+    large.distrust();
+    tree.distrustLists();
+  };
+  const look = async (): Promise<WalkResult> => {
+    const isLarge = options.useFind && lastLookAt > 0 && tree.files >= options.findFrom;
+    const result = isLarge ? await large.scan() : undefined;
+    if (result !== undefined) return result;
+    const { maxEntries } = options;
+    const walked = await walkTree({ root, tree, ignore, maxEntries, lastLookAt });
+    large.reset(walked);
+    return walked;
+  };
   return {
     root,
     tree,
     absolute,
+    distrust,
+    excluded: [...ignore.excluded],
     async scan() {
       const startedAt = Date.now();
-      const isLarge = options.useFind && lastLookAt > 0 && tree.files >= options.findFrom;
-      let result = isLarge ? await large.scan() : undefined;
-      if (result === undefined) {
-        const { maxEntries } = options;
-        result = await walkTree({ root, tree, ignore, maxEntries, lastLookAt });
-        large.reset(result);
+      // After a lost look the rules from before it are still those from before.
+      if (!isLost) ignore.startLook(lastLookAt === 0);
+      try {
+        const result = await look();
+        isLost = false;
+        lastLookAt = startedAt;
+        return result;
+      } catch (thrown) {
+        distrust();
+        throw thrown;
       }
-      lastLookAt = startedAt;
-      return result;
     },
     isPrimed: () => large.isPrimed || !options.useFind || tree.files < options.findFrom,
     recheck: (path) => large.recheck(path),

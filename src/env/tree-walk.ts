@@ -45,10 +45,23 @@ export interface WalkGaps {
   readonly mounts: string[];
   /** Paths that became tracked because ignore rules changed. */
   readonly adopted: string[];
+  /** Ignore files that are not tracked themselves, and have changed. */
+  readonly rules: string[];
+  /** How the mode of the root itself has changed, which is not journalled. */
+  readonly rootModes: string[];
 }
 
 export function noGaps(): WalkGaps {
-  return { unreadable: [], noText: [], mounts: [], adopted: [] };
+  return { unreadable: [], noText: [], mounts: [], adopted: [], rules: [], rootModes: [] };
+}
+
+/** Brings what is known of the root itself up to date. */
+export function noteRoot(root: TreeNode, { ctime, ino, mode }: EntryStat, gaps: WalkGaps): void {
+  // Nothing is known of it before the first look.
+  if (root.ino !== 0 && root.mode !== mode) {
+    gaps.rootModes.push(`${root.mode.toString(8)} to ${mode.toString(8)}`);
+  }
+  Object.assign(root, { ctime, ino, mode });
 }
 
 interface Step {
@@ -57,6 +70,8 @@ interface Step {
   readonly stat: EntryStat;
   /** Rules on the way have changed: what was left out may not be any more. */
   isRelisted: boolean;
+  /** It was left out by the rules from before this look. */
+  readonly wasOut: boolean;
 }
 
 /** How many entries are looked at between two looks at the clock. */
@@ -102,9 +117,10 @@ class Walk {
       return undefined;
     }
     this.#dev = stat.dev ?? 0;
-    tree.root.ctime = stat.ctime;
-    tree.root.ino = stat.ino;
-    return { path: '', node: tree.root, stat, isRelisted: ignore.refreshAbove() };
+    noteRoot(tree.root, stat, this.gaps);
+    const isRelisted = ignore.refreshAbove();
+    for (const path of ignore.changedAbove()) this.gaps.rules.push(path);
+    return { path: '', node: tree.root, stat, isRelisted, wasOut: false };
   }
 
   /** What is in a directory; tells what has gone from it. */
@@ -156,21 +172,23 @@ class Walk {
     }
     const isDirectory = stat.kind === 'directory';
     // What is tracked stays tracked, also when a rule comes to leave it out.
-    if (node === undefined && ignore.leavesOut(path, isDirectory)) {
+    const judgement = node === undefined ? ignore.judge(path, isDirectory, step.wasOut) : 'tracked';
+    if (judgement === 'left-out') {
       if (isDirectory) this.leftOut.push(path);
       return undefined;
     }
-    this.#compare(step, path, node, stat);
+    const wasOut = judgement === 'uncovered';
+    this.#compare(path, node, stat, wasOut);
     if (!isDirectory) return undefined;
     if (stat.dev !== this.#dev) {
       this.gaps.mounts.push(path);
       return undefined;
     }
     const known = node?.state.kind === 'directory' ? node : undefined;
-    return { path, node: known, stat, isRelisted: step.isRelisted };
+    return { path, node: known, stat, isRelisted: step.isRelisted, wasOut };
   }
 
-  #compare(step: Step, path: string, node: TreeNode | undefined, stat: EntryStat): void {
+  #compare(path: string, node: TreeNode | undefined, stat: EntryStat, wasOut: boolean): void {
     if (node !== undefined && !node.isRacy && isSameEntry(node, stat)) return;
     if (node?.state.kind === 'directory' && stat.kind === 'directory' && node.mode === stat.mode) {
       // Something in it has changed, which is told there.
@@ -179,7 +197,7 @@ class Walk {
       return;
     }
     const full = stat.kind === 'link' ? withTarget(`${this.#context.root}/${path}`, stat) : stat;
-    if (node === undefined && step.isRelisted && this.#wasThere(path)) {
+    if (wasOut && this.#wasThere(path)) {
       this.gaps.adopted.push(path);
       this.observations.push({ path, stat: full, isAdopted: true });
     } else this.observations.push({ path, stat: full });

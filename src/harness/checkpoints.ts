@@ -7,6 +7,7 @@ import type { Receipt } from '../protocol/permissions.js';
 import type { CallWatch, InvokeDeps, StartingCall } from '../tools/invocation.js';
 import type { BackgroundShell } from '../tools/shells.js';
 import type { AnyTool, ToolContext, ToolOutput } from '../tools/tool.js';
+import { redactSure } from '../util/redact.js';
 import { journalSwitch, takesBack } from './checkpoint-settings.js';
 import { assumedHarmless, holdTo } from './effects.js';
 import type { Ground, Log } from './ground.js';
@@ -129,11 +130,15 @@ export function openCheckpointing(
     async hookRuns(name, { id, type, path }) {
       // What runs before the first look is part of what that look finds.
       if (opened === undefined) return () => undefined;
-      const window = await begin({ kind: 'hook', name, agent: { id, type, path } }, []);
+      const window = await begin(
+        { kind: 'hook', name: redactSure(name), agent: { id, type, path } },
+        [],
+      );
       return () => window?.end();
     },
-    turn(messageId, title) {
+    turn(messageId, prompt) {
       if (!state.on || closed) return;
+      const title = redactSure(prompt);
       if (opened === undefined) said = { messageId, title };
       else void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
     },

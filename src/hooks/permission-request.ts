@@ -106,7 +106,12 @@ async function put(
 }
 
 /** Guards whose question is for a person: a script may say no to it, and nothing else. */
-const FOR_PERSON: ReadonlySet<string> = new Set(['plan mode', 'protected paths']);
+const FOR_PERSON: ReadonlySet<string> = new Set([
+  'plan mode',
+  'protected paths',
+  'sandbox',
+  'settings files',
+]);
 
 /**
  * fail-closed: a hook that wants a person to decide is not answered by another hook's yes, and what

@@ -68,6 +68,8 @@ class Live implements LiveSession {
   readonly #agents = createAgentRegister();
   readonly #registered;
   readonly #open = deferred<AgentSession>();
+  /** Another one than was opened first, once the conversation has been cleared. */
+  #current: AgentSession | undefined;
   #initialized: Promise<Message> | undefined;
   #writer: StoreWriter | undefined;
   #sessionId = '';
@@ -139,7 +141,7 @@ class Live implements LiveSession {
   }
 
   opened(): Promise<AgentSession> {
-    return this.#open.promise;
+    return this.#current === undefined ? this.#open.promise : Promise.resolve(this.#current);
   }
 
   initialized(): Promise<Message> {
@@ -215,6 +217,7 @@ class Live implements LiveSession {
 
   #opened(session: AgentSession): void {
     this.#sessionId = session.id;
+    this.#current = session;
     this.#open.resolve(session);
     if (this.#options.policyReport === true) {
       this.#deliver({

@@ -484,6 +484,26 @@ describe('an interrupted rewind', () => {
     expect(notices).toEqual(['An interrupted rewind cannot be read and was left as it is.']);
   });
 
+  it('does not give a file the rights of its owner on the word of a plan', async () => {
+    const store = openBlobStore({ directory: path.join(home, 'state') });
+    const blob = await store.put(Buffer.from('x\n'));
+    await store.close();
+    write('other', 'x\n');
+    const to = { kind: 'file', size: 2, mode: 0o4755, blob };
+    const from = { kind: 'file', size: 2, mode: 0o644, blob };
+    leave(
+      plan([
+        { path: 'other', undoes: [], from },
+        { path: 'run', undoes: [], to },
+      ]),
+    );
+    const notices: string[] = [];
+    await open({ notice: (text) => notices.push(text) });
+    expect(fs.readdirSync(root)).toEqual(['other']);
+    expect(notices[0]).toContain('it would let "run" run with the rights of its owner');
+    expect(fs.readdirSync(path.dirname(planFile()))).toEqual(['p.json.stuck']);
+  });
+
   it('leaves alone what somebody has changed since', async () => {
     const store = openBlobStore({ directory: path.join(home, 'state') });
     const from = await store.put(Buffer.from('from\n'));

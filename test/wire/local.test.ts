@@ -231,6 +231,39 @@ describe('what a host asks for with initialize', () => {
   });
 });
 
+describe('prompts of servers', () => {
+  it('that are others now are told as other commands', async () => {
+    const prompts = [{ name: 'first' }];
+    const results: Readonly<Record<string, () => object>> = {
+      initialize: () => ({
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {}, prompts: { listChanged: true } },
+        serverInfo: { name: 's', version: '1' },
+      }),
+      'tools/list': () => ({ tools: [] }),
+      'prompts/list': () => ({ prompts }),
+    };
+    const host = await wire({
+      answer(request) {
+        const { id, method } = request.message as { id?: number; method: string };
+        const result = results[method]?.() ?? {};
+        return { mcp_response: { jsonrpc: '2.0', id: id ?? 0, result } };
+      },
+    });
+    const names = (rows: unknown) => (rows as { name: string }[]).map(({ name }) => name);
+    const first = await host.request({ subtype: 'initialize', sdkMcpServers: ['s'] });
+    const { commands } = first.response as { commands: unknown };
+    expect(names(commands)).toContain('mcp__s__first');
+    prompts.push({ name: 'second' });
+    const message = { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' };
+    await host.request({ subtype: 'mcp_message', server_name: 's', message });
+    const told = await host.next(({ subtype }) => subtype === 'commands_changed');
+    expect(names(told.commands)).toEqual(
+      expect.arrayContaining(['mcp__s__first', 'mcp__s__second']),
+    );
+  });
+});
+
 describe('servers that never answer', () => {
   it('hold back neither the answer to initialize nor, for ever, the first turn', async () => {
     const host = await wire({

@@ -1,0 +1,4 @@
+import { own } from './own.js';
+import { local } from './suite/local.js';
+
+local(own);
