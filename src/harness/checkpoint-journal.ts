@@ -39,6 +39,7 @@ export async function openJournalAt(place: JournalPlace): Promise<Checkpoints> {
     ...(parentSessionId === undefined ? {} : { parentSessionId }),
     store,
     waitMs: limits.waitMs,
+    maxFileBytes: limits.maxFileBytes,
     retention: { days: limits.keepDays, points: 100 },
     notice: place.notice,
     openTracker: () =>

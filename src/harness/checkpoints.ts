@@ -110,6 +110,7 @@ export function openCheckpointing(
         const shell = needs?.startedShell(output);
         if (shell !== undefined && shell.status === 'running') {
           pending.set(shell.id, window);
+          window.goesOn();
           return [];
         }
         window.end();

@@ -95,6 +95,7 @@ describe('a job in the background', () => {
     job.goesOn();
     shift = 0;
     checkpoints.mark('m2', 'x');
+    await checkpoints.changes();
     write('mine', 'mine\n');
     await call(checkpoints, 'c1', () => write('agents', 'a\n'));
     const changes = await checkpoints.changes();
