@@ -94,15 +94,18 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
       if (stat === undefined || stat === 'refused') return undefined;
       return stat.kind === 'link' ? withTarget(absolute(path), stat) : stat;
     },
-    inside(path) {
-      const given = normalise(resolve(options.root, path));
-      const base = [resolve(options.root), root].find((one) => isInside(given, one));
-      const way = base === undefined ? '' : relative(base, given);
-      // fail-closed: git's own files are nobody's to put back.
-      return way === '' || way.split('/').includes('.git') ? undefined : way;
-    },
+    inside: (path) => wayInside([resolve(options.root), root], path),
     leavesOut: (path, isDirectory) => ignore.leavesOutWay(path, isDirectory),
   };
+}
+
+/** From the root, which may be known by several paths; a path is taken from the first of them. */
+function wayInside(roots: readonly [string, string], path: string): string | undefined {
+  const given = normalise(resolve(roots[0], path));
+  const base = roots.find((one) => isInside(given, one));
+  const way = base === undefined ? '' : relative(base, given);
+  // fail-closed: git's own files are nobody's to put back.
+  return way === '' || way.split('/').includes('.git') ? undefined : way;
 }
 
 /** fail-closed: a path with a link among its directories may lead out of the tree. */

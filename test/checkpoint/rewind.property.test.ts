@@ -298,5 +298,6 @@ function open({ home, root }: Place): Promise<Checkpoints> {
     openTracker: () => openTracker({ root, store }),
     waitMs: 20_000,
     smallLookMs: Number.POSITIVE_INFINITY,
+    freshMs: 0,
   });
 }
