@@ -166,10 +166,12 @@ describe('updatedToolOutput', () => {
 function filesIn({ project }: { readonly project: { readonly home: string } }): readonly string[] {
   return ['.claude/projects', '.portcullis'].flatMap((place) => {
     const root = path.join(project.home, place);
-    return readdirSync(root, { recursive: true, withFileTypes: true })
-      // The journal of changes holds the files of the project themselves, which is its purpose.
-      .filter((entry) => entry.isFile() && !entry.parentPath.includes('/checkpoints/'))
-      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'));
+    return (
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        // The journal of changes holds the files of the project themselves, which is its purpose.
+        .filter((entry) => entry.isFile() && !entry.parentPath.includes('/checkpoints/'))
+        .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'utf8'))
+    );
   });
 }
 
