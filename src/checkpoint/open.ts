@@ -24,8 +24,6 @@ export interface CheckpointDeps {
   readonly waitMs?: number;
   /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 50. */
   readonly smallLookMs?: number;
-  /** A look that began less long ago counts as one before the call. Default 100. */
-  readonly freshMs?: number;
   /** Longer files are neither put back nor replaced. As for the tracker. Default 50 MiB. */
   readonly maxFileBytes?: number;
   /** How long and how much is kept. Default 30 days and 100 points. */
@@ -35,8 +33,6 @@ export interface CheckpointDeps {
 }
 
 const WAIT_MS = 1_000;
-/** Nobody edits, saves and looks away in less. */
-const FRESH_MS = 100;
 const SMALL_LOOK_MS = 50;
 const RETENTION = { days: 30, points: 100 };
 
@@ -79,7 +75,6 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     clock,
     waitMs: deps.waitMs ?? WAIT_MS,
     smallLookMs: deps.smallLookMs ?? SMALL_LOOK_MS,
-    freshMs: deps.freshMs ?? FRESH_MS,
     retention: deps.retention ?? RETENTION,
     troubles,
   });

@@ -46,11 +46,6 @@ export class Recorder {
     return this.#looks.idle();
   }
 
-  /** When the last look that was taken began, since the epoch. */
-  get lookedAt(): number {
-    return this.#since;
-  }
-
   get isLooking(): boolean {
     return this.#looks.isBusy;
   }

@@ -42,7 +42,6 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly waitMs: number;
   readonly smallLookMs: number;
-  readonly freshMs: number;
   readonly retention: Retention;
   /** Why the journal itself is not whole, in words for a person. */
   readonly troubles: readonly string[];
@@ -193,17 +192,16 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Waits until what stands in the tree is kept, but not for ever. */
   async #makeSafe(author: Author, paths: readonly string[]): Promise<void> {
-    const { tracker, clock, waitMs, smallLookMs, freshMs } = this.#parts;
+    const { tracker, clock, waitMs, smallLookMs } = this.#parts;
     const deadline = clock.monotonic() + waitMs;
     const left = (): number => deadline - clock.monotonic();
     if (tracker.state().kind === 'indexing' && !(await within(tracker.ready, left()))) {
       const who = author.kind === 'call' ? author.tool : author.kind;
       this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
     }
-    // The look after one call is the look before the next where they follow on each other's heels. An
-    // edit of the person in between is still told by its time, unless the call writes the same file.
-    const { isLooking, lookedAt } = this.#recorder;
-    const isFresh = isLooking || Math.abs(clock.now() - lookedAt) < freshMs;
+    // The look after one call is the look before the next where it is still being taken. Otherwise the
+    // person may have edited in between, and the clock of files is too coarse to tell it from the call.
+    const isFresh = this.#recorder.isLooking;
     const isSafe = await within(this.#recorder.idle(), left());
     const isDue = isSafe && !isFresh;
     const needsLook = isDue && this.#recorder.usualLookMs < smallLookMs;

@@ -53,7 +53,6 @@ async function open({ deps, tracker, onRead }: Options = {}): Promise<Checkpoint
     openTracker: () => openTracker({ root, store, ...tracker }),
     waitMs: 20_000,
     smallLookMs: Number.POSITIVE_INFINITY,
-    freshMs: 0,
     ...deps,
   });
   opened.push(checkpoints);

@@ -200,6 +200,5 @@ function open(home: string, session: string): Promise<Checkpoints> {
     openTracker: () => openTracker({ root, store }),
     waitMs: 20_000,
     smallLookMs: Number.POSITIVE_INFINITY,
-    freshMs: 0,
   });
 }

@@ -17,7 +17,6 @@ const checkpoints = await openCheckpoints({
   openTracker: () => openTracker({ root, store }),
   waitMs: 20_000,
   smallLookMs: Number.POSITIVE_INFINITY,
-  freshMs: 0,
 });
 
 const author = (toolUseId: string): Author => ({

@@ -298,6 +298,5 @@ function open({ home, root }: Place): Promise<Checkpoints> {
     openTracker: () => openTracker({ root, store }),
     waitMs: 20_000,
     smallLookMs: Number.POSITIVE_INFINITY,
-    freshMs: 0,
   });
 }

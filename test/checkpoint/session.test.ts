@@ -35,7 +35,6 @@ async function open({ store: given, ...deps }: Options = {}): Promise<Checkpoint
     openTracker: () => openTracker({ root, store }),
     waitMs: 20_000,
     smallLookMs: Number.POSITIVE_INFINITY,
-    freshMs: 0,
     ...deps,
   });
   opened.push(checkpoints);

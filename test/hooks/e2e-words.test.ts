@@ -58,7 +58,7 @@ describe('additionalContext', () => {
       home: userHooks({ Stop: on(command(oncePerRun)) }),
       script: ['first', 'second'],
     });
-    expect(done.result).toMatchObject({ result: 'second', num_turns: 2 });
+    expect(done.result).toMatchObject({ result: 'second', num_turns: 1 });
     expect(requestText(done, 1)).toContain('CONTEXT-Stop');
     expect(modelText(done)).not.toContain('SYSTEM-Stop');
     expect(notices(done).join('\n')).toContain('SYSTEM-Stop');
