@@ -1,5 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
 import { basename, dirname, gitDirectory, isInside, join, resolve } from '../env/paths.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { PROTECTED_NAMES } from '../permissions/protected-paths.js';
 import type { Finder } from './policy-find.js';
 
@@ -112,13 +113,19 @@ async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<
 }
 
 const DEEPEST_MODULE = 8;
-const LONGEST_CONFIG = 256 * 1024;
+const LONGEST_CONFIG = 16 * 1024 * 1024;
 
 /** Where the configuration of a repository has its hooks and the rest of itself. */
 async function namedByConfig(directory: string, fs: PlaceFiles): Promise<readonly string[]> {
   const config = join(directory, 'config');
   if ((await fs.lstat(config))?.kind !== 'file') return [];
-  const text = await fs.readText(config, { maxBytes: LONGEST_CONFIG }).catch(() => '');
+  const text = await fs.readText(config, { maxBytes: LONGEST_CONFIG }).catch((thrown: unknown) => {
+    // fail-closed: hooks that it names would not be protected, and git would run them outside.
+    throw new PortcullisError('denied', `${config} cannot be read: ${messageOf(thrown)}`, {
+      remedy:
+        'the sandbox has to know which hooks git runs: make the file readable, or move it away',
+    });
+  });
   const named: string[] = [];
   for (const [, key = '', value = ''] of text.matchAll(
     /^[ \t]*(hookspath|path)[ \t]*=[ \t]*(.+)$/gim,

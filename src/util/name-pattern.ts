@@ -27,7 +27,8 @@ export function namePatternOf(name: string): NamePattern | undefined {
   return tokens;
 }
 
-function setOf(
+/** The characters between brackets, and where they end; undefined when they are never closed. */
+export function setOf(
   chars: readonly string[],
   start: number,
 ): { has: (char: string) => boolean; end: number } | undefined {

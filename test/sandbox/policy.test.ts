@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/env/clock.js';
@@ -504,5 +504,14 @@ describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
     expect(project.exists('.git/hooks/pre-commit')).toBe(false);
     expect(project.read('.git/config')).not.toContain('hooksPath');
     await opened.close();
+  });
+});
+
+describe('a configuration of git that cannot be read', () => {
+  it('keeps every program from running, because its hooks could not be protected', async () => {
+    const { project, policyFor } = await world({ git: true });
+    await expect(policyFor(main(project))).resolves.toBeDefined();
+    truncateSync(project.at('.git/config'), 17 * 1024 * 1024);
+    await expect(policyFor(main(project))).rejects.toThrow(/\.git\/config cannot be read/);
   });
 });

@@ -1,3 +1,4 @@
+import { setOf } from '../../util/name-pattern.js';
 /**
  * File name patterns: `*`, `?`, `[a-z]`, `[!a-z]`, `**` as a whole segment, `{a,b}`, `\` before a
  * character that stands for itself. `*` also matches names that begin with a dot. Matching takes
@@ -97,13 +98,13 @@ function parseSegment(segment: string): Segment {
   const tokens: Token[] = [];
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at] ?? '';
-    const set = char === '[' ? charSet(chars, at) : undefined;
+    const set = char === '[' ? setOf(chars, at) : undefined;
     if (char === '*') {
       if (tokens.at(-1) !== 'star') tokens.push('star');
     } else if (char === '?') {
       tokens.push(() => true);
     } else if (set !== undefined) {
-      tokens.push(set.test);
+      tokens.push(set.has);
       at = set.end;
     } else {
       const literal = char === '\\' ? (chars[++at] ?? '\\') : char;
@@ -111,27 +112,6 @@ function parseSegment(segment: string): Segment {
     }
   }
   return tokens;
-}
-
-function charSet(
-  chars: readonly string[],
-  start: number,
-): { test: (char: string) => boolean; end: number } | undefined {
-  const negated = chars[start + 1] === '!' || chars[start + 1] === '^';
-  const from = start + (negated ? 2 : 1);
-  // A bracket right after the opening one is a member, not the end.
-  const end = chars.indexOf(']', from + 1);
-  if (end === -1) return undefined;
-  const ranges: (readonly [string, string])[] = [];
-  for (let at = from; at < end; at++) {
-    const low = chars[at] ?? '';
-    const isRange = chars[at + 1] === '-' && at + 2 < end;
-    ranges.push([low, isRange ? (chars[at + 2] ?? low) : low]);
-    if (isRange) at += 2;
-  }
-  const test = (char: string): boolean =>
-    ranges.some(([low, high]) => char >= low && char <= high) !== negated;
-  return { test, end };
 }
 
 /** Greedy match where only the last wildcard can give back, which is enough for wildcards. */
