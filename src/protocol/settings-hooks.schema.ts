@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { HOOK_EVENTS } from './hook-events.js';
+import { flag, key, list, table, text } from './setting-key.schema.js';
+
+const commonHandler = {
+  if: key(text(), 'One permission rule; the hook runs only for calls that it fits.'),
+  timeout: key(z.number().positive(), 'Seconds until the hook counts as failed.'),
+  statusMessage: key(text(), 'Shown while the hook runs.'),
+  once: key(flag(), 'Runs at most once in a session.'),
+  description: key(text(), 'For people.'),
+  name: key(text(), 'For people.'),
+};
+const onFailure = key(
+  z.enum(['block', 'continue']),
+  'What it means when the hook fails: refuse, or go on.',
+);
+
+const handler = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('command'),
+    command: text(),
+    args: key(list(), 'Arguments; the command is then started without a shell.'),
+    shell: key(z.enum(['bash', 'powershell']), 'The shell of a command without args.'),
+    async: key(flag(), 'Runs beside the session and decides nothing.'),
+    asyncRewake: key(flag(), 'As async; exit code 2 wakes the model.'),
+    persistent: key(
+      flag(),
+      'One process for all calls of the session: each input is one line of JSON on its standard input, each answer one line on its standard output. Not together with async, asyncRewake or once.',
+    ),
+    allowedEnvVars: key(list(), 'Variables that pass although they look secret.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('http'),
+    url: text(),
+    headers: key(z.record(z.string(), z.string()), 'Headers; $NAME only for listed variables.'),
+    allowedEnvVars: key(list(), 'Variables that headers may use.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('mcp_tool'),
+    server: text(),
+    tool: text(),
+    input: key(table(), 'Input of the tool.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('prompt'),
+    prompt: text(),
+    model: key(text(), 'The model that is asked.'),
+    continueOnBlock: key(flag(), 'A no refuses the call and lets the turn go on.'),
+    onFailure,
+    ...commonHandler,
+  }),
+  z.strictObject({
+    type: z.literal('agent'),
+    prompt: text(),
+    model: key(text(), 'The model of the agent.'),
+    onFailure,
+    ...commonHandler,
+  }),
+]);
+
+const hookGroup = z.strictObject({
+  matcher: key(text(), 'Names, a list a|b, or a regular expression; absent or * for all.'),
+  agents: key(
+    text(),
+    'Only for these agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer).',
+  ),
+  hooks: z.array(handler),
+  description: key(text(), 'For people.'),
+});
+
+export const eventNames = Object.keys(HOOK_EVENTS) as [string, ...string[]];
+export const hooks = z.partialRecord(z.enum(eventNames), z.array(hookGroup));

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import {
+  anything,
+  COMMAND,
+  count,
+  ELSEWHERE,
+  FENCE_LATER,
+  flag,
+  key,
+  LATER,
+  list,
+  MANAGED_FENCE,
+  table,
+  text,
+} from './setting-key.schema.js';
+
+const ttl = z.enum(['5m', '1h']);
+
+export const modelSettings = {
+  model: key(text(), 'The model a session starts with: an id or an alias.'),
+  fallbackModel: key(list(), 'Models to try when the first is overloaded.', {
+    ...LATER,
+    whole: true,
+  }),
+  availableModels: key(list(), 'The only models that may be chosen.', {
+    ...FENCE_LATER,
+    unenforced: true,
+  }),
+  enforceAvailableModels: key(flag(), 'Binds the default model to the list too.', {
+    ...FENCE_LATER,
+    unenforced: true,
+  }),
+  availableModelsMatch: key(z.enum(['prefix', 'exact']), 'How the list is compared.', FENCE_LATER),
+  deniedModels: key(list(), 'Models that may not be chosen.', {
+    ...MANAGED_FENCE,
+    unenforced: true,
+  }),
+  allowedProviders: key(list(), 'Providers that may be used.', {
+    ...MANAGED_FENCE,
+    unenforced: true,
+  }),
+  effortLevel: key(z.enum(['low', 'medium', 'high', 'xhigh', 'max']), 'How hard to think.', LATER),
+  maxEffortLevel: key(
+    z.enum(['low', 'medium', 'high', 'xhigh', 'max']),
+    'The most that effort may be.',
+    LATER,
+  ),
+  alwaysThinkingEnabled: key(flag(), 'false turns thinking off.', LATER),
+  outputStyle: key(text(), 'Name of an output style.', LATER),
+  language: key(text(), 'The language of answers.', LATER),
+  modelOverrides: key(z.record(z.string(), z.string()), 'Names of models at a provider.', LATER),
+  modelPricing: key(table(), 'Prices for cost figures.', LATER),
+  modelSettings: key(table(), 'Settings by model.', LATER),
+  modelPicker: key(anything(), 'What a picker shows.', { ...ELSEWHERE, whole: true }),
+  promptCacheTtl: key(ttl, 'How long prompts stay cached.', LATER),
+  subagentPromptCacheTtl: key(ttl, 'The same for subagents.', LATER),
+  switchModelsOnFlag: key(flag(), 'Another model after a refusal.', ELSEWHERE),
+  showThinkingSummaries: key(flag(), 'Shows thinking.', ELSEWHERE),
+  advisorModel: key(text(), 'A second model.', ELSEWHERE),
+  fastMode: key(flag(), 'A faster tier.', ELSEWHERE),
+  fastModePerSessionOptIn: key(flag(), 'The faster tier by session.', ELSEWHERE),
+};
+
+export const sessionSettings = {
+  $schema: key(text(), 'Address of the JSON schema of this file, for editors.'),
+  env: key(
+    z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    'Variables of the session and of what it starts.',
+    { needsTrust: true },
+  ),
+  cleanupPeriodDays: key(count(1), 'How long transcripts are kept.', LATER),
+  autoCompactEnabled: key(
+    flag(),
+    'False: long conversations are summarised only when somebody asks for it. Default true.',
+  ),
+  autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),
+  precomputeCompactionEnabled: key(flag(), 'Prepares summaries.', LATER),
+  idleCompaction: key(flag(), 'Summarises when idle.', LATER),
+  fileCheckpointingEnabled: key(
+    flag(),
+    'Keeps what rewind needs. Default true; over the wire only where the host asks for it.',
+    { needsTrust: true, strict: true },
+  ),
+  plansDirectory: key(text(), 'Where plans are written.', COMMAND),
+  claudeMd: key(text(), "An administrator's instructions.", { scope: 'managed' }),
+  claudeMdExcludes: key(
+    list(),
+    "Patterns of instruction files that are not read. Of a project: not for the user's own.",
+    { needsTrust: true },
+  ),
+  autoMemoryEnabled: key(flag(), 'Whether notes of earlier sessions are shown at the start.'),
+  autoMemoryDirectory: key(text(), 'Where these notes are: absolute or ~/….', {
+    needsTrust: true,
+  }),
+  autoDreamEnabled: key(flag(), 'Tidies the memory.', LATER),
+  includeGitInstructions: key(flag(), 'Tells the model how to commit.', LATER),
+  includeCoAuthoredBy: key(flag(), 'Older form of attribution.', LATER),
+  attribution: key(z.union([flag(), table()]), 'What commits and requests carry.', LATER),
+  worktree: key(
+    z.looseObject({
+      baseRef: z.enum(['fresh', 'head']).optional(),
+      symlinkDirectories: list().optional(),
+      sparsePaths: list().optional(),
+      bgIsolation: z.enum(['worktree', 'none']).optional(),
+      location: text().optional(),
+    }),
+    'How worktrees are made.',
+    COMMAND,
+  ),
+  bashOutputMaxChars: key(count(4000, 128000), 'Longest output of a command.', LATER),
+  taskOutputMaxChars: key(count(1), 'Longest output of a task.', LATER),
+  skipWebFetchPreflight: key(flag(), 'No look-up before fetching.', LATER),
+  respectGitignore: key(flag(), 'Hides ignored files in pickers.', LATER),
+  defaultShell: key(z.enum(['bash', 'powershell']), 'The shell of commands.', LATER),
+  crossSessionInbound: key(
+    z.enum(['accept', 'hold', 'refuse']),
+    'Messages of other sessions.',
+    FENCE_LATER,
+  ),
+  isolatePeerMachines: key(flag(), 'No sessions of other machines.', {
+    ...FENCE_LATER,
+    strict: true,
+    strictest: true,
+  }),
+  bashEditDiffEnabled: key(flag(), 'Shows what commands changed.', LATER),
+  todoFeatureEnabled: key(flag(), 'Offers a list of tasks.', LATER),
+  teammateMode: key(
+    z.enum(['auto', 'tmux', 'iterm2', 'in-process']),
+    'Where teammates run: in the process of the lead, or in a pane as a process of their own. auto: in a pane where the lead runs in tmux.',
+  ),
+  disableReplyCheck: key(flag(), 'Checks of replies.', ELSEWHERE),
+  autoContinueAtUsageLimit: key(flag(), 'Usage limits.', ELSEWHERE),
+  disableWindowsBashCommandSplit: key(flag(), 'Windows.', ELSEWHERE),
+  disableAgentView: key(flag(), 'A view of agents.', ELSEWHERE),
+  daemonColdStart: key(anything(), 'A background program.', ELSEWHERE),
+  autoUploadSessions: key(anything(), 'Uploads.', ELSEWHERE),
+  ultracode: key(anything(), 'Workflows.', ELSEWHERE),
+  workflowKeywordTriggerEnabled: key(flag(), 'Workflows.', ELSEWHERE),
+  workflowSizeGuideline: key(text(), 'Workflows.', ELSEWHERE),
+  disableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
+  enableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
+};
