@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { writeCodeCache, writeProgram } from './pack.mjs';
+import { writeCodeCache } from './code-cache.mjs';
+import { writeProgram } from './pack.mjs';
 import { ROOT } from './run-ts.mjs';
 
 const version = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version;

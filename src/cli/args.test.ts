@@ -82,6 +82,12 @@ describe('reading options', () => {
       start: { kind: 'new', id: undefined },
       persist: true,
     });
+    expect(session('--bare')).toMatchObject({ settingSources: [], strictMcpConfig: true });
+    expect(session('--bare').tools).toContain('Read');
+    expect(session('--bare', '--tools', 'Read', '--setting-sources', 'user')).toMatchObject({
+      tools: ['Read'],
+      settingSources: ['user'],
+    });
     expect(session('--tools', 'default').tools).toBeUndefined();
     expect(session('--tools=').tools).toEqual([]);
     expect(session('--dangerously-skip-permissions')).toMatchObject({

@@ -231,6 +231,11 @@ export const FLAGS: readonly FlagSpec[] = [
     restricts: true,
   },
   {
+    name: 'bare',
+    kind: 'switch',
+    help: 'Nothing of files but what an administrator gives: no settings, instructions, skills, agents, hooks, servers; file tools and Bash. Other flags still count',
+  },
+  {
     name: 'json-schema',
     kind: 'value',
     value: 'schema',
@@ -378,5 +383,10 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: 'debug-to-stderr', kind: 'switch', help: 'Same as --debug' },
   { name: 'debug-file', kind: 'value', value: 'file', help: 'Log to a file' },
   { name: 'help', short: 'h', kind: 'switch', help: 'This text' },
-  { name: 'version', short: 'v', kind: 'switch', help: 'Version' },
+  {
+    name: 'version',
+    short: 'v',
+    kind: 'switch',
+    help: 'Version; -v begins with that of the contract, for client libraries',
+  },
 ];

@@ -1,6 +1,7 @@
 import { systemClock } from '../env/clock.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { AgentSession, TeamRole } from '../harness.js';
+import { CONTRACT_VERSION } from '../server/contract-version.js';
 import { startFailureFrame } from '../server/result.js';
 import { encodeFrame } from '../server/wire.js';
 import { nearest } from '../util/nearest.js';
@@ -65,8 +66,13 @@ function wantsFrames(argv: readonly string[]): boolean {
 /** What needs no session: version, help, subcommands. Undefined: go on. */
 async function runEarly(argv: readonly string[], output: Output): Promise<number | undefined> {
   const first = argv[0];
-  if (first === '--version' || first === '-v') {
+  if (first === '--version') {
     output.out(`${VERSION} (Portcullis)\n`);
+    return EXIT.done;
+  }
+  if (first === '-v') {
+    // Client libraries ask so before they start us, and compare the answer with what they need.
+    output.out(`${CONTRACT_VERSION} (Portcullis ${VERSION})\n`);
     return EXIT.done;
   }
   // What follows a bare -- is a prompt, whatever it looks like.
@@ -81,7 +87,10 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
   }
   if (first === undefined || first.startsWith('-')) return undefined;
   const command = COMMANDS.get(first);
-  if (command !== undefined) return await (await command.load()).run(argv.slice(1), output);
+  if (command !== undefined) {
+    output.open();
+    return await (await command.load()).run(argv.slice(1), output);
+  }
   const meant = nearest(first, COMMANDS.keys());
   throw new PortcullisError('usage', `"${first}" is not a command`, {
     remedy:

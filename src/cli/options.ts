@@ -109,10 +109,14 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
   }
 }
 
+/** What `--bare` leaves where no tools are named. */
+const BARE_TOOLS = ['Bash', 'Edit', 'Glob', 'Grep', 'NotebookEdit', 'Read', 'Write'] as const;
+
 function sessionFields(args: ParsedArgs): SessionFields {
   const one = (name: string): string | undefined => args.values.get(name)?.at(-1);
   const list = (name: string): readonly string[] => args.values.get(name) ?? [];
   const mode = permissionMode(args);
+  const bare = args.switches.has('bare');
   return {
     model: one('model'),
     fallbackModels: (one('fallback-model') ?? '')
@@ -133,7 +137,7 @@ function sessionFields(args: ParsedArgs): SessionFields {
     addDirs: list('add-dir'),
     allowedTools: list('allowedTools'),
     disallowedTools: list('disallowedTools'),
-    tools: args.values.has('tools') ? toolNames(list('tools')) : undefined,
+    tools: args.values.has('tools') ? toolNames(list('tools')) : bare ? BARE_TOOLS : undefined,
     permissionMode: mode,
     bypassArmed:
       mode === 'bypassPermissions' || args.switches.has('allow-dangerously-skip-permissions'),
@@ -141,10 +145,12 @@ function sessionFields(args: ParsedArgs): SessionFields {
     managedSettings: one('managed-settings'),
     settingSources: args.values.has('setting-sources')
       ? settingSources(list('setting-sources'))
-      : undefined,
+      : bare
+        ? []
+        : undefined,
     jsonSchema: jsonSchema(one('json-schema')),
     mcpConfig: list('mcp-config'),
-    strictMcpConfig: args.switches.has('strict-mcp-config'),
+    strictMcpConfig: bare || args.switches.has('strict-mcp-config'),
     agents: agentDefinitions(one('agents')),
     agent: one('agent'),
     start: sessionStart(args),

@@ -16,6 +16,8 @@ export interface Output {
   behind(): Promise<void> | undefined;
   /** Resolves when the reader has taken everything, or after a bounded wait. */
   drained(): Promise<void>;
+  /** For those who write to the streams themselves: there too a reader may go away. */
+  open(): void;
   /** Why some of the output reached nobody. A reader that went away by itself is not meant. */
   lost(): string | undefined;
 }
@@ -26,29 +28,46 @@ const DRAIN_MS = 30_000;
 export function processOutput(options: { debug: boolean; debugFile: string | undefined }): Output {
   let gone = false;
   let lost: string | undefined;
-  // A reader that went away (`| head`) is no reason to crash; the run goes on and is recorded.
-  process.stdout.on('error', (error) => {
-    gone = true;
-    if (systemCodeOf(error) !== 'EPIPE') lost ??= messageOf(error);
-  });
-  process.stderr.on('error', () => undefined);
+  /** Opened with the first word for it: to open it takes as long as to read all settings. */
+  let opened: NodeJS.WriteStream | undefined;
+  const stdout = (): NodeJS.WriteStream => {
+    if (opened === undefined) {
+      opened = process.stdout;
+      // A reader that went away (`| head`) is no reason to crash; the run goes on and is recorded.
+      opened.on('error', (error) => {
+        gone = true;
+        if (systemCodeOf(error) !== 'EPIPE') lost ??= messageOf(error);
+      });
+    }
+    return opened;
+  };
+  let stderr: NodeJS.WriteStream | undefined;
+  const standardError = (): NodeJS.WriteStream => {
+    if (stderr === undefined) {
+      stderr = process.stderr;
+      stderr.on('error', () => undefined);
+    }
+    return stderr;
+  };
   const out = (text: string): void => {
-    if (!gone) process.stdout.write(text);
+    const stream = stdout();
+    if (!gone) stream.write(text);
   };
   let waiting: Promise<void> | undefined;
   const behind = (): Promise<void> | undefined => {
-    if (gone || !process.stdout.writableNeedDrain) return undefined;
+    const stream = opened;
+    if (gone || stream?.writableNeedDrain !== true) return undefined;
     waiting ??= new Promise<void>((resolve) => {
       const done = (): void => {
-        process.stdout.off('drain', done);
-        process.stdout.off('close', done);
-        process.stdout.off('error', done);
+        stream.off('drain', done);
+        stream.off('close', done);
+        stream.off('error', done);
         waiting = undefined;
         resolve();
       };
-      process.stdout.on('drain', done);
-      process.stdout.on('close', done);
-      process.stdout.on('error', done);
+      stream.on('drain', done);
+      stream.on('close', done);
+      stream.on('error', done);
     });
     return waiting;
   };
@@ -57,18 +76,24 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
     debugs: options.debug || debugFile !== undefined,
     out,
     behind,
-    answer: (text) => out(process.stdout.isTTY === true ? printable(text) : text),
-    warn: (text) => void process.stderr.write(`portcullis: ${printable(redactSure(text))}\n`),
+    answer: (text) => out(stdout().isTTY === true ? printable(text) : text),
+    warn: (text) => void standardError().write(`portcullis: ${printable(redactSure(text))}\n`),
     debug(said) {
       const text = redact(said);
       if (debugFile !== undefined) debugFile(`${new Date().toISOString()} ${text}\n`);
-      else if (options.debug) process.stderr.write(`portcullis debug: ${printable(text)}\n`);
+      else if (options.debug) standardError().write(`portcullis debug: ${printable(text)}\n`);
+    },
+    open() {
+      stdout();
+      standardError();
     },
     lost: () => lost,
     async drained() {
+      const stream = opened;
+      if (stream === undefined) return;
       // A file says only in the next round of the event loop that it took nothing.
       await new Promise((resolve) => setImmediate(resolve));
-      if (gone || process.stdout.writableLength === 0) return;
+      if (gone || stream.writableLength === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           lost ??= `nobody read it for ${DRAIN_MS / 1000} s`;
@@ -78,10 +103,10 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
           clearTimeout(timer);
           resolve();
         };
-        process.stdout.once('drain', done);
-        process.stdout.once('error', done);
+        stream.once('drain', done);
+        stream.once('error', done);
         // A write of nothing calls back when all before it is out.
-        process.stdout.write('', done);
+        stream.write('', done);
       });
     },
   };

@@ -1,8 +1,6 @@
 import { PortcullisError } from '../errors.js';
 import type { AgentSession, LoopEvent, SessionConfig, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
-import { createFramer, initFrame } from '../server/frames.js';
-import { initNames } from '../server/initialize.js';
 import { describeEnd, resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
@@ -38,19 +36,13 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     else if (options.outputFormat === 'json' && options.verbose) frames.push(frame);
   };
   let sessionId = '';
-  const framer = createFramer({
-    sessionId: () => sessionId,
-    partialMessages: options.partialMessages && options.outputFormat === 'stream-json',
-    replayPrompts: options.replayPrompts,
-    stateChanges: false,
-    decisions: options.decisions,
-    hookEvents: options.hookEvents,
-    uuid: deps.uuid,
-  });
   const wantsFrames = options.outputFormat === 'stream-json' || options.verbose;
+  const framer = wantsFrames
+    ? (await import('./print-frames.js')).printFrames(options, () => sessionId, deps.uuid)
+    : undefined;
   const emit = (event: LoopEvent | SessionNews): void => {
     if (options.outputFormat !== 'stream-json') tellPerson(event, output);
-    if (wantsFrames) for (const frame of framer(event)) send(frame);
+    if (framer !== undefined) for (const frame of framer.frames(event)) send(frame);
   };
   const session = await openSession({
     ...deps.config,
@@ -61,8 +53,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   deps.onOpen(session);
   sessionId = session.id;
   const sendInit = async (): Promise<void> => {
-    if (!wantsFrames) return;
-    send(initFrame(session.info(), deps.uuid(), (await initNames(session)).names));
+    if (framer !== undefined) send(await framer.init(session));
   };
   try {
     await sendInit();

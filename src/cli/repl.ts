@@ -37,6 +37,7 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
 /** A plain, line-based conversation. */
 export async function runRepl(deps: PrintDeps): Promise<number> {
   const { output } = deps;
+  output.open();
   const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const reader = createInterface({ input: process.stdin, output: process.stdout, terminal });
   const lines = new LineQueue();

@@ -1,5 +1,5 @@
 import { endedWell, serveHost } from '../server/serve-host.js';
-import { encodeFrame } from '../server/wire.js';
+import { encodeFrame, MAX_FRAME_BYTES, UNLIMITED } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import type { PrintDeps } from './print.js';
@@ -11,6 +11,8 @@ export async function runStream(deps: PrintDeps): Promise<number> {
   process.stdin.setEncoding('utf8');
   // Client libraries say who they are, and pass over what only keeps the line open.
   const isLibrary = config.env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') === true;
+  // The only one that is known to read lines of any length.
+  const limit = config.env.CLAUDE_CODE_ENTRYPOINT === 'sdk-ts' ? UNLIMITED : MAX_FRAME_BYTES;
   const reader = readerGone(output, isLibrary);
   const served = await serveHost({
     config: {
@@ -30,9 +32,10 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     awaitsInitialize: options.awaitsInitialize,
     input: process.stdin as AsyncIterable<string>,
     write(frame) {
-      output.out(encodeFrame(frame));
+      output.out(encodeFrame(frame, limit));
       return output.behind();
     },
+    frameLimit: limit,
     uuid: deps.uuid,
     signal: reader.signal,
     onOpen: deps.onOpen,

@@ -53,6 +53,7 @@ async function skills(...argv: readonly string[]): Promise<Ran> {
     behind: () => undefined,
     drained: async () => undefined,
     lost: () => undefined,
+    open: () => undefined,
   };
   const code = await run(argv, output);
   return { code, text, json: () => JSON.parse(text) as Record<string, unknown> };

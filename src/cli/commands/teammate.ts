@@ -1,9 +1,11 @@
+import { realpathSync } from 'node:fs';
 import { openTeam } from '../../agents/team.js';
 import type { TeamRole } from '../../agents/team-role.js';
 import { memberOf, takeLaunch } from '../../agents/teammate-launch.js';
 import { configDirectory, join } from '../../env/paths.js';
 import { nodeTeamFiles } from '../../env/team-files.js';
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../util/visible.js';
 import { parseArgs } from '../args.js';
 
 /** A program that was started as a teammate: all its words, and what it is. */
@@ -50,9 +52,20 @@ export function asTeammate(argv: readonly string[]): AsTeammate {
   }
   const launch = takeLaunch(nodeTeamFiles, team.value, identity);
   if (!launch.ok) throw refused(launch.error);
-  const { env, leadMode, args: more } = launch.value;
+  const { env, leadMode, cwd, args: more } = launch.value;
+  // fail-closed: elsewhere other rules hold than those that the lead works under.
+  if (!isHere(cwd)) throw refused(`it was to start in ${visible(cwd)}, and is somewhere else`);
   takeOver(env);
   return { argv: [...more, ...argv], role: { kind: 'member', identity, planRequired, leadMode } };
+}
+
+function isHere(directory: string): boolean {
+  try {
+    return realpathSync(process.cwd()) === realpathSync(directory);
+  } catch {
+    // One of them is gone.
+    return false;
+  }
 }
 
 function takeOver(env: Readonly<Record<string, string>>): void {
