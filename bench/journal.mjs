@@ -1,20 +1,23 @@
-// node bench/journal.mjs [--reps=15] [--only=look,small,store] [--files=10000,100000] [--check] [--json]: what the change journal's
-// look at the tree costs. A look is measured against one `git add -A` of a shadow repository of the same
-// tree; both take turns, so that load on the machine meets both.
+// node bench/journal.mjs [--reps=15] [--only=turns,look,small,store] [--files=10000,100000] [--large] [--check] [--json]:
+// what the change journal costs: a look at the tree, measured against one `git add -A` of a shadow
+// repository of the same tree (both take turns, so that load on the machine meets both), and what it adds
+// to a Bash call of the whole program. `--large`: the latter also in the large trees.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { ensureBuilt } from '../scripts/setup.mjs';
+import { turnTimes } from './journal-turns.mjs';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const option = (name, fallback) =>
   process.argv.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? fallback;
 const reps = Number(option('reps', '15'));
-const only = option('only', 'look,small,store').split(',');
+const only = option('only', 'turns,look,small,store').split(',');
 /** Bounds that must hold. */
-const BARS = { ratio: 1.5, smallMs: 3, storeMb: 20 };
+const BARS = { ratio: 1.5, smallMs: 3, storeMb: 20, addedMs: 3 };
 const TREES = option('files', '10000,100000').split(',').map(Number);
 
 const cache = mkdtempSync(path.join(ROOT, 'node_modules', '.cache-journal-'));
@@ -153,13 +156,56 @@ async function lookFigures(parts, count) {
 }
 
 /** The project of the other benchmarks. */
-async function smallFigures(parts) {
+function makeSmall() {
   const root = path.join(work, 'small');
   mkdirSync(root);
   for (let at = 0; at < 500; at++) {
     const text = `file ${at}\n${`line of text in file ${at}\n`.repeat(8)}`;
     writeFileSync(path.join(root, `f${at}.txt`), text);
   }
+  return root;
+}
+
+/** What the journal adds to a Bash call of the whole program. */
+async function turnFigures() {
+  ensureBuilt();
+  const small = { project: makeSmall(), home: path.join(work, 'homes'), reps };
+  for (const [model, plan] of [
+    ['a model that answers at once', { turns: 45 }],
+    ['a model that takes 500 ms', { turns: 8, delayMs: 500, reps: Math.ceil(reps / 5) }],
+  ]) {
+    const { on, off } = await turnTimes({ ...small, ...plan });
+    tell(`500 files, ${model}, a Bash turn`, round(on, 2), 'ms');
+    tell(`500 files, ${model}, added by the journal`, round(on - off, 2), 'ms', BARS.addedMs);
+  }
+  rmSync(small.project, { recursive: true });
+  rmSync(small.home, { recursive: true });
+  if (!process.argv.includes('--large')) return;
+  for (const count of TREES) await largeTurnFigures(count);
+}
+
+async function largeTurnFigures(count) {
+  const project = path.join(work, 'tree');
+  const shadow = path.join(work, 'shadow.git');
+  const home = path.join(work, 'homes');
+  makeTree(project, count);
+  const add = shadowGit(project, shadow);
+  await timed(add);
+  const git = [];
+  for (let rep = 0; rep < reps; rep++) git.push(await timed(add));
+  // Time for the first index, which is not what is measured here.
+  const firstMs = count / 5;
+  const few = Math.max(1, Math.ceil(reps / 5));
+  const { on, off } = await turnTimes({ project, home, turns: 15, reps: few, firstMs });
+  const name = `${count / 1000}k files`;
+  tell(`${name}, a Bash turn`, round(on), 'ms');
+  tell(`${name}, added by the journal`, round(on - off), 'ms');
+  tell(`${name}, added beside git`, round((on - off) / median(git), 2), '×', BARS.ratio);
+  for (const made of [project, shadow, home]) rmSync(made, { recursive: true });
+}
+
+async function smallFigures(parts) {
+  const root = makeSmall();
   await withTracker(parts, root, async (tracker, { readyMs }) => {
     tell('500 files, first index', round(readyMs, 0), 'ms');
     const idle = [];
@@ -232,6 +278,7 @@ async function storeFigures(parts, kind) {
 
 try {
   const parts = await bundle();
+  if (only.includes('turns')) await turnFigures();
   if (only.includes('small')) await smallFigures(parts);
   if (only.includes('store')) {
     await storeFigures(parts, 'random');

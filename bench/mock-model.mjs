@@ -1,4 +1,4 @@
-// The model of the bench: answers at once, in a process of its own, so that all time that passes is the
+// The model of the bench: answers at once, or after `delayMs`, in a process of its own, so that all time that passes is the
 // runtime's. Which turn it is follows from the tool results that the request already carries.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -113,8 +113,12 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
       'content-type': 'text/event-stream',
       'content-length': Buffer.byteLength(text),
     });
-    record.last = now();
-    response.end(text);
+    const send = () => {
+      record.last = now();
+      response.end(text);
+    };
+    if (plan.delayMs > 0) setTimeout(send, plan.delayMs);
+    else send();
   });
 });
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));

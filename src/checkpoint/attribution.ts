@@ -29,7 +29,7 @@ export function spanOf(look: Look, since: number): LookSpan {
 
 /**
  * Which windows a change may belong to; none means that it was made while no tool ran. A window counts
- * when it was open at the time of the change. Where the time says nothing (another clock, a file moved
+ * when it was open at the time of the change; to the tick, where the clock of files is no finer. Where the time says nothing (another clock, a file moved
  * with its directory), all windows since the last look count.
  */
 export function candidatesFor(
@@ -40,12 +40,17 @@ export function candidatesFor(
   const begun = windows.filter((window) => window.startedAt <= span.finishedAt);
   const at = timeOf(change, span);
   if (at === undefined) return begun;
-  return begun.filter(
-    (window) =>
-      window.startedAt <= at + TICK_MS &&
-      // Clocks that count whole milliseconds have cut off the rest.
-      (window.endedAt ?? Number.POSITIVE_INFINITY) >= Math.floor(at) - 1,
-  );
+  return begun.filter((window) => hadBegun(window, at) && hadNotEnded(window, at));
+}
+
+function hadBegun({ begun, startedAt }: TrackedWindow, at: number): boolean {
+  return begun === undefined ? startedAt <= at + TICK_MS : at >= begun.after;
+}
+
+function hadNotEnded({ ended, endedAt }: TrackedWindow, at: number): boolean {
+  if (ended !== undefined) return at <= ended.before;
+  // Clocks that count whole milliseconds have cut off the rest.
+  return endedAt === undefined || endedAt >= Math.floor(at) - 1;
 }
 
 /** A job that runs for longer is not all that happens: the person works on beside it. */

@@ -1,5 +1,6 @@
 import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
+import type { FileClock } from '../env/file-clock.js';
 import { isInGit, type RewindFiles } from '../env/rewind-files.js';
 import { writePlaceOf } from '../env/rewind-paths.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
@@ -40,6 +41,7 @@ export interface SessionParts {
   readonly tracker: TreeTracker;
   readonly log: ChangeLog;
   readonly clock: Clock;
+  readonly fileClock: Pick<FileClock, 'now' | 'close'>;
   readonly waitMs: number;
   readonly smallLookMs: number;
   readonly retention: Retention;
@@ -67,7 +69,10 @@ export class SessionCheckpoints implements Checkpoints {
     const { tracker, log, clock } = parts;
     this.#parts = parts;
     this.#points = new Points(log, clock);
-    this.#windows = new Windows(() => clock.now());
+    this.#windows = new Windows({
+      now: () => clock.now(),
+      fileNow: () => parts.fileClock.now(),
+    });
     this.#recorder = new Recorder({
       tracker,
       log,
@@ -90,7 +95,10 @@ export class SessionCheckpoints implements Checkpoints {
     const state = this.state();
     const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
     this.#points.mark(messageId, title, { ...state, gaps });
-    void this.#recorder.look();
+    // A call that begins at once waits for the first index as well, and shares the look with it.
+    void this.#parts.tracker.ready.then(() => {
+      if (this.#closed === undefined) this.#recorder.lookSoon();
+    });
   }
 
   points(): readonly CheckpointNote[] {
@@ -105,10 +113,11 @@ export class SessionCheckpoints implements Checkpoints {
     const { handle, window } = this.#windows.open(
       { id, author, turn: this.#points.turn },
       {
-        ended: ({ endedAt }) => {
-          log.append({ t: 'end', window: id, at: endedAt ?? 0 });
-          void this.#recorder.look();
+        ended: ({ ended }, { isAwaited }) => {
+          if (ended !== undefined && !isAwaited && this.#isSmall()) this.#recorder.lookSoon();
+          else void this.#recorder.look();
         },
+        settled: ({ endedAt }) => log.append({ t: 'end', window: id, at: endedAt ?? 0 }),
       },
     );
     const messageId = this.#points.current;
@@ -192,24 +201,35 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Waits until what stands in the tree is kept, but not for ever. */
   async #makeSafe(author: Author, paths: readonly string[]): Promise<void> {
-    const { tracker, clock, waitMs, smallLookMs } = this.#parts;
+    const { tracker, clock, waitMs } = this.#parts;
     const deadline = clock.monotonic() + waitMs;
     const left = (): number => deadline - clock.monotonic();
     if (tracker.state().kind === 'indexing' && !(await within(tracker.ready, left()))) {
       const who = author.kind === 'call' ? author.tool : author.kind;
       this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
     }
-    // The look after one call is the look before the next where it is still being taken. Otherwise the
-    // person may have edited in between, and the clock of files is too coarse to tell it from the call.
-    const isFresh = this.#recorder.isLooking;
-    const isSafe = await within(this.#recorder.idle(), left());
-    const isDue = isSafe && !isFresh;
-    const needsLook = isDue && this.#recorder.usualLookMs < smallLookMs;
-    if (isDue && !needsLook) this.#points.addGaps([NO_LOOK_BEFORE]);
-    const isLooked = !needsLook || (await within(this.#recorder.look(), left()));
+    const isSafe = await this.#lookBefore(left);
     const isKept = await within(Promise.all(paths.map((path) => this.#keep(author, path))), left());
-    if (isSafe && isLooked && isKept) return;
+    if (isSafe && isKept) return;
     this.#points.addGaps(['what stood in the tree before a call could not be kept in time']);
+  }
+
+  /**
+   * The person may have edited since the last look, and what they wrote must not be lost under what a
+   * call writes. A look that is still to be taken after the last call is the one before this call too; in
+   * a large tree it is also one that is being taken.
+   */
+  async #lookBefore(left: () => number): Promise<boolean> {
+    if (this.#isSmall()) return within(this.#recorder.look(), left());
+    const isFresh = this.#recorder.isDue || this.#recorder.isLooking;
+    const isSafe = await within(this.#recorder.idle(), left());
+    if (isSafe && !isFresh) this.#points.addGaps([NO_LOOK_BEFORE]);
+    return isSafe;
+  }
+
+  /** Whether a look takes so little time that one more is not noticed. */
+  #isSmall(): boolean {
+    return this.#recorder.usualLookMs < this.#parts.smallLookMs;
   }
 
   async #keep(author: Author, path: string): Promise<void> {
@@ -287,7 +307,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #close(): Promise<void> {
-    const { tracker, log, store, files, retention, clock } = this.#parts;
+    const { tracker, log, store, files, retention, clock, fileClock } = this.#parts;
     await this.#rewinding.passed();
     await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
     this.#windows.retire(this.#windows.all());
@@ -297,6 +317,7 @@ export class SessionCheckpoints implements Checkpoints {
       // Old contents stay for another day; nothing that was asked for is lost.
     }
     await tracker.close();
+    fileClock.close();
     log.close();
     await store.close();
   }

@@ -1,3 +1,4 @@
+import type { FileMoment } from '../env/file-clock.js';
 import type { Author, Change, OpenWindow } from './types.js';
 
 /** A window as the journal sees it. */
@@ -8,12 +9,22 @@ export interface TrackedWindow {
   /** Position of the turn it was begun in. */
   readonly turn: number;
   endedAt: number | undefined;
+  /** Its begin and its end by the clock of files, where that tells. */
+  readonly begun?: FileMoment | undefined;
+  ended?: FileMoment | undefined;
   readonly found: Change[];
 }
 
 export interface WindowEvents {
   /** Called once, when the window ends: a look has to follow. */
-  ended(window: TrackedWindow): void;
+  ended(window: TrackedWindow, how: { readonly isAwaited: boolean }): void;
+  /** Called once, when that look has been written down. */
+  settled(window: TrackedWindow): void;
+}
+
+export interface WindowClocks {
+  now(): number;
+  fileNow(): FileMoment | undefined;
 }
 
 /**
@@ -21,11 +32,11 @@ export interface WindowEvents {
  * before it had begun.
  */
 export class Windows {
-  readonly #kept = new Map<TrackedWindow, (changes: readonly Change[]) => void>();
-  readonly #now: () => number;
+  readonly #kept = new Map<TrackedWindow, () => void>();
+  readonly #clocks: WindowClocks;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clocks: WindowClocks) {
+    this.#clocks = clocks;
   }
 
   open(
@@ -34,20 +45,27 @@ export class Windows {
   ): { readonly handle: OpenWindow; readonly window: TrackedWindow } {
     const window: TrackedWindow = {
       ...about,
-      startedAt: this.#now(),
+      startedAt: this.#clocks.now(),
       endedAt: undefined,
+      begun: this.#clocks.fileNow(),
       found: [],
     };
-    const changes = new Promise<readonly Change[]>((resolve) => this.#kept.set(window, resolve));
+    const changes = new Promise<readonly Change[]>((resolve) => {
+      this.#kept.set(window, () => {
+        if (window.endedAt !== undefined) events.settled(window);
+        resolve(window.found);
+      });
+    });
     const handle: OpenWindow = {
       changes,
       goesOn: () => {
         if (window.author.kind === 'call') window.author = { ...window.author, background: true };
       },
-      end: () => {
+      end: ({ isAwaited = false } = {}) => {
         if (window.endedAt !== undefined) return;
-        window.endedAt = this.#now();
-        events.ended(window);
+        window.ended = this.#clocks.fileNow();
+        window.endedAt = this.#clocks.now();
+        events.ended(window, { isAwaited });
       },
     };
     return { handle, window };
@@ -69,7 +87,7 @@ export class Windows {
   /** A look that began after their end has been taken: nothing found later can be theirs. */
   retire(windows: readonly TrackedWindow[]): void {
     for (const window of windows) {
-      this.#kept.get(window)?.(window.found);
+      this.#kept.get(window)?.();
       this.#kept.delete(window);
     }
   }

@@ -86,16 +86,21 @@ export function openCheckpointing(
   const pending = new Map<string, OpenWindow>();
   const watch = async (starting: StartingCall, context: ToolContext) => {
     const { call, tool, input, verdict } = starting;
-    if (!mayWrite(tool)) return undefined;
+    if (!state.on || !mayWrite(tool)) return undefined;
     const { agent, workspace, mode } = context;
     const { paths } = tool.subject(input, workspace);
     const written = paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
-    const window = await begin(authorOf(call.id, tool, agent), written);
-    if (window === undefined) return undefined;
+    // Whatever the tool, once: a call that is tried again goes on in its window.
+    let begun: Promise<OpenWindow | undefined> | undefined;
+    const hold = async (): Promise<void> => {
+      begun ??= begin(authorOf(call.id, tool, agent), written);
+      await begun;
+    };
+    if (tool.startsHeld !== true) await hold();
     const onlyReads = needs?.onlyReads(agent) === true;
     const denied = needs?.deniedEffects(agent) ?? [];
     const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
-    const judge = async (): Promise<string | undefined> => {
+    const judge = async (window: OpenWindow): Promise<string | undefined> => {
       const journal = await open();
       if (assumed === undefined || journal === undefined) return undefined;
       const rollback = takesBack(values);
@@ -106,18 +111,23 @@ export function openCheckpointing(
       return violation.text;
     };
     return {
+      ...(tool.startsHeld === true ? { hold } : {}),
       async ended(output) {
+        const window = await begun;
+        // Nothing was started, or there is no journal, which was told.
+        if (window === undefined) return [];
         const shell = needs?.startedShell(output);
         if (shell !== undefined && shell.status === 'running') {
           pending.set(shell.id, window);
           window.goesOn();
           return [];
         }
-        window.end();
-        if (assumed === undefined) return [];
         // What is to be undone is undone before the model goes on; what is only told is told later.
-        if (takesBack(values)) return [await judge().catch(failure)].filter(isText);
-        void judge()
+        const isAwaited = assumed !== undefined && takesBack(values);
+        window.end({ isAwaited });
+        if (assumed === undefined) return [];
+        if (isAwaited) return [await judge(window).catch(failure)].filter(isText);
+        void judge(window)
           .catch(failure)
           .then((text) => text === undefined || needs?.remind(text));
         return [];

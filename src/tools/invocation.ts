@@ -1,4 +1,4 @@
-import type { Gate, GateVerdict } from '../permissions/types.js';
+import type { Gate, GateVerdict, JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
@@ -14,7 +14,7 @@ export interface InvokeDeps {
   readonly workspace: Workspace;
   /** Nobody is asked about its calls. */
   readonly unattended?: boolean;
-  contextFor(call: ToolUseBlock, signal: AbortSignal): ToolContext;
+  contextFor(call: ToolUseBlock, signal: AbortSignal, judged: JudgedCall): ToolContext;
   /** What the model should know about a tool that it does not have and others do. */
   elsewhere?(name: string): string | undefined;
   /** Told of every verdict, for receipts and the result's list of denials. */
@@ -57,12 +57,15 @@ export interface StartingCall extends CheckedCall {
 
 /** Somebody watches what a call does. */
 export interface CallWatch {
+  /** It has yet to be made safe what stands there: nothing may be changed before. Never rejects. */
+  readonly hold?: (() => Promise<void>) | undefined;
   /** It has run. What the model has to know about it comes back. Never rejects. */
   ended(output: ToolOutput): Promise<readonly string[]>;
 }
 
 /** A call that ran: `input` is what it ran with. */
 export interface FinishedCall extends CheckedCall {
+  readonly judged: JudgedCall;
   readonly output: ToolOutput;
   readonly ms: number;
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Permit } from '../permissions/permit.js';
-import type { Gate, GateVerdict } from '../permissions/types.js';
+import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { createFailureStreak, type InvalidInput } from './invalid-input.js';
+import { seal } from '../util/sealed.js';
+import { FailureStreak, type InvalidInput } from './invalid-input.js';
+import type { InvokeDeps } from './invocation.js';
 import { createInvoke } from './invoke.js';
 import { createPool } from './pool.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
@@ -27,6 +29,12 @@ function tool(more: Partial<AnyTool> = {}): AnyTool {
   };
 }
 
+function sealed(input: Record<string, unknown>): Record<string, unknown> {
+  const result = seal(input);
+  if (!result.ok) throw new Error(result.error);
+  return result.value;
+}
+
 const receipt = (decision: Receipt['decision']): Receipt => ({
   toolUseId: 'call-1',
   tool: 'Echo',
@@ -39,14 +47,21 @@ const receipt = (decision: Receipt['decision']): Receipt => ({
   mode: 'default',
 });
 
+const judgedAs = (call: GateCall): JudgedCall => ({
+  call,
+  pathsFound: () => undefined,
+  shell: async () => undefined,
+});
+
 const open: Gate = async (call) => ({
   kind: 'allowed',
   input: call.input,
   receipt: receipt('allow'),
   permit: Permit.issue(receipt('allow'), call.input),
+  judged: judgedAs(call),
 });
 
-function invoke(tools: AnyTool[], gate: Gate = open) {
+function invoke(tools: AnyTool[], gate: Gate = open, watch?: InvokeDeps['watch']) {
   const invalid: InvalidInput[] = [];
   const verdicts: GateVerdict[] = [];
   const run = createInvoke({
@@ -64,6 +79,7 @@ function invoke(tools: AnyTool[], gate: Gate = open) {
     bound: async (output) => output,
     monotonic: () => 0,
     uuid: () => 'uuid',
+    ...(watch === undefined ? {} : { watch }),
   });
   const call = (name: string, input: Record<string, unknown>): ToolUseBlock => ({
     type: 'tool_use',
@@ -73,6 +89,30 @@ function invoke(tools: AnyTool[], gate: Gate = open) {
   });
   return { run, call, invalid, verdicts, signal: new AbortController().signal };
 }
+
+describe('what has to be made safe before a call', () => {
+  it.each([true, undefined] as const)(
+    'is, whether the tool waits itself or not (%j)',
+    async (held) => {
+      const order: string[] = [];
+      const hold = async (): Promise<void> => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        order.push('safe');
+      };
+      const echo = tool({
+        ...(held === undefined ? {} : { startsHeld: held }),
+        run: async (_input: unknown, context: ToolContext) => {
+          order.push('run');
+          if (held) await context.hold?.();
+          return { content: 'ran' };
+        },
+      });
+      const t = invoke([echo], open, async () => ({ hold, ended: async () => [] }));
+      await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+      expect(order).toEqual(held ? ['run', 'safe'] : ['safe', 'run']);
+    },
+  );
+});
 
 describe('the one way in', () => {
   it('runs a call that the gate lets through', async () => {
@@ -154,17 +194,43 @@ describe('the one way in', () => {
     expect(
       (await throwing.run(throwing.call('Echo', { text: 'x' }), undefined, throwing.signal)).block,
     ).toMatchObject({ is_error: true });
-    const permit = Permit.issue(receipt('allow'), { text: 'other' });
+    const permit = Permit.issue(receipt('allow'), sealed({ text: 'other' }));
     const forged = invoke([tool()], async (call) => ({
       kind: 'allowed',
       input: call.input,
       receipt: receipt('allow'),
       permit,
+      judged: judgedAs(call),
     }));
     expect(
       (await forged.run(forged.call('Echo', { text: 'x' }), undefined, forged.signal)).block
         .content,
     ).toContain('given for another call');
+  });
+
+  it('runs what was judged, whatever becomes of the object that it came in', async () => {
+    const input = { text: 'judged' };
+    const t = invoke([tool()], async (call) => {
+      input.text = 'changed';
+      return await open(call);
+    });
+    const { block } = await t.run(t.call('Echo', input), undefined, t.signal);
+    expect(block.content).toBe('judged');
+  });
+
+  it('takes no input that answers reads by code', async () => {
+    const t = invoke([tool()]);
+    const input = {
+      get text() {
+        return 'x';
+      },
+    };
+    const { block } = await t.run(t.call('Echo', input), undefined, t.signal);
+    expect(block).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining('"text" is code'),
+    });
+    expect(t.verdicts).toEqual([]);
   });
 
   it('takes away what a model may not send before anybody sees it', async () => {
@@ -185,7 +251,7 @@ describe('the one way in', () => {
 
 describe('a permit', () => {
   it('is good once, for its own call, and only when it allows', () => {
-    const input = {};
+    const input = sealed({});
     const permit = Permit.issue(receipt('allow'), input);
     permit.spend('call-1', input);
     expect(() => permit.spend('call-1', input)).toThrow('already used');
@@ -195,6 +261,12 @@ describe('a permit', () => {
     expect(() => Permit.issue(receipt('deny'), input).spend('call-1', input)).toThrow(
       'does not allow',
     );
+  });
+
+  it('is good for nothing where the input may still change', () => {
+    const input = { text: 'x' };
+    const permit = Permit.issue(receipt('allow'), input);
+    expect(() => permit.spend('call-1', input)).toThrow('may change');
   });
 });
 
@@ -207,7 +279,7 @@ describe('a streak of like failures', () => {
   });
 
   it('is noticed at the third and forgotten after a valid call', () => {
-    const streak = createFailureStreak();
+    const streak = new FailureStreak();
     streak.failed(failed('a'));
     streak.failed(failed('a'));
     expect(streak.stuck).toBeUndefined();

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import { seal } from '../util/sealed.js';
 import { head } from '../util/truncate.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
 import type { CheckedCall, Invoke, InvokeDeps } from './invocation.js';
@@ -19,7 +20,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       return failure(deps, call, why);
     }
     try {
-      const input = tool.fromModel?.(call.input) ?? call.input;
+      const fixed = seal(tool.fromModel?.(call.input) ?? call.input);
+      // fail-closed: what may change after it was judged is not judged at all.
+      if (!fixed.ok)
+        return failure(deps, call, `${tool.name}: the input is not plain: ${fixed.error}.`);
+      const input = fixed.value;
       const problem = await inputProblem(deps, { call, tool, malformed, input }, signal);
       if (problem !== undefined) return failure(deps, call, problem);
       return await throughGate(deps, { call, tool, input }, signal);
@@ -58,38 +63,50 @@ async function throughGate(
       ...(deferred === true ? { deferred } : {}),
     };
   }
-  const { agentContext } = verdict;
-  const plain = deps.contextFor(call, signal);
+  const { agentContext, judged } = verdict;
+  const plain = deps.contextFor(call, signal, judged);
   const context = agentContext === undefined ? plain : { ...plain, agentContext };
   const watch = await deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
+  const hold = watch?.hold;
+  // fail-closed: a tool that does not say that it waits is not run before it may change something.
+  if (hold !== undefined && tool.startsHeld !== true) await hold();
   const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
   const raw = await tool
-    .run(verdict.input, context, verdict.permit)
+    .run(verdict.input, hold === undefined ? context : { ...context, hold }, verdict.permit)
     .catch((thrown: unknown) => thrownOutput(tool, thrown));
-  const finished = { call, tool, input: verdict.input, output: raw };
   const ms = deps.monotonic() - started;
-  const observed = (await watch?.ended(raw)) ?? [];
-  const reviewed = (await deps.review?.({ ...finished, ms }, context)) ?? {
-    output: raw,
-    contexts: [],
-  };
+  const observed = watch === undefined ? [] : await watch.ended(raw);
+  const finished = { call, tool, input: verdict.input, output: raw, ms, judged };
+  const reviewed = (await deps.review?.(finished, context)) ?? { output: raw, contexts: [] };
   const output = await deps.bound(reviewed.output, context);
   deps.onRan(call, tool, output);
-  const contexts = [...said, ...observed, ...reviewed.contexts];
+  return resultOf(deps.uuid(), call, output, {
+    contexts: [...said, ...observed, ...reviewed.contexts],
+    stop: reviewed.stop,
+  });
+}
+
+function resultOf(
+  uuid: string,
+  call: ToolUseBlock,
+  output: ToolOutput,
+  { contexts, stop }: { contexts: readonly string[]; stop: string | undefined },
+): ToolCallResult {
+  const { content, structured, isError, finish, followUp } = output;
   return {
-    uuid: deps.uuid(),
+    uuid,
     block: {
       type: 'tool_result',
       tool_use_id: call.id,
-      content: output.content,
-      ...(output.isError === true ? { is_error: true } : {}),
+      content,
+      ...(isError === true ? { is_error: true } : {}),
     },
-    structured: output.structured,
-    ...(output.finish === undefined ? {} : { finish: output.finish }),
+    structured,
+    ...(finish === undefined ? {} : { finish }),
     ...(contexts.length === 0 ? {} : { contexts }),
-    ...(output.followUp === undefined ? {} : { followUp: output.followUp.map(({ text }) => text) }),
-    ...(reviewed.stop === undefined ? {} : { stop: reviewed.stop }),
+    ...(followUp === undefined ? {} : { followUp: followUp.map(({ text }) => text) }),
+    ...(stop === undefined ? {} : { stop }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { FileStat } from '../env/fs.js';
 import type { ToolDefinition } from '../model/client.js';
 import type { Permit } from '../permissions/permit.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
@@ -11,6 +12,24 @@ export interface PathAccess {
   /** Absolute and normalised, not yet resolved through symbolic links. */
   readonly path: string;
   readonly access: 'read' | 'write';
+}
+
+/** One place on disk under all the names that rules may know it by. */
+export interface PathSpellings {
+  /** As named, absolute and normalised. */
+  readonly literal: string;
+  /** With symbolic links followed. */
+  readonly real: string;
+  /** `real`, and the same place spelled through each root that is itself reached by a link. */
+  readonly resolved: readonly string[];
+  /** What stood there at that look, links followed; absent where nobody had to look closer. */
+  readonly kind?: FileStat['kind'];
+}
+
+/** A file that a call reads or writes, as the gate has found it. */
+export interface TouchedPath {
+  readonly access: PathAccess['access'];
+  readonly spellings: PathSpellings;
 }
 
 /** What the gate judges a call by. */
@@ -61,12 +80,19 @@ export interface ToolContext {
   setMode(mode: PermissionMode): void;
   /** A directory of this session for output that is too long to show; made on first use. */
   spillDirectory(): string;
-  /** Whether a file that a search has found may not be shown. Absent: every file may. */
-  readonly isHidden?: ((path: string) => Promise<boolean>) | undefined;
+  /** The files that the call names, as the gate has found them a moment ago. Absent: nobody had to look. */
+  readonly touched?: readonly TouchedPath[] | undefined;
+  /** By which a search leaves out files that may not be shown. Absent or undefined: all may. */
+  hiding?(): ((path: string) => Promise<boolean>) | undefined;
   /** What hooks said about this call for the agent that it starts. */
   readonly agentContext?: string;
   /** Shown to people while a long call runs; never to the model. */
   progress(text: string): void;
+  /**
+   * For a tool that starts held: makes safe what stands in the workspace, and is fulfilled when it is.
+   * Nothing may be changed before. Absent: there is nothing to wait for.
+   */
+  readonly hold?: (() => Promise<void>) | undefined;
 }
 
 export interface ToolOutput {
@@ -119,6 +145,11 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly definition: ToolDefinition;
   /** Empty when the input is valid. */
   readonly validate: Validate;
+  /**
+   * It gets ready what it runs while what stands in the workspace is made safe, and lets it go only
+   * then: see `hold` of its context. All other tools are run when it is safe.
+   */
+  readonly startsHeld?: true;
   /** True for tools that are themselves a question to a person. */
   readonly needsPerson?: boolean;
   /** What a model may send, where people may send more: takes away what is theirs alone. */

@@ -58,6 +58,7 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
     }),
     concurrencySafe: (input) =>
       input.run_in_background !== true && deps.isReadOnly?.(input.command) === true,
+    startsHeld: true,
     run: (input, context) => runner.run(input, context),
     present: presentBash,
   };
@@ -128,11 +129,14 @@ class BashRunner {
   async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
     const { command, timeoutMs, owner } = run;
     const { cwd } = context.workspace;
+    // So that the shell goes by the name we know the directory by, also through a symbolic link.
+    const env = { ...this.#deps.environment(), PWD: cwd };
+    const hold = await heldStart(context, env);
     const result = await this.#deps.processes.run({
-      ...shellProgram(this.#shell, command, { reportCwd: true }),
+      ...shellProgram(this.#shell, command, { reportCwd: true, held: hold !== undefined }),
       cwd,
-      // So that the shell goes by the name we know the directory by, also through a symbolic link.
-      env: { ...this.#deps.environment(), PWD: cwd },
+      env,
+      ...(hold !== undefined && { hold }),
       timeoutMs,
       signal: context.signal,
       mergeStderr: true,
@@ -156,6 +160,7 @@ class BashRunner {
 
   async #startInBackground(input: BashInput, context: ToolContext): Promise<ToolOutput> {
     const { cwd } = context.workspace;
+    await context.hold?.();
     // Never noted as ended: what it changes later is its doing too.
     this.#noteRun(context);
     const started = await this.#deps.shells.start({
@@ -205,6 +210,19 @@ class BashRunner {
       return undefined;
     }
   }
+}
+
+/**
+ * What the shell is held for, once it has been started; undefined where it need not be held.
+ * fail-closed: a shell that reads a file before its command is not started before it may change something.
+ */
+async function heldStart(
+  { hold }: ToolContext,
+  env: Readonly<Record<string, string>>,
+): Promise<ToolContext['hold']> {
+  if (hold === undefined || env.BASH_ENV === undefined) return hold;
+  await hold();
+  return undefined;
 }
 
 function failure(content: string): ToolOutput {
