@@ -105,9 +105,10 @@ function readScope({ scope = 'once', for: span, expiresInMs, uses }: Message): R
   };
 }
 
-/** fail-closed: what a rule, a hook or a protected path holds back is asked about every time. */
+/** fail-closed: what a guard holds back is asked about every time, whichever guard it is. */
 function mayRecall(question: Message): boolean {
   return (
+    question.held_by === undefined &&
     question.matched_ask_rule === undefined &&
     question.requires_user_interaction !== true &&
     (question.decision_reason_type === 'other' || question.decision_reason_type === undefined)

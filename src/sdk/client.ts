@@ -1,4 +1,5 @@
 import { PortcullisError } from '../errors.js';
+import { copyOptions } from './copy-options.js';
 import type { LiveSession } from './live-session.js';
 import { openQuery, textPrompt } from './query.js';
 import type {
@@ -23,7 +24,7 @@ export class PortcullisClient implements AsyncDisposable {
   #open: { readonly query: Query; readonly session: LiveSession } | undefined;
 
   constructor(options: Options = {}) {
-    this.#options = options;
+    this.#options = copyOptions(options);
   }
 
   /** Opens the session, and asks if there is something to ask already. Rejects when it cannot be opened. */

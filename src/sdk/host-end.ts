@@ -3,6 +3,7 @@ import { isRecord } from '../util/own.js';
 import { createAnswerMemory } from './answer-memory.js';
 import type { AgentRegister } from './lineage.js';
 import type { HostServers } from './mcp-host.js';
+import { plainCopy } from './plain-copy.js';
 import type {
   CanUseTool,
   CanUseToolOptions,
@@ -53,6 +54,7 @@ export function createHostEnd(deps: HostEndDeps): HostEnd {
   const waiting = new Map<string, Waiting>();
   const running = new Map<string, AbortController>();
   const memory = createAnswerMemory(deps.now);
+  const handling: Handling = { memory, ...deps };
   let counter = 0;
   let closed: Error | undefined;
 
@@ -60,11 +62,10 @@ export function createHostEnd(deps: HostEndDeps): HostEnd {
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      const response = await handle({ ...deps, memory }, request, {
-        signal: controller.signal,
-        id,
-      });
-      deps.send(success(id, response));
+      // Copied both ways, as on a wire: what the program gets and gives is not what is judged.
+      const shown = plainCopy(request) as Message;
+      const response = await handle(handling, shown, { signal: controller.signal, id });
+      deps.send(success(id, plainCopy(response)));
     } catch (thrown) {
       const code = thrown instanceof UnsupportedError ? { error_code: 'unsupported_request' } : {};
       deps.send({
@@ -81,8 +82,9 @@ export function createHostEnd(deps: HostEndDeps): HostEnd {
       if (closed !== undefined) return Promise.reject(closed);
       const id = `sdk-${++counter}`;
       return new Promise((resolve, reject) => {
+        const request = plainCopy(body);
         waiting.set(id, { resolve, reject });
-        deps.send({ type: 'control_request', request_id: id, request: body });
+        deps.send({ type: 'control_request', request_id: id, request });
       });
     },
     receive(frame) {
@@ -129,7 +131,7 @@ function settle(waiting: Map<string, Waiting>, response: Message): void {
   if (one === undefined) return;
   waiting.delete(id);
   if (response.subtype === 'success') {
-    one.resolve(isRecord(response.response) ? response.response : {});
+    one.resolve(isRecord(response.response) ? (plainCopy(response.response) as Message) : {});
     return;
   }
   const code = typeof response.error_code === 'string' ? response.error_code : undefined;
@@ -220,10 +222,13 @@ async function canUseTool(deps: Handling, request: Message, asked: Asked): Promi
   const remembered = memory.recall(request);
   if (remembered !== undefined) return remembered;
   const input = isRecord(request.input) ? request.input : {};
-  const answer: unknown = await callbacks.canUseTool(
-    String(request.tool_name),
-    input,
-    contextOf(deps, request, asked),
+  // The program may change what it was shown; what it answers to stays as it is.
+  const answer = plainCopy(
+    await callbacks.canUseTool(
+      String(request.tool_name),
+      plainCopy(input) as Record<string, unknown>,
+      contextOf(deps, request, asked),
+    ),
   );
   // fail-closed: nobody else could answer later, so that no answer is a no.
   if (answer === null || answer === undefined) throw new Error('canUseTool gave no answer');

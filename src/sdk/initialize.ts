@@ -1,5 +1,3 @@
-import { HOOK_EVENTS as OWN_EVENTS } from '../protocol/hook-events.js';
-import { HOOK_EVENTS } from './constants.js';
 import type { HookCallback, Options } from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -8,20 +6,14 @@ export interface Registered {
   /** As `initialize` takes them: callbacks by their ids. */
   readonly hooks: Message | undefined;
   readonly callbacks: ReadonlyMap<string, HookCallback>;
-  readonly warnings: readonly string[];
 }
 
-/** Gives every hook callback an id. Events that do not exist are left out with a warning. */
+/** Gives every hook callback an id. Which events there are, the runtime says. */
 export function registerHooks(hooks: Options['hooks']): Registered {
   const callbacks = new Map<string, HookCallback>();
-  const warnings: string[] = [];
   const listed: [string, unknown][] = [];
   for (const [event, matchers] of Object.entries(hooks ?? {})) {
     if (matchers === undefined) continue;
-    if (!KNOWN.has(event)) {
-      warnings.push(`there is no hook event ${event}; its callbacks are never called`);
-      continue;
-    }
     listed.push([
       event,
       matchers.map(({ matcher, hooks: list, timeout, onFailure }) => ({
@@ -39,12 +31,8 @@ export function registerHooks(hooks: Options['hooks']): Registered {
   return {
     hooks: listed.length === 0 ? undefined : Object.fromEntries(listed),
     callbacks,
-    warnings,
   };
 }
-
-/** Those of the official client, and ours. */
-const KNOWN: ReadonlySet<string> = new Set([...HOOK_EVENTS, ...Object.keys(OWN_EVENTS)]);
 
 /** The `initialize` request of these options. */
 export function initializeRequest(

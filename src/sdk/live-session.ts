@@ -6,7 +6,7 @@ import {
   type SessionNews,
   systemClock,
 } from '../harness.js';
-import { endedWell, type Served, serveHost } from '../server/serve-host.js';
+import { endedWell, refusedStart, type Served, serveHost } from '../server/serve-host.js';
 import type { Frame } from '../server/wire.js';
 import { readOptions } from './config.js';
 import { AbortError, ResultError } from './errors.js';
@@ -15,6 +15,7 @@ import { initializeRequest, registerHooks } from './initialize.js';
 import { createAgentRegister } from './lineage.js';
 import { createHostServers, type HostServers } from './mcp-host.js';
 import { createPipe } from './pipe.js';
+import { plainCopy } from './plain-copy.js';
 import { policyReport } from './policy.js';
 import { createStoreWriter, inStore, type StoreWriter } from './store-session.js';
 import type {
@@ -36,6 +37,8 @@ export interface LiveSession {
   readonly servers: HostServers;
   /** Messages for the program; ends or fails with the session. */
   next(): Promise<IteratorResult<SDKMessage, undefined>>;
+  /** Called with every one of them that the program gets, just before it does. */
+  onRead: ((message: SDKMessage) => void) | undefined;
   /** Puts a prompt into the session. */
   prompt(message: object): void;
   /** No more prompts: the session ends when it has nothing left to do. */
@@ -61,6 +64,7 @@ class Live implements LiveSession {
   readonly host: HostEnd;
   readonly servers: HostServers;
   readonly done: Promise<void>;
+  onRead: LiveSession['onRead'];
   readonly #options: Options;
   readonly #inbound = createPipe<Message>();
   readonly #messages = createPipe<SDKMessage>();
@@ -89,7 +93,7 @@ class Live implements LiveSession {
       this.#send({
         type: 'control_request',
         request_id: `server-${systemClock.uuid()}`,
-        request: { subtype: 'mcp_message', server_name: server, message },
+        request: { subtype: 'mcp_message', server_name: server, message: plainCopy(message) },
       }),
     );
     this.host = createHostEnd({
@@ -106,7 +110,8 @@ class Live implements LiveSession {
       uuid: systemClock.uuid,
       now: systemClock.now,
     });
-    this.#messages.onTaken = () => {
+    this.#messages.onTaken = (message) => {
+      this.onRead?.(message);
       if (this.#messages.size < MANY_UNREAD / 2) this.#drained?.();
     };
     this.#open.promise.catch(() => undefined);
@@ -159,7 +164,13 @@ class Live implements LiveSession {
 
   #initializeBody(): Message {
     const servers = this.servers.adopt(this.#options.mcpServers ?? {});
-    return initializeRequest(this.#options, { hooks: this.#registered.hooks, servers });
+    const body = initializeRequest(this.#options, { hooks: this.#registered.hooks, servers });
+    try {
+      return plainCopy(body) as Message;
+    } catch (thrown) {
+      // fail-closed: what is lost on the way may have been a limit.
+      throw new PortcullisError('usage', `an option cannot be used: ${messageOf(thrown)}`);
+    }
   }
 
   #send(message: Message): void {
@@ -185,17 +196,26 @@ class Live implements LiveSession {
     this.#initialized = this.reinitialize();
     this.#initialized.catch(() => undefined);
     const serving = await readOptions(options, adopted);
-    for (const text of [...serving.warnings, ...this.#registered.warnings]) this.#warn(text);
+    for (const text of serving.warnings) this.#warn(text);
     const { sessionStore } = options;
-    const config =
-      sessionStore === undefined ? serving.config : await inStore(serving.config, sessionStore);
-    if (sessionStore !== undefined) this.#keepIn(sessionStore, config.cwd);
+    const write = (frame: Frame): void | Promise<void> => this.#receive(frame);
+    const { uuid } = systemClock;
+    let { config } = serving;
+    if (sessionStore !== undefined) {
+      try {
+        config = await inStore(config, sessionStore);
+      } catch (thrown) {
+        return await refusedStart({ config, write, uuid }, thrown);
+      }
+      this.#keepIn(sessionStore, config.cwd);
+    }
     return await serveHost({
-      ...serving,
       config,
+      messages: serving.messages,
+      asksHost: serving.asksHost,
       input: this.#inbound,
-      write: (frame) => this.#receive(frame),
-      uuid: systemClock.uuid,
+      write,
+      uuid,
       signal: this.#stopping.signal,
       onOpen: (session) => this.#opened(session),
       tap: (event) => this.#hear(event),
@@ -289,7 +309,7 @@ class Live implements LiveSession {
     // The tasks that are agents go by the ids of these.
     const of = typeof task === 'string' && this.#agents.knows(task) ? task : undefined;
     const agent = this.#agents.find(typeof id === 'string' ? id : of);
-    return { ...frame, agent } as unknown as SDKMessage;
+    return { agent, ...frame } as unknown as SDKMessage;
   }
 
   /** Callbacks need the input as long as anything may still call them. */

@@ -33,4 +33,29 @@ describe('a pipe', () => {
     await pipe.next();
     expect([pipe.size, taken]).toEqual([1, 1]);
   });
+
+  it('tells of every item that is read, also of one that somebody waits for', async () => {
+    const pipe = createPipe<string>();
+    const taken: string[] = [];
+    pipe.onTaken = (item) => void taken.push(item);
+    const waiting = pipe.next();
+    pipe.push('a');
+    pipe.push('b');
+    expect(taken).toEqual(['a']);
+    await waiting;
+    await pipe.next();
+    expect(taken).toEqual(['a', 'b']);
+  });
+
+  it('keeps the order over many items, whenever they are read', async () => {
+    const pipe = createPipe<number>();
+    const read: unknown[] = [];
+    for (let i = 0; i < 300; i++) {
+      pipe.push(i);
+      if (i % 3 === 2) read.push((await pipe.next()).value, (await pipe.next()).value);
+    }
+    pipe.end();
+    for await (const item of pipe) read.push(item);
+    expect(read).toEqual(Array.from({ length: 300 }, (_, i) => i));
+  });
 });

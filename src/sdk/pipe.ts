@@ -8,8 +8,12 @@ export interface Pipe<T> extends AsyncIterable<T> {
   /** How many items wait. */
   readonly size: number;
   next(): Promise<IteratorResult<T, undefined>>;
-  /** Called whenever an item was taken out. */
-  onTaken: (() => void) | undefined;
+  /** Called with every item that the reader gets, just before it does. */
+  onTaken: ((item: T) => void) | undefined;
+}
+
+export function createPipe<T>(): Pipe<T> {
+  return new Queue();
 }
 
 interface Reader<T> {
@@ -17,54 +21,84 @@ interface Reader<T> {
   reject(error: unknown): void;
 }
 
-export function createPipe<T>(): Pipe<T> {
-  const items: T[] = [];
-  const readers: Reader<T>[] = [];
-  let head = 0;
-  let over: { readonly error?: unknown; readonly failed: boolean } | undefined;
-  const finish = (reader: Reader<T>): void => {
-    if (over?.failed === true) {
-      reader.reject(over.error);
-      // An error is told once; afterwards the pipe is simply at its end.
-      over = { failed: false };
-    } else reader.resolve({ done: true, value: undefined });
-  };
-  const close = (how: { readonly error?: unknown; readonly failed: boolean }): void => {
-    if (over !== undefined) return;
-    over = how;
-    for (const reader of readers.splice(0)) finish(reader);
-  };
-  const pipe: Pipe<T> = {
-    onTaken: undefined,
-    get size() {
-      return items.length - head;
-    },
-    push(item) {
-      if (over !== undefined) return;
-      const reader = readers.shift();
-      if (reader === undefined) items.push(item);
-      else reader.resolve({ done: false, value: item });
-    },
-    end: () => close({ failed: false }),
-    fail: (error) => close({ error, failed: true }),
-    next() {
-      if (head < items.length) {
-        const value = items[head] as T;
-        head++;
-        if (head > 64 && head * 2 > items.length) {
-          items.splice(0, head);
-          head = 0;
-        }
-        pipe.onTaken?.();
-        return Promise.resolve({ done: false, value });
-      }
-      return new Promise((resolve, reject) => {
-        const reader = { resolve, reject };
-        if (over === undefined) readers.push(reader);
-        else finish(reader);
-      });
-    },
-    [Symbol.asyncIterator]: () => ({ next: () => pipe.next() }),
-  };
-  return pipe;
+interface Ending {
+  readonly error?: unknown;
+  readonly failed: boolean;
+}
+
+const ENDED: Ending = { failed: false };
+
+class Queue<T> implements Pipe<T> {
+  onTaken: ((item: T) => void) | undefined;
+  readonly #items: T[] = [];
+  readonly #readers: Reader<T>[] = [];
+  #head = 0;
+  #over: Ending | undefined;
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    if (this.#over !== undefined) return;
+    const reader = this.#readers.shift();
+    if (reader === undefined) {
+      this.#items.push(item);
+      return;
+    }
+    this.onTaken?.(item);
+    reader.resolve({ done: false, value: item });
+  }
+
+  end(): void {
+    this.#close(ENDED);
+  }
+
+  fail(error: unknown): void {
+    this.#close({ error, failed: true });
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#head < this.#items.length) {
+      return Promise.resolve({ done: false, value: this.#take() });
+    }
+    return new Promise((resolve, reject) => {
+      const reader = { resolve, reject };
+      if (this.#over === undefined) this.#readers.push(reader);
+      else this.#finish(reader);
+    });
+  }
+
+  [Symbol.asyncIterator](): { next(): Promise<IteratorResult<T, undefined>> } {
+    return this;
+  }
+
+  #take(): T {
+    const value = this.#items[this.#head] as T;
+    this.#head++;
+    // What was read is let go: at once when nothing is left, otherwise when it is the larger part.
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    } else if (this.#head > 64 && this.#head * 2 > this.#items.length) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+    this.onTaken?.(value);
+    return value;
+  }
+
+  #finish(reader: Reader<T>): void {
+    const over = this.#over;
+    // An error is told once; afterwards the pipe is simply at its end.
+    this.#over = ENDED;
+    if (over?.failed === true) reader.reject(over.error);
+    else reader.resolve({ done: true, value: undefined });
+  }
+
+  #close(how: Ending): void {
+    if (this.#over !== undefined) return;
+    this.#over = how;
+    for (const reader of this.#readers.splice(0)) this.#finish(reader);
+  }
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../errors.js';
+import { copyOptions } from './copy-options.js';
 import { createQueryInbox, type HeardInbox } from './inbox.js';
 import { type LiveSession, openLiveSession } from './live-session.js';
 import type {
@@ -32,18 +33,20 @@ import type {
  * once; its messages are read by iterating.
  */
 export function query({ prompt, options = {} }: QueryParams): Query {
-  const running = new RunningQuery(openLiveSession(options), options);
+  const own = copyOptions(options);
+  const running = new RunningQuery(openLiveSession(own), own);
   running.begin(prompt);
   return running;
 }
 
 /** Opens a session that waits for its prompt. */
 export async function startup({ options = {} }: { options?: Options } = {}): Promise<WarmQuery> {
-  const session = openLiveSession(options);
+  const own = copyOptions(options);
+  const session = openLiveSession(own);
   await session.initialized();
   return {
     query(prompt) {
-      const running = new RunningQuery(session, options);
+      const running = new RunningQuery(session, own);
       running.begin(prompt);
       return running;
     },
@@ -54,8 +57,9 @@ export async function startup({ options = {} }: { options?: Options } = {}): Pro
 
 /** A query without a prompt yet, for clients that send theirs one by one. */
 export function openQuery(options: Options): { query: Query; session: LiveSession } {
-  const session = openLiveSession(options);
-  return { query: new RunningQuery(session, options), session };
+  const own = copyOptions(options);
+  const session = openLiveSession(own);
+  return { query: new RunningQuery(session, own), session };
 }
 
 /** A prompt as the runtime takes it. */
@@ -79,6 +83,7 @@ class RunningQuery implements Query {
     this.#session = session;
     this.#verbatim = options.verbatimPrompts === true;
     this.inbox = createQueryInbox(options);
+    session.onRead = (message) => this.#note(message);
   }
 
   begin(prompt: QueryParams['prompt']): void {
@@ -96,11 +101,9 @@ class RunningQuery implements Query {
     );
   }
 
-  async next(): Promise<IteratorResult<SDKMessage, void>> {
-    if (this.#over) return { done: true, value: undefined };
-    const result = await this.#session.next();
-    if (result.done !== true) this.#note(result.value);
-    return result;
+  next(): Promise<IteratorResult<SDKMessage, void>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    return this.#session.next();
   }
 
   async return(): Promise<IteratorResult<SDKMessage, void>> {

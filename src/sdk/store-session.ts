@@ -1,11 +1,21 @@
-import { messageOf } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { memoryStoreOf, projectKeyOf } from '../harness.js';
 import type { HostedConfig } from '../server/host-session.js';
-import { keyOfFile } from './store-shelf.js';
+import { keyOfFile, linesOf } from './store-shelf.js';
 import type { SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session whose transcript lives in a program's own store; nothing of it is written to files. */
 export async function inStore(config: HostedConfig, store: SessionStore): Promise<HostedConfig> {
+  try {
+    return await opened(config, store);
+  } catch (thrown) {
+    if (thrown instanceof PortcullisError) throw thrown;
+    const why = `the session store cannot be read: ${messageOf(thrown)}`;
+    throw new PortcullisError('session', why, { cause: thrown });
+  }
+}
+
+async function opened(config: HostedConfig, store: SessionStore): Promise<HostedConfig> {
   const projectKey = projectKeyOf(config.cwd);
   const wanted =
     config.start.kind === 'resume'
@@ -13,9 +23,9 @@ export async function inStore(config: HostedConfig, store: SessionStore): Promis
       : config.start.kind === 'continue'
         ? await newestOf(store, projectKey)
         : undefined;
-  const entries = wanted === undefined ? null : await store.load({ projectKey, sessionId: wanted });
-  const known =
-    wanted === undefined || entries === null ? [] : [{ sessionId: wanted, lines: entries }];
+  const lines =
+    wanted === undefined ? undefined : linesOf(await store.load({ projectKey, sessionId: wanted }));
+  const known = wanted === undefined || lines === undefined ? [] : [{ sessionId: wanted, lines }];
   return { ...config, store: memoryStoreOf(known), mirror: true };
 }
 

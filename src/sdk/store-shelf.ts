@@ -1,5 +1,6 @@
 import { PortcullisError } from '../errors.js';
 import type { RawLine, SessionShelf } from '../harness.js';
+import { isRecord } from '../util/own.js';
 import type { SessionKey, SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session store, looked through like the files. */
@@ -10,7 +11,7 @@ export function shelfOf(store: SessionStore, ofDirectory: string): SessionShelf 
     ...(agentId === undefined ? {} : { subpath: agentSubpath(agentId) }),
   });
   const load = async (key: SessionKey): Promise<readonly RawLine[] | undefined> =>
-    (await store.load(key)) ?? undefined;
+    linesOf(await store.load(key));
   return {
     async find(sessionId, project) {
       const key = keyOf(project, sessionId);
@@ -65,4 +66,26 @@ export function keyOfFile(path: string, projectKey: string): SessionKey | undefi
   }
   const sessionId = /([^/]+)\.jsonl$/.exec(posix)?.[1];
   return sessionId === undefined ? undefined : { projectKey, sessionId };
+}
+
+/** What a store gave for a transcript, if that is what it is; undefined where it has none. */
+export function linesOf(loaded: unknown): readonly RawLine[] | undefined {
+  if (loaded === null || loaded === undefined) return undefined;
+  if (!Array.isArray(loaded)) throw broken('what it gave is no list of lines');
+  const at = loaded.findIndex((line) => !isLine(line));
+  // fail-closed: a conversation with a hole would go on as another one.
+  if (at !== -1) throw broken(`line ${at + 1} is no line of a transcript`);
+  return loaded;
+}
+
+function broken(why: string): PortcullisError {
+  return new PortcullisError('session', `the session store cannot be read: ${why}`);
+}
+
+/** Lines of a kind that is not known may have any shape. */
+function isLine(line: unknown): boolean {
+  if (!isRecord(line)) return false;
+  if (line.type !== 'user' && line.type !== 'assistant') return true;
+  const content = isRecord(line.message) ? line.message.content : undefined;
+  return typeof content === 'string' || (Array.isArray(content) && content.every(isRecord));
 }

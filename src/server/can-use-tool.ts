@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js';
 import {
   type AskAnswer,
   type AskRequest,
+  HostNotAsked,
   readAskAnswer,
   suggestedUpdates,
   wireSource,
@@ -17,12 +18,15 @@ export async function askHost(channel: HostChannel, ask: AskRequest): Promise<As
     // fail-closed: anything but a well-formed yes is a no.
     return no(`The permission callback gave no valid answer: ${read.error}`);
   } catch (thrown) {
+    if (thrown instanceof HostNotAsked) {
+      return { ...no(`Nobody could be asked: ${thrown.message}.`), unanswered: true };
+    }
     // fail-closed: a callback that fails or is withdrawn is a no.
     return no(`The permission callback failed: ${messageOf(thrown)}`);
   }
 }
 
-function no(message: string): AskAnswer {
+function no(message: string): Extract<AskAnswer, { behavior: 'deny' }> {
   return { behavior: 'deny', message };
 }
 
@@ -39,6 +43,8 @@ function questionOf(ask: AskRequest): Readonly<Record<string, unknown>> {
     tool_use_id: call.toolUseId,
     decision_reason: ask.reason,
     decision_reason_type: reasonType(heldBy),
+    // What a guard holds back is asked about every time; an earlier answer does not cover it.
+    ...(heldBy === undefined ? {} : { held_by: heldBy }),
     ...(ask.blockedPath === undefined ? {} : { blocked_path: ask.blockedPath }),
     ...(rule === undefined ? {} : { matched_ask_rule: matchedRule(rule) }),
     ...(call.agent.depth === 0 ? {} : { agent_id: call.agent.id }),
@@ -52,18 +58,15 @@ function questionOf(ask: AskRequest): Readonly<Record<string, unknown>> {
 
 const MAX_TITLE = 200;
 
-/** The guards that ask, in the words that hosts know. */
+/** The guards that ask, in the words that hosts know; all others watch over safety. */
 const REASON_TYPES: ReadonlyMap<string, string> = new Map([
   ['ask rules', 'rule'],
   ['plan mode', 'mode'],
-  ['protected paths', 'safetyCheck'],
-  ['critical removals', 'safetyCheck'],
-  ['shell analysis', 'safetyCheck'],
   ['PreToolUse hooks', 'hook'],
 ]);
 
 function reasonType(heldBy: string | undefined): string {
-  return heldBy === undefined ? 'other' : (REASON_TYPES.get(heldBy) ?? 'other');
+  return heldBy === undefined ? 'other' : (REASON_TYPES.get(heldBy) ?? 'safetyCheck');
 }
 
 function matchedRule({ text, source }: { text: string; source: string }): unknown {

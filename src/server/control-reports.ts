@@ -1,8 +1,8 @@
 import type { AgentSession } from '../harness.js';
 import { VERSION } from '../version.js';
 import { contextUsage } from './context-usage.js';
+import { CONTRACT_VERSION } from './contract-version.js';
 import { ControlError, type Handler } from './control-request.js';
-import { CONTRACT_VERSION } from './frames.js';
 import { hooksListing } from './hooks-listing.js';
 import { commandRow, OUTPUT_STYLES } from './initialize.js';
 

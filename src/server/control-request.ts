@@ -2,6 +2,7 @@ import type { AgentSession } from '../harness.js';
 import type { RegisteredCallbacks } from './host-callbacks.js';
 import type { HostChannel } from './host-channel.js';
 import type { Message } from './inbound.js';
+import type { CommandRow } from './initialize.js';
 import type { Outlet } from './outlet.js';
 import type { PromptQueue } from './prompt-queue.js';
 import type { SdkServers } from './sdk-servers.js';
@@ -27,22 +28,30 @@ export interface Handling {
   session(): Promise<AgentSession> | undefined;
   /** The session, opened with this if there is none yet. */
   open(initialize: Message): Promise<AgentSession>;
+  /** What the session was opened with; undefined: none was asked for yet. */
+  openedWith(): Message | undefined;
   /** Ends the turn that runs or is about to. */
   interrupt(session: AgentSession): void;
   /** The host has a button for each background task; interrupts leave them alone. */
   sparesTasks: boolean;
   /** The host has been told of these commands. */
-  onCommandsTold(rows: unknown): void;
+  onCommandsTold(rows: readonly CommandRow[]): void;
   /** A prompt was taken back before any turn had it. */
   onCancelled(uuid: string): void;
   uuid(): string;
 }
 
-/** Answers one kind of request. A throw becomes the error answer; the signal fires when the host withdraws it. */
+/** That the host may take its request back. */
+export interface Withdrawal {
+  /** Fires when it does. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers one kind of request. A throw becomes the error answer. */
 export type Handler = (
   handling: Handling,
   request: Message,
-  signal: AbortSignal,
+  withdrawal: Withdrawal,
 ) => Promise<Reply> | Reply;
 
 /** A request that is refused, with a word for programs. */
@@ -53,6 +62,9 @@ export class ControlError extends Error {
     this.code = code;
   }
 }
+
+/** The session could not be opened, which ends the program: a result says so, and nothing else. */
+export class StartFailed extends Error {}
 
 /** A field that must be there. */
 export function text(request: Message, name: string): string {

@@ -7,7 +7,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
     return { response: { mcpServers: (await handling.session())?.mcp.status() ?? [] } };
   },
   mcp_message({ sdkServers }, request) {
-    const from = String(request.server_name);
+    const from = text(request, 'server_name');
     // Handed on at once: the session that listens may still be opening.
     if (sdkServers.receive(from, request.message)) return ACKNOWLEDGED;
     throw new ControlError('invalid_request', `Server not found: ${from}`);
@@ -30,7 +30,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
     await (await handling.open({})).mcp.toggle(name, enabled);
     return ACKNOWLEDGED;
   },
-  async mcp_read_resource(handling, request, signal) {
+  async mcp_read_resource(handling, request, { signal }) {
     const server = text(request, 'serverName');
     const uri = text(request, 'uri');
     // fail-closed: everything else is for the agent, who has a tool for it.
@@ -42,7 +42,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
     if (!read.ok) throw new ControlError('read_failed', read.error);
     return { response: { contents: read.value } };
   },
-  async mcp_call(handling, request, signal) {
+  async mcp_call(handling, request, { signal }) {
     const tool = text(request, 'tool');
     const { arguments: input = {}, input_files: inputs, output_files: outputs } = request;
     if (!isRecord(input)) throw new ControlError('invalid_request', 'arguments is no object');

@@ -1,21 +1,45 @@
 import { messageOf } from '../errors.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
-import { ACKNOWLEDGED, ControlError, type Handler, text } from './control-request.js';
+import { misspeltEvent } from './callback-events.js';
+import { ACKNOWLEDGED, ControlError, type Handler, StartFailed, text } from './control-request.js';
+import type { Message } from './inbound.js';
 import { initializeAnswer } from './initialize.js';
+import { type LateFields, lateFields } from './late-initialize.js';
 
 /** Requests that change how the session goes on. */
 export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
   async initialize(handling, request) {
-    // Before anything is awaited: the first prompt may stand on the very next line.
+    const late = readLate(handling.openedWith(), request);
+    // Before anything is awaited: the first prompt may stand on the very next line. Also where the rest
+    // comes too late: a host that goes on all the same counts on its guards.
     handling.callbacks.register(request.hooks);
+    if (late.refused.length > 0) {
+      const names = late.refused.join(', ');
+      throw new ControlError(
+        'too_late',
+        `initialize: the session is open already without ${names}`,
+      );
+    }
     const manifests = handling.sdkServers.register(request);
     if (request.perTaskStopAffordance === true) handling.sparesTasks = true;
-    const session = await handling.open(request);
+    const session = await handling.open(request).catch((thrown: unknown) => {
+      throw new StartFailed(messageOf(thrown));
+    });
+    for (const name of late.ignored) {
+      const text = `initialize: ${name} has no effect: the session is open already`;
+      session.news({ type: 'notice', level: 'warning', text });
+    }
     const answer = await initializeAnswer(session);
     handling.onCommandsTold(answer.commands);
+    const unknown = handling.callbacks.unknown();
     return {
-      response: { ...answer, ...manifests },
+      response: {
+        ...answer,
+        hooks_applied: unknown.length === 0,
+        ...(unknown.length === 0 ? {} : { hooks_unknown: unknown }),
+        ...manifests,
+      },
       beside: {
         pending_permission_requests: handling.channel.open('can_use_tool'),
         pending_elicitation_requests: handling.channel.open('elicitation'),
@@ -91,6 +115,16 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     return ACKNOWLEDGED;
   },
 };
+
+const IN_TIME: LateFields = { refused: [], ignored: [] };
+
+/** Where the session is still to be opened, opening it judges the request. */
+function readLate(opened: Message | undefined, request: Message): LateFields {
+  if (opened === undefined) return IN_TIME;
+  const misspelt = misspeltEvent(request.hooks);
+  if (misspelt !== undefined) throw new ControlError('invalid_request', `initialize: ${misspelt}`);
+  return lateFields(opened, request);
+}
 
 function wholeNumber(value: unknown): number | null {
   if (value === null) return null;

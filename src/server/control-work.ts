@@ -25,7 +25,7 @@ export const WORK_HANDLERS: Readonly<Record<string, Handler>> = {
     if (cancelled) handling.onCancelled(uuid);
     return { response: { cancelled } };
   },
-  async read_file(handling, request, signal) {
+  async read_file(handling, request, { signal }) {
     const path = text(request, 'path');
     const { max_bytes: most, encoding } = request;
     const maxBytes =

@@ -4,7 +4,14 @@ import type { AskElicitation } from '../protocol/elicitation.js';
 import { isRecord, own } from '../util/own.js';
 import { askHost } from './can-use-tool.js';
 import { REPORT_HANDLERS } from './control-reports.js';
-import { ControlError, type Handler, type Handling } from './control-request.js';
+import {
+  ControlError,
+  type Handler,
+  type Handling,
+  type Reply,
+  StartFailed,
+  type Withdrawal,
+} from './control-request.js';
 import { SERVER_HANDLERS } from './control-servers.js';
 import { SESSION_HANDLERS } from './control-session.js';
 import { WORK_HANDLERS } from './control-work.js';
@@ -13,6 +20,7 @@ import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.
 import { createHostChannel } from './host-channel.js';
 import type { Message } from './inbound.js';
 import { createSdkServers, type SdkServers } from './sdk-servers.js';
+import type { Frame } from './wire.js';
 
 export type ControlDeps = Pick<
   Handling,
@@ -21,6 +29,7 @@ export type ControlDeps = Pick<
   | 'spent'
   | 'session'
   | 'open'
+  | 'openedWith'
   | 'interrupt'
   | 'onCancelled'
   | 'onCommandsTold'
@@ -53,7 +62,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ...REPORT_HANDLERS,
 };
 
-/** Requests that hold for the rest of the session. Its mode is carried over by itself. */
+/** Requests that hold for the rest of the session, and for the one that takes its place. */
 const STEERING: ReadonlySet<string> = new Set([
   'set_model',
   'set_max_thinking_tokens',
@@ -67,21 +76,28 @@ const STEERING: ReadonlySet<string> = new Set([
  * same time; nothing here waits for a turn.
  */
 export function createControl(deps: ControlDeps): HostControl {
-  const channel = createHostChannel(deps.outlet.write);
+  const channel = createHostChannel(deps.outlet.write, deps.outlet.tooLong);
   const callbacks = createHostCallbacks(channel);
   const sdkServers = createSdkServers(channel);
-  const handling: Handling = { ...deps, channel, callbacks, sdkServers, sparesTasks: false };
-  const inFlight = new Map<Promise<void>, { id: unknown; controller: AbortController }>();
+  const handling: Handling = { channel, callbacks, sdkServers, sparesTasks: false, ...deps };
+  const inFlight = new Map<Promise<void>, AskedOfUs>();
   /** Questions that people are thinking about. */
   let asking = 0;
   const steering: Message[] = [];
   const receiveRequest = (id: unknown, request: Message): void => {
-    const controller = new AbortController();
-    const answering = answer(handling, { id, request }, controller.signal).then((done) => {
-      if (done && STEERING.has(String(request.subtype))) steering.push(request);
-    });
-    inFlight.set(answering, { id, controller });
+    const asked = new AskedOfUs(id, request);
+    const answering = answer(handling, asked, (done) => steering.push(done));
+    inFlight.set(answering, asked);
     void answering.finally(() => inFlight.delete(answering));
+  };
+  /** What is passed over is told. */
+  const complain = (what: string): void => {
+    const text = `the host sent ${what}, which has no effect`;
+    deps.session()?.then(
+      (session) => session.news({ type: 'notice', level: 'warning', text }),
+      // A start that failed is told by itself.
+      () => undefined,
+    );
   };
   const tellState = (session: AgentSession | undefined): void =>
     session?.news({ type: 'state', state: asking > 0 ? 'requires_action' : 'running' });
@@ -89,11 +105,12 @@ export function createControl(deps: ControlDeps): HostControl {
     callbacks,
     sdkServers,
     async steerAgain() {
+      // Those that come in meanwhile are the last, so that they count.
       for (const request of steering) {
         // fail-closed: what was restricted before must not be free now; a refusal ends the session.
-        const handler = own(HANDLERS, String(request.subtype));
+        const handler = handlerOf(request);
         try {
-          await handler?.(handling, request, new AbortController().signal);
+          await handler?.(handling, request, new AskedOfUs(undefined, request));
         } catch (thrown) {
           throw new PortcullisError('usage', `${request.subtype}: ${messageOf(thrown)}`);
         }
@@ -107,10 +124,10 @@ export function createControl(deps: ControlDeps): HostControl {
       if (message.type === 'control_request') {
         receiveRequest(message.request_id, isRecord(message.request) ? message.request : {});
       } else if (message.type === 'control_response' && isRecord(message.response)) {
-        channel.settle(message.response);
+        if (!channel.settle(message.response)) complain('an answer without the id of a request');
       } else if (message.type === 'control_cancel_request') {
-        for (const { id, controller } of inFlight.values()) {
-          if (id === message.request_id) controller.abort(new Error('the host withdrew it'));
+        for (const asked of inFlight.values()) {
+          if (asked.id === message.request_id) asked.withdraw(new Error('the host withdrew it'));
         }
       }
       // Kinds of messages that we do not know are ignored: newer clients may send them.
@@ -131,34 +148,83 @@ export function createControl(deps: ControlDeps): HostControl {
   };
 }
 
-/** False: it was answered with an error. */
-async function answer(
-  handling: Handling,
-  { id, request }: { readonly id: unknown; readonly request: Message },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const write = (response: Message): void =>
-    handling.outlet.write({
-      type: 'control_response',
-      response: { ...response, request_id: id },
-    });
-  try {
-    const handler = own(HANDLERS, String(request.subtype));
-    if (handler === undefined) throw unsupported(request.subtype);
-    const { response, beside, then } = await handler(handling, request, signal);
-    write({ subtype: 'success', response, ...beside });
-    for (const frame of then ?? []) handling.outlet.write(frame);
-    return true;
-  } catch (thrown) {
-    const code = thrown instanceof ControlError ? { error_code: thrown.code } : {};
-    write({ subtype: 'error', error: messageOf(thrown), ...code });
-    return false;
+/** A request of the host that has no answer yet. */
+class AskedOfUs implements Withdrawal {
+  readonly id: unknown;
+  readonly request: Message;
+  /** Made for the few that look at it: a signal costs more than most answers do. */
+  #controller: AbortController | undefined;
+
+  constructor(id: unknown, request: Message) {
+    this.id = id;
+    this.request = request;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  withdraw(reason: Error): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 }
 
+/** Answers it; one that holds for the rest of the session is handed on as soon as it does. */
+async function answer(
+  handling: Handling,
+  asked: AskedOfUs,
+  onSteered: (request: Message) => void,
+): Promise<void> {
+  const { id, request } = asked;
+  const frameOf = (response: Message): Frame => ({
+    type: 'control_response',
+    response: { request_id: id, ...response },
+  });
+  try {
+    if (typeof id !== 'string') throw invalid('request_id is no text');
+    const handler = handlerOf(request);
+    if (handler === undefined) throw unsupported(request.subtype);
+    const { response, beside, then } = await act(handling, handler, asked);
+    if (STEERING.has(String(request.subtype))) onSteered(request);
+    const frame = frameOf({ subtype: 'success', response, ...beside });
+    const problem = handling.outlet.tooLong(frame);
+    // It was done; only its answer is lost.
+    if (problem !== undefined) throw new ControlError('too_long', `no answer: ${problem}`);
+    handling.outlet.write(frame);
+    for (const told of then ?? []) handling.outlet.write(told);
+  } catch (thrown) {
+    if (thrown instanceof StartFailed) return;
+    const code = thrown instanceof ControlError ? { error_code: thrown.code } : {};
+    handling.outlet.write(frameOf({ subtype: 'error', error: messageOf(thrown), ...code }));
+  }
+}
+
+/** A session may be replaced while its request is under way: then it is asked of the new one again. */
+async function act(handling: Handling, handler: Handler, asked: AskedOfUs): Promise<Reply> {
+  const { request } = asked;
+  for (;;) {
+    const before = handling.session();
+    const reply = await handler(handling, request, asked);
+    const isCarried = STEERING.has(String(request.subtype)) || request.subtype === MODE;
+    if (!isCarried || before === undefined || before === handling.session()) return reply;
+  }
+}
+
+/** The mode of a session is carried over as it is at its end, whoever has changed it. */
+const MODE = 'set_permission_mode';
+
+/** Only a text names a kind of request. */
+function handlerOf({ subtype }: Message): Handler | undefined {
+  return typeof subtype === 'string' ? own(HANDLERS, subtype) : undefined;
+}
+
+function invalid(why: string): ControlError {
+  return new ControlError('invalid_request', why);
+}
+
 function unsupported(subtype: unknown): ControlError {
-  return new ControlError(
-    'unsupported_request',
-    `Unsupported control request subtype: ${String(subtype)}`,
-  );
+  const name = typeof subtype === 'string' ? subtype : JSON.stringify(subtype);
+  return new ControlError('unsupported_request', `Unsupported control request subtype: ${name}`);
 }

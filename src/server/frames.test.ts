@@ -3,7 +3,7 @@ import type { LoopEvent, RunResult, StopReason } from '../harness.js';
 import type { ModelFailure } from '../model/client.js';
 import { createFramer, type FrameOptions } from './frames.js';
 import { resultFrame, startFailureFrame } from './result.js';
-import { encodeFrame, MAX_FRAME_BYTES } from './wire.js';
+import { encodeFrame, MAX_FRAME_BYTES, UNLIMITED } from './wire.js';
 
 const USAGE = {
   input_tokens: 1,
@@ -134,6 +134,32 @@ describe('frames', () => {
     expect(encodeFrame({ type: 'a', text: 'line\nbreak' })).toBe(
       '{"type":"a","text":"line\\nbreak"}\n',
     );
+  });
+
+  const long = 'x'.repeat(MAX_FRAME_BYTES);
+  it.each([
+    { type: 'control_request', request_id: 'r', request: { input: long } },
+    { type: 'control_response', response: { request_id: 'r', response: long } },
+    { type: 'transcript_mirror', entries: [{ message: long }] },
+    { type: 'result', subtype: 'success', structured_output: long },
+  ])('never cuts what would pass for the whole: %#', (frame) => {
+    expect(JSON.parse(encodeFrame(frame))).toEqual(frame);
+  });
+
+  it('keeps what every client needs of a message that has many parts', () => {
+    const input = Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [`k${at}`, at]));
+    const block = { type: 'tool_use', id: 'i', name: 'mcp__s__t', input };
+    const message = { role: 'assistant', model: 'm', content: [block] };
+    const line = encodeFrame({ type: 'assistant', message, parent_tool_use_id: null });
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(MAX_FRAME_BYTES + 1);
+    expect(JSON.parse(line)).toMatchObject({
+      message: { model: 'm', content: [{ type: 'tool_use', id: 'i', name: 'mcp__s__t' }] },
+    });
+  });
+
+  it('cuts nothing for a client that reads lines of any length', () => {
+    const frame = { type: 'user', text: long };
+    expect(JSON.parse(encodeFrame(frame, UNLIMITED))).toEqual(frame);
   });
 });
 

@@ -1,5 +1,7 @@
 import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
+import { CONTRACT_VERSION } from './contract-version.js';
+import { mirrorFrames } from './mirror-frames.js';
 import { childFrames, createTaskFrames, inboxFields } from './task-frames.js';
 import { toolUseResult } from './tool-use-result.js';
 import type { Frame } from './wire.js';
@@ -16,6 +18,8 @@ export interface FrameOptions {
   readonly hookEvents: boolean;
   /** Whether what agents say is sent too, and not only what they do. Absent: it is not. */
   readonly agentTexts?: () => boolean;
+  /** The longest frame, in bytes, that the host can read. Absent: any. */
+  readonly frameLimit?: number;
   uuid(): string;
 }
 
@@ -57,7 +61,7 @@ export function createFramer(
   return (event) => {
     switch (event.type) {
       case 'stream':
-        if (!options.partialMessages) return [];
+        if (!options.partialMessages) return NOTHING;
         return [
           {
             type: 'stream_event',
@@ -68,10 +72,10 @@ export function createFramer(
           },
         ];
       case 'requesting':
-        return options.partialMessages ? [system('status', { status: 'requesting' })] : [];
+        return options.partialMessages ? [system('status', { status: 'requesting' })] : NOTHING;
       case 'block':
         // Without partial messages nothing leaves before the answer is whole, so nothing is ever taken back.
-        if (!options.partialMessages) return [];
+        if (!options.partialMessages) return NOTHING;
         open.push(event.uuid);
         return [assistant(event)];
       case 'answer': {
@@ -135,6 +139,8 @@ export function createFramer(
     }
   };
 }
+
+const NOTHING: readonly Frame[] = [];
 
 /** Hosts show what happens before the first answer. */
 const ALWAYS_TOLD: ReadonlySet<string> = new Set(['SessionStart', 'Setup']);
@@ -234,7 +240,7 @@ function newsFrames(
     case 'mode':
       return [system('status', { status: null, permissionMode: event.mode })];
     case 'transcript':
-      return [{ type: 'transcript_mirror', filePath: event.path, entries: event.lines }];
+      return mirrorFrames(event, options);
     case 'writes_lost':
       return [system('session_writes_lost', { error_code: event.code, lost: event.lost })];
     case 'progress':
@@ -266,7 +272,7 @@ export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO
     subtype: 'init',
     cwd: info.cwd,
     session_id: info.sessionId,
-    tools: info.tools,
+    tools: info.tools.map((name) => OLD_NAMES.get(name) ?? name),
     mcp_servers: info.mcpServers,
     model: info.model,
     permissionMode: info.mode,
@@ -286,6 +292,9 @@ export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO
   };
 }
 
+/** Hosts look for a tool under the name that it had first. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([['Agent', 'Task']]);
+
 /** What this runtime does beyond the plain contract. */
 export const CAPABILITIES: readonly string[] = [
   'interrupt_receipt_v1',
@@ -296,9 +305,6 @@ export const CAPABILITIES: readonly string[] = [
   'sdk_mcp_manifests',
   'sdk_mcp_tools_list_changed',
 ];
-
-/** The contract version whose frames we speak. */
-export const CONTRACT_VERSION = '2.1.325';
 
 /** What the runtime leaves in the conversation where it was interrupted; hosts look for it. */
 function isInterruption({ content }: Extract<LoopEvent, { type: 'input' }>['message']): boolean {

@@ -1,11 +1,14 @@
 import type { CallbackEntry, HostCallbacks } from '../harness.js';
 import { isRecord } from '../util/own.js';
+import { unknownEvents } from './callback-events.js';
 import type { HostChannel } from './host-channel.js';
 
 /** The hooks that a host registers when it initialises, and the way to them. */
 export interface RegisteredCallbacks extends HostCallbacks {
-  /** Replaces all that was registered before. */
+  /** Replaces all that was registered before. Nothing at all: what was registered stays. */
   register(hooks: unknown): void;
+  /** Events that something is registered for, and that do not exist here. */
+  unknown(): readonly string[];
 }
 
 /** Timers cannot be longer than this. */
@@ -16,15 +19,20 @@ const UNREADABLE = 'unreadable registration';
 export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
   let entries: ReadonlyMap<string, readonly CallbackEntry[]> = new Map();
   const listeners: (() => void)[] = [];
+  const events = (): readonly string[] =>
+    [...entries].flatMap(([event, list]) => (list.length === 0 ? [] : [event]));
   return {
     register(hooks) {
+      // fail-closed: guards are not taken away by saying nothing about them.
+      if (hooks === undefined || hooks === null) return;
       entries = readHooks(hooks);
       for (const listener of listeners) listener();
     },
     onRegistered: (listener) => void listeners.push(listener),
     isOpen: channel.isOpen,
     registered: (event) => entries.get(event) ?? [],
-    events: () => [...entries].flatMap(([event, list]) => (list.length === 0 ? [] : [event])),
+    events,
+    unknown: () => unknownEvents(events()),
     call({ id, input, toolUseId, signal }) {
       if (id === UNREADABLE) {
         return Promise.reject(new Error(`the hooks for ${input.hook_event_name} cannot be read`));
@@ -41,7 +49,6 @@ export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
 }
 
 function readHooks(hooks: unknown): ReadonlyMap<string, readonly CallbackEntry[]> {
-  if (hooks === undefined || hooks === null) return new Map();
   // fail-closed: a guard that was registered in a way we cannot read holds everything back.
   if (!isRecord(hooks)) return new Map([['PreToolUse', [unreadable()]]]);
   return new Map(

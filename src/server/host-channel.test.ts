@@ -78,7 +78,9 @@ describe('registered callbacks', () => {
   it('are replaced as a whole', () => {
     const callbacks = createHostCallbacks(channel());
     callbacks.register({ PreToolUse: [{ hookCallbackIds: ['a'] }] });
-    callbacks.register(null);
+    for (const nothing of [null, undefined]) callbacks.register(nothing);
+    expect(callbacks.registered('PreToolUse')).toHaveLength(1);
+    callbacks.register({ Stop: [{ hookCallbackIds: ['b'] }] });
     expect(callbacks.registered('PreToolUse')).toEqual([]);
   });
 

@@ -1,12 +1,17 @@
+import { messageOf } from '../errors.js';
+import { HostNotAsked } from '../harness.js';
 import { isRecord } from '../util/own.js';
 import type { Frame } from './wire.js';
 
 /** Our own requests to the host. */
 export interface HostChannel {
-  /** Resolves to what the host answered, undefined when that was nothing; rejects with its error. */
+  /**
+   * Resolves to what the host answered, undefined when that was nothing; rejects with its error, and with
+   * `HostNotAsked` where it could not be shown all of the question.
+   */
   request(body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
-  /** An answer of the host. One that comes late, or to nothing, is ignored. */
-  settle(response: Readonly<Record<string, unknown>>): void;
+  /** An answer of the host. One that comes late, or to nothing, is ignored. False: it names no question. */
+  settle(response: Readonly<Record<string, unknown>>): boolean;
   /** The requests of this kind that are still open, whole. */
   open(subtype: string): readonly Frame[];
   isOpen(): boolean;
@@ -21,7 +26,11 @@ interface Waiting {
 }
 
 /** Every request is answered exactly once: by the host, by its withdrawal, or by the end of the channel. */
-export function createHostChannel(write: (frame: Frame) => void): HostChannel {
+export function createHostChannel(
+  write: (frame: Frame) => void,
+  /** Why the host cannot be given a frame whole; undefined when it can. */
+  tooLong: (frame: Frame) => string | undefined = () => undefined,
+): HostChannel {
   const waiting = new Map<string, Waiting>();
   let counter = 0;
   let closed = false;
@@ -32,6 +41,9 @@ export function createHostChannel(write: (frame: Frame) => void): HostChannel {
     if (signal.aborted) return Promise.reject(reasonOf(signal));
     const id = `portcullis-${++counter}`;
     const frame: Frame = { type: 'control_request', request_id: id, request: body };
+    const problem = problemOf(frame, tooLong);
+    // fail-closed: who sees a part of it would answer for the whole.
+    if (problem !== undefined) return Promise.reject(new HostNotAsked(`${NOT_ASKED}: ${problem}`));
     return new Promise((resolve, reject) => {
       const withdraw = (): void => {
         waiting.delete(id);
@@ -54,10 +66,12 @@ export function createHostChannel(write: (frame: Frame) => void): HostChannel {
   return {
     request,
     settle(response) {
-      const one = waiting.get(String(response.request_id));
-      if (one === undefined) return;
-      if (response.subtype === 'success') one.resolve(response.response);
-      else one.reject(new Error(String(response.error ?? 'no reason given')));
+      const { request_id: id, error } = response;
+      if (typeof id !== 'string') return false;
+      const one = waiting.get(id);
+      if (response.subtype === 'success') one?.resolve(response.response);
+      else one?.reject(new Error(typeof error === 'string' ? error : 'no reason given'));
+      return true;
     },
     open: (subtype) =>
       [...waiting.values()]
@@ -72,6 +86,18 @@ export function createHostChannel(write: (frame: Frame) => void): HostChannel {
 }
 
 const CLOSED = 'the host has closed its end and cannot answer';
+const NOT_ASKED = 'the host was not asked, as it cannot be shown all of it';
+
+function problemOf(
+  frame: Frame,
+  tooLong: (frame: Frame) => string | undefined,
+): string | undefined {
+  try {
+    return tooLong(frame);
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
 
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('the question was withdrawn');

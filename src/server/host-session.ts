@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import type { SessionConfig } from '../harness.js';
 import { isRecord } from '../util/own.js';
+import { misspeltEvent } from './callback-events.js';
 import type { Host } from './host.js';
 import type { Message } from './inbound.js';
 
@@ -19,7 +20,13 @@ export function hostConfig(
   initialize: Message,
   { host, asksHost }: { readonly host: Host; readonly asksHost: boolean },
 ): SessionConfig {
+  const misspelt = misspeltEvent(initialize.hooks);
+  if (misspelt !== undefined) throw new PortcullisError('usage', `initialize: ${misspelt}`);
   return {
+    emit: host.emit,
+    callbacks: host.callbacks,
+    elicit: host.elicit,
+    mcpBridge: host.mcpBridge,
     ...config,
     ...promptFields(initialize),
     ...schemaField(initialize.jsonSchema),
@@ -31,10 +38,6 @@ export function hostConfig(
     ...(typeof initialize.title === 'string' && initialize.title !== ''
       ? { title: config.title ?? initialize.title }
       : {}),
-    emit: host.emit,
-    callbacks: host.callbacks,
-    elicit: host.elicit,
-    mcpBridge: host.mcpBridge,
     mcpConfig: [...(config.mcpConfig ?? []), ...hostTable(host.mcpEntries())],
     mayDefer: true,
     // A tool that answers for people must be there before anything is asked.

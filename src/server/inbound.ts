@@ -8,34 +8,50 @@ export type Message = Readonly<Record<string, unknown>>;
 /** What comes in: text with one JSON object per line, cut anywhere, or messages that are parsed already. */
 export type Inbound = AsyncIterable<string | Message>;
 
-/**
- * Hands every message on, in order, until the input ends or `signal` says that nobody listens any more.
- * Rejects on what is no message: what follows it cannot be trusted to mean what it says.
- */
-export async function readInbound(
-  input: Inbound,
-  onMessage: (message: Message) => void,
-  signal: AbortSignal,
-): Promise<void> {
+/** An input that is being read. */
+export interface Reading {
+  /**
+   * Resolves when the input has ended or nobody listens any more. Rejects on what is no message: what
+   * follows it cannot be trusted to mean what it says.
+   */
+  readonly done: Promise<void>;
+  /** Nobody listens any more. */
+  stop(): void;
+}
+
+/** Hands every message on, in order. */
+export function readInbound(input: Inbound, onMessage: (message: Message) => void): Reading {
   const splitter = new LineSplitter();
   const iterator = input[Symbol.asyncIterator]();
-  const gone = whenAborted(signal);
-  try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), gone.promise]);
-      if (next === undefined) {
-        // Not awaited: an input that stands still would hold its own end back.
-        void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  let stopped = false;
+  let wake: (nothing: undefined) => void = () => undefined;
+  // One promise a message: what waits for the end is not heaped up on a promise that lives as long.
+  const next = (): Promise<IteratorResult<string | Message> | undefined> =>
+    new Promise((resolve, reject) => {
+      wake = resolve;
+      iterator.next().then(resolve, reject);
+    });
+  const read = async (): Promise<void> => {
+    while (!stopped) {
+      const result = await next();
+      if (result === undefined || stopped) break;
+      if (result.done === true) {
+        for (const line of splitter.end()) onMessage(parseLine(line));
         return;
       }
-      if (next.done === true) break;
-      if (typeof next.value !== 'string') onMessage(asMessage(next.value));
-      else for (const line of splitter.push(next.value)) onMessage(parseLine(line));
+      if (typeof result.value !== 'string') onMessage(asMessage(result.value));
+      else for (const line of splitter.push(result.value)) onMessage(parseLine(line));
     }
-    for (const line of splitter.end()) onMessage(parseLine(line));
-  } finally {
-    gone.forget();
-  }
+    // Not awaited: an input that stands still would hold its own end back.
+    void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  };
+  return {
+    done: read(),
+    stop() {
+      stopped = true;
+      wake(undefined);
+    },
+  };
 }
 
 function parseLine(line: string): Message {
@@ -50,14 +66,4 @@ function parseLine(line: string): Message {
 function asMessage(value: unknown): Message {
   if (isRecord(value)) return value;
   throw new PortcullisError('usage', 'a message of the host is not an object');
-}
-
-function whenAborted(signal: AbortSignal): { promise: Promise<undefined>; forget(): void } {
-  let stop: () => void = () => undefined;
-  const promise = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  return { promise, forget: () => signal.removeEventListener('abort', stop) };
 }

@@ -1,5 +1,6 @@
 import type { AgentSession } from '../harness.js';
-import { CAPABILITIES, CONTRACT_VERSION, type InitNames } from './frames.js';
+import { CONTRACT_VERSION } from './contract-version.js';
+import { CAPABILITIES, type InitNames } from './frames.js';
 
 /** Styles that a session can answer in. */
 export const OUTPUT_STYLES: readonly string[] = ['default'];
@@ -7,14 +8,32 @@ export const OUTPUT_STYLES: readonly string[] = ['default'];
 type Command = Awaited<ReturnType<AgentSession['requests']['commands']>>[number];
 
 /** A command as hosts list it. */
-export function commandRow({ name, description, argumentHint, builtin }: Command) {
+export type CommandRow = Pick<Command, 'name' | 'description' | 'argumentHint' | 'builtin'>;
+
+export function commandRow({ name, description, argumentHint, builtin }: Command): CommandRow {
   return { name, description, argumentHint, ...(builtin === true ? { builtin } : {}) };
+}
+
+/** Whether a host that was told of the ones knows the others. */
+export function areSameRows(some: readonly CommandRow[], others: readonly CommandRow[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every((row, at) => {
+      const other = others[at];
+      return (
+        row.name === other?.name &&
+        row.description === other.description &&
+        row.argumentHint === other.argumentHint &&
+        row.builtin === other.builtin
+      );
+    })
+  );
 }
 
 /** What a host is told when it initialises a session, and each time it does so again. */
 export async function initializeAnswer(
   session: AgentSession,
-): Promise<Readonly<Record<string, unknown> & { readonly commands: unknown }>> {
+): Promise<Readonly<Record<string, unknown> & { readonly commands: readonly CommandRow[] }>> {
   const info = session.info();
   const [commands, agents] = await Promise.all([
     session.requests.commands({ fresh: true }),
@@ -35,7 +54,6 @@ export async function initializeAnswer(
     current_permission_mode: info.mode,
     capabilities: CAPABILITIES,
     hook_on_failure_supported: true,
-    hooks_applied: true,
   };
 }
 
@@ -47,7 +65,7 @@ function providerName(provider: string): string {
 /** What can be used besides tools: as rows, and by name. */
 export async function initNames(
   session: AgentSession,
-): Promise<{ readonly rows: readonly ReturnType<typeof commandRow>[]; readonly names: InitNames }> {
+): Promise<{ readonly rows: readonly CommandRow[]; readonly names: InitNames }> {
   const [commands, skills, agents] = await Promise.all([
     session.requests.commands(),
     session.requests.skills(),

@@ -1,4 +1,4 @@
-import type { Frame } from './wire.js';
+import { type Frame, tooLong, UNLIMITED } from './wire.js';
 
 /**
  * Takes one frame, at once and in order. A promise means: this one is taken, but the reader is behind;
@@ -13,9 +13,11 @@ export interface Outlet {
   collect(work: () => void): readonly Frame[];
   /** Undefined: go on. Otherwise resolves when the reader has caught up; never rejects. */
   ready(): Promise<void> | undefined;
+  /** Why the reader could not be given this frame whole; undefined when it can. */
+  tooLong(frame: Frame): string | undefined;
 }
 
-export function createOutlet(sink: Sink): Outlet {
+export function createOutlet(sink: Sink, limit = UNLIMITED): Outlet {
   let held: Frame[] | undefined;
   let full: Promise<void> | undefined;
   const send = (frame: Frame): void => {
@@ -45,5 +47,6 @@ export function createOutlet(sink: Sink): Outlet {
       return kept;
     },
     ready: () => full,
+    tooLong: (frame) => tooLong(frame, limit),
   };
 }

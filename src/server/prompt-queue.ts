@@ -32,39 +32,59 @@ export interface PromptQueue {
 }
 
 export function createPromptQueue(): PromptQueue {
-  let waiting: QueuedPrompt[] = [];
-  const take = (holds: (prompt: QueuedPrompt) => boolean): readonly QueuedPrompt[] => {
-    const taken = waiting.filter(holds);
-    waiting = waiting.filter((prompt) => !holds(prompt));
-    return taken;
-  };
-  const beforeOrder = (): ReadonlySet<QueuedPrompt> => {
-    const at = waiting.findIndex(({ order }) => order !== undefined);
-    return new Set(at === -1 ? waiting : waiting.slice(0, at));
-  };
-  return {
-    push(prompt) {
-      if (prompt.priority === 'now') waiting.unshift(prompt);
-      else waiting.push(prompt);
-    },
-    takeAll: () => take(() => true),
-    takeTurn() {
-      const [first] = waiting;
-      if (first?.order !== undefined) return take((prompt) => prompt === first);
-      const joined = beforeOrder();
-      return take((prompt) => joined.has(prompt));
-    },
-    get nextOrder() {
-      return waiting[0]?.order;
-    },
-    takeForRunning() {
-      const joined = beforeOrder();
-      return take((prompt) => joined.has(prompt) && prompt.priority !== 'later');
-    },
-    cancel: (uuid) => take(({ message }) => message.uuid === uuid).length > 0,
-    ids: () => waiting.map(({ message }) => message.uuid),
-    get size() {
-      return waiting.length;
-    },
-  };
+  return new Waiting();
 }
+
+class Waiting implements PromptQueue {
+  #prompts: QueuedPrompt[] = [];
+
+  push(prompt: QueuedPrompt): void {
+    if (prompt.priority === 'now') this.#prompts.unshift(prompt);
+    else this.#prompts.push(prompt);
+  }
+
+  takeAll(): readonly QueuedPrompt[] {
+    return this.#prompts.splice(0);
+  }
+
+  takeTurn(): readonly QueuedPrompt[] {
+    return this.#prompts.splice(0, this.nextOrder === undefined ? this.#beforeOrder() : 1);
+  }
+
+  get nextOrder(): PromptOrder | undefined {
+    return this.#prompts[0]?.order;
+  }
+
+  takeForRunning(): readonly QueuedPrompt[] {
+    // Asked after every round of a turn, almost always in vain.
+    if (this.#prompts.length === 0) return NONE;
+    const joined = this.#beforeOrder();
+    return this.#take((prompt, index) => index < joined && prompt.priority !== 'later');
+  }
+
+  cancel(uuid: string): boolean {
+    return this.#take(({ message }) => message.uuid === uuid).length > 0;
+  }
+
+  ids(): readonly string[] {
+    return this.#prompts.map(({ message }) => message.uuid);
+  }
+
+  get size(): number {
+    return this.#prompts.length;
+  }
+
+  /** How many stand before the first order. */
+  #beforeOrder(): number {
+    const at = this.#prompts.findIndex(({ order }) => order !== undefined);
+    return at === -1 ? this.#prompts.length : at;
+  }
+
+  #take(holds: (prompt: QueuedPrompt, index: number) => boolean): readonly QueuedPrompt[] {
+    const taken = this.#prompts.filter(holds);
+    if (taken.length > 0) this.#prompts = this.#prompts.filter((one) => !taken.includes(one));
+    return taken;
+  }
+}
+
+const NONE: readonly QueuedPrompt[] = [];

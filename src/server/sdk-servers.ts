@@ -1,4 +1,4 @@
-import type { SdkBridge } from '../harness.js';
+import { HostNotAsked, type SdkBridge } from '../harness.js';
 import { isRecord, own } from '../util/own.js';
 import type { HostChannel } from './host-channel.js';
 import { type Manifest, readManifests } from './sdk-manifests.js';
@@ -80,6 +80,9 @@ function createBridge(
       try {
         const answer = await carry(message, withdrawn.signal);
         return isRecord(answer) ? answerTo(id, answer.mcp_response) : undefined;
+      } catch (thrown) {
+        if (!(thrown instanceof HostNotAsked)) throw thrown;
+        return { jsonrpc: '2.0', id, ...notCalled(method, thrown.message) };
       } finally {
         open.delete(id);
       }
@@ -105,6 +108,16 @@ function answerTo(id: unknown, response: unknown): Message | undefined {
   }
   return isRecord(result) ? { jsonrpc: '2.0', id, result } : undefined;
 }
+
+/** A call that never reached its server had no effect; that is an answer, not a fault of the server. */
+function notCalled(method: unknown, why: string): Message {
+  if (method !== 'tools/call') return { error: { code: INVALID_REQUEST, message: why } };
+  const text = `The tool was not called: ${why}`;
+  return { result: { content: [{ type: 'text', text }], isError: true } };
+}
+
+/** As JSON-RPC has it. */
+const INVALID_REQUEST = -32_600;
 
 const NEVER: AbortSignal = new AbortController().signal;
 

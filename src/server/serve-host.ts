@@ -17,6 +17,8 @@ export interface HostServing {
   readonly awaitsInitialize?: boolean;
   readonly input: Inbound;
   readonly write: Sink;
+  /** The longest frame, in bytes, that the host can read. Absent: any. */
+  readonly frameLimit?: number;
   uuid(): string;
   /** Ends the session whatever it does: the running turn is interrupted, what waits is dropped. */
   readonly signal?: AbortSignal;
@@ -38,11 +40,13 @@ export async function serveHost(serving: HostServing): Promise<Served> {
   const { config, messages, tap, uuid } = serving;
   let sessionId = '';
   let agentTexts = messages.agentTexts?.() === true;
+  const limit = serving.frameLimit === undefined ? {} : { frameLimit: serving.frameLimit };
   const frames = createFramer({
-    ...messages,
-    agentTexts: () => agentTexts,
     sessionId: () => sessionId,
     uuid,
+    ...limit,
+    ...messages,
+    agentTexts: () => agentTexts,
   });
   try {
     const served = await serveStream({
@@ -53,6 +57,7 @@ export async function serveHost(serving: HostServing): Promise<Served> {
         return frames(event);
       },
       uuid,
+      ...limit,
       awaitsInitialize: serving.awaitsInitialize === true,
       ...(serving.signal === undefined ? {} : { signal: serving.signal }),
       async open(initialize, host, clearedId) {
@@ -73,13 +78,20 @@ export async function serveHost(serving: HostServing): Promise<Served> {
     });
     return { ...served, startError: undefined };
   } catch (thrown) {
-    if (!(thrown instanceof PortcullisError)) throw thrown;
-    // A host that reads messages learns of a failed start from a message.
-    const words =
-      thrown.remedy === undefined ? thrown.message : `${thrown.message} · ${thrown.remedy}`;
-    await serving.write(startFailureFrame([words], wantedId(config, uuid), uuid()));
-    return { lastRun: undefined, inputError: undefined, startError: thrown };
+    return await refusedStart(serving, thrown);
   }
+}
+
+/** A host that reads messages learns of a failed start from a message. */
+export async function refusedStart(
+  { config, write, uuid }: Pick<HostServing, 'config' | 'write' | 'uuid'>,
+  thrown: unknown,
+): Promise<Served> {
+  if (!(thrown instanceof PortcullisError)) throw thrown;
+  const words =
+    thrown.remedy === undefined ? thrown.message : `${thrown.message} · ${thrown.remedy}`;
+  await write(startFailureFrame([words], wantedId(config, uuid), uuid()));
+  return { lastRun: undefined, inputError: undefined, startError: thrown };
 }
 
 function wantedId({ start }: HostedConfig, uuid: () => string): string {

@@ -15,44 +15,42 @@ export interface Spent {
 }
 
 export function createSpent(): Spent {
-  let apiMs = 0;
-  let durationMs = 0;
-  let lastUsage: Spent['lastUsage'];
-  let linesAdded = 0;
-  let linesRemoved = 0;
-  const changed = (event: LoopEvent | SessionNews): void => {
-    if (event.type === 'child') changed(event.event);
+  return new Accounts();
+}
+
+class Accounts implements Spent {
+  lastUsage: Spent['lastUsage'];
+  linesAdded = 0;
+  linesRemoved = 0;
+  #apiMs = 0;
+  #durationMs = 0;
+
+  heard(event: LoopEvent | SessionNews): void {
+    if (event.type === 'answer') this.lastUsage = event.answer.usage;
+    else if (event.type === 'tool_result' || event.type === 'child') this.#changed(event);
+  }
+
+  add(run: RunResult): void {
+    this.#apiMs += run.apiMs;
+    this.#durationMs += run.durationMs;
+  }
+
+  get apiMs(): number {
+    return Math.round(this.#apiMs);
+  }
+
+  get durationMs(): number {
+    return Math.round(this.#durationMs);
+  }
+
+  #changed(event: LoopEvent): void {
+    if (event.type === 'child') this.#changed(event.event);
     if (event.type !== 'tool_result') return;
     for (const line of changedLines(event.result.structured)) {
-      if (line.startsWith('+')) linesAdded++;
-      if (line.startsWith('-')) linesRemoved++;
+      if (line.startsWith('+')) this.linesAdded++;
+      if (line.startsWith('-')) this.linesRemoved++;
     }
-  };
-  return {
-    heard(event) {
-      if (event.type === 'answer') lastUsage = event.answer.usage;
-      changed(event);
-    },
-    add(run) {
-      apiMs += run.apiMs;
-      durationMs += run.durationMs;
-    },
-    get apiMs() {
-      return Math.round(apiMs);
-    },
-    get durationMs() {
-      return Math.round(durationMs);
-    },
-    get linesAdded() {
-      return linesAdded;
-    },
-    get linesRemoved() {
-      return linesRemoved;
-    },
-    get lastUsage() {
-      return lastUsage;
-    },
-  };
+  }
 }
 
 /** The lines of an edit or a new file as the tool tells of them; none for other results. */

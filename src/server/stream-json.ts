@@ -25,6 +25,8 @@ export interface StreamServerDeps {
   readonly awaitsInitialize?: boolean;
   /** Ends everything: the running turn is interrupted, what waits is dropped. */
   readonly signal?: AbortSignal;
+  /** The longest frame, in bytes, that the host can read. Absent: any. */
+  readonly frameLimit?: number;
 }
 
 export interface StreamServerResult {
@@ -39,14 +41,15 @@ export interface StreamServerResult {
  */
 export async function serveStream(deps: StreamServerDeps): Promise<StreamServerResult> {
   const queue = createPromptQueue();
-  const outlet = createOutlet(deps.write);
-  const over = new AbortController();
+  const outlet = createOutlet(deps.write, deps.frameLimit);
+  let stopped = false;
   let wake: () => void = () => undefined;
   let ended = false;
   let inputError: PortcullisError | undefined;
   let session: Promise<AgentSession> | undefined;
   const spent = createSpent();
-  const turns = createTurns({ ...deps, outlet, queue, spent, onWorkEnded: () => wake() });
+  const { frames, uuid } = deps;
+  const turns = createTurns({ outlet, queue, spent, frames, uuid, onWorkEnded: () => wake() });
   let initialized: Message = {};
   const openOne = (clearedId?: string): Promise<AgentSession> => {
     const opening = deps.open(
@@ -78,8 +81,9 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
   };
   /** A new session in the place of this one, steered as it was. */
   const clear = async (old: AgentSession): Promise<void> => {
-    const { mode } = old.info();
     await turns.clear(old, async (id) => {
+      // Not before now: the host may have changed it while the old one was closing.
+      const { mode } = old.info();
       session = openOne(id);
       const fresh = await session;
       if (fresh.info().mode !== mode) fresh.setMode(mode);
@@ -93,34 +97,32 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     spent,
     session: () => session,
     open,
+    openedWith: () => (session === undefined ? undefined : initialized),
     interrupt: turns.interrupt,
     onCancelled: turns.cancelled,
     onCommandsTold: turns.commandsTold,
-    uuid: deps.uuid,
+    uuid,
   });
   const stop = (): void => {
     queue.takeAll();
-    over.abort();
+    stopped = true;
+    reading.stop();
     void session?.then(
       (opened) => turns.interrupt(opened),
       () => undefined,
     );
     wake();
   };
+  const reading = readInbound(deps.input, (message) => {
+    if (message.type !== 'user') return control.receive(message);
+    const prompt = readUserMessage(message, uuid);
+    queue.push(prompt);
+    turns.queued(prompt);
+    wake();
+  });
   if (deps.signal?.aborted === true) stop();
   deps.signal?.addEventListener('abort', stop, { once: true });
-
-  const inputDone = readInbound(
-    deps.input,
-    (message) => {
-      if (message.type !== 'user') return control.receive(message);
-      const prompt = readUserMessage(message, deps.uuid);
-      queue.push(prompt);
-      turns.queued(prompt);
-      wake();
-    },
-    over.signal,
-  )
+  const inputDone = reading.done
     .catch((thrown: unknown) => {
       inputError =
         thrown instanceof PortcullisError ? thrown : new PortcullisError('io', messageOf(thrown));
@@ -133,7 +135,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
 
   let lastRun: RunResult | undefined;
   try {
-    while (!over.signal.aborted) {
+    while (!stopped) {
       const background = (await session)?.takeBackgroundInput() ?? [];
       const mayOpen = session !== undefined || ended || deps.awaitsInitialize !== true;
       if (background.length > 0 || (queue.size > 0 && mayOpen)) {
@@ -164,7 +166,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     await (await session)?.close();
     return { lastRun, inputError };
   } finally {
-    over.abort();
+    reading.stop();
     deps.signal?.removeEventListener('abort', stop);
     control.close();
     await control.answered();

@@ -46,20 +46,22 @@ export function createToolProgress(deps: ToolProgressDeps): ToolProgress {
       session_id: deps.sessionId(),
     });
   };
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
   const beat = (): void => {
+    if (running.size === 0) stop();
     const now = deps.now();
     for (const [id, call] of running) {
       if (now - call.toldAt >= HEARTBEAT_MS) tell(id, call, { heartbeat: true });
     }
   };
-  const settle = (): void => {
-    if (running.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
-    } else if (timer === undefined) {
-      timer = setInterval(beat, HEARTBEAT_MS / 2);
-      timer.unref();
-    }
+  /** Left alone between the calls of a turn: most are over long before it would do anything. */
+  const start = (): void => {
+    if (timer !== undefined || running.size === 0) return;
+    timer = setInterval(beat, HEARTBEAT_MS / 2);
+    timer.unref();
   };
   const follow = (event: LoopEvent, parent: string | null): void => {
     if (event.type === 'child') follow(event.event, event.agent.spawnedBy ?? '');
@@ -81,11 +83,11 @@ export function createToolProgress(deps: ToolProgressDeps): ToolProgress {
       }
       if (event.type !== 'answer' && event.type !== 'tool_result' && event.type !== 'child') return;
       follow(event, null);
-      settle();
+      start();
     },
     turnEnded() {
       for (const [id, { parent }] of running) if (parent === null) running.delete(id);
-      settle();
+      if (running.size === 0) stop();
     },
   };
 }

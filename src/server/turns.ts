@@ -1,6 +1,6 @@
 import type { AgentSession, InputMessage, LoopEvent, RunResult, SessionNews } from '../harness.js';
 import { type InitNames, initFrame } from './frames.js';
-import { initNames } from './initialize.js';
+import { areSameRows, type CommandRow, initNames } from './initialize.js';
 import { failureFields, localText, syntheticFrame } from './local-frames.js';
 import type { Outlet } from './outlet.js';
 import type { PromptQueue, QueuedPrompt } from './prompt-queue.js';
@@ -28,7 +28,7 @@ export interface Turns {
   /** Ends the session and goes on with a new one, of this id. */
   clear(session: AgentSession, reopen: (id: string) => Promise<AgentSession>): Promise<void>;
   /** The commands as the host was just told of them. */
-  commandsTold(rows: unknown): void;
+  commandsTold(rows: readonly CommandRow[]): void;
   /** The commands are others now. */
   commandsChanged(session: AgentSession): Promise<void>;
   /** Tells the host what a session says, whether a turn runs or not. */
@@ -90,7 +90,7 @@ class TurnTeller implements Turns {
   /** The host was told that the session works. */
   #running = false;
   /** The commands that the host knows of. */
-  #commands: string | undefined;
+  #commands: readonly CommandRow[] | undefined;
   readonly #agents = new Set<string>();
   #sessionId = '';
 
@@ -130,14 +130,26 @@ class TurnTeller implements Turns {
     }
     spent.add(run);
     const waiting = queue.size;
-    outlet.write({
-      ...resultFrame(run, session.id, uuid()),
+    const frameOf = (of: RunResult): Frame => ({
+      ...resultFrame(of, session.id, uuid()),
       ...idFields(this.#named),
       ...(taken.length === 0 ? { origin: { kind: 'task-notification' } } : {}),
       ...(waiting === 0 ? {} : { queued_turn_count: waiting }),
     });
+    const frame = frameOf(run);
+    const told = this.#deliverable(run, frame);
+    outlet.write(told === run ? frame : frameOf(told));
     this.#close(reason.kind === 'aborted' ? 'cancelled' : 'completed');
-    return run;
+    return told;
+  }
+
+  /** fail-closed: a structured answer that the host cannot be given whole is none. */
+  #deliverable(run: RunResult, frame: Frame): RunResult {
+    if (run.outcome.reason.kind !== 'finished') return run;
+    const problem = this.#deps.outlet.tooLong(frame);
+    if (problem === undefined) return run;
+    const reason = { kind: 'structured_output_missing', attempts: 1, message: problem } as const;
+    return { ...run, outcome: { ...run.outcome, reason } };
   }
 
   async local(session: AgentSession): Promise<void> {
@@ -183,8 +195,8 @@ class TurnTeller implements Turns {
     this.#endLocal(fresh, { text: '', begun, command: 'clear' });
   }
 
-  commandsTold(rows: unknown): void {
-    this.#commands = JSON.stringify(rows);
+  commandsTold(rows: readonly CommandRow[]): void {
+    this.#commands = rows;
   }
 
   async commandsChanged(session: AgentSession): Promise<void> {
@@ -261,10 +273,11 @@ class TurnTeller implements Turns {
     this.#follow(event);
     // Told in the middle: the summary belongs to the turn, the end of the work on it does not.
     if (event.type !== 'compacted' && this.#opensTurn(event)) this.#writeInit();
-    const told = frames(event);
-    for (const [index, frame] of told.entries()) {
+    let index = 0;
+    for (const frame of frames(event)) {
       if (event.type === 'compacted' && index === 1) this.#writeInit();
       outlet.write(this.#withIds(frame));
+      index++;
     }
   }
 
@@ -307,12 +320,16 @@ class TurnTeller implements Turns {
   async #names(session: AgentSession): Promise<InitNames> {
     const { outlet, uuid } = this.#deps;
     const { rows, names } = await initNames(session);
-    const told = JSON.stringify(rows);
-    if (this.#commands !== undefined && this.#commands !== told) {
-      const frame = { type: 'system', subtype: 'commands_changed', commands: rows };
-      outlet.write({ ...frame, uuid: uuid(), session_id: session.id });
+    if (this.#commands !== undefined && !areSameRows(this.#commands, rows)) {
+      outlet.write({
+        type: 'system',
+        subtype: 'commands_changed',
+        commands: rows,
+        uuid: uuid(),
+        session_id: session.id,
+      });
     }
-    this.#commands = told;
+    this.#commands = rows;
     return names;
   }
 
@@ -353,8 +370,13 @@ class TurnTeller implements Turns {
 
   #lifecycle(id: string, state: 'queued' | 'started' | 'completed' | 'cancelled'): void {
     const { outlet, uuid } = this.#deps;
-    const frame = { type: 'command_lifecycle', command_uuid: id, state, uuid: uuid() };
-    outlet.write({ ...frame, session_id: this.#sessionId });
+    outlet.write({
+      type: 'command_lifecycle',
+      command_uuid: id,
+      state,
+      uuid: uuid(),
+      session_id: this.#sessionId,
+    });
   }
 }
 

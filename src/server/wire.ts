@@ -6,32 +6,89 @@ export interface Frame {
 
 /** One frame may not be longer: a client with a line buffer of 1 MiB must be able to read it. */
 export const MAX_FRAME_BYTES = 1_000_000;
-const PREVIEW_CHARACTERS = 20_000;
+/** For hosts that read lines of any length, and for those that are handed the frames themselves. */
+export const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /**
  * A frame as one line. What would be too long for a client's buffer is shortened where it is
  * longest, with a note; the transcript keeps it whole.
  */
-export function encodeFrame(frame: Frame): string {
+export function encodeFrame(frame: Frame, limit = MAX_FRAME_BYTES): string {
   const line = JSON.stringify(frame);
-  if (line.length * 3 <= MAX_FRAME_BYTES || Buffer.byteLength(line) <= MAX_FRAME_BYTES)
-    return `${line}\n`;
-  for (let cap = PREVIEW_CHARACTERS; cap >= 200; cap = Math.floor(cap / 4)) {
-    const shortened = JSON.stringify(shorten(frame, cap));
-    if (Buffer.byteLength(shortened) <= MAX_FRAME_BYTES) return `${shortened}\n`;
+  if (isWithin(line, limit) || mustBeWhole(frame)) return `${line}\n`;
+  for (const most of SHORTER) {
+    const shortened = JSON.stringify(shorten(frame, most));
+    if (isWithin(shortened, limit)) return `${shortened}\n`;
   }
-  return `${JSON.stringify({ type: frame.type, subtype: frame.subtype, uuid: frame.uuid, session_id: frame.session_id, truncated: true })}\n`;
+  return `${JSON.stringify({ ...scalarsOf(frame), truncated: true })}\n`;
 }
 
-function shorten(value: unknown, cap: number): unknown {
+/** Why a frame cannot be sent whole; undefined when it can. */
+export function tooLong(frame: Frame, limit: number): string | undefined {
+  if (limit === UNLIMITED) return undefined;
+  const line = JSON.stringify(frame);
+  if (isWithin(line, limit)) return undefined;
+  const bytes = Buffer.byteLength(line).toLocaleString('en');
+  return `it has ${bytes} bytes, and the host can read ${limit.toLocaleString('en')} of them at once`;
+}
+
+/** A copy whose texts and lists are short, with a note where a text was cut. */
+export function shortened(value: unknown): unknown {
+  return shorten(value, SHORTEST);
+}
+
+/**
+ * fail-closed: a question, an answer or a value that was cut would pass for the whole one. Whoever makes
+ * them asks first whether they fit.
+ */
+function mustBeWhole({ type, structured_output: structured }: Frame): boolean {
+  return WHOLE.has(type) || (type === 'result' && structured !== undefined);
+}
+
+const WHOLE: ReadonlySet<string> = new Set([
+  'control_request',
+  'control_response',
+  'control_cancel_request',
+  'transcript_mirror',
+]);
+
+/** How much of a text and of a list is kept. */
+interface Most {
+  readonly characters: number;
+  readonly items: number;
+}
+
+const ALL = Number.POSITIVE_INFINITY;
+const SHORTEST: Most = { characters: 312, items: 10 };
+const SHORTER: readonly Most[] = [
+  { characters: 20_000, items: ALL },
+  { characters: 5_000, items: ALL },
+  { characters: 1_250, items: 1_000 },
+  { characters: 312, items: 100 },
+  SHORTEST,
+];
+/** No message of the contract has so many fields. */
+const MOST_FIELDS = 100;
+
+function shorten(value: unknown, most: Most): unknown {
   if (typeof value === 'string') {
-    return value.length <= cap
+    return value.length <= most.characters
       ? value
-      : `${value.slice(0, cap)}… [${value.length - cap} more characters]`;
+      : `${value.slice(0, most.characters)}… [${value.length - most.characters} more characters]`;
   }
-  if (Array.isArray(value)) return value.map((item) => shorten(item, cap));
+  if (Array.isArray(value)) return value.slice(0, most.items).map((item) => shorten(item, most));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, shorten(inner, cap)]),
-  );
+  const fields = Object.entries(value);
+  const kept = most.items === ALL ? fields : fields.slice(0, MOST_FIELDS);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, shorten(inner, most)]));
+}
+
+function scalarsOf(frame: Frame): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(frame).filter(([, value]) => typeof value !== 'object');
+  return Object.fromEntries(fields.map(([name, value]) => [name, shorten(value, SHORTEST)]));
+}
+
+/** Most lines are so short that nobody has to count bytes. */
+function isWithin(line: string, limit: number): boolean {
+  return line.length * 3 <= limit || (line.length <= limit && Buffer.byteLength(line) <= limit);
 }

@@ -281,17 +281,6 @@ describe('initialize', () => {
     expect(sent).not.toContain('About pears');
   });
 
-  it.each([{ skills: 'all' }, { jsonSchema: 'x' }, { agents: [] }, { agents: 5 }])(
-    'is refused where %j would be lost',
-    async (fields) => {
-      const host = await wire();
-      const answer = await host.request({ subtype: 'initialize', ...fields });
-      expect(answer).toMatchObject({ subtype: 'error' });
-      expect((await host.served).startError).toBeDefined();
-      expect(host.frames.at(-1)).toMatchObject({ type: 'result', is_error: true });
-    },
-  );
-
   it('answers again, and says what has no effect', async () => {
     const host = await wire();
     const fields = { systemPrompt: [''], toolAliases: { Run: 'Bash' } };

@@ -75,6 +75,33 @@ describe('commands of the runtime itself', () => {
     expect(bodies(host)[0]?.model).toContain('haiku');
   });
 
+  it.each([
+    ['set_permission_mode', { mode: 'plan' }],
+    ['set_model', { model: 'haiku' }],
+    ['apply_flag_settings', { settings: { permissions: { deny: ['Bash(touch *)'] } } }],
+  ])('/clear does not lose a %s that comes while it runs', async (subtype, fields) => {
+    let answered: Promise<unknown> | undefined;
+    const host = await wire({
+      script: ['one', touch('a'), 'done'],
+      config: { allowedTools: ['Bash'] },
+      async answer() {
+        // The old session is closing: it waits for this hook.
+        answered ??= host.request({ subtype, ...fields });
+        await answered;
+        return {};
+      },
+    });
+    const hooks = { SessionEnd: [{ hookCallbackIds: ['e'], timeout: 20 }] };
+    await host.request({ subtype: 'initialize', hooks });
+    await say(host, 'hello', '/clear', 'go');
+    expect(await answered).toMatchObject({ subtype: 'success' });
+    expect(host.project.exists('a')).toBe(subtype !== 'apply_flag_settings');
+    expect(ofType(host, 'init').at(-1)).toMatchObject(
+      subtype === 'set_permission_mode' ? { permissionMode: 'plan' } : {},
+    );
+    if (subtype === 'set_model') expect(bodies(host)[1]?.model).toContain('haiku');
+  });
+
   it('/context and /cost answer without the model', async () => {
     const host = await wire();
     const [context, cost] = await say(host, '/context', '/cost');
