@@ -1,30 +1,17 @@
 import type { AgentDefinition } from '../agents/definition.js';
-import type {
-  AgentRow,
-  CommandRow,
-  FileAnswer,
-  HostRequests,
-  TaskOutput,
-  ToolAnswer,
-} from '../agents/host-requests.js';
+import type { AgentRow, CommandRow, HostRequests, TaskOutput } from '../agents/host-requests.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
-import { messageOf } from '../errors.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import type { LiveSettings } from '../settings/watch.js';
 import { targetPath } from '../tools/file-target.js';
-import { createInvoke } from '../tools/invoke.js';
-import { createPool } from '../tools/pool.js';
-import { createReadState, versionOf } from '../tools/read-state.js';
-import type { AnyTool } from '../tools/tool.js';
-import { isRecord, own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { versionOf } from '../tools/read-state.js';
 import type { OpenAgents } from './agents.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
+import { hostCalls } from './host-calls.js';
+import { applySettings } from './host-settings.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
@@ -62,7 +49,7 @@ export function openHostRequests(
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
     setThinking: model.choices.think,
-    applySettings: (changes) => applySettings(parts, changes),
+    applySettings: (changes) => applySettings(parts.live, model.choices, changes),
     async stopTask(id) {
       const task = agents.runtime().roster.find(id);
       if (task === undefined) return (await shells.kill(id)) !== undefined;
@@ -90,61 +77,12 @@ export function openHostRequests(
       const bytes = await ground.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
       hands.readState.note(await ground.fs.realPath(file), versionOf(stat, bytes));
     },
-    async readResource({ server, uri }, signal) {
-      const connection = parts.mcp
-        ?.connections()
-        .find(({ declaration }) => declaration.name === server);
-      if (connection === undefined) return err(`Server not found: ${server}`);
-      if (hands.permissions.isBanned(['ReadMcpResourceTool'])) {
-        return err('ReadMcpResourceTool is denied');
-      }
-      const read = await connection.readResource(uri, signal);
-      return read.ok ? ok(read.value) : err(read.error.message);
-    },
+    readResource: calls.readResource,
     rename: events.rename,
     reloadSkills: events.reloadSkills,
   };
 }
 
-async function applySettings(
-  { live, model }: HostRequestParts,
-  changes: Readonly<Record<string, unknown>>,
-): ReturnType<HostRequests['applySettings']> {
-  const fixed = Object.keys(changes).find((key) => FIXED_SETTINGS.has(key));
-  // fail-closed: what would be accepted without taking effect is refused.
-  if (fixed !== undefined) return err(`${fixed} cannot be changed while the session is open`);
-  const name = changes.model;
-  if (typeof name === 'string') {
-    try {
-      model.choices.resolve(name);
-    } catch (thrown) {
-      return err(messageOf(thrown));
-    }
-  }
-  const content = live.current().files.find(({ source }) => source === 'cli')?.content;
-  const before = isRecord(content) ? content : {};
-  const why = await live.give(changes);
-  if (why !== undefined) return err(why);
-  return ok({
-    async undo() {
-      const keys = Object.keys(changes);
-      await live.give(Object.fromEntries(keys.map((key) => [key, own(before, key) ?? null])));
-    },
-  });
-}
-
-/** Settings that shape what is built once, when the session opens. */
-const FIXED_SETTINGS: ReadonlySet<string> = new Set([
-  'env',
-  'agent',
-  'sandbox',
-  'apiKeyHelper',
-  'enableAllProjectMcpServers',
-  'enabledMcpjsonServers',
-  'disabledMcpjsonServers',
-  'allowedMcpServers',
-  'deniedMcpServers',
-]);
 const MOST_SEEDED_BYTES = 64 * 1024 * 1024;
 const SHOWN_OUTPUT_BYTES = 8 * 1024;
 /** Words that sessions of a host know themselves. */
@@ -232,70 +170,5 @@ async function endOfFile({ fs }: Ground, file: string): Promise<TaskOutput> {
     text: new TextDecoder().decode(end),
     totalBytes: bytes.length,
     truncated: end.length < bytes.length,
-  };
-}
-
-/** Calls that the host makes itself. They go the one way in, past the same rules as the agent's. */
-function hostCalls(config: SessionConfig, ground: Ground, { hands }: HostRequestParts) {
-  const { workspace, fs } = ground;
-  const invoke = async (
-    tool: AnyTool,
-    input: Readonly<Record<string, unknown>>,
-    how: { readonly signal: AbortSignal; readonly unattended: boolean },
-  ): Promise<Result<ToolAnswer, string>> => {
-    const run = createInvoke({
-      ...hands.around,
-      pool: createPool([tool]),
-      agent: MAIN_AGENT,
-      workspace,
-      ...(how.unattended ? { unattended: true } : {}),
-      // What the host has seen, the agent has not.
-      contextFor: hands.contextOf(MAIN_AGENT, workspace, createReadState()),
-      onVerdict: (_call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') }),
-      onInvalidInput: () => undefined,
-      onRan: () => undefined,
-    });
-    const id = `host_${hands.around.uuid()}`;
-    const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-    const { block, structured } = await run(call, undefined, how.signal);
-    if (block.is_error === true) {
-      return err(typeof block.content === 'string' ? block.content : textOf(block.content));
-    }
-    return ok({ content: block.content, ...(structured === undefined ? {} : { structured }) });
-  };
-  const readFile: HostRequests['readFile'] = async ({ path, maxBytes }, signal) => {
-    const read = hands.builtins.pool.resolve('Read');
-    // fail-closed: a session that cannot read files does not read them for its host either.
-    if (read === undefined) return err('there is no Read tool here');
-    let found: FileAnswer | undefined;
-    const output = { content: '', structured: { type: 'text', file: { filePath: path } } };
-    const tool: AnyTool = {
-      ...read,
-      async run(input, context) {
-        const file = targetPath(String(input.file_path), context.workspace);
-        const stat = await fs.stat(file);
-        if (stat?.kind !== 'file') return { content: `${file} is no file`, isError: true };
-        const bytes = await fs.readHead(file, maxBytes);
-        found = { absolutePath: file, bytes, truncated: stat.size > bytes.length };
-        return output;
-      },
-    };
-    const answer = await invoke(tool, { file_path: path }, { signal, unattended: true });
-    if (!answer.ok) return answer;
-    // fail-closed: a hook that shows something else to the agent keeps the file from its host too.
-    const isOwn = answer.value.structured === output.structured;
-    return found !== undefined && isOwn ? ok(found) : err('a hook has replaced what was read');
-  };
-  return {
-    readFile,
-    async callTool(
-      { tool: name, input }: Parameters<HostRequests['callTool']>[0],
-      signal: AbortSignal,
-    ): Promise<Result<ToolAnswer, string>> {
-      const tool = hands.builtins.pool.resolve(name);
-      if (tool?.origin === undefined) return err(`no MCP server offers a tool named ${name}`);
-      return await invoke(tool, input, { signal, unattended: false });
-    },
   };
 }

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../agents/definition.js';
 import { bareName } from '../agents/definition-tools.js';
 import type { Permissions } from '../permissions/open.js';
+import { specKindOf } from '../permissions/rule.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PoolOptions, ToolPool } from '../tools/pool.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
@@ -22,11 +23,13 @@ export function poolOptionsFor(
  */
 export function mainPool(
   shared: ToolPool,
-  permissions: Pick<Permissions, 'isBanned'>,
+  permissions: Pick<Permissions, 'isBanned' | 'rules'>,
   runsAs: AgentDefinition | undefined,
 ): ToolPool {
   const isHidden = (names: readonly string[]): boolean => permissions.isBanned(names, MAIN_AGENT);
-  const hidesSome = shared.names.some((name) => isHidden([name]));
+  // Mostly no rule takes a tool away altogether, and servers have thousands of tools.
+  const mayHide = permissions.rules(MAIN_AGENT).deny.some((rule) => specKindOf(rule) === 'any');
+  const hidesSome = mayHide && shared.names.some((name) => isHidden([name]));
   const tools = runsAs?.tools;
   if (!hidesSome && tools === undefined) return shared;
   const allow =

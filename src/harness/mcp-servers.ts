@@ -8,6 +8,7 @@ import type { McpConfiguration } from '../mcp/config-types.js';
 import type { ClientConnection } from '../mcp/connection-deps.js';
 import { lazyConnection } from '../mcp/connection-lazy.js';
 import { findMentions, resolveMentions } from '../mcp/mentions.js';
+import { mergedNames } from '../mcp/merged-names.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { offersResources, resourceTools } from '../mcp/resources.js';
 import type { ServerDeclaration } from '../mcp/server.js';
@@ -21,7 +22,6 @@ import { textOf, type UserBlock } from '../protocol/content.js';
 import { type AnnouncedServer, deferredToolsReminder } from '../tools/deferral.js';
 import type { ToolPool, UnmadeTools } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import { sortedNames } from '../util/sorted-names.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
@@ -70,7 +70,15 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     if (waiting.length === 0) early.push(...tools);
     for (const listener of waiting) listener(tools);
   };
-  const cache = openToolCache({ fs, stateDirectory });
+  const cache = openToolCache({
+    fs,
+    stateDirectory,
+    onDamaged(name) {
+      tell(`what "${visible(name)}" offered cannot be read any more; it is asked anew`);
+      const connection = servers.find(name);
+      if (connection !== undefined) toolsChanged(connection);
+    },
+  });
   const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
     const hasResources = listings.get(declaration.name)?.hasResources === true;
@@ -354,7 +362,7 @@ interface Remembered {
 
 function unmadeOf(known: readonly Remembered[]): UnmadeTools {
   return {
-    names: sortedNames(known.flatMap(({ names }) => names ?? [])),
+    names: mergedNames(known.map(({ names }) => names ?? [])),
     make: () => known.flatMap(({ make }) => make()),
   };
 }

@@ -43,7 +43,7 @@ export async function openMcp(
   refuseBroken(configuration.problems, config.emit);
   if (configuration.servers.length === 0 && config.mcpBridge === undefined) return undefined;
   const { openServersOfSession } = await import('./mcp-servers.js');
-  return openServersOfSession(config, ground, { ...parts, configuration, reload: load });
+  return openServersOfSession(config, ground, { configuration, reload: load, ...parts });
 }
 
 async function mayHaveServers(

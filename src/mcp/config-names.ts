@@ -18,11 +18,8 @@ export function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'its name is empty';
   if (name.trim() !== name) return 'its name begins or ends with a blank';
   if (name.length > LONGEST_NAME) return `its name is longer than ${LONGEST_NAME} characters`;
-  // fail-closed: what people cannot see or tell apart could stand for a server that they know.
-  if (visible(name) !== name)
-    return `its name holds characters that cannot be seen: ${visible(name)}`;
-  if (name.normalize('NFKC') !== name || looksLikeLatin(name))
-    return 'its name holds characters that look like others';
+  const unclear = unclearProblem(name);
+  if (unclear !== undefined) return unclear;
   const key = serverKey(name);
   if (RESERVED.has(folded(name))) return `the name "${name}" is reserved`;
   if (Object.hasOwn(RULE_TOOLS, key)) return `"${name}" is the name of a built-in tool`;
@@ -30,11 +27,24 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** fail-closed: what people cannot see or tell apart could stand for a server that they know. */
+function unclearProblem(name: string): string | undefined {
+  // Most names; the tests below cost more than all else that is done about a server at a start.
+  if (/^[\x21-\x7e]*$/.test(name)) return undefined;
+  if (visible(name) !== name)
+    return `its name holds characters that cannot be seen: ${visible(name)}`;
+  return name.normalize('NFKC') !== name || looksLikeLatin(name)
+    ? 'its name holds characters that look like others'
+    : undefined;
+}
+
 /**
  * Whether the tools of two servers could carry one name, or a rule for one reach the other:
  * `mcp__a__b__c` is `c` of `a__b` and `b__c` of `a`.
  */
 export function namesCollide(first: string, second: string): boolean {
+  // Of most pairs neither is the beginning of the other.
+  if (!first.startsWith(second) && !second.startsWith(first)) return false;
   const [a, b] = [`${first}__`, `${second}__`];
   return a.startsWith(b) || b.startsWith(a);
 }
@@ -44,14 +54,15 @@ function folded(name: string): string {
 }
 
 /** Letters of other scripts that are drawn like Latin ones. */
-const DRAWN_ALIKE =
-  /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
+function drawnAlike(): RegExp {
+  return /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
+}
 
 /** Accents are letters of their own after composition, so a mark that is left over hides something. */
 function looksLikeLatin(name: string): boolean {
   // Most names; the tests below cost more than all else that is done about a server at a start.
   if (/^[\x20-\x7e]*$/.test(name)) return false;
-  if (DRAWN_ALIKE.test(name)) return true;
+  if (drawnAlike().test(name)) return true;
   const latin = /\p{Script=Latin}/u.test(name);
   return latin && /(?!\p{Script=Latin})\p{L}/u.test(name);
 }

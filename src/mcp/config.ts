@@ -40,7 +40,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
         ? 'disableClaudeAiConnectors forbids connectors of an account'
         : undefined,
     variables: { ...deps.env, CLAUDE_PROJECT_DIR: project },
-    ofProject: projectServers({ ...deps, project, tell }),
+    ofProject: projectServers({ project, tell, ...deps }),
     problems,
   };
   const declared: ServerDeclaration[] = [];
@@ -86,7 +86,8 @@ function declare(
   return {
     ...base,
     ...found,
-    contentMark: weakHash(canonicalJson(raw)),
+    // Keys in another order make another mark: then the server is asked once more what it offers.
+    contentMark: weakHash(JSON.stringify(raw) ?? ''),
     get contentHash() {
       hash ??= contentHash(raw);
       return hash;

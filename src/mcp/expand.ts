@@ -17,6 +17,7 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  * in a shell, a default stands in for an empty value too.
  */
 export function expand(text: string, variables: Variables): Expansion {
+  if (!text.includes('${')) return { text, missing: [] };
   const missing = new Set<string>();
   const expanded = text.replace(REFERENCE, (whole, name: string, fallback?: string) => {
     const value = own(variables, name);

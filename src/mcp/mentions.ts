@@ -31,6 +31,7 @@ const NAME = /^[\p{L}\p{N}_.-]+(?::[\p{L}\p{N}_.-]+){0,2}?(?=:[A-Za-z][A-Za-z0-9
  * a name that is none of them is found as well, so that a slip can be told.
  */
 export function findMentions(text: string, servers: readonly string[]): readonly Mention[] {
+  if (!text.includes('@')) return [];
   const found = new Map<string, Mention>();
   const known = [...servers].sort((a, b) => b.length - a.length);
   for (const match of text.matchAll(/(?<![\p{L}\p{N}_.@/])@/gu)) {

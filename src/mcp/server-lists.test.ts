@@ -112,7 +112,36 @@ describe('lists of servers', () => {
     expect(isBlocked([admin, only, allow('user', { serverName: 'b' })], 'b', stdio('x'))).toBe(
       true,
     );
-    expect(isBlocked([admin, only, allow('user')], 'a', stdio('x'))).toBe(false);
+    expect(isBlocked([admin, only], 'a', stdio('x'))).toBe(false);
+  });
+
+  it('still narrow where only those of the administrator allow', () => {
+    const only = ['managed', 'allowManagedMcpServersOnly', true] as const;
+    const admin = allow('managed', { serverName: 'a' }, { serverName: 'b' });
+    for (const source of ['cli', 'user', 'sdk', 'local', 'project'] as const) {
+      const said = [admin, only, allow(source, { serverName: 'b' })];
+      expect(isBlocked(said, 'a', stdio('x'))).toBe(true);
+      expect(isBlocked(said, 'b', stdio('x'))).toBe(false);
+    }
+    // A host's administrator is one too.
+    const host = allow('sdk', { serverName: 'a' });
+    const ofHost = [host, ['sdk', 'allowManagedMcpServersOnly', true] as const];
+    expect(isBlocked(ofHost, 'a', stdio('x'))).toBe(false);
+    expect(isBlocked(ofHost, 'b', stdio('x'))).toBe(true);
+    const loosened = ['managed', 'allowManagedMcpServersOnly', false] as const;
+    const both = [loosened, ['sdk', 'allowManagedMcpServersOnly', true] as const];
+    const lists = [allow('managed', { serverName: 'a' }), allow('user', { serverName: 'b' })];
+    expect(isBlocked([loosened, ...lists], 'b', stdio('x'))).toBe(false);
+    expect(isBlocked([...both, ...lists], 'b', stdio('x'))).toBe(true);
+  });
+
+  it('let nothing through where only those of the administrator allow, and there is none', () => {
+    const only = ['managed', 'allowManagedMcpServersOnly', true] as const;
+    const said = [only, allow('user', { serverName: 'a' })];
+    expect(isBlocked(said, 'a', stdio('x'))).toBe(true);
+    expect(readServerLists(values(said), {}).problems).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('there is no managed list') },
+    ]);
   });
 
   it('are expanded, and one that cannot be is no hole', () => {

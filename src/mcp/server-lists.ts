@@ -30,8 +30,8 @@ export interface ListedServer {
 
 /**
  * The lists that are in force. Deny lists of all files add up. Allow lists of the administrator, the
- * command line and the user add up too, or the administrator's stands alone; those of a project and
- * of a host can only narrow further.
+ * command line and the user add up too; those of a project and of a host can only narrow further.
+ * Where only the administrator's counts, nobody adds to it, and every other list still narrows.
  */
 export function readServerLists(
   values: SettingValues,
@@ -44,15 +44,33 @@ export function readServerLists(
       .filter(({ source }) => counts(source))
       .flatMap((one) => item(one, { key, variables, problems }));
   const denied = items('deniedMcpServers', () => true);
-  const managedOnly = values.get('allowManagedMcpServersOnly')?.value === true;
-  const groups: readonly (readonly SettingSource[])[] = managedOnly
-    ? [['managed']]
-    : [['managed', 'cli', 'user'], ['sdk'], ['local'], ['project']];
-  const fences = groups
+  const managedOnly = values.said('allowManagedMcpServersOnly').find(({ value }) => value === true);
+  const others: readonly (readonly SettingSource[])[] = [['sdk'], ['local'], ['project']];
+  const groups: readonly (readonly SettingSource[])[] =
+    managedOnly === undefined
+      ? [['managed', 'cli', 'user'], ...others]
+      : [['managed'], ['cli'], ['user'], ...others];
+  const listed = groups
     .map((group) => (source: SettingSource) => group.includes(source))
     .filter((counts) => values.has('allowedMcpServers', counts))
     .map((counts) => items('allowedMcpServers', counts));
-  return { lists: { denied, fences }, problems };
+  const hasOwn = values.has('allowedMcpServers', (one) => one === 'managed' || one === 'sdk');
+  if (managedOnly === undefined || hasOwn) return { lists: { denied, fences: listed }, problems };
+  problems.push(noOwnList(managedOnly));
+  // fail-closed: a list that is not there names nobody.
+  return { lists: { denied, fences: [...listed, []] }, problems };
+}
+
+function noOwnList(said: Sourced<unknown>): ConfigProblem {
+  return {
+    severity: 'warning',
+    source: said.source,
+    ...(said.file === undefined ? {} : { file: said.file }),
+    ...(said.line === undefined ? {} : { line: said.line }),
+    message:
+      '`allowManagedMcpServersOnly` is set, and there is no managed list: no server is used.',
+    remedy: 'Add `allowedMcpServers` beside it.',
+  };
 }
 
 /**

@@ -58,10 +58,9 @@ function hintsOf(annotations: Readonly<Record<string, unknown>>): McpToolRow['an
 /** Names are shown, values are not. fail-closed: a field that is not known here is left out. */
 export function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isRecord(raw)) return undefined;
-  const { type, command, args, env, url, headers, timeout, alwaysLoad } = raw;
-  // A server of the host has nothing to show.
-  if (type === 'sdk') return undefined;
+  const { type, name, command, args, env, url, headers, timeout, alwaysLoad } = raw;
   return {
+    ...(type === 'sdk' && typeof name === 'string' ? { name } : {}),
     ...(typeof type === 'string' ? { type } : typeof command === 'string' ? { type: 'stdio' } : {}),
     ...(typeof command === 'string' ? { command } : {}),
     ...(Array.isArray(args) ? { args: shownArguments(args) } : {}),

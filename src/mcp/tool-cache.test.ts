@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -104,10 +104,29 @@ describe('the cache of tools', () => {
   it('gives no definition that is not what was written', async () => {
     const cache = openToolCache({ fs, stateDirectory });
     await cache.write(server, listing());
-    const file = fileIn('mcp-tools', '.json');
+    const file = fileIn('mcp-tools', '.jsonl');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'));
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['changed', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'))],
+    ['gone', (file) => rmSync(file)],
+  ])('says so when a file is %s of which the names were told already', async (_, damage) => {
+    const damaged: string[] = [];
+    const onDamaged = (name: string) => void damaged.push(name);
+    const cache = openToolCache({ fs, stateDirectory, onDamaged });
+    const found = listingOf({ declaration: server, tools: [raw('one')], builtinNames: [] });
+    await cache.write(server, found);
+    damage(fileIn('mcp-tools', '.jsonl'));
     const read = await cache.read(server);
-    expect(() => read?.tools[0]?.raw()).toThrow(/damaged/);
+    expect(read?.brief?.names).toEqual(['mcp__srv__one']);
+    expect(damaged).toEqual([]);
+    expect(read?.tools).toEqual([]);
+    expect(read?.tools).toEqual([]);
+    expect(damaged).toEqual(['srv']);
+    await cache.write(server, found);
+    expect((await cache.read(server))?.tools.map(({ name }) => name)).toEqual(['one']);
   });
 
   it('is ignored when others may write it', async () => {

@@ -30,16 +30,18 @@ export interface ToolCache {
 export interface ToolCachePlace {
   readonly fs: StoreFiles;
   readonly stateDirectory: string;
+  /** The names of a server's tools were told, but what else was remembered of them cannot be used. */
+  onDamaged?(server: string): void;
 }
 
 /** Servers that are remembered; the one that was written longest ago goes first. */
 const MOST_SERVERS = 200;
 
 /**
- * An index of all servers in one file, a line for each, and the definitions of each server in a file
- * of its own: a session reads the index and, as long as nobody wants a definition, nothing else.
+ * An index of all servers in one file, a line for each, and the tools of each server in a file of its
+ * own: a session reads the index, which holds names, and nothing else as long as nobody wants a tool.
  */
-export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache {
+export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace): ToolCache {
   const directory = join(stateDirectory, 'mcp-tools');
   const files = openPrivateFiles({ fs, stateDirectory, directory });
   let queue: Promise<unknown> = Promise.resolve();
@@ -55,7 +57,7 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
     for (const [oldest] of lines) {
       if (lines.size <= MOST_SERVERS) break;
       lines.delete(oldest);
-      await files.remove(`${oldest}.json`);
+      await files.remove(fileOf(oldest));
     }
     known = undefined;
     const text = [...lines].map(([id, line]) => `${id} ${line}\n`).join('');
@@ -72,12 +74,13 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
       known ??= index();
       const id = cacheId(server);
       const line = (await known).get(id);
-      return line === undefined ? undefined : listingFrom(line, join(directory, `${id}.json`));
+      if (line === undefined) return undefined;
+      return listingFrom(line, join(directory, fileOf(id)), () => onDamaged?.(server.name));
     },
     async write(server, listing) {
       const id = cacheId(server);
-      const body = JSON.stringify(listing.tools.map((tool) => tool.raw()));
-      await files.write(`${id}.json`, body);
+      const body = bodyOf(listing.tools);
+      await files.write(fileOf(id), body);
       await queued((lines) => {
         lines.delete(id);
         lines.set(id, lineOf(server, listing, sha256(body)));
@@ -86,12 +89,16 @@ export function openToolCache({ fs, stateDirectory }: ToolCachePlace): ToolCache
     async forget(server) {
       const id = cacheId(server);
       await queued((lines) => void lines.delete(id));
-      await files.remove(`${id}.json`);
+      await files.remove(fileOf(id));
     },
   };
 }
 
-const INDEX = 'index-2.txt';
+const INDEX = 'index-3.txt';
+
+function fileOf(id: string): string {
+  return `${id}.jsonl`;
+}
 
 /** By id. A line that is not whole is found out when it is parsed. */
 function linesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
@@ -104,8 +111,8 @@ function linesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
 }
 
 /**
- * Three parts: what is wanted at every start, the full names where names are enough to begin with, and
- * what is wanted with the first tool. JSON holds no tab, so tabs part them.
+ * Two parts: what is wanted at every start, and the full names where names are enough to begin with.
+ * JSON holds no tab, so a tab parts them. A line that was cut off does not end with one.
  */
 function lineOf(
   server: Pick<ServerDeclaration, 'name' | 'key'>,
@@ -125,6 +132,12 @@ function lineOf(
     hasResources,
     sum,
   };
+  const names = isBrief ? sortedNames(full.map(({ name }) => name)).join(' ') : '';
+  return `${JSON.stringify(head)}\t${names}\t`;
+}
+
+/** Two lines: what is wanted of all tools once one is, and the definitions. */
+function bodyOf(tools: readonly ListedTool[]): string {
   // Columns: read a thousand at a time, they cost less than rows.
   const columns = {
     names: tools.map(({ name }) => name),
@@ -132,38 +145,35 @@ function lineOf(
     sizes: tools.map(({ size }) => size),
     always: tools.flatMap(({ alwaysLoad }, at) => (alwaysLoad ? [at] : [])),
   };
-  const names = isBrief ? sortedNames(full.map(({ name }) => name)).join(' ') : '';
-  return [JSON.stringify(head), names, JSON.stringify(columns)].join('\t');
-}
-
-/** Undefined when it is not what was written with the index. */
-function bodyOf(path: string, sum: unknown): unknown {
-  const bytes = readNow(path, MAX_STORED_BYTES);
-  if (bytes === undefined || sha256(bytes) !== sum) return undefined;
-  const value = parseJson(textOf(bytes));
-  return value.ok ? value.value : undefined;
+  return `${JSON.stringify(columns)}\n${JSON.stringify(tools.map((tool) => tool.raw()))}`;
 }
 
 /** What was written had been checked; its sum says that it is the same. */
-function listingFrom(line: string, bodyFile: string): ServerListing | undefined {
-  const [start = '', names = '', columns] = line.split('\t');
+function listingFrom(
+  line: string,
+  bodyFile: string,
+  onDamaged: () => void,
+): ServerListing | undefined {
+  const [start = '', names = '', end] = line.split('\t');
   const parsed = parseJson(start);
-  if (!parsed.ok || !isRecord(parsed.value) || columns === undefined) return undefined;
-  // A line that was cut off ends otherwise.
-  if (!columns.endsWith('}')) return undefined;
+  if (!parsed.ok || !isRecord(parsed.value) || end === undefined) return undefined;
   const { size, instructions, serverInfo, problems, sum, hasResources } = parsed.value;
   const info = isRecord(serverInfo)
     ? { name: String(serverInfo.name), version: String(serverInfo.version) }
     : undefined;
-  const raws = new CachedTools(() => bodyOf(bodyFile, sum));
+  const body = new CachedBody(bodyFile, sum);
   let tools: readonly ListedTool[] | undefined;
   if (typeof size !== 'number') {
-    tools = toolsFrom(columns, raws);
+    tools = toolsFrom(body);
     if (tools === undefined) return undefined;
   }
   return {
     get tools() {
-      tools ??= toolsFrom(columns, raws) ?? [];
+      if (tools === undefined) {
+        tools = toolsFrom(body);
+        if (tools === undefined) onDamaged();
+        tools ??= [];
+      }
       return tools;
     },
     problems: Array.isArray(problems) ? problems.map(String) : [],
@@ -176,10 +186,9 @@ function listingFrom(line: string, bodyFile: string): ServerListing | undefined 
   };
 }
 
-/** Undefined when the columns are not as they were written. */
-function toolsFrom(text: string, raws: CachedTools): readonly ListedTool[] | undefined {
-  const parsed = parseJson(text);
-  const { names, prints, sizes, always } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+/** Undefined when the file is not as it was written. */
+function toolsFrom(body: CachedBody): readonly ListedTool[] | undefined {
+  const { names, prints, sizes, always } = body.columns() ?? {};
   if (!Array.isArray(names) || !Array.isArray(prints) || !Array.isArray(sizes)) return undefined;
   const isAlways = new Set(Array.isArray(always) ? always : []);
   const tools: ListedTool[] = [];
@@ -188,29 +197,49 @@ function toolsFrom(text: string, raws: CachedTools): readonly ListedTool[] | und
     const print: unknown = prints[index];
     if (typeof name !== 'string' || typeof print !== 'string') return undefined;
     tools.push(
-      new CachedTool(name, print, Number(sizes[index]), isAlways.has(index), { raws, index }),
+      new CachedTool(name, print, Number(sizes[index]), isAlways.has(index), { body, index }),
     );
   }
   return tools;
 }
 
-/** The definitions of one server, parsed when the first is wanted. */
-class CachedTools {
-  readonly #body: () => unknown;
+/** The file of one server, read when its first tool is wanted; its definitions are parsed when one is. */
+class CachedBody {
+  readonly #file: string;
+  readonly #sum: unknown;
+  #text: string | undefined;
   #raws: readonly unknown[] | undefined;
 
-  constructor(body: () => unknown) {
-    this.#body = body;
+  constructor(file: string, sum: unknown) {
+    this.#file = file;
+    this.#sum = sum;
   }
 
-  at(index: number): RawTool {
+  columns(): Readonly<Record<string, unknown>> | undefined {
+    const text = this.#read();
+    const parsed = parseJson(text.slice(0, text.indexOf('\n')));
+    return parsed.ok && isRecord(parsed.value) ? parsed.value : undefined;
+  }
+
+  raw(index: number): RawTool {
     if (this.#raws === undefined) {
-      const value = this.#body();
-      this.#raws = Array.isArray(value) ? value : [];
+      const text = this.#read();
+      const parsed = parseJson(text.slice(text.indexOf('\n') + 1));
+      this.#raws = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
     }
     const raw = this.#raws[index];
     if (!isRecord(raw)) throw new Error('the cache of its tools is damaged');
     return raw as unknown as RawTool;
+  }
+
+  /** Empty when it is not what was written with the index. */
+  #read(): string {
+    if (this.#text === undefined) {
+      const bytes = readNow(this.#file, MAX_STORED_BYTES);
+      const isSame = bytes !== undefined && sha256(bytes) === this.#sum;
+      this.#text = isSame ? textOf(bytes) : '';
+    }
+    return this.#text;
   }
 }
 
@@ -220,14 +249,14 @@ class CachedTool implements ListedTool {
   readonly fingerprint: string;
   readonly size: number;
   readonly alwaysLoad: boolean;
-  readonly #place: { readonly raws: CachedTools; readonly index: number };
+  readonly #place: { readonly body: CachedBody; readonly index: number };
 
   constructor(
     name: string,
     fingerprint: string,
     size: number,
     alwaysLoad: boolean,
-    place: { readonly raws: CachedTools; readonly index: number },
+    place: { readonly body: CachedBody; readonly index: number },
   ) {
     this.name = name;
     this.fingerprint = fingerprint;
@@ -237,6 +266,6 @@ class CachedTool implements ListedTool {
   }
 
   raw(): RawTool {
-    return this.#place.raws.at(this.#place.index);
+    return this.#place.body.raw(this.#place.index);
   }
 }

@@ -61,7 +61,7 @@ function lookAlike(name: string): string | undefined {
   if (hasHidden(name)) return 'its name holds characters that are not seen';
   const plain = name.normalize('NFKC');
   if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
-  const scripts = LOOKALIKE_SCRIPTS.filter((script) => script.test(name));
+  const scripts = lookalikeScripts().filter((script) => script.test(name));
   if (scripts.length === 0) return undefined;
   if (/\p{Script=Latin}/u.test(name) || scripts.length > 1) {
     return 'its name mixes alphabets whose letters look alike';
@@ -75,14 +75,17 @@ function lettersOf(text: string): string {
   return text.replace(/[^A-Za-z0-9]/g, '');
 }
 
-const LOOKALIKE_SCRIPTS = [
-  /\p{Script=Cyrillic}/u,
-  /\p{Script=Greek}/u,
-  /\p{Script=Armenian}/u,
-  /\p{Script=Cherokee}/u,
-  /\p{Script=Lisu}/u,
-  /\p{Script=Coptic}/u,
-];
+/** Set up for names that are not plain alone: few are. */
+function lookalikeScripts(): readonly RegExp[] {
+  return [
+    /\p{Script=Cyrillic}/u,
+    /\p{Script=Greek}/u,
+    /\p{Script=Armenian}/u,
+    /\p{Script=Cherokee}/u,
+    /\p{Script=Lisu}/u,
+    /\p{Script=Coptic}/u,
+  ];
+}
 
 /** Letters that nobody can tell from Latin ones. */
 const TWINS: ReadonlySet<string> = new Set(

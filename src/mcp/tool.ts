@@ -168,7 +168,8 @@ async function run(
   const result = await connection.call(
     {
       tool,
-      arguments: input,
+      // The host's own code is handed it as it is, and may well change what it was given.
+      arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
       toolUseId: context.toolUseId,
       onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
     },
