@@ -85,9 +85,11 @@ const BY_PLAIN = new Map(
 );
 BY_PLAIN.set('omitinstructions', 'omitClaudeMd');
 
+const AS_DOCUMENTED: ReadonlySet<string> = new Set(DEFINITION_FIELDS);
+
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return BY_PLAIN.get(plain(written));
+  return AS_DOCUMENTED.has(written) ? written : BY_PLAIN.get(plain(written));
 }
 
 /** What takes nothing away when it is passed over. */
@@ -133,6 +135,9 @@ class FieldReader {
     this.#readName();
     const description = this.#text('description');
     if (description === undefined) this.#error('name', 'it has no description');
+    const named = { name: this.name ?? '', description: description ?? '' };
+    // Most say nothing but what they are called and when to use them.
+    if (this.#isBare()) return { ...named, ...unsaid() };
     const own = this.#own();
     const isolation = this.#choice('isolation', ['worktree', 'none'], 'error');
     const workspace = own.workspace ?? { kind: isolation === 'worktree' ? 'worktree' : 'inherit' };
@@ -144,8 +149,7 @@ class FieldReader {
       this.#error('background', '"background" and "portcullis.foreground-only" exclude each other');
     }
     return compact({
-      name: this.name ?? '',
-      description: description ?? '',
+      ...named,
       tools: this.#tools(),
       disallowedTools: this.#value('disallowedTools', (v) => bansOf(v, this.#knownTools())) ?? [],
       model: this.#text('model'),
@@ -168,6 +172,13 @@ class FieldReader {
     });
   }
 
+  #isBare(): boolean {
+    for (const field of this.#fields.keys()) {
+      if (field !== 'name' && field !== 'description') return false;
+    }
+    return true;
+  }
+
   #knownTools(): readonly string[] {
     return this.#options.knownTools;
   }
@@ -175,7 +186,7 @@ class FieldReader {
   #take(written: string, value: unknown): void {
     const field = knownField(written);
     const at = this.#lineOf(written);
-    if (plain(written) === 'allowedtools') {
+    if (field === undefined && plain(written) === 'allowedtools') {
       // fail-closed: whoever wrote it wanted a limit, and without one the agent has every tool.
       this.#find('error', at, `"${written}" is a field of skills; an agent's is called tools`);
       return;
@@ -356,10 +367,26 @@ class FieldReader {
   }
 }
 
+/** What holds where a definition does not say otherwise. */
+function unsaid(): Omit<DefinitionFields, 'name' | 'description'> {
+  return {
+    disallowedTools: [],
+    skills: [],
+    mcpServers: [],
+    background: false,
+    omitInstructions: false,
+    foregroundOnly: false,
+    workspace: { kind: 'inherit' },
+    budget: {},
+    asks: 'bubble',
+  };
+}
+
 /** Without the fields that say nothing. */
 function compact(
   fields: { readonly [K in keyof DefinitionFields]: DefinitionFields[K] | undefined },
 ): DefinitionFields {
-  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said) as unknown as DefinitionFields;
+  const said: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) said[name] = value;
+  return said as unknown as DefinitionFields;
 }

@@ -1,11 +1,11 @@
-import type { FileMemory } from '../env/file-memory.js';
-import type { FileStat } from '../env/fs.js';
+import type { FileLook } from '../env/file-memory.js';
 import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import { type PluginPlace, projectDirectories, type SkillPlaces } from '../skills/find-roots.js';
 import { type Entry, listed, MOST_ENTRIES } from '../skills/found.js';
 import type { Homes } from '../skills/homes.js';
+import type { Looks } from '../skills/looks.js';
 import type { DefinitionSource } from './definition.js';
 
 /** A directory that holds definitions, at any depth. */
@@ -26,7 +26,8 @@ export interface DefinitionFile {
   readonly real: string;
   /** Folders between the root and the file. */
   readonly folders: readonly string[];
-  readonly stat?: FileStat;
+  /** What somebody has just seen of it. */
+  readonly look?: FileLook;
 }
 
 export interface SkippedFile {
@@ -71,8 +72,8 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
 export interface FindFileDeps {
   readonly fs: SkillPlaces['fs'];
   readonly homes: Homes;
-  /** Who has just looked at the same files. */
-  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
+  /** Of the start: what is looked at is looked at once. */
+  readonly looks?: Looks | undefined;
 }
 
 const DEEPEST = 8;
@@ -137,8 +138,8 @@ class Walk implements FoundFiles {
     // A name out of a list is one step, so that nothing has to be normalised.
     const file = `${directory}${separator}${name}`;
     const found = { root: this.#root, file, real: `${real}${separator}${name}`, folders };
-    const stat = this.#deps.looks?.lookedAt(file);
-    this.files.push(stat === undefined ? found : { ...found, stat });
+    const look = this.#deps.looks?.at(file);
+    this.files.push(look === undefined ? found : { ...found, look });
     return true;
   }
 

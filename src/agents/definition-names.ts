@@ -10,12 +10,16 @@ export const RESERVED_TYPES: readonly string[] = [
 ];
 
 const LONGEST_NAME = 128;
+/** Nearly all names, at a glance. */
+const PLAIN_NAME = /^(?!mcp__)\w[\w-]{0,63}$/i;
+const RESERVED: ReadonlySet<string> = new Set(RESERVED_TYPES);
 
 /**
  * Why a name cannot be an agent's type; undefined when it can. It stands in rules (`Agent(name)`),
  * in paths (`main/name#2`), in directories of memory and on terminals.
  */
 export function typeProblem(name: string): string | undefined {
+  if (PLAIN_NAME.test(name) && !RESERVED.has(name.toLowerCase())) return undefined;
   if (name === '') return 'the name is empty';
   if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
   // fail-closed: what cannot be seen makes two names look like one.

@@ -1,4 +1,4 @@
-import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -11,6 +11,7 @@ import {
   readFrontmatter,
 } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
+import { plainHead } from '../util/plain-head.js';
 import { knownField, type ReadFields, readFields } from './definition-fields.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
@@ -34,9 +35,9 @@ export interface ReadDefinition {
 
 export interface DefinitionReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
-  read(file: string, looked?: FileStat): Promise<ReadDefinition>;
-  /** The same at once, of a file that is known; undefined: read it. */
-  known(file: string, looked?: FileStat): ReadDefinition | undefined;
+  read(file: string, looked?: FileLook): Promise<ReadDefinition>;
+  /** The same at once, of a file that is known, or was looked at and is plain; undefined: read it. */
+  known(file: string, looked?: FileLook): ReadDefinition | undefined;
   /**
    * For use: all of a file as it is now, head and prompt of the same bytes, and those bytes. Nothing
    * that was read before is believed. Undefined when it cannot be read.
@@ -57,6 +58,7 @@ export interface WholeDefinition {
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How much is read for the head: mostly the first step holds it. */
 const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
+const LONGEST_KEPT = 64 * 1024;
 /** Of all heads of one look together; limits, so that no folder holds a start up. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 1024 * 1024;
@@ -89,13 +91,33 @@ export function openDefinitionReader(deps: {
     return { ...read, contentHash };
   }
 
-  function take(file: string, { contentHash, ...read }: KnownHead, stamp: string): ReadDefinition {
+  /** Of a head of plain texts, which most are. */
+  function readLooked(file: string, { text, stat }: FileLook): KnownHead | undefined {
+    // Of a long file no more than its head is kept.
+    if (text === undefined || text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
+    if (room <= 0 || headRoom <= 0) return undefined;
+    const plain = plainHead(text);
+    if (plain === undefined) return undefined;
+    room -= stat.size;
+    headRoom -= text.length - plain.body.length;
+    const head = hashedLater(definitionFrom(plain, text, knownTools), text);
+    memory.note(AGENT, file, stat, head);
+    return head;
+  }
+
+  function take(file: string, head: KnownHead, stamp: string): ReadDefinition {
+    const { isDocument, fields, line, findings } = head;
     const found: ReadDefinition = {
-      ...read,
+      isDocument,
       // Of a document there is none, and then JSON does not have the key.
-      name: read.name,
+      name: head.name,
+      ...(fields === undefined ? {} : { fields }),
+      ...(line === undefined ? {} : { line }),
+      findings,
       stamp,
-      contentHash,
+      get contentHash() {
+        return head.contentHash;
+      },
       prompt: async () => await promptOf(fs, { file, stamp }),
     };
     known.set(file, found);
@@ -105,13 +127,14 @@ export function openDefinitionReader(deps: {
   return {
     known(file, looked) {
       try {
-        const stat = looked ?? fs.statNow?.(file);
+        const stat = looked?.stat ?? fs.statNow?.(file);
         if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
         const stamp = stampFrom(stat);
         const before = known.get(file);
         if (before?.stamp === stamp) return before;
         const said = memory.recall(AGENT, file, stat);
-        return isHead(said) ? take(file, said, stamp) : undefined;
+        const head = isHead(said) ? said : readLooked(file, { ...looked, stat });
+        return head === undefined ? undefined : take(file, head, stamp);
       } catch {
         // fail-closed: whoever reads it is told what is wrong.
         return undefined;
@@ -142,7 +165,7 @@ export function openDefinitionReader(deps: {
     },
     async read(file, looked) {
       try {
-        const stat = looked ?? (await fs.stat(file));
+        const stat = looked?.stat ?? (await fs.stat(file));
         if (stat?.kind !== 'file') return unread('it is not a regular file');
         if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
         const stamp = stampFrom(stat);
@@ -170,6 +193,18 @@ export function openDefinitionReader(deps: {
 }
 
 const AGENT = 'agent';
+
+/** Nobody asks for the digest before a definition has changed. */
+function hashedLater(found: HeadFindings, text: string): KnownHead {
+  let digest: string | undefined;
+  return {
+    ...found,
+    get contentHash() {
+      digest ??= sha256(text);
+      return digest;
+    },
+  };
+}
 
 type KnownHead = HeadFindings & Pick<ReadDefinition, 'contentHash'>;
 
@@ -243,16 +278,25 @@ export async function readDefinition(
   text: string,
   deps: { readonly parseYaml?: ParseYaml | undefined; readonly knownTools: readonly string[] },
 ): Promise<HeadFindings> {
-  const nothing = { name: undefined, isDocument: false };
   if (text.includes('\0')) {
-    return { ...nothing, findings: [{ severity: 'error', message: 'it is no text' }] };
+    return { ...NAMELESS, findings: [{ severity: 'error', message: 'it is no text' }] };
   }
   const { parseYaml, knownTools } = deps;
   const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
+  return definitionFrom(head, text, knownTools);
+}
+
+const NAMELESS = { name: undefined, isDocument: false } as const;
+
+function definitionFrom(
+  head: Frontmatter,
+  text: string,
+  knownTools: readonly string[],
+): HeadFindings {
   // Most heads are whole, and then nobody asks for lines.
   let known: ReadonlyMap<string, number> | undefined;
   const lines = (): ReadonlyMap<string, number> => {
-    known ??= writtenKeys(text, head);
+    known ??= head.lines ?? writtenKeys(text, head);
     return known;
   };
   const isName = (written: string): boolean => knownField(written) === 'name';
@@ -260,9 +304,9 @@ export async function readDefinition(
   const written =
     Object.keys(head.fields).find(isName) ??
     (isClear ? undefined : [...lines().keys()].find(isName));
-  if (written === undefined) return { ...nothing, isDocument: true, findings: [] };
+  if (written === undefined) return { ...NAMELESS, isDocument: true, findings: [] };
   const isYaml = yamlFinding(head);
-  if (head.how === 'none') return { ...nothing, findings: isYaml };
+  if (head.how === 'none') return { ...NAMELESS, findings: isYaml };
   const read = readFields(
     {
       fields: head.fields,
@@ -272,7 +316,8 @@ export async function readDefinition(
     },
     { isFile: true, knownTools },
   );
-  const line = isClear ? lineOfKey(text, written) : lines().get(written);
+  const line =
+    isClear && head.lines === undefined ? lineOfKey(text, written) : lines().get(written);
   return {
     isDocument: false,
     ...named(read),

@@ -176,7 +176,7 @@ function nameOf({ root, folders, read }: ShelfFile): string | undefined {
 function claimOf(one: ShelfFile, name: string): ShelfClaim {
   const { root, file, read } = one;
   const { source, level } = root;
-  const { fields, stamp, contentHash, prompt, line, findings } = read;
+  const { fields, stamp, prompt, line, findings } = read;
   const place = {
     name,
     source,
@@ -197,7 +197,9 @@ function claimOf(one: ShelfFile, name: string): ShelfClaim {
     name,
     source,
     file,
-    contentHash,
+    get contentHash() {
+      return read.contentHash;
+    },
     prompt,
     ...(line === undefined ? {} : { line }),
   };

@@ -4,6 +4,7 @@ import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
 import { AT_ONCE } from '../skills/found.js';
 import { openHomes } from '../skills/homes.js';
+import { type Looks, openLooks } from '../skills/looks.js';
 import { isTrusted, rememberedTrust } from '../skills/trust.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
@@ -79,8 +80,8 @@ class Book {
   readonly #deps: AgentBookDeps;
   readonly #reader: DefinitionReader;
   #shelf: Promise<DefinitionShelf> | undefined;
-  /** For the first look only: it belongs to the start, in which others have just looked. */
-  #looks: FileMemory | undefined;
+  /** For the first look only: it belongs to the start, in which others look at the same files. */
+  #looks: Looks | undefined;
   readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
 
   constructor(deps: AgentBookDeps) {
@@ -89,7 +90,7 @@ class Book {
     // What is found wrong with a head depends on the tools that there are.
     const memory = knownTools === KNOWN_TOOLS ? deps.memory : undefined;
     this.#reader = openDefinitionReader({ fs, parseYaml, knownTools, memory });
-    this.#looks = memory;
+    this.#looks = memory === undefined ? undefined : openLooks(fs, memory);
   }
 
   async list(): Promise<readonly AgentDefinition[]> {
@@ -184,7 +185,7 @@ class Book {
   async #scan(): Promise<DefinitionShelf> {
     this.#reader.begin();
     const trusts = rememberedTrust(this.#deps);
-    const homes = await openHomes({ ...this.#deps, trusts, userFolder: 'agents' });
+    const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
     const roots = await definitionRoots(this.#deps);
     const looks = this.#looks;
     this.#looks = undefined;
@@ -192,12 +193,12 @@ class Book {
       findDefinitions(root, { fs: this.#deps.fs, homes, looks }),
     );
     const files = found.flatMap((one) => one.files);
-    // What is remembered needs no promise, and mostly all is.
-    const heads = files.map(({ file, stat }) => this.#reader.known(file, stat));
+    // What is remembered or plain needs no promise, and mostly all is.
+    const heads = files.map(({ file, look }) => this.#reader.known(file, look));
     const unread = files.flatMap((_, at) => (heads[at] === undefined ? [at] : []));
     await mapBounded(unread, AT_ONCE, async (at) => {
-      const { file = '', stat } = files[at] ?? {};
-      heads[at] = await this.#reader.read(file, stat);
+      const { file = '', look } = files[at] ?? {};
+      heads[at] = await this.#reader.read(file, look);
     });
     const read = files.flatMap((file, at): ShelfFile[] => {
       const head = heads[at];

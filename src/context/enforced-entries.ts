@@ -51,7 +51,7 @@ export async function enforcedIn(
     if (fitting === undefined) continue;
     for (const rule of [...rules.deny, ...rules.ask]) when.set(rule, fitting);
   }
-  return { ...found, problems, when };
+  return { problems, when, ...found };
 }
 
 function givenUpProblem({ place, reason }: GivenUp): readonly ConfigProblem[] {

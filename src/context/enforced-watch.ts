@@ -2,7 +2,7 @@ import type { Entry, InstructionLoader } from './instruction-loader.js';
 import { type InstructionReader, isLocated } from './instruction-reader.js';
 
 interface LookParts {
-  readonly reader: Pick<InstructionReader, 'locate'>;
+  readonly reader: Pick<InstructionReader, 'locate' | 'isAsLocated'>;
   readonly loader: Pick<InstructionLoader, 'prepare'>;
 }
 
@@ -55,10 +55,12 @@ function asRead({ located, source }: Entry): Seen {
 }
 
 async function sourceNow(
-  { place }: Entry,
+  { place, located }: Entry,
   before: Seen | undefined,
   { reader, loader }: LookParts,
 ): Promise<Seen> {
+  // Mostly nothing has changed, and that is told by one look.
+  if (before?.stamp === located.stamp && reader.isAsLocated(located)) return before;
   const sought = await reader.locate(place);
   if (!isLocated(sought)) return GONE;
   if (before?.stamp === sought.stamp) return before;

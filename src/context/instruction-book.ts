@@ -1,25 +1,19 @@
-import { isInside } from '../env/paths.js';
 import type { EnforcedRules } from './enforced.js';
-import { enforcedIn, type NearRules } from './enforced-entries.js';
+import { enforcedIn, type FoundRules, type NearRules } from './enforced-entries.js';
 import { createEnforcedWatch } from './enforced-watch.js';
 import type { BelowRules } from './instruction-below.js';
 import {
+  copyOf,
   enforcingGathering,
   type Gathering,
-  isAdmitted,
   newGathering,
 } from './instruction-gathering.js';
-import type { Entry, Taking, WaitingRule } from './instruction-loader.js';
-import { asFound, directoriesTowards } from './instruction-places.js';
+import type { Entry, Taking } from './instruction-loader.js';
 import { isLocated } from './instruction-reader.js';
 import { type InstructionReport, reportOf } from './instruction-report.js';
+import { type CallLook, isBare, namesIn, nearbyIn, touchedIn } from './instruction-towards.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
-import {
-  createWorld,
-  type InstructionBookParts,
-  isDirectory,
-  type World,
-} from './instruction-world.js';
+import { createWorld, type InstructionBookParts, type World } from './instruction-world.js';
 
 export type { InstructionBookParts } from './instruction-world.js';
 
@@ -33,7 +27,7 @@ export interface InstructionBook {
    * Files were read or written: what becomes active by that and was not before. Directories and
    * files outside of the project bring nothing.
    */
-  touched(paths: readonly string[], signal: AbortSignal): Promise<LoadedFiles>;
+  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): Promise<LoadedFiles>;
   /** Shown files that are different on disk now, in the order in which they were shown. */
   changed(): Promise<readonly LoadedInstruction[]>;
   /** What has to be shown again after a summary; the rest comes back when it is touched again. */
@@ -48,34 +42,75 @@ export interface InstructionBook {
    * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
    * that names them is judged. Directories count themselves.
    */
-  enforcedNear(paths: readonly string[]): Promise<NearRules>;
+  enforcedNear(paths: readonly string[], look?: CallLook): Promise<NearRules>;
   /**
    * Restrictions in the files of the folders in these directories, for calls that take in all of it.
    * Those that hold for some files only are not among them.
    */
   enforcedBelow(directories: readonly string[]): Promise<BelowRules>;
+  /**
+   * A book of another conversation that was shown what this one holds from the start; what comes into
+   * play later is its own. Nothing is looked for again.
+   */
+  forAnother(): Pick<InstructionBook, 'touched'>;
+}
+
+/** What a book begins with. */
+interface Beginning {
+  readonly world: World;
+  readonly start: Gathering;
 }
 
 export function createInstructionBook(parts: InstructionBookParts): InstructionBook {
+  return openBook(parts, undefined);
+}
+
+function openBook(
+  parts: InstructionBookParts,
+  inherited: (() => Promise<Beginning>) | undefined,
+): InstructionBook {
   let world: Promise<World> | undefined;
   let state: Gathering | undefined;
+  /** As it was before anything came into play. */
+  let atStart: Gathering | undefined;
   let queue: Promise<unknown> = Promise.resolve();
+  /** How many stand in line. */
+  let waiting = 0;
+  /** The world once it is there. */
+  let settled: World | undefined;
 
-  const worldOf = (): Promise<World> => {
+  const worldOf = async (): Promise<World> => {
     world ??= createWorld(parts);
-    return world;
+    settled = await world;
+    return settled;
   };
   /** One at a time: two calls at once must not show the same file twice. */
   const serial = <T>(work: () => Promise<T>): Promise<T> => {
     const working = queue.then(work);
-    queue = working.catch(() => undefined);
+    waiting++;
+    queue = working.then(done, done);
     return working;
   };
+  const done = (): void => void waiting--;
+  /** Whether these paths bring nothing, known without a look at the disk: nobody need wait in line for that. */
+  const bringNothing = (paths: readonly string[], look: CallLook | undefined): boolean =>
+    waiting === 0 &&
+    state?.waiting.length === 0 &&
+    paths.every((path) => settled?.projects.every((one) => isBare(path, one, look)) === true);
   const start = async (how: Taking): Promise<Gathering> => {
     state = await (await worldOf()).discovery.start(how);
+    atStart = copyOf(state);
     return state;
   };
-  const opened = async (): Promise<Gathering> => state ?? (await start(AT_START));
+  const inherit = async (from: () => Promise<Beginning>): Promise<Gathering> => {
+    const beginning = await from();
+    settled = beginning.world;
+    world = Promise.resolve(settled);
+    state = beginning.start;
+    return state;
+  };
+  const opened = async (): Promise<Gathering> =>
+    state ?? (inherited === undefined ? await start(AT_START) : await inherit(inherited));
   const watch = createEnforcedWatch();
 
   return {
@@ -83,14 +118,18 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
     reopen: () =>
       serial(async () => {
         world = undefined;
+        settled = undefined;
         return filesOf(await start(AT_START));
       }),
     afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
-    touched: (paths, signal) =>
-      serial(async () => {
+    async touched(paths, signal, look) {
+      if (bringNothing(paths, look)) return NO_FILES;
+      return await serial(async () => {
         const shown = await opened();
-        return filesOf(join(shown, await touchedIn(await worldOf(), { shown, paths, signal })));
-      }),
+        const use = { shown, paths, signal, look };
+        return filesOf(join(shown, await touchedIn(await worldOf(), use)));
+      });
+    },
     changed: () => serial(async () => changedIn(await opened(), await worldOf())),
     report: () =>
       serial(async () => {
@@ -112,15 +151,18 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
         const more = await newlyIncluded(await worldOf(), before, now);
         return await enforcedIn([...now, ...more.unshown], parts.locateJson, more);
       }),
-    enforcedNear: (paths) =>
-      serial(async () => {
-        const { waiting } = await opened();
+    async enforcedNear(paths, look) {
+      if (settled !== undefined && bringNothing(paths, look)) {
+        return { paths: namesIn(settled, paths), ...NO_RULES };
+      }
+      return await serial(async () => {
+        const shown = await opened();
         const near = await worldOf();
-        const found = await nearbyIn(near, { waiting, paths });
-        const all = paths.flatMap((path) => near.projects.map((one) => asFound(path, one)));
+        const found = await nearbyIn(near, { waiting: shown.waiting, paths, look });
         const rules = await enforcedIn(enforcing(found), parts.locateJson, found);
-        return { ...rules, paths: [...new Set([...paths, ...all])] };
-      }),
+        return { paths: namesIn(near, paths), ...rules };
+      });
+    },
     enforcedBelow: (directories) =>
       serial(async () => {
         const found = enforcingGathering();
@@ -128,62 +170,20 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
         const looked = await takeBelow(await worldOf(), directories, found);
         return { ...(await enforcedIn(enforcing(found), parts.locateJson, found)), ...looked };
       }),
+    forAnother: () =>
+      openBook(parts, () =>
+        serial(async () => {
+          const shown = await opened();
+          return { world: await worldOf(), start: copyOf(atStart ?? shown) };
+        }),
+      ),
   };
 }
 
 const AT_START: Taking = { reason: 'session_start' };
 const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
-
-async function touchedIn(
-  world: World,
-  use: { shown: Gathering; paths: readonly string[]; signal: AbortSignal },
-): Promise<Gathering> {
-  const { seen, waiting } = use.shown;
-  const found = newGathering(seen);
-  for (const path of use.paths) {
-    use.signal.throwIfAborted();
-    // Whoever lists a directory has not yet worked in it.
-    if (!(await isDirectory(world, path))) await takeTowards(world, path, { found, waiting });
-  }
-  return found;
-}
-
-/** Whatever was shown before: restrictions do not fade. */
-async function nearbyIn(
-  world: World,
-  { waiting, paths }: { waiting: readonly WaitingRule[]; paths: readonly string[] },
-): Promise<Gathering> {
-  const found = enforcingGathering();
-  for (const path of paths) {
-    await takeTowards(world, path, { found, waiting, itself: await isDirectory(world, path) });
-  }
-  return found;
-}
-
-/** What lies on the way to a path, and the rules that its name brings into play. */
-async function takeTowards(
-  { projects, discovery, loader }: World,
-  path: string,
-  into: { found: Gathering; waiting: readonly WaitingRule[]; itself?: boolean },
-): Promise<void> {
-  const { found, waiting, itself = false } = into;
-  for (const project of projects) {
-    const target = asFound(path, project);
-    if (!isInside(target, project.root)) continue;
-    const nested: Taking = { reason: 'nested_traversal', trigger: path };
-    for (const directory of directoriesTowards(target, project, { itself })) {
-      await discovery.nested(directory, nested, found);
-    }
-    const waits = new Set(waiting.map(({ real }) => real));
-    const rules = [...waiting, ...found.waiting.filter(({ real }) => !waits.has(real))];
-    for (const rule of rules) {
-      const isKnown = found.seen.has(rule.real) && isAdmitted(found, rule.place, rule.real);
-      if (isKnown || !rule.fits(target)) continue;
-      const by: Taking = { reason: 'path_glob_match', trigger: path, when: rule };
-      await loader.take(rule.place, by, found);
-    }
-  }
-}
+const NO_FILES: LoadedFiles = { files: [], skipped: [] };
+const NO_RULES: FoundRules = { deny: [], ask: [], problems: [], when: new Map() };
 
 /** Adds what was found to what is known; what remains is news. */
 function join(shown: Gathering, found: Gathering): Gathering {
@@ -239,6 +239,7 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
 /** Undefined when it is the same; with the same instruction when only its stamp is new. */
 async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
   const { instruction, place, located } = entry;
+  if (reader.isAsLocated(located)) return undefined;
   const sought = await reader.locate(place);
   const isShowable = isLocated(sought) && sought.hidden === undefined;
   if (isShowable && sought.stamp === located.stamp) return undefined;

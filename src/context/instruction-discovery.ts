@@ -36,12 +36,15 @@ export interface DiscoveryParts {
 export interface Discovery {
   /** Everything that holds from the start, broad before specific. */
   start(how: Taking): Promise<Gathering>;
-  /** What one directory below the working directory brings. */
-  nested(directory: string, how: Taking, into: Gathering): Promise<void>;
+  /** What one directory below the working directory brings; in `surveys` it is looked up first. */
+  nested(directory: string, how: Taking, into: Gathering, surveys?: Surveys): Promise<void>;
 }
 
+/** Directories that were looked at, by their paths. */
+export type Surveys = Map<string, Survey>;
+
 /** What stands in one directory under the names that have a meaning. */
-interface Survey {
+export interface Survey {
   readonly directory: string;
   readonly area: Area;
   readonly own: Sought;
@@ -49,6 +52,8 @@ interface Survey {
   readonly local: Sought;
   readonly hasDotClaude: boolean;
   readonly hasRules: boolean;
+  /** Looked for only where they count. */
+  readonly agents: Map<string, Sought>;
 }
 
 interface Task {
@@ -58,12 +63,12 @@ interface Task {
 
 /** `added`: directories besides the project whose instructions count like its own. */
 export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPlace[]): Discovery {
-  const { settings, project, loader } = parts;
+  const { settings, project, loader, reader } = parts;
   const managedOnly = settings.agentsMode === 'managed-only';
   const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
   const sources = filesOff ? [] : parts.sources;
   const surveyOf = (directory: string, nested = false): Promise<Survey> =>
-    survey({ ...parts, sources, nested }, directory, [project, ...added]);
+    survey({ nested, ...parts, sources }, directory, [project, ...added]);
 
   async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
     const { directory, area } = one;
@@ -75,8 +80,11 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
     await loader.take(file(join(dot, 'CLAUDE.md'), 'project'), how, into, one.dotted);
     if (agents && sources.includes('project')) {
       for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
-        const agentsFile = file(join(folder, 'AGENTS.md'), 'project');
-        await loader.take({ ...agentsFile, onceByContent: true }, how, into);
+        const path = join(folder, 'AGENTS.md');
+        const place: Place = { ...file(path, 'project'), onceByContent: true };
+        const sought = one.agents.get(path) ?? (await reader.locate(place));
+        one.agents.set(path, sought);
+        await loader.take(place, how, into, sought);
       }
     }
     if (one.hasRules) {
@@ -102,9 +110,10 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       if (!managedOnly) await takeMemories(parts, task);
       return task.into;
     },
-    async nested(directory, how, into) {
+    async nested(directory, how, into, surveys) {
       if (filesOff) return;
-      const one = await surveyOf(directory, true);
+      const one = surveys?.get(directory) ?? (await surveyOf(directory, true));
+      surveys?.set(directory, one);
       await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), { how, into });
     },
   };
@@ -136,6 +145,7 @@ async function survey(
     local: await seek(join(directory, 'CLAUDE.local.md'), 'local'),
     hasDotClaude,
     hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
+    agents: new Map(),
   };
 }
 

@@ -54,7 +54,29 @@ export function newGathering(seen: Iterable<string> = []): Gathering {
 /** For what is shown and for what is enforced; with another one, for what that has not found yet. */
 export function enforcingGathering(before?: Gathering): Gathering {
   const taken = new Set(before?.enforced?.taken);
-  return { ...newGathering(before?.seen), enforced: { taken, givenUp: [], bytes: 0 } };
+  return { enforced: { taken, givenUp: [], bytes: 0 }, ...newGathering(before?.seen) };
+}
+
+/** The same for somebody else, who goes on from there. */
+export function copyOf(found: Gathering): Gathering {
+  const { entries, unshown, skipped, waiting, seen, enforced } = found;
+  return {
+    ...found,
+    entries: [...entries],
+    unshown: [...unshown],
+    skipped: [...skipped],
+    waiting: [...waiting],
+    seen: new Set(seen),
+    ...(enforced === undefined
+      ? {}
+      : {
+          enforced: {
+            ...enforced,
+            taken: new Set(enforced.taken),
+            givenUp: [...enforced.givenUp],
+          },
+        }),
+  };
 }
 
 /** Whether a file was taken already for what it enforces from this place. */

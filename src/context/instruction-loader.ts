@@ -53,6 +53,9 @@ export const DEEPEST_INCLUDE = 4;
 const MOST_INCLUDED = 500;
 export const MEMORY_CAP = { lines: 200, bytes: 25 * 1024 } as const;
 
+/** Whoever reads heads decides whether it is one. */
+const MAY_HAVE_HEAD = /^\s*---/;
+
 export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
   const { reader, home } = parts;
 
@@ -60,8 +63,9 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     const read = await reader.read(located);
     if (!read.ok) return read;
     const isProse = isProseFile(place.path, located.real);
+    // Most rules have no head, and the code for those is loaded with the first that has.
     const rule =
-      place.kind === 'rule'
+      place.kind === 'rule' && MAY_HAVE_HEAD.test(read.value.text)
         ? await (await import('./rule-files.js')).readRuleHead(read.value.text, parts.parseYaml)
         : undefined;
     const body = rule?.body ?? read.value.text;

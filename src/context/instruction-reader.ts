@@ -14,6 +14,7 @@ import type { Sourced } from '../util/sourced.js';
 import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
 import type { PathMatcher } from './path-matcher.js';
+import { isPlainFile, PlainFile, stampOf } from './plain-file.js';
 
 /** More than this is not instructions. */
 export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
@@ -60,6 +61,13 @@ export interface InstructionReader {
   locate(wanted: Wanted): Promise<Sought>;
   /** The same at once, where nothing has to be resolved or asked; undefined: `locate` it. */
   locateNow(wanted: Wanted): Located | 'absent' | undefined;
+  /** Looks and reads at once, both of one open file, under the same conditions; undefined: `locate` it. */
+  readNow(wanted: Wanted): { readonly located: Located; readonly text: string } | undefined;
+  /**
+   * Whether a file is still the very one that was located and nothing of it has changed. False also
+   * where only `locate` can tell.
+   */
+  isAsLocated(located: Located): boolean;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
   /** The first part, as far as it is text. */
   readHead(located: Located, bytes: number): Promise<string>;
@@ -126,33 +134,15 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   }
 
   /**
-   * A regular file in a directory that is known, inside of where it may lie. fail-closed: what is a
-   * link, foreign, excluded, large or elsewhere is looked at closely.
+   * The real path of a file in a directory that is known, inside of where it may lie. fail-closed: what
+   * is excluded or elsewhere is looked at closely.
    */
-  function judgePlain(wanted: Wanted, stat: FileStat): Located | undefined {
+  function plainPlace(wanted: Wanted): string | undefined {
     const { path, scope, realDirectory, within } = wanted;
-    if (stat.kind !== 'file' || realDirectory === undefined) return undefined;
-    if (wanted.parent !== undefined || wanted.nested === true || stat.foreign === true) {
-      return undefined;
-    }
+    if (realDirectory === undefined || wasChosen(wanted)) return undefined;
+    if (!liesWithin(realDirectory, within)) return undefined;
     const real = `${realDirectory}${separator}${basename(path)}`;
-    if (
-      !liesWithin(realDirectory, within) ||
-      stat.size > MAX_INSTRUCTION_BYTES ||
-      isExcluded([path, real], scope)
-    ) {
-      return undefined;
-    }
-    return {
-      wanted,
-      real,
-      bytes: stat.size,
-      stat,
-      // A rule that waits is never asked for it.
-      get stamp() {
-        return stampOf(stat);
-      },
-    };
+    return isExcluded([path, real], scope) ? undefined : real;
   }
 
   /** The rules of a directory come one after the other. */
@@ -166,12 +156,11 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
 
   /** What the repository chose to show must not be what its user chose to hide. */
   async function isHidden(
-    { path, parent, nested }: Wanted,
+    wanted: Wanted,
     { real, isLink }: { real: string; isLink: boolean },
   ): Promise<boolean> {
-    const isChosen = parent !== undefined || isLink || nested === true;
-    if (!isChosen || parts.isHidden === undefined) return false;
-    return (await parts.isHidden(path)) || (await parts.isHidden(real));
+    if (!(isLink || wasChosen(wanted)) || parts.isHidden === undefined) return false;
+    return (await parts.isHidden(wanted.path)) || (await parts.isHidden(real));
   }
 
   async function refusal(
@@ -198,12 +187,41 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   return {
     locateNow(wanted) {
       try {
-        if (fs.lstatNow === undefined) return undefined;
+        const real = plainPlace(wanted);
+        if (fs.lstatNow === undefined || real === undefined) return undefined;
         const stat = fs.lstatNow(wanted.path);
-        return stat === undefined ? 'absent' : judgePlain(wanted, stat);
+        if (stat === undefined) return 'absent';
+        return isPlainFile(stat, MAX_INSTRUCTION_BYTES)
+          ? new PlainFile(wanted, real, stat)
+          : undefined;
       } catch {
         // `locate` says why it cannot be looked at.
         return undefined;
+      }
+    },
+    readNow(wanted) {
+      try {
+        const real = plainPlace(wanted);
+        if (fs.readTextNow === undefined || real === undefined) return undefined;
+        const { text, stat } = fs.readTextNow(real, { maxBytes: MOST_AT_ONCE, noLink: true });
+        if (!isPlainFile(stat, MAX_INSTRUCTION_BYTES) || UNCLEAR_TEXT.test(text)) return undefined;
+        const located = new PlainFile(wanted, real, stat);
+        const lines = unixLines(text);
+        texts.set(real, { stamp: located.stamp, text: { text: lines, notes: [] } });
+        return { located, text: lines };
+      } catch {
+        // `locate` says why it cannot be looked at, `read` why it cannot be read.
+        return undefined;
+      }
+    },
+    isAsLocated({ wanted, stamp, hidden }) {
+      try {
+        if (wasChosen(wanted) || hidden !== undefined) return false;
+        const stat = fs.lstatNow?.(wanted.path);
+        return stat?.kind === 'file' && stampOf(stat) === stamp;
+      } catch {
+        // As above.
+        return false;
       }
     },
     async locate(wanted) {
@@ -252,9 +270,16 @@ export function isLocated(sought: Sought): sought is Located {
   return sought !== 'absent' && 'real' in sought;
 }
 
-function stampOf({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return `${mtimeMs} ${size} ${ctimeMs} ${inode}`;
+/** By another file, or by where a session went: a person may have chosen to hide it. */
+function wasChosen({ parent, nested }: Wanted): boolean {
+  return parent !== undefined || nested === true;
 }
+
+/** Of a larger file the head is looked at first: the rest of a rule that waits is not read. */
+const MOST_AT_ONCE = 16 * 1024;
+
+/** What is no text, or was not UTF-8: `read` tells which. */
+const UNCLEAR_TEXT = /[\u0000\ufffd]/;
 
 const exact = new TextDecoder('utf-8', { fatal: true });
 const lenient = new TextDecoder('utf-8');

@@ -3,7 +3,7 @@ import type { FileSystem } from '../env/fs.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { LocateJson } from './enforced.js';
 import type { IncludeApprovals } from './include-approvals.js';
-import { createDiscovery, type Discovery } from './instruction-discovery.js';
+import { createDiscovery, type Discovery, type Surveys } from './instruction-discovery.js';
 import { createInstructionLoader, type InstructionLoader } from './instruction-loader.js';
 import { type ProjectPlace, projectPlace, realOrSelf } from './instruction-places.js';
 import { createInstructionReader, type InstructionReader } from './instruction-reader.js';
@@ -51,6 +51,8 @@ export interface World {
   readonly projects: readonly ProjectPlace[];
   /** What stood in folders below when somebody looked. */
   readonly folders: FolderMemory;
+  /** What was seen for a call: nobody looks twice for the same one. */
+  readonly looks: WeakMap<object, Surveys>;
 }
 
 export async function createWorld(parts: InstructionBookParts): Promise<World> {
@@ -73,9 +75,17 @@ export async function createWorld(parts: InstructionBookParts): Promise<World> {
     ...(matcher === undefined ? {} : { excludes: { patterns, matcher } }),
     ...(parts.isHidden === undefined ? {} : { isHidden: parts.isHidden }),
   });
-  const loader = createInstructionLoader({ ...parts, reader });
-  const discovery = createDiscovery({ ...parts, project, reader, loader }, added);
-  return { fs, reader, loader, discovery, projects: [project, ...added], folders: new Map() };
+  const loader = createInstructionLoader({ reader, ...parts });
+  const discovery = createDiscovery({ project, reader, loader, ...parts }, added);
+  return {
+    fs,
+    reader,
+    loader,
+    discovery,
+    projects: [project, ...added],
+    folders: new Map(),
+    looks: new WeakMap(),
+  };
 }
 
 export async function isDirectory({ fs }: World, path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { join, separator } from '../env/paths.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { plainHead } from '../util/plain-head.js';
 import { visible } from '../util/visible.js';
 import { isUniversal, splitPatterns } from './path-matcher.js';
 
@@ -98,6 +99,13 @@ export async function readRuleHead(
   };
 }
 
+/** When a rule with a plain head, or none, applies; undefined: `readRuleHead` tells. */
+export function plainGlobs(text: string): readonly string[] | 'always' | undefined {
+  if (headIn(text) === 'none') return 'always';
+  const head = plainHead(text);
+  return head === undefined ? undefined : (globsOf(head).globs ?? 'always');
+}
+
 /** What a first part of a file says about its head. */
 export function headIn(text: string): 'whole' | 'part' | 'none' {
   if (!/^\uFEFF?\s*---[ \t]*\r?\n/.test(text)) return 'none';
@@ -110,7 +118,10 @@ function problemNotes({ problem, how }: Frontmatter): readonly string[] {
   return [`its head is not valid YAML (line ${problem.line}: ${visible(problem.message)})${then}`];
 }
 
-function globsOf({ fields }: Frontmatter): { globs?: readonly string[]; note?: string } {
+function globsOf({ fields }: Pick<Frontmatter, 'fields'>): {
+  globs?: readonly string[];
+  note?: string;
+} {
   const { paths } = fields;
   if (paths === undefined || paths === null) return {};
   const isList = Array.isArray(paths) && paths.every((one) => typeof one === 'string');

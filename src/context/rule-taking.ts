@@ -1,5 +1,6 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
+import { basename, separator } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
@@ -13,7 +14,7 @@ import {
 } from './instruction-reader.js';
 import type { InstructionScope } from './instruction-types.js';
 import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
-import { headIn, type RuleFile, readRuleHead, ruleFilesIn } from './rule-files.js';
+import { headIn, plainGlobs, type RuleFile, readRuleHead, ruleFilesIn } from './rule-files.js';
 
 /** Where a directory's files may lie and include from. */
 export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
@@ -49,7 +50,7 @@ export async function takeRules(
   const closer: { readonly rule: Place; readonly file: RuleFile; readonly index: number }[] = [];
   files.forEach((file, index) => {
     const rule: Place = { path: file.path, scope, kind: 'rule', base: bases[0], ...area };
-    looked.push(knownRule(parts, rule, file));
+    looked.push(plainRule(parts, rule, file));
     if (looked[index] === undefined) closer.push({ rule, file, index });
   });
   await mapLimited(closer, async ({ rule, file, index }) => {
@@ -78,13 +79,29 @@ interface Looked {
   readonly globs: readonly string[] | undefined;
 }
 
-/** What is remembered needs no promise; undefined for a rule that has to be looked at closely. */
-function knownRule(parts: RuleParts, rule: Place, { realDirectory }: RuleFile): Looked | undefined {
-  const sought = parts.reader.locateNow({ ...rule, realDirectory });
-  if (sought === undefined || sought === 'absent') return undefined;
-  const globs = remembered(parts, sought);
-  if (globs === undefined) return undefined;
-  return { rule, sought, globs: globs === ALWAYS ? undefined : globs };
+/**
+ * Most rules need no promise: one that an earlier start saw waiting is not even read, and any other has a
+ * plain head or none. Undefined for a rule that has to be looked at closely.
+ */
+function plainRule(parts: RuleParts, rule: Place, { realDirectory }: RuleFile): Looked | undefined {
+  const { reader, memory = NO_MEMORY } = parts;
+  const wanted = { realDirectory, ...rule };
+  if (memory.knows(`${realDirectory}${separator}${basename(rule.path)}`)) {
+    const sought = reader.locateNow(wanted);
+    const globs = isThere(sought) ? remembered(memory, sought) : undefined;
+    if (isThere(sought) && globs !== undefined) return { rule, sought, globs };
+  }
+  const read = reader.readNow(wanted);
+  const globs = read === undefined ? undefined : plainGlobs(read.text);
+  if (read === undefined || globs === undefined) return undefined;
+  const sought = read.located;
+  if (globs === 'always') return { rule, sought, globs: undefined };
+  remember(memory, sought, globs);
+  return { rule, sought, globs };
+}
+
+function isThere(sought: Located | 'absent' | undefined): sought is Located {
+  return sought !== undefined && sought !== 'absent';
 }
 
 const HEAD_BYTES = 8 * 1024;
@@ -96,26 +113,28 @@ async function globsOf(
   { reader, parseYaml, memory = NO_MEMORY }: RuleParts,
   located: Located,
 ): Promise<readonly string[] | undefined> {
-  const known = remembered({ memory }, located);
-  if (known !== undefined) return known === ALWAYS ? undefined : known;
+  const known = remembered(memory, located);
+  if (known !== undefined) return known;
   const read = await readGlobs({ reader, parseYaml }, located);
   if (read === 'unreadable') return undefined;
-  const { real, stat } = located;
-  if (stat !== undefined) memory.note(RULE, real, stat, read ?? ALWAYS);
+  if (read !== undefined) remember(memory, located, read);
   return read;
 }
 
-/** fail-closed: only a list of patterns lets a rule wait; what is neither is read again. */
-function remembered(
-  { memory = NO_MEMORY }: Pick<RuleParts, 'memory'>,
-  { real, stat }: Located,
-): readonly string[] | typeof ALWAYS | undefined {
+/**
+ * Only of rules that wait: what applies always has to be read anyway, and says itself that it does.
+ * fail-closed: only a list of patterns lets a rule wait; what is anything else is read again.
+ */
+function remembered(memory: FileMemory, { real, stat }: Located): readonly string[] | undefined {
   const said = stat === undefined ? undefined : memory.recall(RULE, real, stat);
-  return said === ALWAYS || isTexts(said) ? said : undefined;
+  return isTexts(said) ? said : undefined;
+}
+
+function remember(memory: FileMemory, { real, stat }: Located, globs: readonly string[]): void {
+  if (stat !== undefined) memory.note(RULE, real, stat, globs);
 }
 
 const RULE = 'rule';
-const ALWAYS = 'always';
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');

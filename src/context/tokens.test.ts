@@ -58,6 +58,16 @@ describe('estimates', () => {
       system: [{ type: 'text', text: 'x'.repeat(400) }],
       tools: [tool],
     });
+    // What the whole list takes as JSON, each tool measured once.
+    const tools = [1, 2, 3].map((n) => ({
+      name: `tool ${n}`,
+      description: 'ä'.repeat(n),
+      input_schema: {},
+    }));
+    const bytes = Buffer.byteLength(JSON.stringify(tools));
+    expect(estimateFixed({ system: [], tools })).toBe(Math.ceil(bytes / 3));
+    expect(estimateFixed({ system: [], tools })).toBe(Math.ceil(bytes / 3));
+    expect(estimateFixed({ system: [], tools: [] })).toBe(1);
     expect(fixed).toBeGreaterThan(1100);
     expect(fixed).toBeLessThan(1200);
   });
@@ -88,6 +98,25 @@ describe('the meter', () => {
     const history = [user('x'.repeat(4000)), user('y'.repeat(4000))];
     meter.reported(usage(4206, 0), history);
     expect(meter.used([user('summary!')])).toBe(Math.ceil((100 + 6) * 2));
+  });
+
+  it('adds up a history that grows as if it were counted anew each time', () => {
+    const running = createTokenMeter(100);
+    const history: Message[] = [];
+    for (let turn = 1; turn <= 20; turn++) {
+      history.push(user('x'.repeat(40 * turn)));
+      running.reported(usage(1_000 * turn, 0), history);
+      const afresh = createTokenMeter(100);
+      afresh.reported(usage(1_000 * turn, 0), history);
+      const next = [...history, user('z'.repeat(4000))];
+      expect(running.used(next)).toBe(afresh.used(next));
+    }
+    // One message in the middle was exchanged for another.
+    const other = [user('summary'), ...history.slice(1)];
+    const afresh = createTokenMeter(100);
+    running.reported(usage(9_000, 0), other);
+    afresh.reported(usage(9_000, 0), other);
+    expect(running.used([...other, user('z')])).toBe(afresh.used([...other, user('z')]));
   });
 
   it('ignores a provider that counts nothing', () => {

@@ -25,8 +25,30 @@ export function estimateMessages(messages: readonly Message[]): number {
 
 /** System prompt and tools: what every request of the conversation carries. */
 export function estimateFixed(request: Pick<ModelRequest, 'system' | 'tools'>): number {
-  const system = request.system.reduce((sum, block) => sum + estimateText(block.text), 0);
-  return system + Math.ceil(utf8Length(JSON.stringify(request.tools)) / JSON_BYTES_PER_TOKEN);
+  const system = request.system.reduce((sum, block) => sum + estimateSystem(block), 0);
+  // Two brackets, and a comma between two of them.
+  const punctuation = 2 + Math.max(0, request.tools.length - 1);
+  const tools = request.tools.reduce((sum, tool) => sum + toolBytes(tool), punctuation);
+  return system + Math.ceil(tools / JSON_BYTES_PER_TOKEN);
+}
+
+/** Agents share their tools and what they are told of themselves, so each is measured once. */
+const measuredParts = new WeakMap<object, number>();
+
+function estimateSystem(block: ModelRequest['system'][number]): number {
+  const known = measuredParts.get(block);
+  if (known !== undefined) return known;
+  const tokens = estimateText(block.text);
+  measuredParts.set(block, tokens);
+  return tokens;
+}
+
+function toolBytes(tool: ModelRequest['tools'][number]): number {
+  const known = measuredParts.get(tool);
+  if (known !== undefined) return known;
+  const bytes = utf8Length(JSON.stringify(tool));
+  measuredParts.set(tool, bytes);
+  return bytes;
 }
 
 /** Everything that the model had read and written when it ended this answer. */
@@ -52,14 +74,15 @@ export interface TokenMeter {
 export function createTokenMeter(fixedTokens: number): TokenMeter {
   let counted: { tokens: number; messages: number; last: Message | undefined } | undefined;
   let scale = 1;
+  const estimate = createRunningEstimate();
   return {
     reported(usage, messages) {
       const tokens = tokensInContext(usage);
       // Some servers count nothing.
       if (tokens === 0) return;
       counted = { tokens, messages: messages.length, last: messages.at(-1) };
-      const estimate = fixedTokens + estimateMessages(messages);
-      if (estimate > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / estimate));
+      const expected = fixedTokens + estimate(messages);
+      if (expected > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
     },
     used(messages) {
       const isSameHistory =
@@ -67,10 +90,27 @@ export function createTokenMeter(fixedTokens: number): TokenMeter {
         counted.messages <= messages.length &&
         messages[counted.messages - 1] === counted.last;
       if (counted === undefined || !isSameHistory) {
-        return Math.ceil((fixedTokens + estimateMessages(messages)) * scale);
+        return Math.ceil((fixedTokens + estimate(messages)) * scale);
       }
       return counted.tokens + Math.ceil(estimateMessages(messages.slice(counted.messages)) * scale);
     },
+  };
+}
+
+/** `estimateMessages` of a history that grows: only what is new since the last time is added up. */
+function createRunningEstimate(): (messages: readonly Message[]) => number {
+  let tokens = 0;
+  let count = 0;
+  let first: Message | undefined;
+  let last: Message | undefined;
+  return (messages) => {
+    const goesOn = count > 0 && messages[0] === first && messages[count - 1] === last;
+    const added = goesOn ? messages.slice(count) : messages;
+    tokens = (goesOn ? tokens : 0) + estimateMessages(added);
+    count = messages.length;
+    first = messages[0];
+    last = messages.at(-1);
+    return tokens;
   };
 }
 

@@ -99,11 +99,32 @@ describe('append log', () => {
   it('follows the path when the file is replaced', () => {
     const log = createAppendLog(file);
     log.append(['1']);
+    writeFileSync(`${file}.new`, 'other');
+    renameSync(`${file}.new`, file);
+    log.append(['2']);
+    expect(content()).toBe('other\n2\n');
+  });
+
+  it('follows the path a moment after the file was moved away, and loses nothing meanwhile', () => {
+    let now = 1_000;
+    const log = createAppendLog(file, { now: () => now });
+    log.append(['1']);
     renameSync(file, `${file}.old`);
     writeFileSync(file, 'other');
     log.append(['2']);
-    expect(content()).toBe('other\n2\n');
-    expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n');
+    now += 1_000;
+    log.append(['3']);
+    expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n2\n');
+    expect(content()).toBe('other\n3\n');
+  });
+
+  it('tells where the file ends, and that another one wrote', () => {
+    const log = createAppendLog(file);
+    expect(log.append(['1'])).toBe(2);
+    expect(log.end()).toBe(2);
+    appendFileSync(file, '2\n');
+    expect(log.end()).toBe(4);
+    expect(log.append(['€'])).toBe(8);
   });
 
   it.skipIf(!existsSync('/dev/full'))('names file, reason and remedy when the disk is full', () => {

@@ -19,10 +19,15 @@ export interface AppendLog {
   readonly path: string;
   /**
    * Appends lines (given without their newline), all in one write. A tail that somebody left without
-   * a newline is closed first; nothing in the file is ever rewritten or cut.
-   * Throws `AppendError` when not all of it could be written.
+   * a newline is closed first; nothing in the file is ever rewritten or cut. Returns where the file
+   * ends then. Throws `AppendError` when not all of it could be written.
+   *
+   * A file that is deleted is made anew at once. One that is moved is looked for at its path after a
+   * moment; until then its lines go where it was taken to.
    */
-  append(lines: readonly string[]): void;
+  append(lines: readonly string[]): number;
+  /** Where the file ends now; it is made if there is none. Another value than that of the last append: another writer. */
+  end(): number;
   close(): void;
 }
 
@@ -41,9 +46,15 @@ export class AppendError extends PortcullisError {
 }
 
 /** Nothing is opened or made before the first append. */
-export function createAppendLog(path: string): AppendLog {
-  return new FileAppendLog(path);
+export function createAppendLog(
+  path: string,
+  options: { readonly now?: () => number } = {},
+): AppendLog {
+  return new FileAppendLog(path, options.now ?? Date.now);
 }
+
+/** How long an open file is taken for the one at its path. */
+const SAME_FILE_MS = 100;
 
 const NEWLINE = 10;
 // Read access is for looking at the last byte.
@@ -51,25 +62,34 @@ const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 
 class FileAppendLog implements AppendLog {
   readonly path: string;
+  readonly #now: () => number;
   #fd: number | undefined;
   #inode = 0;
+  #lookedAt = 0;
   /** Where the file ended after our last look at it. Another size means another writer. */
   #size = -1;
   #torn = false;
 
-  constructor(path: string) {
+  constructor(path: string, now: () => number) {
     this.path = path;
+    this.#now = now;
   }
 
-  append(lines: readonly string[]): void {
-    if (lines.length === 0) return;
+  end(): number {
+    this.#ready();
+    return this.#size;
+  }
+
+  append(lines: readonly string[]): number {
+    if (lines.length === 0) return this.#size;
     let saved = 0;
     try {
       const fd = this.#ready();
       const prefix = this.#torn ? '\n' : '';
-      const bytes = Buffer.from(`${prefix}${lines.join('\n')}\n`);
-      const written = this.#write(fd, bytes);
-      if (written.failure === undefined) return;
+      const [only = ''] = lines;
+      const text = lines.length === 1 ? only : lines.join('\n');
+      const written = this.#write(fd, `${prefix}${text}\n`);
+      if (written.failure === undefined) return this.#size;
       saved = wholeLines(lines, written.bytes - prefix.length);
       throw written.failure;
     } catch (thrown) {
@@ -90,25 +110,33 @@ class FileAppendLog implements AppendLog {
     }
   }
 
-  #write(fd: number, bytes: Buffer): { bytes: number; failure?: unknown } {
+  #write(fd: number, text: string): { bytes: number; failure?: unknown } {
+    const all = Buffer.byteLength(text);
     let done = 0;
     try {
-      while (done < bytes.length) done += writeSync(fd, bytes, done);
+      done = writeSync(fd, text);
+      // The disk took a part of it: the rest goes on at a byte, not at a character.
+      while (done < all) done += writeSync(fd, Buffer.from(text), done);
     } catch (failure) {
       return { bytes: done, failure };
     } finally {
       this.#size += done;
-      if (done > 0) this.#torn = bytes[done - 1] !== NEWLINE;
+      if (done > 0) this.#torn = done < all && Buffer.from(text)[done - 1] !== NEWLINE;
     }
     return { bytes: done };
   }
 
-  /** An open descriptor on the file that is at the path now, with `#torn` telling how it ends. */
+  /** An open descriptor on the file, with `#torn` telling how it ends. */
   #ready(): number {
-    const now = statSync(this.path, { throwIfNoEntry: false });
-    if (this.#fd !== undefined && now !== undefined && now.ino === this.#inode) {
-      if (now.size !== this.#size) this.#lookAtEnd(this.#fd, now.size);
-      return this.#fd;
+    const now = this.#now();
+    if (this.#fd !== undefined && Math.abs(now - this.#lookedAt) < SAME_FILE_MS) {
+      const held = fstatSync(this.#fd);
+      if (held.nlink > 0) return this.#asItIs(this.#fd, held.size);
+    }
+    this.#lookedAt = now;
+    const found = statSync(this.path, { throwIfNoEntry: false });
+    if (this.#fd !== undefined && found !== undefined && found.ino === this.#inode) {
+      return this.#asItIs(this.#fd, found.size);
     }
     this.close();
     const fd = openMakingParents(this.path);
@@ -116,6 +144,11 @@ class FileAppendLog implements AppendLog {
     const opened = fstatSync(fd);
     this.#inode = opened.ino;
     this.#lookAtEnd(fd, opened.size);
+    return fd;
+  }
+
+  #asItIs(fd: number, size: number): number {
+    if (size !== this.#size) this.#lookAtEnd(fd, size);
     return fd;
   }
 

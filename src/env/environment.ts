@@ -120,6 +120,7 @@ function select(
 }
 
 function passwordIn(value: string): string | undefined {
+  if (!value.includes('://')) return undefined;
   // Up to the last `@`, but for a port with a path behind it.
   return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:(?!\d{1,5}[/?#])(\S+)@/i.exec(value)?.[1];
 }

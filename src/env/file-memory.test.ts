@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from './clock.js';
 import { type FileMemory, fileMemoryOf, openFileMemory } from './file-memory.js';
 import type { FileStat } from './fs.js';
 import { nodeFileSystem } from './node-fs.js';
@@ -240,12 +241,12 @@ describe('a look', () => {
     const memory = fileMemoryOf({ stateDirectory, root });
     expect(fileMemoryOf({ stateDirectory, root })).toBe(memory);
     expect(fileMemoryOf({ stateDirectory, root: top })).not.toBe(memory);
-    memory.look(file, stat());
-    expect(memory.lookedAt(file)).toEqual(stat());
+    memory.look(file, { stat: stat(), text: 'seen' });
+    expect(memory.lookedAt(file)).toEqual({ stat: stat(), text: 'seen' });
     expect(memory.lookedAt(file)).toBeUndefined();
-    memory.look(file, stat());
-    const now = performance.now();
-    vi.spyOn(performance, 'now').mockReturnValue(now + 5_000);
+    memory.look(file, { stat: stat() });
+    const now = systemClock.monotonic();
+    vi.spyOn(systemClock, 'monotonic').mockReturnValue(now + 5_000);
     expect(memory.lookedAt(file)).toBeUndefined();
   });
 });
@@ -256,14 +257,14 @@ describe.runIf(process.platform === 'linux' && isHonest)('the list of a director
     mkdirSync(path.join(root, 'sub'));
     symlinkSync(file, path.join(root, 'link'));
     const memory = open();
-    expect(rememberedNow(nodeFileSystem, root, memory)).toBeUndefined();
     const first = await rememberedList(nodeFileSystem, root, memory);
     expect(first).toEqual(await nodeFileSystem.list(root));
+    expect(rememberedNow(nodeFileSystem, root, open())).toEqual(first);
     memory.keep();
     const again = open();
     expect(rememberedNow(nodeFileSystem, root, again)).toEqual(first);
     renameSync(file, path.join(root, 'c.md'));
-    expect(rememberedNow(nodeFileSystem, root, again)).toBeUndefined();
+    expect(rememberedNow(nodeFileSystem, root, again)).toEqual(await nodeFileSystem.list(root));
     expect(await rememberedList(nodeFileSystem, root, again)).toEqual(
       await nodeFileSystem.list(root),
     );
@@ -274,10 +275,12 @@ describe.runIf(process.platform === 'linux' && isHonest)('the list of a director
     const memory = open();
     for (const odd of ['fa.md', ['fa.md', 7], ['xa.md'], { 0: 'fa.md' }]) {
       memory.note('list', root, stat(root), odd);
-      expect(rememberedNow(nodeFileSystem, root, memory)).toBeUndefined();
+      expect(rememberedNow(nodeFileSystem, root, memory)).toEqual(await nodeFileSystem.list(root));
+      memory.note('list', root, stat(root), odd);
       expect(await rememberedList(nodeFileSystem, root, memory)).toHaveLength(1);
     }
     await expect(rememberedList(nodeFileSystem, file, memory)).rejects.toThrow();
-    expect(rememberedNow(nodeFileSystem, path.join(root, 'none'), memory)).toBeUndefined();
+    expect(rememberedNow(nodeFileSystem, file, memory)).toBeUndefined();
+    expect(rememberedNow(nodeFileSystem, path.join(root, 'none'), memory)).toEqual([]);
   });
 });

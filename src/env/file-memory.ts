@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
+import { systemClock } from './clock.js';
 import type { FileStat } from './fs.js';
 import { realPathSync } from './node-fs.js';
 import { dirname, isInside, join, projectSlug } from './paths.js';
@@ -34,12 +35,21 @@ export interface FileMemory {
   recall(what: string, path: string, stat: FileStat): unknown;
   /** `stat` is from before the file was read. What JSON cannot hold is not noted. */
   note(what: string, path: string, stat: FileStat, said: unknown): void;
+  /** Whether anything is noted about a file of this name, of whichever version. */
+  knows(path: string): boolean;
   /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
-  look(path: string, stat: FileStat): void;
+  look(path: string, look: FileLook): void;
   /** What that look has shown, once, and only moments later; undefined: look for yourself. */
-  lookedAt(path: string): FileStat | undefined;
+  lookedAt(path: string): FileLook | undefined;
   /** Writes it down for the next start, when there is something new. Failing that is no loss. */
   keep(): void;
+}
+
+/** What somebody has just seen of a file. */
+export interface FileLook {
+  readonly stat: FileStat;
+  /** All of it, where it was read, of the version that `stat` tells. */
+  readonly text?: string;
 }
 
 export interface FileMemoryPlace {
@@ -49,12 +59,13 @@ export interface FileMemoryPlace {
   readonly root: string;
 }
 
-type Notes = Pick<FileMemory, 'recall' | 'note' | 'keep'>;
+type Notes = Pick<FileMemory, 'recall' | 'note' | 'knows' | 'keep'>;
 
 /** Remembers nothing. */
 export const NO_MEMORY: FileMemory = {
   recall: () => undefined,
   note: () => undefined,
+  knows: () => false,
   look: () => undefined,
   lookedAt: () => undefined,
   keep: () => undefined,
@@ -87,7 +98,7 @@ export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
 /** Most projects have nothing to remember, and a start need not look for it. */
 function whenAsked(open: () => Notes): FileMemory {
   let opened: Notes | undefined;
-  const looks = new Map<string, FileStat>();
+  const looks = new Map<string, FileLook>();
   let firstLook = 0;
   const notes = (): Notes => {
     opened ??= open();
@@ -96,16 +107,19 @@ function whenAsked(open: () => Notes): FileMemory {
   return {
     recall: (what, path, stat) => notes().recall(what, path, stat),
     note: (what, path, stat, said) => notes().note(what, path, stat, said),
-    look(path, stat) {
-      if (looks.size === 0) firstLook = performance.now();
-      looks.set(path, stat);
+    knows: (path) => notes().knows(path),
+    look(path, look) {
+      if (looks.size === 0) firstLook = systemClock.monotonic();
+      looks.set(path, look);
     },
     lookedAt(path) {
-      // fail-closed: a file may have been changed since.
-      if (performance.now() - firstLook > LOOK_HOLDS_MS) looks.clear();
       const look = looks.get(path);
-      if (look !== undefined) looks.delete(path);
-      return look;
+      if (look === undefined) return undefined;
+      looks.delete(path);
+      if (systemClock.monotonic() - firstLook <= LOOK_HOLDS_MS) return look;
+      // fail-closed: a file may have been changed since.
+      looks.clear();
+      return undefined;
     },
     keep() {
       looks.clear();
@@ -161,6 +175,10 @@ class KeptMemory implements Notes {
     this.#used.add(entry);
     const notes = entry[5];
     return Object.hasOwn(notes, what) ? notes[what] : undefined;
+  }
+
+  knows(path: string): boolean {
+    return this.#entries.has(path);
   }
 
   note(what: string, path: string, stat: FileStat, said: unknown): void {

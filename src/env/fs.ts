@@ -13,6 +13,22 @@ export interface FileStat {
   readonly foreign?: boolean;
 }
 
+export type DirectoryEntries = readonly {
+  readonly name: string;
+  readonly kind: FileStat['kind'];
+}[];
+
+export interface ReadNowOptions {
+  readonly maxBytes: number;
+  readonly noLink?: boolean;
+}
+
+/** A file as it was read. */
+export interface ReadNow {
+  readonly text: string;
+  readonly stat: FileStat;
+}
+
 /**
  * Reading throws the system's own error (`systemCodeOf` tells `ENOENT`); writing throws a
  * `PortcullisError` with a remedy for the failures that people can do something about.
@@ -27,8 +43,20 @@ export interface FileSystem {
    */
   statNow?(path: string): FileStat | undefined;
   lstatNow?(path: string): FileStat | undefined;
+  /**
+   * As `readText`, at once, and which version of the file that is: both of one open file. With `noLink`
+   * a name that is a link is refused.
+   */
+  readTextNow?(path: string, options: ReadNowOptions): ReadNow;
+  /** As `list`, at once. */
+  listNow?(path: string): DirectoryEntries;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
   readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  /** The same with the facts of the opened file; without content where that is above `maxBytes`. */
+  readWithStat(
+    path: string,
+    options: { maxBytes: number },
+  ): Promise<{ readonly stat: FileStat; readonly bytes?: Uint8Array }>;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** The first bytes of a regular file, fewer when it is shorter. */
   readHead(path: string, length: number): Promise<Uint8Array>;
@@ -44,9 +72,7 @@ export interface FileSystem {
   /** A file, a link (not its target) or an empty directory; with `recursive` all below too. Nothing there is fine. */
   remove(path: string, options?: { recursive?: boolean }): Promise<void>;
   /** Sorted by name. */
-  list(
-    path: string,
-  ): Promise<readonly { readonly name: string; readonly kind: FileStat['kind'] }[]>;
+  list(path: string): Promise<DirectoryEntries>;
   /** The path with every symbolic link resolved; for a path that does not exist, its nearest existing parent's, rest appended. */
   realPath(path: string): Promise<string>;
 }

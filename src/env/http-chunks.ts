@@ -72,21 +72,16 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
     return Promise.resolve({ value: undefined, done: true });
   }
 
-  async finish(graceMs: number): Promise<void> {
-    if (this.#ended || this.#error !== undefined) return;
+  /** The reader wants no more: what still comes is thrown away, and an end that does not come is not waited for. */
+  finish(graceMs: number): void {
+    if (this.#ended || this.#error !== undefined || this.#discarding) return;
     this.#discarding = true;
     this.#items.length = 0;
     if (this.#paused) this.#resume();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        this.#drop();
-        resolve();
-      }, graceMs);
-      this.#onEnd = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const timer = setTimeout(() => this.#drop(), graceMs);
+    // A program that is done does not stay for it.
+    timer.unref();
+    this.#onEnd = () => clearTimeout(timer);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {

@@ -201,6 +201,19 @@ describe('reading', () => {
     await expect(fs.readBytes('/proc/self/status', { maxBytes: 10 })).rejects.toThrow(/larger/);
   });
 
+  it('gives the facts of what it read, and no content of what is too large', async () => {
+    writeFileSync(at('f'), 'four');
+    const { stat, bytes } = await fs.readWithStat(at('f'), { maxBytes: 4 });
+    expect(stat).toEqual(await fs.stat(at('f')));
+    expect(Buffer.from(bytes ?? []).toString()).toBe('four');
+    const large = await fs.readWithStat(at('f'), { maxBytes: 3 });
+    expect(large).toEqual({ stat });
+    await expect(fs.readWithStat(root, { maxBytes: 3 })).rejects.toThrow('is a directory');
+    await expect(fs.readWithStat(at('none'), { maxBytes: 3 })).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
+  });
+
   it('throws the system’s error for a missing file, so that callers can tell', async () => {
     await expect(fs.readText(at('none'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await fs.stat(at('none', 'deeper'))).toBeUndefined();

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../errors.js';
 import { fileSystemPromises } from './builtins.js';
-import type { FileStat, FileSystem } from './fs.js';
+import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
 import { basename, dirname, join, resolve } from './paths.js';
 import { writeAtomic } from './write-atomic.js';
 
@@ -30,7 +30,10 @@ export const nodeFileSystem: FileSystem = {
   lstat: async (path) => lstatNow(path),
   statNow,
   lstatNow,
+  readTextNow,
+  listNow,
   readBytes,
+  readWithStat,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
   readHead: async (path, length) => {
     const { fd } = openRegular(path);
@@ -46,10 +49,7 @@ export const nodeFileSystem: FileSystem = {
     mkdirSync(path, { recursive: true, ...options });
   },
   remove,
-  list: async (path) =>
-    readdirSync(path, { withFileTypes: true })
-      .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  list: async (path) => listNow(path),
   realPath: async (path) => realPathSync(path),
 };
 
@@ -60,17 +60,34 @@ const MOST_LINKS = 40;
 
 /** Absent on Windows, where opening never waits. */
 const OPEN_FOR_READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const OPEN_NO_LINK = OPEN_FOR_READING | (constants.O_NOFOLLOW ?? 0);
 
 async function readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array> {
   const maxBytes = options?.maxBytes ?? Number.POSITIVE_INFINITY;
-  const { fd, size } = openRegular(path);
+  const bytes = await readOpened(path, openRegular(path), maxBytes);
+  if (bytes === undefined) throw tooLarge(path, maxBytes);
+  return bytes;
+}
+
+async function readWithStat(path: string, { maxBytes }: { maxBytes: number }) {
+  const opened = openRegular(path);
+  const bytes = await readOpened(path, opened, maxBytes);
+  const stat = factsOf(opened.facts);
+  return bytes === undefined ? { stat } : { stat, bytes };
+}
+
+/** Closes it. Undefined: it holds more than it may. */
+async function readOpened(
+  path: string,
+  { fd, facts: { size } }: OpenFile,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
   try {
-    if (size > maxBytes) throw tooLarge(path, maxBytes);
+    if (size > maxBytes) return undefined;
     if (size < SMALL_FILE_BYTES) {
       // Files under /proc say 0 and hold more, so the end of the file decides, not its size.
       const bytes = readUpTo(fd, maxBytes, size + 1);
-      if (bytes.length >= maxBytes && readUpTo(fd, 1).length > 0) throw tooLarge(path, maxBytes);
-      return bytes;
+      return bytes.length >= maxBytes && readUpTo(fd, 1).length > 0 ? undefined : bytes;
     }
   } finally {
     closeSync(fd);
@@ -79,11 +96,38 @@ async function readBytes(path: string, options?: { maxBytes?: number }): Promise
   try {
     const bytes = await handle.readFile();
     // It may have grown since its size was asked.
-    if (bytes.length > maxBytes) throw tooLarge(path, maxBytes);
-    return bytes;
+    return bytes.length > maxBytes ? undefined : bytes;
   } finally {
     await handle.close();
   }
+}
+
+/** One for all who read at once: room for each of hundreds of files would cost more than the reading. */
+let shared: Buffer | undefined;
+const SHARED_BYTES = 64 * 1024;
+
+function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions): ReadNow {
+  const { fd, facts } = openRegular(path, noLink ? OPEN_NO_LINK : OPEN_FOR_READING);
+  try {
+    const stat = factsOf(facts);
+    if (stat.size > maxBytes) throw tooLarge(path, maxBytes);
+    shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
+    const count = readSync(fd, shared, 0, SHARED_BYTES, null);
+    const isWhole = count === stat.size && count < SHARED_BYTES;
+    if (isWhole && count <= maxBytes) return { stat, text: decodeUtf8(shared.subarray(0, count)) };
+    // A large file, one that grows, or one of /proc, which says 0 and holds more: its end decides.
+    const rest = readUpTo(fd, maxBytes + 1 - count, Math.max(1, stat.size + 1 - count));
+    if (count + rest.length > maxBytes) throw tooLarge(path, maxBytes);
+    return { stat, text: decodeUtf8(Buffer.concat([shared.subarray(0, count), rest])) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function listNow(path: string): DirectoryEntries {
+  return readdirSync(path, { withFileTypes: true })
+    .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function* stream(path: string): AsyncGenerator<Uint8Array> {
@@ -108,11 +152,16 @@ async function remove(path: string, options?: { recursive?: boolean }): Promise<
   else unlinkSync(path);
 }
 
+interface OpenFile {
+  readonly fd: number;
+  readonly facts: Stats;
+}
+
 /** Opens without waiting and makes sure, after opening, that it is a regular file. */
-function openRegular(path: string): { readonly fd: number; readonly size: number } {
-  const fd = openSync(path, OPEN_FOR_READING);
+function openRegular(path: string, flags = OPEN_FOR_READING): OpenFile {
+  const fd = openSync(path, flags);
   const stat = fstatSync(fd);
-  if (stat.isFile()) return { fd, size: stat.size };
+  if (stat.isFile()) return { fd, facts: stat };
   closeSync(fd);
   throw new PortcullisError(
     'io',
@@ -156,7 +205,8 @@ const QUIETLY = { throwIfNoEntry: false } as const;
 
 function statNow(path: string): FileStat | undefined {
   try {
-    return factsOf(statSync(path, QUIETLY));
+    const stat = statSync(path, QUIETLY);
+    return stat === undefined ? undefined : factsOf(stat);
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
@@ -165,7 +215,8 @@ function statNow(path: string): FileStat | undefined {
 
 function lstatNow(path: string): FileStat | undefined {
   try {
-    return factsOf(lstatSync(path, QUIETLY));
+    const stat = lstatSync(path, QUIETLY);
+    return stat === undefined ? undefined : factsOf(stat);
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
@@ -173,8 +224,7 @@ function lstatNow(path: string): FileStat | undefined {
 }
 
 /** Spelled out: this is done for every file of a project, and spreading costs. */
-function factsOf(stat: Stats | undefined): FileStat | undefined {
-  if (stat === undefined) return undefined;
+function factsOf(stat: Stats): FileStat {
   const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
   const kind = kindOfMode(mode);
   const foreign = isForeign(stat);

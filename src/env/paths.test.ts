@@ -23,6 +23,8 @@ import {
   nearestRepository,
   normalise,
   projectSlug,
+  relative,
+  resolve,
   stateDirectory,
 } from './paths.js';
 
@@ -170,5 +172,28 @@ describe('repository', () => {
     mkdirSync(path.join(root, '.git'));
     make(path.join(root, '.git', 'HEAD'));
     expect(currentBranch(root)).toBeUndefined();
+  });
+});
+
+describe('the short ways', () => {
+  const odd = [
+    '/',
+    '/a',
+    '/a/',
+    '/a/b',
+    '/a/bc',
+    '/a/./b',
+    '/a/../b',
+    '/a//b',
+    'b',
+    './b',
+    '..',
+    '',
+  ];
+  it.each(odd)('lead from %j where the long ones do', (from) => {
+    for (const to of odd) {
+      expect(resolve(from, to)).toBe(path.resolve(from, to));
+      expect(relative(from, to)).toBe(path.relative(from, to));
+    }
   });
 });

@@ -8,6 +8,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } f
 import { homedir } from 'node:os';
 import nodePath from 'node:path';
 import { PortcullisError } from '../errors.js';
+import { systemClock } from './clock.js';
 
 /** The part of an environment that decides where directories are. */
 export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
@@ -25,8 +26,9 @@ export function join(...parts: readonly string[]): string {
 
 /** Absolute and normalised, without a trailing separator. */
 export function resolve(...parts: readonly string[]): string {
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined && isPlain(only)) return only;
+  const last = parts.at(-1);
+  // An absolute path takes the place of all before it.
+  if (last !== undefined && isPlain(last)) return last;
   return nodePath.resolve(...parts);
 }
 
@@ -44,6 +46,8 @@ export function extname(path: string): string {
 }
 
 export function relative(from: string, to: string): string {
+  const isBelow = to.startsWith(from) && to.charAt(from.length) === '/';
+  if (isBelow && isPlain(from) && isPlain(to)) return to.slice(from.length + 1);
   return nodePath.relative(from, to);
 }
 
@@ -96,7 +100,7 @@ export function expandHome(path: string, home: string): string {
 /** The path from `base` when that is shorter and stays inside, else the path itself. For display. */
 export function displayPath(path: string, base: string): string {
   if (!isInside(path, base)) return path;
-  return nodePath.relative(base, path) || '.';
+  return relative(base, path) || '.';
 }
 
 /** Throws where nothing says what it is: an unset HOME and a user that the system does not know. */
@@ -148,10 +152,11 @@ export function projectSlug(cwd: string): string {
 export function findRepositoryRoot(start: string): string | undefined {
   const from = resolve(start);
   // All parts of a start ask for the same, one after the other.
-  const isFresh = foundRoot?.from === from && performance.now() - foundRoot.at < ROOT_HOLDS_MS;
+  const isFresh =
+    foundRoot?.from === from && systemClock.monotonic() - foundRoot.at < ROOT_HOLDS_MS;
   if (isFresh && foundRoot !== undefined) return foundRoot.root;
   const root = upwards(from, (directory) => isOwnRepository(directory, from));
-  if (root !== undefined) foundRoot = { from, root, at: performance.now() };
+  if (root !== undefined) foundRoot = { from, root, at: systemClock.monotonic() };
   return root;
 }
 

@@ -1,9 +1,9 @@
 import type { FileMemory } from './file-memory.js';
-import type { FileStat, FileSystem } from './fs.js';
+import type { DirectoryEntries, FileStat, FileSystem } from './fs.js';
 
-type Entries = Awaited<ReturnType<FileSystem['list']>>;
+type Entries = DirectoryEntries;
 
-type Listing = Pick<FileSystem, 'list' | 'stat' | 'statNow'>;
+type Listing = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'statNow'>;
 
 /** The entries of a directory: those of last time where the directory has not changed since. */
 export async function rememberedList(
@@ -15,30 +15,37 @@ export async function rememberedList(
   if (stat?.kind !== 'directory') return await fs.list(directory);
   const known = entriesFrom(memory.recall(LIST, directory, stat));
   if (known !== undefined) return known;
-  const entries = await fs.list(directory);
-  memory.note(
-    LIST,
-    directory,
-    stat,
-    entries.map(({ name, kind }) => `${kind.charAt(0)}${name}`),
-  );
-  return entries;
+  return noted(await fs.list(directory), { directory, stat, memory });
 }
 
-/** The same at once, where it is known; undefined when it has to be listed. */
+/** The same at once, where the file system can; undefined: list it, and hear why it cannot be listed. */
 export function rememberedNow(
   fs: Listing,
   directory: string,
   memory: FileMemory,
 ): Entries | undefined {
   try {
-    const stat = fs.statNow?.(directory);
-    if (stat?.kind !== 'directory') return undefined;
-    return entriesFrom(memory.recall(LIST, directory, stat));
+    if (fs.statNow === undefined || fs.listNow === undefined) return undefined;
+    const stat = fs.statNow(directory);
+    // Asking first is cheaper than an exception for each directory that is not there.
+    if (stat === undefined) return [];
+    if (stat.kind !== 'directory') return undefined;
+    const known = entriesFrom(memory.recall(LIST, directory, stat));
+    if (known !== undefined) return known;
+    return noted(fs.listNow(directory), { directory, stat, memory });
   } catch {
     // Whoever lists it is told why it cannot be looked at.
     return undefined;
   }
+}
+
+function noted(
+  entries: Entries,
+  at: { readonly directory: string; readonly stat: FileStat; readonly memory: FileMemory },
+): Entries {
+  const said = entries.map(({ name, kind }) => `${kind.charAt(0)}${name}`);
+  at.memory.note(LIST, at.directory, at.stat, said);
+  return entries;
 }
 
 const LIST = 'list';

@@ -31,22 +31,19 @@ export interface Panes {
 }
 
 const DEADLINE_MS = 20_000;
+const CONTROL = /\p{Cc}/u;
 
 export const nodePanes: Panes = {
   open: (way, order) => (way === 'tmux' ? openTmux(order) : openIterm(order)),
   async isOpen(way, pane, order) {
     if (way === 'iterm2') return true;
-    const seen = await call(
-      'tmux',
-      [...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'],
-      order.env,
-    );
+    const seen = await tmux([...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'], order);
     return seen.ok && seen.value.split('\n').includes(pane);
   },
   async close(way, pane, order) {
     if (way === 'tmux') {
-      await call('tmux', [...serverOf(order), 'kill-pane', '-t', pane], order.env);
-    } else await call('it2', ['session', 'close', '-f', '-s', pane], order.env);
+      await tmux([...serverOf(order), 'kill-pane', '-t', pane], order);
+    } else await call('it2', ['session', 'close', '-f', '-s', pane], order);
   },
 };
 
@@ -56,22 +53,21 @@ function serverOf({ team, env }: Pick<PaneOrder, 'team' | 'env'>): readonly stri
 }
 
 async function openTmux(order: PaneOrder): Promise<Result<string, string>> {
-  const { team, name, cwd, argv, env } = order;
+  const { team, name, argv, env } = order;
   const server = serverOf(order);
   const early = assignments(order).flatMap((one) => ['-e', one]);
-  const shown = ['-P', '-F', '#{pane_id}', '-c', cwd, ...early];
+  // No `-c`: what tmux reads there it expands, commands included. It takes the directory of who asks.
+  const shown = ['-P', '-F', '#{pane_id}', ...early];
   const isInside = server.length === 0;
   const beside = env.TMUX_PANE ?? '';
   // The words of the program are words of the call: no shell reads them.
   const words = ['--', ...argv];
   const opened = isInside
-    ? await call(
-        'tmux',
+    ? await tmux(
         ['split-window', '-d', '-h', ...(beside === '' ? [] : ['-t', beside]), ...shown, ...words],
-        env,
+        order,
       )
-    : await call(
-        'tmux',
+    : await tmux(
         [
           ...server,
           'new-session',
@@ -85,13 +81,13 @@ async function openTmux(order: PaneOrder): Promise<Result<string, string>> {
           ...shown,
           ...words,
         ],
-        env,
+        order,
       );
   if (!opened.ok) return err(`tmux opened no pane: ${opened.error}`);
   const pane = opened.value.trim();
   // fail-closed: without its name nobody could end it.
   if (!/^%\d+$/.test(pane)) return err(`tmux named no pane, but said "${pane.slice(0, 80)}"`);
-  await call('tmux', [...server, 'select-pane', '-t', pane, '-T', name], env);
+  await tmux([...server, 'select-pane', '-t', pane, '-T', name], order);
   return ok(pane);
 }
 
@@ -100,17 +96,19 @@ function assignments({ variables }: PaneOrder): readonly string[] {
 }
 
 async function openIterm(order: PaneOrder): Promise<Result<string, string>> {
-  const { cwd, argv, env } = order;
-  const opened = await call('it2', ['session', 'split', '-v'], env);
+  const { cwd, argv } = order;
+  // Here a shell does read them.
+  const words = [...assignments(order), ...argv].map(quoted).join(' ');
+  const line = `cd ${quoted(cwd)} && exec env ${words}`;
+  // fail-closed: the line is typed, and such a character is a key and no part of a name.
+  if (CONTROL.test(line)) return err('a name in it has characters that cannot be typed');
+  const opened = await call('it2', ['session', 'split', '-v'], order);
   if (!opened.ok) {
     return err(`iTerm2 opened no pane (it2 has to be installed and allowed): ${opened.error}`);
   }
   const pane = /Created new pane: ([\w-]{1,64})/.exec(opened.value)?.[1];
   if (pane === undefined) return err('it2 named no pane');
-  // Here a shell does read them.
-  const words = [...assignments(order), ...argv].map(quoted).join(' ');
-  const line = `cd ${quoted(cwd)} && exec env ${words}`;
-  const run = await call('it2', ['session', 'run', '-s', pane, line], env);
+  const run = await call('it2', ['session', 'run', '-s', pane, line], order);
   return run.ok ? ok(pane) : err(`iTerm2 did not start it: ${run.error}`);
 }
 
@@ -118,16 +116,27 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A word that ends with `;` would end the command: what follows would be another one. */
+function tmux(args: readonly string[], from: Caller): Promise<Result<string, string>> {
+  return call(
+    'tmux',
+    args.map((word) => word.replace(/;$/, '\\;')),
+    from,
+  );
+}
+
+type Caller = Pick<PaneOrder, 'env'> & Partial<Pick<PaneOrder, 'cwd'>>;
+
 function call(
   program: string,
   args: readonly string[],
-  env: PaneOrder['env'],
+  { env, cwd }: Caller,
 ): Promise<Result<string, string>> {
   return new Promise((resolve) => {
     execFile(
       program,
       [...args],
-      { env: plain(env), timeout: DEADLINE_MS, encoding: 'utf8' },
+      { env: plain(env), timeout: DEADLINE_MS, encoding: 'utf8', cwd },
       (error, stdout, stderr) => {
         if (error === null) resolve(ok(stdout));
         else resolve(err((stderr.trim() || error.message).split('\n')[0] ?? ''));

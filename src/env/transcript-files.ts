@@ -65,10 +65,9 @@ export const nodeTranscriptFiles: TranscriptFiles = {
   makeDirectory: makePrivateDirectory,
   writeOnce(path, text) {
     if (existsSync(path)) return;
-    makePrivateDirectory(nodePath.dirname(path));
     const draft = `${path}.${process.pid}.tmp`;
     try {
-      writeFileSync(draft, text, { mode: 0o600 });
+      writeMakingParents(draft, text);
       renameSync(draft, path);
     } catch (thrown) {
       rmSync(draft, { force: true });
@@ -76,6 +75,17 @@ export const nodeTranscriptFiles: TranscriptFiles = {
     }
   },
 };
+
+/** The directory is there already as a rule: it is made only where it is missing. */
+function writeMakingParents(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600 });
+  } catch (thrown) {
+    if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
+    makePrivateDirectory(nodePath.dirname(path));
+    writeFileSync(path, text, { mode: 0o600 });
+  }
+}
 
 /** Absent on Windows, where opening never waits. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -7,7 +7,8 @@ import { isOn } from '../context/memory-files.js';
 import { reminder } from '../context/reminders.js';
 import { isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import type { Resolver } from '../permissions/guard.js';
+import type { Opening, Resolver } from '../permissions/guard.js';
+import type { CallView } from '../permissions/view.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
@@ -65,21 +66,24 @@ export function openAgentMemories(
     notes,
     resolver: {
       name: 'notes of the agent',
-      async decide(view) {
+      decide(view) {
         const { agent, tool } = view.call;
         const own = notes(agent);
-        if (own.length === 0 || !TOOLS.includes(tool.name)) return undefined;
-        const touched = await view.paths();
-        const areNotes = touched.every(({ spellings }) =>
-          [spellings.literal, ...spellings.resolved].every((path) =>
-            own.some((directory) => isInside(path, directory)),
-          ),
-        );
-        if (touched.length === 0 || !areNotes) return undefined;
-        return { decision: 'allow', reason: 'its own notes', source: 'memory' };
+        return own.length === 0 || !TOOLS.includes(tool.name) ? undefined : inNotes(view, own);
       },
     },
   };
+}
+
+async function inNotes(view: CallView, own: readonly string[]): Promise<Opening | undefined> {
+  const touched = await view.paths();
+  const areNotes = touched.every(({ spellings }) =>
+    [spellings.literal, ...spellings.resolved].every((path) =>
+      own.some((directory) => isInside(path, directory)),
+    ),
+  );
+  if (touched.length === 0 || !areNotes) return undefined;
+  return { decision: 'allow', reason: 'its own notes', source: 'memory' };
 }
 
 const NOWHERE: readonly string[] = [];

@@ -193,7 +193,7 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
     name: 'MCP tools of agents',
     // fail-closed: whose tool it is could not be told.
     onFailure: 'deny',
-    async decide(view) {
+    decide(view) {
       const { tool, agent } = view.call;
       if (tool.origin?.source !== OF_AGENTS) return NOTHING;
       const book = bookFor(books, agent.path);
@@ -201,7 +201,7 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
         const reason = `the agent that brought ${tool.name} has ended`;
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
-      return await strictest(book.extension.guards, view);
+      return strictest(book.extension.guards, view);
     },
   };
 }

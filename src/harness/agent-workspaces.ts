@@ -43,7 +43,7 @@ export function openWorkspaces(
         temporaryDirectory: ground.host.temporaryDirectory,
         ledger,
         settings,
-        hooks: createWorktreeHooks({ ...hooks, fs, projectDir }),
+        hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),
         warn: hooks.tell,
       }),
   };

@@ -104,9 +104,9 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const workspaces = openWorkspaces(config, ground, parts);
   let taken: () => readonly string[] = () => [];
   const servers = openAgentServers(config, ground, {
+    taken: () => taken(),
     ...parts,
     processes: parts.servers,
-    taken: () => taken(),
   });
   const memories = openAgentMemories(config, ground, hooks.tell);
   const startAgent = agentTool({
@@ -186,14 +186,14 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     ): void {
       gate = lent.hands.permissions;
       const world = openChildWorld(config, ground, {
-        ...lent,
-        ...parts,
         fences,
         pools,
         minds,
         memories,
         listing: (pool, agent) => this.listing(pool, agent),
         heard: arrival.heard,
+        ...lent,
+        ...parts,
         more: {
           workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger),
           serversFor: servers.serversFor,

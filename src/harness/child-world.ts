@@ -67,6 +67,8 @@ export function openChildWorld(
   const { sessionId } = log.history;
   const { permissions, builtins } = hands;
   const { ledger } = model;
+  /** Where agents write what they say; made for the first of them. */
+  let outputs: string | undefined;
   const spent = createLimits({
     maxTurns: undefined,
     maxBudgetUsd: config.maxBudgetUsd,
@@ -101,7 +103,10 @@ export function openChildWorld(
         ...place,
         ...(gitBranch === undefined ? {} : { gitBranch }),
       }),
-    output: (id) => outputOf(join(log.store.spillDirectory(sessionId), `${id}.output`), hooks.tell),
+    output(id) {
+      outputs ??= log.store.spillDirectory(sessionId);
+      return outputOf(join(outputs, `${id}.output`), hooks.tell);
+    },
     permissions,
     fences: parts.fences,
     workspace,
@@ -145,9 +150,9 @@ function childInvoke(
   const attempts = builtins.attempts(workspace);
   const own = createCallLedger();
   return createInvoke({
-    ...hands.aroundOf(ref, workspace),
     pool,
     agent: ref,
+    ...hands.aroundOf(ref, workspace),
     workspace,
     ...(unattended ? { unattended } : {}),
     contextFor: hands.contextOf(ref, workspace, readState),

@@ -74,13 +74,13 @@ export type Ground = Awaited<ReturnType<typeof openGround>>;
 /** The transcript: what was said before, and where it goes on. */
 export function openLog(config: SessionConfig, ground: Ground) {
   return openSessionLog({
-    ...config,
     configDir: ground.configDir,
     temporaryDirectory: ground.host.temporaryDirectory,
     projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
     clock: ground.clock,
     workspace: ground.workspace,
     gitBranch: ground.gitBranch,
+    ...config,
   });
 }
 

@@ -10,7 +10,7 @@ import { openSessionJournal } from '../journal/open.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
-import type { Asker, GateCall } from '../permissions/types.js';
+import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { EffectiveSettings } from '../settings/types.js';
@@ -95,8 +95,8 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       fs,
       configDir: ground.configDir,
       rebind: ground.trust.trust.rebind,
-      addDirectory: workspace.addRoot,
-      removeDirectory: workspace.removeRoot,
+      addDirectory: (directory) => workspace.addRoot(directory),
+      removeDirectory: (directory) => workspace.removeRoot(directory),
     },
     emit: config.emit,
   });
@@ -148,12 +148,12 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
   const shared = opened.pool;
-  const builtins = { ...opened, shared, pool: mainPool(shared, permissions, config.runsAs) };
+  const builtins = { shared, ...opened, pool: mainPool(shared, permissions, config.runsAs) };
   const calls = createCallLedger();
   const readState = createReadState();
   const contextOf =
     (agent: AgentRef, place: Workspace, seen: ToolContext['readState']) =>
-    (call: ToolUseBlock, signal: AbortSignal): ToolContext => ({
+    (call: ToolUseBlock, signal: AbortSignal, judged?: JudgedCall): ToolContext => ({
       agent,
       sessionId,
       toolUseId: call.id,
@@ -162,7 +162,8 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       readState: seen,
       mode: permissions.mode(agent),
       setMode: agent.depth === 0 ? permissions.setMode : refuseMode,
-      isHidden: permissions.hidden(agent, place),
+      touched: judged?.pathsFound(),
+      hiding: () => permissions.hidden(agent, place),
       spillDirectory: () => log.store.spillDirectory(sessionId),
       progress: (text) =>
         config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
@@ -216,9 +217,9 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
   });
   const around = aroundOf(MAIN_AGENT, workspace);
   const invoke = createInvoke({
-    ...around,
     pool: builtins.pool,
     agent: MAIN_AGENT,
+    ...around,
     workspace,
     ...(config.runsAs?.asks === 'deny' ? { unattended: true } : {}),
     contextFor: contextOf(MAIN_AGENT, workspace, readState),

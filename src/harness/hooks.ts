@@ -142,8 +142,6 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     denied: createDenialHooks(asked, { ifRule: ofCall }),
     post: createPostToolHooks(asked),
     fits: ofCall,
-    /** A call as rules and instructions look at it. */
-    viewOf: view,
     notes: createHookNotes({
       uuid: clock.uuid,
       async write(name, text) {

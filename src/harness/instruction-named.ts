@@ -1,3 +1,4 @@
+import type { KindOf } from '../context/instruction-towards.js';
 import { resolve } from '../env/paths.js';
 import type { PathSpellings } from '../permissions/paths.js';
 import { possibleFileUse } from '../permissions/shell/file-commands.js';
@@ -21,6 +22,8 @@ export interface Named {
   readonly whole: readonly WholeDirectory[];
   /** Why there may be more. */
   readonly unknown?: string;
+  /** What stands at those paths that were looked at for this very call. */
+  readonly kindOf: KindOf;
 }
 
 /** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
@@ -30,7 +33,7 @@ export async function namedBy(view: CallView): Promise<Named> {
     const whole = view.names.includes('Grep')
       ? own.map(({ spellings }) => ({ access: 'read' as const, paths: allOf(spellings) }))
       : [];
-    return { paths: unique(own), expanded: [], whole };
+    return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
   }
   const shell = await view.shellPaths();
   const commands = (await view.shell())?.commands ?? [];
@@ -38,19 +41,30 @@ export async function namedBy(view: CallView): Promise<Named> {
     commands.flatMap(({ directories }) => directories ?? []).map((one) => view.judge.spell(one)),
   );
   const globs = await expandedBy(view, commands);
-  const paths = unique([
+  const all = [
     ...own,
     ...shell.paths,
     ...(await view.mentionedPaths()),
     ...globs.expanded,
     ...places.map((spellings) => ({ spellings })),
-  ]);
+  ];
   const named = {
-    paths,
+    paths: unique(all),
     expanded: globs.expanded,
     whole: [...(await wholeOf(view, commands)), ...globs.whole],
+    kindOf: kindsIn(all),
   };
   return shell.unknown === undefined ? named : { ...named, unknown: shell.unknown };
+}
+
+/** Whoever has resolved a path has seen what it is. */
+export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] | undefined): KindOf {
+  const kinds = new Map<string, PathSpellings['kind']>();
+  for (const { spellings } of touched ?? []) {
+    if (spellings.kind === undefined) continue;
+    for (const name of allOf(spellings)) kinds.set(name, spellings.kind);
+  }
+  return (path) => kinds.get(path);
 }
 
 function allOf({ literal, resolved }: PathSpellings): readonly string[] {

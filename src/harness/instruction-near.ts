@@ -35,9 +35,11 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     async decide(view) {
       const named = await namedBy(view);
       if (named.paths.length === 0) return NOTHING;
-      const near = compiled(hold.with(await book.enforcedNear(named.paths)));
+      const look = { kindOf: named.kindOf, call: view };
+      const near = compiled(hold.with(await book.enforcedNear(named.paths, look)));
       if ('decision' in near) return near;
-      const finding = await judged(near, view, named);
+      // Mostly no file near it restricts anything.
+      const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
       if (finding.decision !== 'none' || named.whole.length === 0) return finding;
       const found = await book.enforcedBelow(named.whole.flatMap(({ paths }) => paths));
       const below = compiled(hold.withBelow(found));

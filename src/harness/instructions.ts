@@ -14,11 +14,12 @@ import { filesShownBy } from '../context/touched-files.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
 import type { GateExtension } from '../permissions/open.js';
-import type { CallView } from '../permissions/view.js';
+import type { JudgedCall } from '../permissions/types.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import { parseYaml } from '../skills/parse-yaml.js';
 import type { Ground } from './ground.js';
+import { kindsIn } from './instruction-named.js';
 import { nearGuard } from './instruction-near.js';
 import { openHiding, settleIncludes } from './instruction-reading.js';
 import { enforcedCompiler, openEnforced } from './instruction-rules.js';
@@ -78,12 +79,15 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     replace: hiding.replace,
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */
-    async touchedBy(view: CallView, signal: AbortSignal): Promise<Touched> {
+    async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
       const paths = await shownFiles(view);
       if (paths.length === 0) return { paths };
       const own = view.call.agent.depth === 0 ? book : books.get(view.call.agent.id);
       if (own === undefined) return { paths };
-      const found = await own.touched(paths, signal);
+      const kindOf = kindsIn(view.pathsFound());
+      // What was on the way to a file that was only read is there still.
+      const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
+      const found = await own.touched(paths, signal, look);
       for (const text of instructionWarnings(found)) {
         config.emit({ type: 'notice', level: 'warning', text });
       }
@@ -93,7 +97,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     },
     /** An agent begins; one that is shown no instructions is shown none by its files either. */
     admit(agentId: string, { shown }: { readonly shown: boolean }): void {
-      books.set(agentId, shown ? createInstructionBook(bookParts) : undefined);
+      books.set(agentId, shown ? book.forAnother() : undefined);
     },
     release: (agentId: string): void => void books.delete(agentId),
     /** Instructions that are different on disk now. */
@@ -119,7 +123,7 @@ export interface Touched {
 }
 
 /** The files whose content a call has shown or written. */
-async function shownFiles(view: CallView): Promise<readonly string[]> {
+async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
   const { subject, tool } = view.call;
   if (subject.command === undefined) {
     return tool.kind === 'read' || tool.kind === 'edit'

@@ -141,7 +141,7 @@ export async function joinSession(
       });
     }
   });
-  const setup = agentSetup(config, ground, { ...parts, events, compaction, background, live });
+  const setup = agentSetup(config, ground, { events, compaction, background, live, ...parts });
   const main = createAgent(setup);
   agent = main;
   agents.knows({

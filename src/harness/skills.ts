@@ -115,6 +115,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
       budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
     });
+  let last: LastListing | undefined;
   return {
     book,
     invoker,
@@ -135,16 +136,25 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       windowTokens: number,
       { quiet = false }: { readonly quiet?: boolean } = {},
     ): Promise<string | undefined> {
-      const listing = listed(await book.offered(), windowTokens);
-      if (listing.note !== undefined && !quiet) parts.hooks.tell(listing.note);
-      return listing.text === '' ? undefined : reminder(listingMessage(listing));
+      const offered = await book.offered();
+      // Every agent is shown it.
+      const isSame = last?.values === values && last.windowTokens === windowTokens;
+      if (!isSame || last === undefined || !areSame(last.offered, offered)) {
+        const { note, text } = listed(offered, windowTokens);
+        const shown = text === '' ? undefined : reminder(listingMessage({ text }));
+        last = { values, windowTokens, offered, shown, note };
+      }
+      if (last.note !== undefined && !quiet) tellSoon(parts.hooks, last.note);
+      return last.shown;
     },
     /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
       preloadSkills({ book, invoker, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
-      const { text } = listed(await book.touched(paths), Number.MAX_SAFE_INTEGER);
+      const found = await book.touched(paths);
+      if (found.length === 0) return undefined;
+      const { text } = listed(found, Number.MAX_SAFE_INTEGER);
       return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
     },
     /** What is new, different or gone on disk since the model was told last. */
@@ -189,6 +199,19 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
 
 export type OpenSkills = ReturnType<typeof openSkills>;
 
+/** What an agent was shown of the skills, and what that was made of. */
+interface LastListing {
+  readonly values: EffectiveSettings['values'];
+  readonly windowTokens: number;
+  readonly offered: readonly Skill[];
+  readonly shown: string | undefined;
+  readonly note: string | undefined;
+}
+
+function areSame(some: readonly Skill[], others: readonly Skill[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
+}
+
 interface Keeping {
   now(): void;
 }
@@ -206,6 +229,11 @@ function keepLater(memory: FileMemory): Keeping {
       memory.keep();
     },
   };
+}
+
+/** For people, who can wait: the first request goes out before it. */
+function tellSoon({ tell }: Pick<OpenHooks, 'tell'>, text: string): void {
+  setImmediate(() => tell(text));
 }
 
 /** ConfigChange hooks may hold back changes of skills. */

@@ -23,6 +23,11 @@ export function createTeamAsks(parts: TeamAskParts) {
     if (asker === undefined || tool === undefined) return;
     const controller = new AbortController();
     open.set(question.id, controller);
+    if (question.tooLong === true) {
+      // fail-closed: the person would be shown a part, and would answer for the whole.
+      warn(`${member.name} asks about ${question.tool}, too long to be shown here: see its pane`);
+      return;
+    }
     try {
       const answer = await asker({
         call: {

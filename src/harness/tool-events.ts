@@ -9,11 +9,11 @@ import {
 } from '../hooks/notification-hooks.js';
 import type { Scene } from '../hooks/scene.js';
 import { createTaskHooks, type HookTask } from '../hooks/task-hooks.js';
+import type { FitsRule } from '../hooks/tool-occasion.js';
 import type { BatchEnd, FinishedBatch } from '../loop/types.js';
-import type { Asker, GateCall } from '../permissions/types.js';
+import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
-import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps } from '../tools/invocation.js';
@@ -65,25 +65,25 @@ export function openToolEvents(
   };
   /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
   const broughtInBy = async (
-    call: GateCall,
-    { mode, signal }: { mode: PermissionMode; signal: AbortSignal },
+    judged: JudgedCall,
+    signal: AbortSignal,
   ): Promise<readonly string[]> => {
     try {
-      const touched = await instructions.touchedBy(hooks.viewOf(call, mode), signal);
+      const touched = await instructions.touchedBy(judged, signal);
       const known = touched.paths.length === 0 ? undefined : await skills.touched(touched.paths);
       return [touched.text, known].filter((text) => text !== undefined);
     } catch (thrown) {
-      tell(`instructions and skills near the files of ${call.tool.name}: ${messageOf(thrown)}`);
+      const { name } = judged.call.tool;
+      tell(`instructions and skills near the files of ${name}: ${messageOf(thrown)}`);
       return [];
     }
   };
   /** Whoever reads along sees that later sessions are going to be told something else. */
-  const tellOfInstructions = async ({ tool, subject, workspace, agent }: GateCall, ms: number) => {
+  const tellOfInstructions = async (
+    { tool, agent }: GateCall,
+    { named, ms }: { named: readonly string[]; ms: number },
+  ): Promise<void> => {
     const since = ground.clock.now() - ms - CLOCK_GRAIN_MS;
-    const named = [
-      ...subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : [])),
-      ...instructionFilesIn(subject.command ?? '').map((one) => resolve(workspace.cwd, one)),
-    ].filter(isInstructionFile);
     for (const path of new Set(named)) {
       // Only a notice hangs on it: the call has been judged and has run.
       const stat = await ground.fs.stat(path).catch(() => undefined);
@@ -92,43 +92,41 @@ export function openToolEvents(
       tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
     }
   };
-  const review: InvokeDeps['review'] = async ({ call, tool, input, output, ms }, context) => {
-    const { agent, workspace, mode, signal } = context;
-    const gateCall: GateCall = {
-      toolUseId: call.id,
-      tool,
-      input,
-      subject: tool.subject(input, workspace),
-      agent,
-      workspace,
-      signal,
-    };
+  const review: InvokeDeps['review'] = async ({ judged, output, ms }, context) => {
+    const { mode, signal } = context;
+    const { call } = judged;
     // An interrupted call is over; its hooks are not.
     const own = signal.aborted ? over.signal : signal;
+    let fits: FitsRule | undefined;
     const reviewed = await post.after({
-      call: gateCall,
+      call,
       mode,
       output,
       ms,
       signal: own,
       interrupted: signal.aborted,
-      fits: hooks.fits({ call: gateCall, mode }),
+      // Looked at anew: the call may have changed what its words lead to.
+      fits(rule) {
+        fits ??= hooks.fits({ call, mode });
+        return fits(rule);
+      },
     });
     // fail-closed: what a hook took out of sight is not left in a file beside it.
     if (reviewed.output !== output) {
       await Promise.all((output.files ?? []).map((file) => ground.fs.remove(file)));
     }
     // Also of a command that failed: it may have written before it did.
-    await tellOfInstructions(gateCall, ms);
+    const instructed = instructionFilesNamedBy(call);
+    if (instructed.length > 0) await tellOfInstructions(call, { named: instructed, ms });
     if (output.isError === true) return reviewed;
-    const texts = await broughtInBy(gateCall, { mode, signal: own });
+    const texts = await broughtInBy(judged, own);
     if (texts.length === 0) return reviewed;
     const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
     return { ...reviewed, output: { ...reviewed.output, followUp } };
   };
   const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
     const own = batch.flatMap(({ result }) => result.contexts ?? []);
-    const after = await post.batch({ ...scene, calls: batchCalls(batch) });
+    const after = await post.batch({ calls: batchCalls(batch), ...scene });
     const note = await hooks.notes.note([...own, ...after.contexts]);
     const texts = batch.flatMap(({ result }) => result.followUp ?? []);
     return {
@@ -164,6 +162,15 @@ export function openToolEvents(
 }
 
 export type ToolEvents = ReturnType<typeof openToolEvents>;
+
+/** Instruction files that a call may have written, by its words. */
+function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
+  const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
+  const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
+  return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(
+    isInstructionFile,
+  );
+}
 
 /** Somebody who keeps a question waiting is called. */
 function noticed(asker: Asker, attention: Attention): Asker {

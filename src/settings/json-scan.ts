@@ -82,13 +82,26 @@ export class JsonScan {
     place.items ??= [];
     const { items } = place;
     if (this.#peek() === ']') return this.#step();
-    for (let index = 0; ; index++) {
+    for (let index = this.#texts(items); ; index++) {
       if (!this.#element(items, index)) return false;
       const next = this.#peek();
       if (next === ']') return this.#step();
       if (next !== ',') return this.#fail('a comma or ] is missing', opened);
       this.#at++;
     }
+  }
+
+  /** Lists of texts are the long ones: takes what is one from here on, and says how many. */
+  #texts(items: (Place | number)[]): number {
+    // What stands in both of two of one name is looked at one by one.
+    if (items.length > 0 || this.#way.length >= DEEPEST) return 0;
+    const text = this.#text;
+    TEXT_ITEM.lastIndex = this.#at;
+    while (TEXT_ITEM.test(text)) {
+      items.push(text.indexOf('"', this.#at));
+      this.#at = TEXT_ITEM.lastIndex;
+    }
+    return items.length;
   }
 
   #element(items: (Place | number)[], index: number): boolean {
@@ -125,6 +138,11 @@ export class JsonScan {
 
   #string(): boolean {
     const start = this.#at;
+    PLAIN_TEXT.lastIndex = start;
+    if (PLAIN_TEXT.test(this.#text)) {
+      this.#at = PLAIN_TEXT.lastIndex;
+      return true;
+    }
     for (let at = start + 1; at < this.#text.length; at++) {
       const code = this.#text.charCodeAt(at);
       if (code === QUOTE) {
@@ -173,6 +191,9 @@ export class JsonScan {
   }
 }
 
+/** A text without anything to look at in it, and the same with the comma behind it. */
+const PLAIN_TEXT = /"[^"\\\u0000-\u001f]*"/y;
+const TEXT_ITEM = /[ \t\n\r]*"[^"\\\u0000-\u001f]*"[ \t\n\r]*,/y;
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 const QUOTE = 34;
 const BACKSLASH = 92;

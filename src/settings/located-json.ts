@@ -33,9 +33,12 @@ function located(text: string): LocatedJson {
     return { ok: false, line: lineAt(lineStarts(source), offset), message };
   }
   let starts: readonly number[] | undefined;
+  let last = 0;
   const line = (offset: number): number => {
     starts ??= lineStarts(source);
-    return lineAt(starts, offset);
+    // Mostly the next one is asked for.
+    last = isOnLine(starts, last + 1, offset) ? last + 1 : lineAt(starts, offset);
+    return last;
   };
   return {
     ok: true,
@@ -54,6 +57,13 @@ function lineStarts(source: string): readonly number[] {
     starts.push(at + 1);
   }
   return starts;
+}
+
+function isOnLine(starts: readonly number[], line: number, offset: number): boolean {
+  const from = starts[line - 1];
+  return (
+    from !== undefined && from <= offset && offset < (starts[line] ?? Number.POSITIVE_INFINITY)
+  );
 }
 
 function lineAt(starts: readonly number[], offset: number): number {

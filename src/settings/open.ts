@@ -1,8 +1,10 @@
 import type { FileSystem } from '../env/fs.js';
+import { messageOf } from '../errors.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { withoutFileGrants } from './file-grants.js';
 import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
 import { refuseBroken } from './refuse.js';
+import { isSimple } from './simple.js';
 import { type StartedTrust, startTrust, type TrustStart } from './trust-start.js';
 import type { EffectiveSettings, SettingsFile } from './types.js';
 import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
@@ -28,7 +30,7 @@ export interface OpenedSettings {
 export async function openSettings(options: OpenSettingsOptions): Promise<OpenedSettings> {
   const { fs, emit } = options;
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
-  const trust = await startTrust({ ...options, warn });
+  const trust = await startTrust({ warn, ...options });
   let given: { readonly flagSettings?: string } = {};
   const read = async (how: LoadSettingsOptions): Promise<LoadedSettings> => {
     const loaded = await loadSettings(how);
@@ -38,14 +40,29 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
     read({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
   const { settings, problems } = await load(trust.now);
+  // What else there may be in settings runs something, or has it run, before a model is asked.
+  if (!settings.files.every(isSimple)) await trust.settle();
   // What waits for trust has been told, in one line.
   const told = problems.filter(({ severity }) => severity !== 'note');
   refuseBroken(told, emit, settings.strictness);
+  let settling: Promise<void> | undefined;
+  const settle = (): Promise<void> => {
+    settling ??= requestLeaves()
+      .then(trust.settle)
+      .catch((thrown: unknown) => {
+        // fail-closed: what could not be looked at is trusted by nobody who asks.
+        warn(
+          `the folder cannot be looked through, so nothing in it is trusted: ${messageOf(thrown)}`,
+        );
+      });
+    return settling;
+  };
   return {
     settings,
     trust,
     watch: (how) =>
       watchSettings(settings, {
+        settle,
         fs,
         emit,
         load: async (kept) => load(await trust.inForce(), kept),
@@ -59,4 +76,13 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
         ...how,
       }),
   };
+}
+
+/** A request that was begun is connected and written by the event loop, in few turns of it. */
+const TURNS_OF_LOOP = 3;
+
+async function requestLeaves(): Promise<void> {
+  for (let turn = 0; turn < TURNS_OF_LOOP; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
 }

@@ -1,24 +1,23 @@
-import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import type { FileStat, FileSystem } from '../env/fs.js';
+import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import type { FileStat, FileSystem, ReadNow } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { basename, dirname, isInside, join, relative, separator, toPosix } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
+import { isBare, settingsOf, tooMany } from './trust-drafts.js';
 import { openLook, type TrustLook } from './trust-look.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
 import { draftsFrom, openDigests } from './trust-memory.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
-import { settingsDrafts } from './trust-settings.js';
 import { filesBelow } from './trust-tree.js';
-import type { ConfiguredLevel, Declaration, Draft } from './trust-types.js';
+import type { ConfiguredLevel, Declaration, Draft, TrustPart } from './trust-types.js';
 
 export interface CollectPlaces {
   readonly fs: Pick<
     FileSystem,
-    'stat' | 'statNow' | 'list' | 'readText' | 'readBytes' | 'realPath'
+    'stat' | 'statNow' | 'list' | 'listNow' | 'readText' | 'readTextNow' | 'readBytes' | 'realPath'
   >;
   /** Real path of the project's. */
   readonly root: string;
@@ -31,6 +30,8 @@ export interface CollectPlaces {
   readonly memory?: FileMemory | undefined;
   /** Absent: a new one. */
   readonly look?: TrustLook | undefined;
+  /** Which of the files; all when absent. */
+  readonly part?: TrustPart | undefined;
 }
 
 /**
@@ -98,12 +99,16 @@ class LevelCollector {
   async all(is: { isUsers: boolean; isBare: boolean }): Promise<readonly Declaration[]> {
     const directory = join(this.#level, '.claude');
     const wants = (source: string): boolean => this.#places.sources.includes(source);
-    if (wants('local') && !is.isBare)
-      await this.#json(join(directory, 'settings.local.json'), settingsOf);
-    if (!wants('project')) return this.#found;
-    await this.#json(join(this.#level, '.mcp.json'), serverDrafts);
-    if (is.isUsers || is.isBare) return this.#found;
-    await this.#json(join(directory, 'settings.json'), settingsOf);
+    const { part } = this.#places;
+    const isProject = !is.isUsers && !is.isBare;
+    if (part !== 'documents') {
+      if (wants('local') && !is.isBare)
+        await this.#json(join(directory, 'settings.local.json'), settingsOf);
+      if (wants('project')) await this.#json(join(this.#level, '.mcp.json'), serverDrafts);
+      if (wants('project') && isProject)
+        await this.#json(join(directory, 'settings.json'), settingsOf);
+    }
+    if (part === 'settings' || !wants('project') || !isProject) return this.#found;
     await this.#skills(join(directory, 'skills'));
     await this.#markdown(join(directory, 'commands'), skillDrafts);
     await this.#markdown(join(directory, 'agents'), agentDrafts);
@@ -117,16 +122,15 @@ class LevelCollector {
     // What is not JSON grants nothing; the loader of the file says what is wrong with it.
     if (!json.ok) return;
     const all = drafts(json.value);
-    const stat = this.#memory === NO_MEMORY ? undefined : await this.#stat(file);
+    const stat = (): FileStat | undefined => this.#statNow(file);
     const digests = openDigests(this.#memory, { file, stat, text, count: all.length });
     for (const [index, draft] of all.entries()) {
       const line = json.lineOf(draft.way);
       if (isBare(draft)) {
-        const digest = digests.of(index, () => this.#digest(file, draft));
+        const digest = (): string => digests.of(index, () => this.#digest(file, draft));
         this.#push(file, draft, { digest, line });
       } else await this.#add(file, line === undefined ? draft : { ...draft, line });
     }
-    digests.note();
   }
 
   async #skills(directory: string): Promise<void> {
@@ -205,20 +209,54 @@ class LevelCollector {
     return (await realOrNothing(this.#places.fs, file)) === used.file;
   }
 
-  /** Whether a file is known to declare nothing: mostly so, and found out without a promise. */
+  /**
+   * Whether a file declares nothing: mostly so, and found out without a promise. What was seen of it is
+   * handed on: the skills and agents of the session are looked for next.
+   */
   #hasNothing(file: string, drafts: typeof skillDrafts): boolean {
     try {
-      if (this.#memory === NO_MEMORY) return false;
-      const stat = this.#places.fs.statNow?.(file);
-      if (stat === undefined) return false;
-      const said = this.#memory.recall(whatOf(drafts), file, stat);
-      const isNothing = Array.isArray(said) && said.length === 0;
-      // The skills and agents of the session are looked for next.
-      if (isNothing && !this.#links.has(file)) this.#memory.look(file, stat);
-      return isNothing;
+      const look = this.#noted(file, drafts) ?? this.#readNow(file, drafts);
+      if (look?.declares !== false) return false;
+      if (!this.#links.has(file)) this.#memory.look(file, look);
+      return true;
     } catch {
-      // fail-closed: then it is read, and what cannot be read counts.
+      // fail-closed: then it is read with care, and what cannot be read counts.
       return false;
+    }
+  }
+
+  /** By what an earlier start has noted. */
+  #noted(file: string, drafts: typeof skillDrafts): DocumentLook | undefined {
+    if (!this.#memory.knows(file)) return undefined;
+    const stat = this.#places.fs.statNow?.(file);
+    if (stat === undefined) return undefined;
+    const said = this.#memory.recall(whatOf(drafts), file, stat);
+    return Array.isArray(said) ? { stat, declares: said.length > 0 } : undefined;
+  }
+
+  #readNow(file: string, drafts: typeof skillDrafts): DocumentLook | undefined {
+    // The document that is used now is judged in another text.
+    if (this.#look.used !== undefined) return undefined;
+    const read = this.#seen(file) ?? this.#places.fs.readTextNow?.(file, { maxBytes: MOST_BYTES });
+    if (read === undefined || drafts(read.text, '').length > 0) return undefined;
+    // fail-closed: what there is no room for is told by whoever reads with care.
+    if (!this.#look.fits(read.stat.size)) return undefined;
+    this.#memory.note(whatOf(drafts), file, read.stat, []);
+    return { ...read, declares: false };
+  }
+
+  /** What whoever lists skills and agents has read a moment ago, where that came first. */
+  #seen(file: string): ReadNow | undefined {
+    const look = this.#links.has(file) ? undefined : this.#memory.lookedAt(file);
+    return look?.text === undefined ? undefined : { stat: look.stat, text: look.text };
+  }
+
+  /** For the memory alone: without it nothing is remembered. */
+  #statNow(file: string): FileStat | undefined {
+    try {
+      return this.#memory === NO_MEMORY ? undefined : this.#places.fs.statNow?.(file);
+    } catch {
+      return undefined;
     }
   }
 
@@ -253,7 +291,8 @@ class LevelCollector {
   #addFull(): void {
     const draft = { ...tooMany('.claude'), text: 'there is more in it than is looked at' };
     const file = join(this.#level, '.claude');
-    if (!this.#isFull) this.#push(file, draft, { digest: this.#digest(file, draft), line: 1 });
+    const digest = (): string => this.#digest(file, draft);
+    if (!this.#isFull) this.#push(file, draft, { digest, line: 1 });
     this.#isFull = true;
   }
 
@@ -282,7 +321,9 @@ class LevelCollector {
 
   async #add(file: string, draft: Draft): Promise<void> {
     const { line } = draft;
-    if (isBare(draft)) return this.#push(file, draft, { digest: this.#digest(file, draft), line });
+    if (isBare(draft)) {
+      return this.#push(file, draft, { digest: () => this.#digest(file, draft), line });
+    }
     if (!this.#look.takes()) return this.#addFull();
     const place = { root: this.#root, level: this.#level, directory: dirname(file) };
     const named = await scriptsOf(draft.runs ?? [], place, this.#look.scripts);
@@ -291,7 +332,8 @@ class LevelCollector {
     const scripts: Record<string, string> = { ...named.scripts };
     if (hooks?.mark !== undefined) scripts['.claude/hooks/**'] = hooks.mark;
     const complete = named.complete && hooks?.complete !== false;
-    this.#push(file, draft, { digest: this.#digest(file, draft, scripts), line, complete });
+    const digest = (): string => this.#digest(file, draft, scripts);
+    this.#push(file, draft, { digest, line, complete });
   }
 
   #digest(file: string, draft: Draft, scripts: Pins['scripts'] = {}): string {
@@ -303,17 +345,32 @@ class LevelCollector {
     file: string,
     { kind, name, text, pinned }: Draft,
     found: {
-      readonly digest: string;
+      /** Of what was read now, made when somebody has to compare it. */
+      digest(): string;
       readonly line: number | undefined;
       readonly complete?: boolean;
     },
   ): void {
-    const { digest, line } = found;
-    const level = this.#way(this.#level);
-    const isPinned = found.complete !== false && pinned !== false;
-    const declaration = { kind, name, text, file, level, digest, pinned: isPinned };
-    this.#found.push(line === undefined ? declaration : { ...declaration, line });
+    const { line } = found;
+    let digest: string | undefined;
+    this.#found.push({
+      kind,
+      name,
+      text,
+      file,
+      level: this.#way(this.#level),
+      get digest() {
+        digest ??= found.digest();
+        return digest;
+      },
+      pinned: found.complete !== false && pinned !== false,
+      ...(line === undefined ? {} : { line }),
+    });
   }
+}
+
+interface DocumentLook extends FileLook {
+  readonly declares: boolean;
 }
 
 /** What all hooks of a level stand for. */
@@ -329,18 +386,4 @@ const MOST_UNREADABLE = 20;
 /** By which name it is remembered what a reader has found. */
 function whatOf(drafts: typeof skillDrafts): string {
   return drafts === agentDrafts ? 'agent declarations' : 'skill declarations';
-}
-
-/** Whether nothing but its own text decides what happens. */
-function isBare({ runs, kind }: Draft): boolean {
-  return runs === undefined && kind !== 'hook';
-}
-
-function settingsOf(value: unknown): readonly Draft[] {
-  return isRecord(value) ? settingsDrafts(value) : [];
-}
-
-function tooMany(name: string): Draft {
-  const text = 'more files than are looked at';
-  return { kind: 'unreadable', name, text, way: [name], value: text, pinned: false };
 }

@@ -11,6 +11,36 @@ describe('what a skill or command runs or allows', () => {
     expect(brief(skillDrafts('no head\n---\nallowed-tools: Bash\n', 'a'))).toEqual([]);
   });
 
+  it('is found behind the plainest of heads', () => {
+    const head = (field: string): string => `---\nname: a\n${field}---\n`;
+    const marks = ['!`id`', 'x!`id`', '```!\nid\n```', '~~~ !\nid\n~~~'];
+    for (const mark of marks) {
+      expect(skillDrafts(`${head('description: D.\n')}Text\n${mark}\n`, 'a'), mark).not.toEqual([]);
+    }
+    for (const name of [
+      'allowed-tools',
+      'allowedTools',
+      'model',
+      'effort',
+      'hooks',
+      'Portcullis',
+    ]) {
+      expect(skillDrafts(`${head(`${name}: Bash\n`)}Text\n`, 'a'), name).not.toEqual([]);
+    }
+    for (const name of [
+      'tools',
+      'Permission_Mode',
+      'memory',
+      'hooks',
+      'mcpServers',
+      'portcullis',
+    ]) {
+      expect(agentDrafts(`${head(`${name}: Bash\n`)}Text\n`, 'a'), name).not.toEqual([]);
+    }
+    expect(skillDrafts(`${head('when_to_use: Always.\n')}Wow! No mark.\n`, 'a')).toEqual([]);
+    expect(agentDrafts(`${head('model: opus\n')}Say !\`id\`.\n`, 'a')).toEqual([]);
+  });
+
   it('is its granting fields, under any spelling', () => {
     const text = [
       '---',

@@ -9,44 +9,58 @@ import type { Draft } from './trust-types.js';
  * may be secret. fail-closed: that a digest is known says nothing about whether anybody accepted it.
  */
 export interface Digests {
-  /** The known one, or else the one that is made. */
+  /** The known one, or else the one that is made, which is remembered. */
   of(index: number, make: () => string): string;
-  /** Keeps those that were made. */
-  note(): void;
 }
 
 export function openDigests(
   memory: FileMemory,
   read: {
     readonly file: string;
-    readonly stat: FileStat | undefined;
+    /** Asked when the first digest is. */
+    stat(): FileStat | undefined;
     /** What was read now. */
     readonly text: string;
     /** How many declarations were found in it. */
     readonly count: number;
   },
 ): Digests {
-  const { file, stat, text, count } = read;
-  // fail-closed: they are those of this text and no other, whatever the file's times say.
-  const content = sha256(text);
-  const said = stat === undefined ? undefined : memory.recall(WHAT, file, stat);
-  const isOfText = isRecord(said) && said.content === content && Array.isArray(said.digests);
-  const known = isOfText ? (said.digests as readonly unknown[]) : [];
-  const all: unknown[] = known.length === count ? [...known] : [];
-  let isNew = false;
+  let list: RememberedDigests | undefined;
   return {
     of(index, make) {
-      const digest = all[index];
+      list ??= recalled(memory, read);
+      const digest = list.digests[index];
       if (typeof digest === 'string' && digest.length === DIGEST_LENGTH) return digest;
       const made = make();
-      all[index] = made;
-      isNew = true;
+      list.digests[index] = made;
+      list.note();
       return made;
     },
+  };
+}
+
+interface RememberedDigests {
+  readonly digests: unknown[];
+  /** Has it written down with all that are in it by then. */
+  note(): void;
+}
+
+function recalled(memory: FileMemory, read: Parameters<typeof openDigests>[1]): RememberedDigests {
+  const { file, text, count } = read;
+  const stat = read.stat();
+  if (stat === undefined) return { digests: [], note: () => undefined };
+  // fail-closed: they are those of this text and no other, whatever the file's times say.
+  const content = sha256(text);
+  const said = memory.recall(WHAT, file, stat);
+  const isOfText = isRecord(said) && said.content === content && Array.isArray(said.digests);
+  const known = isOfText ? (said.digests as readonly unknown[]) : [];
+  const digests = known.length === count ? [...known] : new Array<unknown>(count).fill(null);
+  let isNoted = false;
+  return {
+    digests,
     note() {
-      if (!isNew || stat === undefined) return;
-      const digests = Array.from({ length: count }, (_, index) => all[index] ?? null);
-      memory.note(WHAT, file, stat, { content, digests });
+      if (!isNoted) memory.note(WHAT, file, stat, { content, digests });
+      isNoted = true;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { openProjectTrust, type ProjectTrust, type TrustPlaces } from './trust.js';
-import type { TrustCheck, UsedDocument } from './trust-types.js';
+import type { TrustCheck, TrustVerdict, UsedDocument } from './trust-types.js';
 
 export interface TrustStart extends TrustPlaces {
   /** Trust that a host has already asked a person about. */
@@ -18,34 +18,71 @@ export interface StartedTrust {
    * document is used it is judged in the text in which that happens.
    */
   inForce(used?: UsedDocument): Promise<boolean>;
+  /**
+   * Takes the look at the documents of the folder that was put off, if none was taken yet. To be
+   * awaited before anything runs that might change them: a hook, a helper, the first call of the model.
+   */
+  settle(): Promise<void>;
 }
 
 /**
  * Decides for one session whether its folder is trusted, and says once what is held back. Trust for
  * one run is trust in what is there at the start: what the run itself changes needs a new answer.
+ *
+ * Whoever gives trust with the start has decided already, so the skills, commands and agents that it is
+ * given to are looked at when `settle` is called, or whoever asks first: the first request to a model
+ * need not wait for it.
  */
 export async function startTrust(start: TrustStart): Promise<StartedTrust & { now: boolean }> {
-  const trust = start.asked ?? openProjectTrust(start);
   const once = start.env.PORTCULLIS_TRUST;
   if (once !== undefined && once !== '' && once !== 'once') {
     // fail-closed: no other value means yes.
     start.warn(`PORTCULLIS_TRUST is ${JSON.stringify(once)}; only "once" is understood`);
   }
-  let seen = await trust.check({ atStart: true });
-  if ((start.given || once === 'once') && seen.pending.length > 0) {
-    await trust.accept(seen, { store: false });
-    seen = { ...seen, verdict: 'trusted', pending: [] };
+  const project = start.asked ?? openProjectTrust(start);
+  const isGiven = start.given || once === 'once';
+  let verdict: TrustVerdict = 'trusted';
+  let looking: Promise<void> | undefined;
+  const settle = (): Promise<void> => {
+    looking ??= look();
+    return looking;
+  };
+  async function look(): Promise<void> {
+    const seen = await project.check({ atStart: true, part: isGiven ? 'documents' : undefined });
+    if (isGiven) return void (await project.accept(seen, { store: false }));
+    verdict = seen.verdict;
+    await tell(seen, start.warn);
   }
-  await tell(seen, start.warn);
+  if (!isGiven) await settle();
+  else if (await project.isBare()) verdict = 'nothing';
+  // What settings grant holds from now on, so what they say now is what is accepted.
+  else
+    await project.accept(await project.check({ atStart: true, part: 'settings' }), {
+      store: false,
+    });
   return {
-    trust,
-    now: seen.verdict === 'trusted',
+    trust: settledFirst(project, settle),
+    now: verdict === 'trusted',
+    settle,
     async inForce(used) {
-      const later = await trust.check(used === undefined ? {} : { used });
-      if (later.verdict !== seen.verdict) await tell(later, start.warn);
-      seen = later;
+      await settle();
+      const later = await project.check(used === undefined ? {} : { used });
+      if (later.verdict !== verdict) await tell(later, start.warn);
+      verdict = later.verdict;
       return later.verdict === 'trusted';
     },
+  };
+}
+
+/** fail-closed: nobody asks about a folder, or accepts more of it, before it is known what was there first. */
+function settledFirst(trust: ProjectTrust, settle: () => Promise<void>): ProjectTrust {
+  return {
+    check: (how) => settle().then(() => trust.check(how)),
+    accept: (seen, how) => settle().then(() => trust.accept(seen, how)),
+    rebind: (written) => settle().then(() => trust.rebind(written)),
+    changedScript: (hook) => settle().then(() => trust.changedScript(hook)),
+    isBare: trust.isBare,
+    show: trust.show,
   };
 }
 

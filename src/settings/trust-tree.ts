@@ -26,7 +26,7 @@ export interface TreeOptions {
   readonly memory?: FileMemory | undefined;
 }
 
-type TreeFiles = Pick<FileSystem, 'list' | 'stat' | 'statNow' | 'realPath'>;
+type TreeFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'statNow' | 'realPath'>;
 
 interface Open {
   readonly at: string;

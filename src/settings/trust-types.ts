@@ -84,6 +84,9 @@ export interface UsedDocument {
   readonly text: string;
 }
 
+/** `documents`: skills, commands and agents. `settings`: settings and servers. */
+export type TrustPart = 'settings' | 'documents';
+
 /** A directory of the project with a `.claude` or a `.mcp.json` in it. */
 export interface ConfiguredLevel {
   readonly path: string;

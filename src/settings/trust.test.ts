@@ -523,6 +523,26 @@ describe('trust at the start of a session', () => {
     });
   });
 
+  it('looks at what --trust is given to when it is settled, and takes later changes for changes', async () => {
+    project.write(SETTINGS, allow('A'));
+    const started = await start({ given: true });
+    expect(started.now).toBe(true);
+    await started.settle();
+    expect(await started.inForce()).toBe(true);
+    project.write('.claude/skills/a/SKILL.md', '---\nname: a\n---\nNow !`id`\n');
+    expect(await started.inForce()).toBe(false);
+    expect(started.told.join()).toContain('skill');
+  });
+
+  it('knows what was there first before anybody asks, accepts or runs anything', async () => {
+    project.write(SETTINGS, allow('A'));
+    const { trust } = await start({ given: true });
+    expect((await trust.check()).verdict).toBe('trusted');
+    const other = await start({ given: true });
+    project.write(SETTINGS, allow('A', 'B'));
+    expect(await other.inForce()).toBe(false);
+  });
+
   it('takes --trust and PORTCULLIS_TRUST=once for what is there now, and stores nothing', async () => {
     project.write(SETTINGS, allow('A'));
     for (const way of [{ given: true }, { env: { PORTCULLIS_TRUST: 'once' } }]) {

@@ -9,6 +9,7 @@ import type {
   Declaration,
   PendingDeclaration,
   TrustCheck,
+  TrustPart,
   UsedDocument,
 } from './trust-types.js';
 
@@ -28,6 +29,8 @@ export interface TrustPlaces {
 export interface ProjectTrust {
   /** Looks at the files as they are now. */
   check(how?: CheckHow): Promise<TrustCheck>;
+  /** Whether there is nothing that could declare anything, known without a look into any file. */
+  isBare(): Promise<boolean>;
   /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
   accept(seen: TrustCheck, how: { store: boolean }): Promise<Acceptance>;
   /**
@@ -51,6 +54,8 @@ export interface CheckHow {
    * without a trace in its times. What cannot be pinned counts as accepted here and not later.
    */
   readonly atStart?: boolean;
+  /** A look at some of the files, to accept what is in them; no word about the whole. */
+  readonly part?: TrustPart | undefined;
   /** A skill, command or agent that is used now: this text is judged in place of what its file holds. */
   readonly used?: UsedDocument | undefined;
 }
@@ -81,11 +86,11 @@ export interface OwnWrite {
 export type Binding = 'bound' | 'waits' | 'this process only';
 
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
-  const accepted = new Set<string>();
-  const acceptedAtStart = new Set<string>();
+  const accepted = new AcceptedDigests();
+  const acceptedAtStart = new AcceptedDigests();
   let scripts: SeenScripts | undefined;
 
-  async function check({ atStart = false, used }: CheckHow = {}): Promise<TrustCheck> {
+  async function check({ atStart = false, used, part }: CheckHow = {}): Promise<TrustCheck> {
     const levels = await directoriesUpToRepository(places);
     const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
     const looked = await configured(places, levels);
@@ -106,20 +111,24 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       sources,
       memory,
       look,
+      part,
     });
     if (declarations.length === 0) return nothing(root);
     const record = await (await storeOf(places)).read(root);
-    const isAccepted = ({ digest, pinned }: Declaration): boolean =>
+    const isAccepted = (one: Declaration): boolean =>
       // fail-closed: a digest that is the same whatever the content tells no change.
-      pinned ? accepted.has(digest) : atStart && acceptedAtStart.has(digest);
+      one.pinned ? accepted.has(one) : atStart && acceptedAtStart.has(one);
     const judged = judge({ root, declarations, record, isAccepted });
     const { seen } = look.scripts;
-    if (judged.verdict === 'trusted') scripts = seen;
+    if (judged.verdict === 'trusted' && part === undefined) scripts = seen;
     return { ...judged, scripts: seen };
   }
 
   return {
     check,
+    async isBare() {
+      return (await configured(places, await directoriesUpToRepository(places))).length === 0;
+    },
     async changedScript(hook) {
       const place = await placeOfHook(places, hook.file);
       // fail-closed: of a hook that nobody accepted, or that stands nowhere, no script is known.
@@ -128,10 +137,8 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       return await changedScript(hook.commands, place, { fs: places.fs, accepted: scripts });
     },
     async accept(seen, { store }) {
-      for (const { digest, pinned } of seen.declarations) {
-        (pinned ? accepted : acceptedAtStart).add(digest);
-      }
-      scripts = seen.scripts;
+      for (const one of seen.declarations) (one.pinned ? accepted : acceptedAtStart).add(one);
+      scripts = joined(scripts, seen.scripts);
       if (!store) return { stored: false };
       const kept = await storeOf(places);
       const unpinned = seen.declarations.find((declaration) => !declaration.pinned);
@@ -155,7 +162,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       const ours = declarations.filter(
         (one, index) => same[index] === file && isOurs(one, written),
       );
-      for (const { digest, pinned } of ours) if (pinned) accepted.add(digest);
+      for (const one of ours) if (one.pinned) accepted.add(one);
       const kept = await storeOf(places);
       if ((await kept.refusal(root)) !== undefined) return 'this process only';
       await addTo(kept, root, ours);
@@ -165,6 +172,34 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     },
     show: async (seen) => (await import('./trust-words.js')).declarationLines(seen),
   };
+}
+
+/** What parts of a folder were accepted with, one after the other. */
+function joined(
+  before: SeenScripts | undefined,
+  now: SeenScripts | undefined,
+): SeenScripts | undefined {
+  if (before === undefined || now === undefined) return now ?? before;
+  return {
+    files: new Map([...before.files, ...now.files]),
+    large: new Map([...before.large, ...now.large]),
+  };
+}
+
+/** What was accepted in this process. Digests are made when the first declaration is compared with them. */
+class AcceptedDigests {
+  readonly #digests = new Set<string>();
+  #added: Pick<Declaration, 'digest'>[] = [];
+
+  add(declaration: Pick<Declaration, 'digest'>): void {
+    this.#added.push(declaration);
+  }
+
+  has(declaration: Pick<Declaration, 'digest'>): boolean {
+    for (const { digest } of this.#added) this.#digests.add(digest);
+    this.#added = [];
+    return this.#digests.size > 0 && this.#digests.has(declaration.digest);
+  }
 }
 
 /** Where the hook of a file stands, as it was looked at; undefined when that is in no `.claude`. */
@@ -227,10 +262,13 @@ function judge(state: {
   const { root, declarations, record } = state;
   const stored = record?.declarations ?? [];
   const digests = new Set(stored.map((one) => one.digest));
-  const current = new Set(declarations.map((one) => one.digest));
+  const isStored = (one: Declaration): boolean =>
+    digests.size > 0 && one.pinned && digests.has(one.digest);
+  // Where nothing is stored nothing is compared, and no digest is made.
+  const current = new Set(stored.length === 0 ? [] : declarations.map((one) => one.digest));
   const gone = stored.filter((one) => !current.has(one.digest));
   const pending = declarations
-    .filter((one) => !state.isAccepted(one) && !(one.pinned && digests.has(one.digest)))
+    .filter((one) => !state.isAccepted(one) && !isStored(one))
     .map((declaration): PendingDeclaration => {
       if (gone.length === 0) return { declaration, was: 'new' };
       const { file, kind, name } = entryOf(declaration, root);

@@ -35,6 +35,8 @@ export interface LiveSettingsDeps {
   keepFlag?(flag: string): void;
   /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
   apply(settings: EffectiveSettings): readonly ConfigProblem[];
+  /** What was put off at the start and has to be done before the first call; it tells of its failures. */
+  settle?(): Promise<void>;
   /** A reason not to take over a change, for hooks that guard the settings. */
   veto?(changed: readonly LookedAt[]): Promise<string | undefined>;
   emit(news: SessionNews): void;
@@ -119,6 +121,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
         } catch (thrown) {
           keepOld([messageOf(thrown)]);
         }
+        await deps.settle?.();
       }),
   };
 }

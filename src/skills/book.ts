@@ -11,6 +11,7 @@ import type { Extraction } from './extract.js';
 import { type NestedFinder, openNestedFinder } from './find-nested.js';
 import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
 import type { SkillOverride } from './listing.js';
+import { type Looks, openLooks } from './looks.js';
 import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
@@ -83,15 +84,15 @@ class Book {
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: Promise<readonly Skill[]> | undefined;
   #shelf: Promise<Shelf> | undefined;
-  /** For the first look only: it belongs to the start, in which others have just looked. */
-  #looks: FileMemory | undefined;
+  /** For the first look only: it belongs to the start, in which others look at the same files. */
+  #looks: Looks | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
     this.#nested = openNestedFinder(deps);
     this.#reader = openSkillReader(deps);
-    this.#looks = deps.memory;
+    this.#looks = deps.memory === undefined ? undefined : openLooks(deps.fs, deps.memory);
     this.#admissions = openAdmissions(deps);
   }
 
@@ -143,8 +144,10 @@ class Book {
     const roots = await this.#nested.touched(paths);
     this.#nestedRoots = [...this.#nestedRoots, ...roots];
     const { entries } = roots.length === 0 ? before : await this.#rescan();
-    const known = new Set(before.entries.map(({ skill }) => skill.file));
     const asleep = new Set(entries.filter(({ skill }) => this.isDormant(skill)));
+    // Mostly a file brings nothing.
+    if (entries === before.entries && asleep.size === 0) return [];
+    const known = new Set(before.entries.map(({ skill }) => skill.file));
     const woken = [...asleep].filter((entry) => this.#isAbout(entry, paths));
     for (const { skill } of woken) this.#awake.add(skill.file);
     const news = entries.filter((entry) =>
@@ -198,10 +201,10 @@ class Book {
     const looks = this.#looks;
     this.#looks = undefined;
     const found = await scanSkills({
-      ...this.#deps,
       looks,
-      nestedRoots: this.#nestedRoots,
       reader: this.#reader,
+      ...this.#deps,
+      nestedRoots: this.#nestedRoots,
       admit: this.#admissions.admit,
       admitNow: this.#admissions.admitNow,
       bundledSkills: await this.#bundled,

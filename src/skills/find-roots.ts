@@ -5,7 +5,7 @@ import type { SkillOrigin } from './skill.js';
 
 export type SkillFiles = Pick<
   FileSystem,
-  'stat' | 'lstat' | 'lstatNow' | 'list' | 'readHead' | 'readText' | 'realPath'
+  'stat' | 'lstat' | 'lstatNow' | 'list' | 'readHead' | 'readText' | 'readTextNow' | 'realPath'
 >;
 
 /** A plugin's directory. What it is called by is `name:skill`. */

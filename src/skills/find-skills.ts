@@ -86,10 +86,12 @@ function plainly({ name, kind }: Entry, place: Place): Found | undefined {
   const directory = below(root.directory, name);
   const file = below(directory, SKILL_FILE);
   try {
-    const stat = deps.looks?.lookedAt(file) ?? deps.fs.lstatNow?.(file);
+    const look = deps.looks?.at(file);
+    const stat = look?.stat ?? deps.fs.lstatNow?.(file);
     if (stat?.kind !== 'file') return undefined;
     const real = below(below(place.real, name), SKILL_FILE);
-    return { candidates: [{ name, root, file, directory, real, stat }], skipped: [] };
+    const text = look?.text;
+    return { candidates: [{ name, root, file, directory, real, stat, text }], skipped: [] };
   } catch {
     // Whoever looks closer says why it cannot be looked at.
     return undefined;

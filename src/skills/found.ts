@@ -1,8 +1,8 @@
-import type { FileMemory } from '../env/file-memory.js';
 import type { FileStat } from '../env/fs.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import type { Homes } from './homes.js';
+import type { Looks } from './looks.js';
 import type { SkippedSkill } from './skill.js';
 
 /** A file that holds a skill, before it is read. */
@@ -16,6 +16,8 @@ export interface Candidate {
   readonly real: string;
   /** As it was just looked at; absent where a link has to be followed first. */
   readonly stat?: FileStat;
+  /** All of it, where whoever looked has read it. */
+  readonly text?: string | undefined;
   /** Folders between the commands directory and a command's file. */
   readonly folder?: string;
 }
@@ -28,7 +30,7 @@ export interface Found {
 export interface FindDeps {
   readonly fs: SkillFiles;
   readonly homes: Homes;
-  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
+  readonly looks?: Looks | undefined;
 }
 
 export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];

@@ -1,7 +1,8 @@
 import { isUniversal } from '../context/path-matcher.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
+import { isRecord, own } from '../util/own.js';
+import { plainHead } from '../util/plain-head.js';
 import { writtenKeys } from './head-keys.js';
 import { booleanOf, listOf, textOf } from './head-values.js';
 import { oneLine } from './names.js';
@@ -55,11 +56,25 @@ export interface ReadHeadOptions {
 export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
   const { parseYaml } = options;
   const read = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
+  return skillFrom(read, text, options);
+}
+
+/** The same at once, of a head of plain texts; undefined for every other. */
+export function readPlainSkill(
+  text: string,
+  options: Pick<ReadHeadOptions, 'isCommand'>,
+): ReadSkill | undefined {
+  const read = plainHead(text);
+  return read === undefined ? undefined : skillFrom(read, text, options);
+}
+
+function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): ReadSkill {
   const reader = new HeadReader(read, text);
   const head = reader.head(options);
   const { body, bodyLine } = read;
   const { problems, refusal } = reader;
-  return { head, body, bodyLine, problems, ...(refusal === undefined ? {} : { refusal }) };
+  const skill = { head, body, bodyLine, problems };
+  return refusal === undefined ? skill : { ...skill, refusal };
 }
 
 /** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
@@ -69,18 +84,45 @@ function canonical(name: string): string {
 
 const BY_CANONICAL = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
 const FENCE = 'fence-tools';
+const CANONICAL_FENCE = canonical(FENCE);
 /** What only counts when it is written exactly so. */
 const GRANT = 'allowed-tools';
 /** What holds things back, or may: it is never passed over. */
 const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 
+/** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
+const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
+  name: 'displayName',
+  when_to_use: 'whenToUse',
+  'argument-hint': 'argumentHint',
+  arguments: 'arguments',
+  'disable-model-invocation': 'disableModelInvocation',
+  'user-invocable': 'userInvocable',
+  'allowed-tools': 'allowedTools',
+  'disallowed-tools': 'disallowedTools',
+  model: 'model',
+  effort: 'effort',
+  context: 'context',
+  agent: 'agent',
+  background: 'background',
+  hooks: 'hooks',
+  paths: 'paths',
+  shell: 'shell',
+};
+
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
+const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
+
 /** The documented name of a field, in whichever way it is written. */
 function known(written: string): string | undefined {
-  return BY_CANONICAL.get(canonical(written));
+  return AS_DOCUMENTED.has(written) ? written : BY_CANONICAL.get(canonical(written));
+}
+
+function isFence(written: string): boolean {
+  return canonical(written) === CANONICAL_FENCE;
 }
 
 interface Field {
@@ -99,7 +141,7 @@ class HeadReader {
 
   constructor(read: Frontmatter, text: string) {
     this.#read = read;
-    this.#lines = writtenKeys(text, read);
+    this.#lines = read.lines ?? writtenKeys(text, read);
     if (read.problem !== undefined) {
       const { line, message } = read.problem;
       const remedy = 'Correct the head; quote texts that hold a colon.';
@@ -111,45 +153,62 @@ class HeadReader {
 
   head({ isCommand }: ReadHeadOptions): SkillHead {
     const isBroken = this.#read.how === 'none' && this.#read.problem !== undefined;
+    const head: Record<string, unknown> = {};
+    const say = (name: string, value: unknown): void => {
+      if (value !== undefined) head[name] = value;
+    };
     const description = this.#text('description') ?? (isBroken ? '' : firstWords(this.#read.body));
-    const fence = this.#fence();
-    const found: Record<string, unknown> = {
-      displayName: this.#text('name'),
-      description: description.trim() === '' ? undefined : description.trim(),
-      whenToUse: this.#text('when_to_use'),
-      argumentHint: this.#hint(),
-      arguments: this.#list('arguments'),
-      // fail-closed: a head that is not understood may have said that only people run it.
-      disableModelInvocation: isBroken ? true : this.#flag('disable-model-invocation', true),
-      userInvocable: this.#flag('user-invocable', false),
-      allowedTools: this.#list('allowed-tools'),
-      disallowedTools: this.#restriction('disallowed-tools'),
-      fenceTools: fence,
-      model: this.#text('model'),
-      effort: this.#choice('effort', EFFORTS),
-      context: this.#choice('context', ['fork']),
-      agent: this.#text('agent'),
-      background: this.#flag('background'),
-      hooks: this.#fields.get('hooks')?.value ?? undefined,
-      paths: isCommand === true ? undefined : this.#paths(),
-      shell: this.#choice('shell', ['bash', 'powershell']),
-    };
-    const said = Object.entries(found).filter(([, value]) => value !== undefined);
-    const keys = [...new Set([...Object.keys(this.#read.fields), ...this.#lines.keys()])];
-    const lines = [...this.#fields].flatMap(([field, { line }]) =>
-      line === undefined ? [] : [[field, line] as const],
-    );
-    return {
-      ...(Object.fromEntries(said) as Omit<SkillHead, 'keys' | 'lines'>),
-      keys,
-      ...(lines.length === 0 ? {} : { lines: Object.fromEntries(lines) }),
-    };
+    say('description', description.trim() === '' ? undefined : description.trim());
+    if (this.#fields.has('portcullis') || this.#fields.has(FENCE)) say('fenceTools', this.#fence());
+    const lines: Record<string, number> = {};
+    for (const [field, { line }] of this.#fields) {
+      if (line !== undefined) lines[field] = line;
+      if (field === 'paths' && isCommand === true) continue;
+      const name = own(SAID_AS, field);
+      if (name !== undefined) say(name, this.#valueOf(field));
+    }
+    // fail-closed: a head that is not understood may have said that only people run it.
+    if (isBroken) head.disableModelInvocation = true;
+    head.keys = [...new Set([...Object.keys(this.#read.fields), ...this.#lines.keys()])];
+    if (Object.keys(lines).length > 0) head.lines = lines;
+    return head as unknown as SkillHead;
+  }
+
+  /** What a field says that stands in the head. */
+  #valueOf(field: string): unknown {
+    switch (field) {
+      case 'argument-hint':
+        return this.#hint();
+      case 'arguments':
+      case GRANT:
+        return this.#list(field);
+      case 'disable-model-invocation':
+        return this.#flag(field, true);
+      case 'user-invocable':
+        return this.#flag(field, false);
+      case 'background':
+        return this.#flag(field);
+      case 'disallowed-tools':
+        return this.#restriction(field);
+      case 'effort':
+        return this.#choice(field, EFFORTS);
+      case 'context':
+        return this.#choice(field, ['fork']);
+      case 'shell':
+        return this.#choice(field, ['bash', 'powershell']);
+      case 'hooks':
+        return this.#fields.get(field)?.value ?? undefined;
+      case 'paths':
+        return this.#paths();
+      default:
+        return this.#text(field);
+    }
   }
 
   #take(written: string, value: unknown): void {
     const line = this.#lines.get(written);
     const field = known(written);
-    if (canonical(written) === canonical(FENCE)) {
+    if (field === undefined && isFence(written)) {
       this.#note(line, `"${written}" belongs under portcullis:`);
       this.#fields.set(FENCE, { value, line, written });
       return;
@@ -186,7 +245,7 @@ class HeadReader {
     if (this.#read.problem === undefined) return;
     for (const [written, line] of this.#lines) {
       if (Object.hasOwn(this.#read.fields, written)) continue;
-      const field = canonical(written) === canonical(FENCE) ? FENCE : known(written);
+      const field = isFence(written) ? FENCE : known(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
         this.#refuse(line, `"${written}" is not clear`);
       } else if (field !== undefined)
@@ -247,9 +306,9 @@ class HeadReader {
       return undefined;
     }
     for (const [name, value] of Object.entries(found.value)) {
-      const isFence = canonical(name) === canonical(FENCE);
-      if (isFence && this.#fields.has(FENCE)) this.#refuse(found.line, `${FENCE} stands twice`);
-      if (isFence) this.#fields.set(FENCE, { value, line: found.line, written: name });
+      const isOne = isFence(name);
+      if (isOne && this.#fields.has(FENCE)) this.#refuse(found.line, `${FENCE} stands twice`);
+      if (isOne) this.#fields.set(FENCE, { value, line: found.line, written: name });
       else this.#note(found.line, `"portcullis.${name}" means nothing for a skill`);
     }
     return this.#restriction(FENCE);

@@ -6,7 +6,7 @@ import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
-import { type ReadSkill, readSkill } from './head.js';
+import { type ReadSkill, readPlainSkill, readSkill } from './head.js';
 import { yamlWithin } from './parse-yaml.js';
 
 /** A file's head as it was read, and which version of the file that was. Enough to show it. */
@@ -25,7 +25,7 @@ export interface SkillFileReader {
   begin(): void;
   /** Head and body of one text: all that is used of a file comes from the same bytes. */
   parse(text: string, root: Pick<Candidate['root'], 'kind'>): Promise<Result<ReadSkill, string>>;
-  /** The same at once, of a file that was just looked at and is known; undefined: read it. */
+  /** The same at once, of a file that was just looked at and is known or plain; undefined: read it. */
   known(candidate: Candidate): ReadFile | undefined;
   /** Of the file as it is now; undefined when there is none. */
   stampOf(file: string): Promise<string | undefined>;
@@ -63,6 +63,23 @@ export function openSkillReader(deps: {
     return { skill, stamp, text: textOf(file, stamp) };
   }
 
+  /** Of a head of plain texts, which most are. */
+  function readLooked({ file, root, text }: Candidate, stat: FileStat): ReadFile | undefined {
+    if (text === undefined || room <= 0 || text.includes('\0')) return undefined;
+    const isCommand = root.kind === 'commands';
+    const read = readPlainSkill(text.slice(0, enoughOf(text)), { isCommand });
+    if (read === undefined) return undefined;
+    room -= text.length;
+    const { head, bodyLine, problems, refusal } = read;
+    const skill =
+      refusal === undefined ? { head, bodyLine, problems } : { head, bodyLine, problems, refusal };
+    memory.note(whatOf(root), file, stat, skill);
+    const stamp = stampFrom(stat);
+    const found: ReadFile = { skill, stamp, text: textOf(file, stamp) };
+    known.set(keyOf(file, root), { ok: true, value: found, stamp });
+    return found;
+  }
+
   async function readNew(
     { file, root }: Candidate,
     stat: FileStat,
@@ -88,7 +105,7 @@ export function openSkillReader(deps: {
         if (stat?.kind !== 'file') return err('it is not a regular file');
         if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
         const stamp = stampFrom(stat);
-        const key = `${candidate.root.kind} ${candidate.file}`;
+        const key = keyOf(candidate.file, candidate.root);
         const before = known.get(key);
         if (before?.stamp === stamp) return before;
         const remembered = recalled(candidate, stat);
@@ -113,7 +130,7 @@ export function openSkillReader(deps: {
     known(candidate) {
       const { stat } = candidate;
       if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
-      return recalled(candidate, stat);
+      return recalled(candidate, stat) ?? readLooked(candidate, stat);
     },
     async stampOf(file) {
       try {
@@ -125,6 +142,11 @@ export function openSkillReader(deps: {
       }
     },
   };
+}
+
+/** The same file may be found as a skill and as a command. */
+function keyOf(file: string, { kind }: Candidate['root']): string {
+  return `${kind} ${file}`;
 }
 
 /** By which name a head is remembered: of a command `paths` mean nothing. */

@@ -1,4 +1,3 @@
-import type { FileMemory } from '../env/file-memory.js';
 import { messageOf } from '../errors.js';
 import { readFrontmatter } from '../util/frontmatter.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -9,6 +8,7 @@ import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found
 import type { ReadSkill } from './head.js';
 import { openHomes } from './homes.js';
 import type { SkillOverride } from './listing.js';
+import type { Looks } from './looks.js';
 import { nameProblem } from './names.js';
 import type { ReadFile, SkillFileReader } from './read-file.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from './skill.js';
@@ -25,8 +25,8 @@ export interface ScanDeps extends SkillPlaces {
   /** Whether a version may be used without a question. */
   admitNow(file: string, read: ReadFile): boolean;
   readonly bundledSkills: readonly Skill[];
-  /** Who has just looked at the same files. */
-  readonly looks?: Pick<FileMemory, 'lookedAt'> | undefined;
+  /** Of the start: what is looked at is looked at once. */
+  readonly looks?: Looks | undefined;
 }
 
 export interface ShelfEntry {

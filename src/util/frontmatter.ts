@@ -1,4 +1,5 @@
 import { isRecord } from './own.js';
+import { plainHead } from './plain-head.js';
 import { err, ok, type Result } from './result.js';
 
 export interface FrontmatterProblem {
@@ -18,6 +19,8 @@ export interface Frontmatter {
    * here; what could be understood line by line is in `fields`. `none`: there is no head.
    */
   readonly how: 'yaml' | 'lines' | 'none';
+  /** The line of each field at the left edge, where whoever read them knows; absent: look for yourself. */
+  readonly lines?: ReadonlyMap<string, number>;
 }
 
 /** A reader of YAML without aliases, tags and merge keys. Throws for what is not YAML. */
@@ -30,6 +33,8 @@ export interface FrontmatterOptions {
 
 /** The head of a Markdown file, as far as it goes without a YAML library: the shapes that people write. */
 export function readFrontmatter(text: string, options: FrontmatterOptions = {}): Frontmatter {
+  const plain = plainHead(text);
+  if (plain !== undefined) return plain;
   const split = splitHead(text);
   if (split.kind === 'whole') return split.none;
   const simple = readSimple(split);
@@ -41,6 +46,8 @@ export async function loadFrontmatter(
   text: string,
   options: FrontmatterOptions & { readonly parseYaml?: ParseYaml } = {},
 ): Promise<Frontmatter> {
+  const plain = plainHead(text);
+  if (plain !== undefined) return plain;
   const split = splitHead(text);
   if (split.kind === 'whole') return split.none;
   const simple = readSimple(split);

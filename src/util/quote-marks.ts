@@ -20,9 +20,6 @@ const MARKS: readonly string[] = [
 /** Characters after the bracket that are looked at: a mark with more between its letters is none. */
 const FARTHEST = 160;
 const BRACKET = /[<\uff1c\ufe64]/g;
-/** Blanks, dashes, slashes, underscores, and what has no shape of its own. */
-const BETWEEN =
-  /[\s\p{Pd}\p{Pc}\p{Cc}\p{Cf}\p{Mn}\p{Z}\u2212\u115f\u1160\u3164\uffa0\u2800/\\]|\p{Variation_Selector}/u;
 
 /** What others wrote must not pass for a word of the runtime: the bracket of each mark is quoted. */
 export function quoteMarks(text: string): string {
@@ -34,11 +31,14 @@ export function quoteMarks(text: string): string {
 /** Reads no further than a mark can still come, which in most texts is one letter. */
 function opensMark(text: string, from: number): boolean {
   const end = Math.min(text.length, from + FARTHEST);
+  // Blanks, dashes, slashes, underscores, and what has no shape of its own.
+  const between =
+    /[\s\p{Pd}\p{Pc}\p{Cc}\p{Cf}\p{Mn}\p{Z}\u2212\u115f\u1160\u3164\uffa0\u2800/\\]|\p{Variation_Selector}/u;
   let letters = '';
   for (let at = from; at < end; ) {
     const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
     at += char.length;
-    if (BETWEEN.test(char)) continue;
+    if (between.test(char)) continue;
     // Letters of other widths and styles read like plain ones.
     letters += char.normalize('NFKC').toLowerCase();
     const possible = MARKS.filter((mark) => mark.startsWith(letters) || letters.startsWith(mark));

@@ -30,8 +30,29 @@ export interface Names<T> {
 
 /** The one way from a name that somebody wrote to what it means: dispatch, rules, flags, lists. */
 export function createNames<T>(entries: readonly Named<T>[]): Names<T> {
-  const exact = new Map(entries.map(({ name, value }) => [name, value]));
-  const folded = new Map<string, T | typeof AMBIGUOUS>();
+  const exact = new Map<string, T>();
+  for (const { name, value } of entries) exact.set(name, value);
+  let folded: Folded<T> | undefined;
+  return {
+    resolve(name) {
+      const known = exact.get(name);
+      if (known !== undefined) return known;
+      // Made for the first name that is written in another way.
+      folded ??= foldedNames(entries, exact);
+      const found = folded.get(name.toLowerCase());
+      return found === AMBIGUOUS ? undefined : (found as T | undefined);
+    },
+    nearest: (name) => nearest(name, exact.keys()),
+  };
+}
+
+const AMBIGUOUS = Symbol('more than one');
+
+type Folded<T> = Map<string, T | typeof AMBIGUOUS>;
+
+/** All that leads to a value, in lower case. */
+function foldedNames<T>(entries: readonly Named<T>[], exact: ReadonlyMap<string, T>): Folded<T> {
+  const folded: Folded<T> = new Map();
   for (const { name, value } of entries) {
     const key = name.toLowerCase();
     folded.set(key, folded.has(key) ? AMBIGUOUS : value);
@@ -43,19 +64,11 @@ export function createNames<T>(entries: readonly Named<T>[]): Names<T> {
     const value = exact.get(canonical);
     if (value !== undefined) addAlias(folded, alias, value);
   }
-  return {
-    resolve(name) {
-      const found = exact.get(name) ?? folded.get(name.toLowerCase());
-      return found === AMBIGUOUS ? undefined : (found as T | undefined);
-    },
-    nearest: (name) => nearest(name, exact.keys()),
-  };
+  return folded;
 }
 
-const AMBIGUOUS = Symbol('more than one');
-
 /** A name of its own goes before somebody else's alias. */
-function addAlias<T>(folded: Map<string, T | typeof AMBIGUOUS>, alias: string, value: T): void {
+function addAlias<T>(folded: Folded<T>, alias: string, value: T): void {
   const key = alias.toLowerCase();
   if (!folded.has(key)) folded.set(key, value);
 }

@@ -4,16 +4,19 @@
  * run of blanks, which could push the end out of sight, as its length.
  */
 export function visible(text: string): string {
+  // Most texts; to set up what finds the rest takes longer than to read all settings.
+  if (/^[ -~]*$/.test(text) && !text.includes('      ')) return text;
   return text
-    .replace(HIDDEN, (character) => NAMED[character] ?? codeOf(character))
+    .replace(hidden(), (character) => NAMED[character] ?? codeOf(character))
     .replace(/ {6,}/g, (run) => `⟨${run.length} spaces⟩`);
 }
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Controls, format characters (bidirectional marks, zero width, tags), separators, odd blanks, lone surrogates. */
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|\p{Variation_Selector}/gu;
+function hidden(): RegExp {
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|\p{Variation_Selector}/gu;
+}
 
 function codeOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;

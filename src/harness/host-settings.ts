@@ -1,0 +1,101 @@
+import type { HostRequests } from '../agents/host-requests.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { messageOf } from '../errors.js';
+import { CORE_SETTINGS } from '../generated/settings-core.js';
+import type { SettingNode, SettingTable } from '../protocol/setting-node.js';
+import type { LiveSettings } from '../settings/watch.js';
+import { isRecord, own } from '../util/own.js';
+import { err, ok } from '../util/result.js';
+
+/** Takes other settings of the command line over for the rest of the session, whole or not at all. */
+export async function applySettings(
+  live: Pick<LiveSettings, 'current' | 'give'>,
+  choices: Pick<ModelLayer['choices'], 'resolve'>,
+  changes: Readonly<Record<string, unknown>>,
+): ReturnType<HostRequests['applySettings']> {
+  const content = live.current().files.find(({ source }) => source === 'cli')?.content;
+  const before = isRecord(content) ? content : {};
+  const { OTHER_SETTINGS } = await import('../generated/settings-table.js');
+  const table: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
+  const node = { type: 'object', keys: table } as const;
+  const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before });
+  // fail-closed: what would be accepted without taking effect is refused.
+  if (dead.length > 0) return err(`${dead.join(', ')} cannot be changed while the session is open`);
+  const name = changes.model;
+  if (typeof name === 'string') {
+    try {
+      choices.resolve(name);
+    } catch (thrown) {
+      return err(messageOf(thrown));
+    }
+  }
+  const why = await live.give(changes);
+  if (why !== undefined) return err(why);
+  return ok({
+    async undo() {
+      const keys = Object.keys(changes);
+      await live.give(Object.fromEntries(keys.map((key) => [key, own(before, key) ?? null])));
+    },
+  });
+}
+
+/** What holds back and is asked anew at every call, hook or skill. */
+const LIVE_RESTRICTIONS: ReadonlySet<string> = new Set([
+  'permissions.ask',
+  'permissions.deny',
+  'permissions.disableBypassPermissionsMode',
+  'permissions.disableAutoMode',
+  'permissions.denyInsteadOfPrompting',
+  'disableAutoMode',
+  'hooks',
+  'disableAllHooks',
+  'allowedHttpHookUrls',
+  'httpHookAllowedEnvVars',
+  'disableSkillShellExecution',
+  'portcullis.strict',
+  'portcullis.askReadOnly',
+  'portcullis.hookFailure',
+  'portcullis.hookTimeouts',
+  'portcullis.agents',
+]);
+
+/** What holds nothing back, and shapes what is built once, when the session opens. */
+const BUILT_ONCE: ReadonlySet<string> = new Set([
+  'env',
+  'agent',
+  'sandbox',
+  'apiKeyHelper',
+  'enableAllProjectMcpServers',
+  'enabledMcpjsonServers',
+]);
+
+interface Change {
+  /** With dots. */
+  readonly path: string;
+  readonly node: SettingNode;
+  /** What is around it holds back, unless it says otherwise itself. */
+  readonly restricts: boolean;
+  readonly now: unknown;
+  readonly before: unknown;
+}
+
+/** The keys that say something else than before and would not be heard. */
+function withoutEffect({ path, node, restricts, now, before }: Change): readonly string[] {
+  const holdsBack = node.facts?.restricts ?? restricts;
+  if (node.type !== 'object' || BUILT_ONCE.has(path)) {
+    const isHeard = BUILT_ONCE.has(path) ? false : !holdsBack || LIVE_RESTRICTIONS.has(path);
+    return isHeard || JSON.stringify(now) === JSON.stringify(before ?? null) ? [] : [path];
+  }
+  // What is not known at all, or of another kind, is found when the settings are checked.
+  return Object.entries(isRecord(now) ? now : {}).flatMap(([name, value]) => {
+    const child = own(node.keys, name);
+    if (child === undefined) return [];
+    return withoutEffect({
+      path: path === '' ? name : `${path}.${name}`,
+      node: child,
+      restricts: holdsBack,
+      now: value,
+      before: isRecord(before) ? own(before, name) : undefined,
+    });
+  });
+}
