@@ -47,7 +47,12 @@ export {
   openTranscripts,
   projectKeyOf,
 } from './harness/transcripts.js';
-export type { CallbackEntry, CallbackRequest, HostCallbacks } from './hooks/host-callbacks.js';
+export {
+  type CallbackEntry,
+  type CallbackRequest,
+  type HostCallbacks,
+  HostNotAsked,
+} from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { SdkBridge } from './mcp/connection-deps.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
@@ -168,5 +173,5 @@ export async function openParts(
     }),
   });
   const of = { model, log, hooks, hands, instructions, skills, mcp, agents };
-  return { ...of, checkpoints, sandbox, processes, current };
+  return { checkpoints, sandbox, processes, current, ...of };
 }

@@ -88,22 +88,30 @@ export function createAgent(setup: AgentSetup): Agent {
     conversation.replace(messages);
     return true;
   };
-  let settled: Promise<void> = Promise.resolve();
+  /** Undefined: nothing goes on beside the model. */
+  let settled: Promise<void> | undefined;
+  const { betweenTurns } = setup;
   const deps: LoopDeps = {
     conversation,
     async prepareTurn(signal) {
-      if (setup.compaction.isDue(request())) await compact('auto', undefined, signal);
+      const next = request();
+      if (!setup.compaction.isDue(next)) return next;
+      await compact('auto', undefined, signal);
       return request();
     },
     callModel(modelRequest, signal) {
       setup.emit({ type: 'requesting' });
       // The request goes out first; what is looked at meanwhile costs nobody's time.
-      settled = new Promise((resolve) => {
-        setImmediate(() => {
-          // It tells of its own failures and leaves what was in force as it was.
-          void (setup.betweenTurns?.() ?? Promise.resolve()).catch(() => undefined).then(resolve);
+      if (betweenTurns !== undefined) {
+        settled = new Promise((resolve) => {
+          setImmediate(() => {
+            // It tells of its own failures and leaves what was in force as it was.
+            void betweenTurns()
+              .catch(() => undefined)
+              .then(resolve);
+          });
         });
-      });
+      }
       return setup.client.stream(modelRequest, signal);
     },
     isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),

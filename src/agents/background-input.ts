@@ -1,7 +1,10 @@
 import type { InputMessage } from '../loop/types.js';
 
-/** How long the end of a headless run waits for background work. */
-export const BACKGROUND_WAIT_MS = 5_000;
+/**
+ * How long the end of a headless run waits for background work. Client libraries end a program that still
+ * runs 5 s after the end of its input: this leaves time to close.
+ */
+export const BACKGROUND_WAIT_MS = 4_000;
 
 /** Finished background work on its way to the agent that started it. No polling. */
 export interface BackgroundInput {

@@ -19,8 +19,8 @@ export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['bud
     if (!opened.ok) return opened;
     const spending = opened.value;
     return ok({
-      ...spending,
       until: (signal) => AbortSignal.any([signal, spending.signal]),
+      ...spending,
     });
   };
 }

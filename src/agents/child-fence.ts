@@ -43,7 +43,8 @@ interface Fence {
   readonly name: string;
   /** Of each tool that is named here only what is named. */
   readonly only: readonly Rule[];
-  readonly deny: readonly Rule[];
+  /** What is taken away of tools that stay. */
+  readonly denied: RuleSet;
   /** Tools that are taken away altogether. */
   readonly banned: ToolMatcher;
 }
@@ -56,31 +57,48 @@ export function createAgentFences(parts: {
 }): AgentFences {
   /** With those of the agents above it, which may end before it does. */
   const fences = new Map<string, Fences>();
+  /** Read once for all agents of one definition, which may be hundreds. */
+  const known = new WeakMap<FenceText, Result<Fence | undefined, string>>();
+  const fenceOf = (text: FenceText): Result<Fence | undefined, string> => {
+    const fence = known.get(text) ?? readFence(text, parts);
+    known.set(text, fence);
+    return fence;
+  };
   const of = (agent: AgentRef): Fences | undefined =>
     fences.size === 0 ? undefined : nearestAbove(fences, agent.path);
   return {
     guard: {
       name: 'agent fence',
       onFailure: 'deny',
-      decide: (view) => held(of(view.call.agent)?.all ?? [], view),
+      decide(view) {
+        const mine = of(view.call.agent);
+        return mine === undefined ? NOTHING : held(mine.all, view);
+      },
     },
     rules: (agent) => of(agent)?.rules ?? NO_RULES,
     raise(ref, definition, above = []) {
       const all = ref.depth === 0 ? [] : [...(fences.get(MAIN_AGENT.path)?.all ?? [])];
       for (const text of [...above, definition]) {
-        const made = fenceOf(text, parts);
+        const made = fenceOf(text);
         if (!made.ok) return made;
         if (made.value !== undefined) all.push(made.value);
       }
       if (all.length === 0) return ok(() => undefined);
-      const deny = all.flatMap((fence) => fence.deny);
-      const raised: Fences = { all, rules: { ...NO_RULES, deny } };
+      const raised: Fences = { all, rules: rulesOf(all) };
       fences.set(ref.path, raised);
       return ok(() => {
         if (fences.get(ref.path) === raised) fences.delete(ref.path);
       });
     },
   };
+}
+
+/** The same object for agents that are held to one fence alone: whoever indexes it does so once. */
+function rulesOf(fences: readonly Fence[]): RuleSet {
+  const [only, ...more] = fences.filter(({ denied }) => denied.deny.length > 0);
+  if (only === undefined) return NO_RULES;
+  if (more.length === 0) return only.denied;
+  return { ...NO_RULES, deny: [only, ...more].flatMap(({ denied }) => denied.deny) };
 }
 
 async function held(fences: readonly Fence[], view: CallView): Promise<Finding> {
@@ -106,7 +124,7 @@ async function held(fences: readonly Fence[], view: CallView): Promise<Finding> 
   return NOTHING;
 }
 
-function fenceOf(
+function readFence(
   definition: FenceText,
   place: { readonly cwd: string; readonly home: string },
 ): Result<Fence | undefined, string> {
@@ -122,7 +140,12 @@ function fenceOf(
   if (problem !== undefined) return err(problem);
   const bans = disallowedTools.filter((entry) => bareName(entry) === entry);
   if (only.rules.length + deny.rules.length + bans.length === 0) return ok(undefined);
-  return ok({ name, only: only.rules, deny: deny.rules, banned: createToolMatcher(bans) });
+  return ok({
+    name,
+    only: only.rules,
+    denied: { ...NO_RULES, deny: deny.rules },
+    banned: createToolMatcher(bans),
+  });
 }
 
 function readAll(

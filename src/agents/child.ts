@@ -98,9 +98,9 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   const again = earlier !== undefined;
   const opening = fork === undefined ? await world.opening(facts, { again }) : [];
   const agent = createAgent({
-    ...childSetup(world, work, { facts, scene, recorder }),
     system,
     history: earlier?.messages ?? fork?.messages ?? [],
+    ...childSetup(world, work, { facts, scene, recorder }),
   });
   cleanup.add(() => agent.conversation.replace([]));
   world.minds.set(ref.id, {
@@ -179,12 +179,12 @@ function childSetup(
       const said = joined(line.take());
       if (said !== undefined) return said;
       const move = await stop.beforeLeaving({
-        ...scene(signal),
         event: 'SubagentStop',
         lastMessage: textOf(answer.message.content),
         backgroundTasks: [],
         crons: [],
         agentTranscriptPath: world.hooks.transcriptOf(ref),
+        ...scene(signal),
       });
       if (move.kind === 'go-on') return await world.hooks.notes.note([move.message]);
       if (move.kind === 'leave' && move.notice !== undefined) world.tell(move.notice);

@@ -71,97 +71,114 @@ export interface CompactionHooks {
 }
 
 export function createCompaction(parts: CompactionParts): Compaction {
-  let meter: TokenMeter | undefined;
-  let turn = 0;
-  let exhausted: string | undefined;
-  let held: string | undefined;
-  let failures = 0;
-  const breaker = createCompactionBreaker();
-  const limits = (): { window: number; maxOutput: number; env: CompactionParts['env'] } => {
-    const { contextWindow, maxOutput } = parts.window();
-    return { window: contextWindow, maxOutput, env: parts.env };
-  };
-  const meterFor = (request: ModelRequest): TokenMeter => {
-    meter ??= createTokenMeter(estimateFixed(request));
-    return meter;
-  };
-  return {
-    isDue(request) {
-      turn++;
-      // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
-      if (failures >= MAX_FAILURES) return false;
-      return shouldCompact({ ...limits(), usedTokens: meterFor(request).used(request.messages) });
-    },
-    noteUsage: (usage, messages) => meter?.reported(usage, messages),
-    get exhausted() {
-      return exhausted;
-    },
-    usedTokens: (messages) => meter?.used(messages) ?? 0,
-    get held() {
-      return held;
-    },
-    async run({ trigger, request, instructions }, signal) {
-      held = undefined;
-      if (!mayCompact(trigger, parts.env)) return undefined;
-      const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
-      if (hooked.blocked !== undefined) {
-        held = hooked.blocked;
-        parts.emit({ type: 'compaction_failed', reason: held });
-        return undefined;
-      }
-      const wanted = [instructions, ...hooked.instructions].filter((text) => text !== undefined);
-      const started = parts.clock.monotonic();
-      parts.emit({ type: 'compacting' });
-      // Rarely needed, so its prompt and code are not part of the start.
-      const { compact } = await import('../context/compact.js');
-      const done = await compact({
-        messages: request.messages,
-        request,
-        callModel: (summary, abort) => parts.client.stream(summary, abort),
-        signal,
-        usedTokens: meterFor(request).used(request.messages),
-        preserve: [openingOf(request.messages[0]), ...hooked.preserve]
-          .filter((text) => text !== '')
-          .join('\n'),
-        ...(wanted.length === 0 ? {} : { instructions: wanted.join('\n') }),
-      });
-      if (!done.ok) {
-        const { error } = done;
-        if (error.kind !== 'nothing_to_compact' && !signal.aborted) failures++;
-        parts.emit({
-          type: 'compaction_failed',
-          reason: error.kind === 'model_failure' ? error.failure.message : REASONS[error.kind],
-        });
-        return undefined;
-      }
-      failures = 0;
-      const { preTokens } = done.value;
-      const summary = textOf(done.value.newMessages[0]?.content ?? '');
-      const contexts = (await parts.hooks?.after({ trigger, summary }, signal)) ?? [];
-      const asked = wanted.length === 0 ? [] : [reminder(`${ASKED} ${wanted.join('\n')}`)];
-      const newMessages = withContexts(done.value.newMessages, [...asked, ...contexts]);
-      const postTokens = meterFor(request).used(newMessages);
-      const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
+  return new HistoryCompaction(parts);
+}
+
+class HistoryCompaction implements Compaction {
+  exhausted: string | undefined;
+  held: string | undefined;
+  readonly #parts: CompactionParts;
+  readonly #breaker = createCompactionBreaker();
+  #meter: TokenMeter | undefined;
+  #turn = 0;
+  #failures = 0;
+
+  constructor(parts: CompactionParts) {
+    this.#parts = parts;
+  }
+
+  isDue(request: ModelRequest): boolean {
+    this.#turn++;
+    // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
+    if (this.#failures >= MAX_FAILURES) return false;
+    const usedTokens = this.#meterFor(request).used(request.messages);
+    return shouldCompact({ usedTokens, ...this.#limits() });
+  }
+
+  noteUsage(usage: Usage, messages: readonly Message[]): void {
+    this.#meter?.reported(usage, messages);
+  }
+
+  usedTokens(messages: readonly Message[]): number {
+    return this.#meter?.used(messages) ?? 0;
+  }
+
+  async run(
+    { trigger, request, instructions }: CompactionOrder,
+    signal: AbortSignal,
+  ): Promise<readonly Message[] | undefined> {
+    const parts = this.#parts;
+    this.held = undefined;
+    if (!mayCompact(trigger, parts.env)) return undefined;
+    const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
+    if (hooked.blocked !== undefined) {
+      this.held = hooked.blocked;
+      parts.emit({ type: 'compaction_failed', reason: this.held });
+      return undefined;
+    }
+    const wanted = [instructions, ...hooked.instructions].filter((text) => text !== undefined);
+    const started = parts.clock.monotonic();
+    parts.emit({ type: 'compacting' });
+    // Rarely needed, so its prompt and code are not part of the start.
+    const { compact } = await import('../context/compact.js');
+    const done = await compact({
+      messages: request.messages,
+      request,
+      callModel: (summary, abort) => parts.client.stream(summary, abort),
+      signal,
+      usedTokens: this.#meterFor(request).used(request.messages),
+      preserve: [openingOf(request.messages[0]), ...hooked.preserve]
+        .filter((text) => text !== '')
+        .join('\n'),
+      ...(wanted.length === 0 ? {} : { instructions: wanted.join('\n') }),
+    });
+    if (!done.ok) {
+      const { error } = done;
+      if (error.kind !== 'nothing_to_compact' && !signal.aborted) this.#failures++;
       parts.emit({
-        type: 'compacted',
-        trigger,
-        preTokens,
-        postTokens,
-        durationMs: Math.round(parts.clock.monotonic() - started),
-        summary,
-        ...recorded,
+        type: 'compaction_failed',
+        reason: error.kind === 'model_failure' ? error.failure.message : REASONS[error.kind],
       });
-      const verdict = breaker.compacted({
-        turn,
-        postTokens,
-        threshold: compactThreshold(limits()),
-      });
-      if (verdict === 'rapid_refill' && trigger === 'auto') {
-        exhausted = 'the conversation fills the context again right after it was summarised';
-      }
-      return newMessages;
-    },
-  };
+      return undefined;
+    }
+    this.#failures = 0;
+    const { preTokens } = done.value;
+    const summary = textOf(done.value.newMessages[0]?.content ?? '');
+    const contexts = (await parts.hooks?.after({ trigger, summary }, signal)) ?? [];
+    const asked = wanted.length === 0 ? [] : [reminder(`${ASKED} ${wanted.join('\n')}`)];
+    const newMessages = withContexts(done.value.newMessages, [...asked, ...contexts]);
+    const postTokens = this.#meterFor(request).used(newMessages);
+    const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
+    parts.emit({
+      type: 'compacted',
+      trigger,
+      preTokens,
+      postTokens,
+      durationMs: Math.round(parts.clock.monotonic() - started),
+      summary,
+      ...recorded,
+    });
+    this.#judge(trigger, postTokens);
+    return newMessages;
+  }
+
+  #judge(trigger: CompactionOrder['trigger'], postTokens: number): void {
+    const threshold = compactThreshold(this.#limits());
+    const verdict = this.#breaker.compacted({ turn: this.#turn, postTokens, threshold });
+    if (verdict === 'rapid_refill' && trigger === 'auto') {
+      this.exhausted = 'the conversation fills the context again right after it was summarised';
+    }
+  }
+
+  #limits(): { window: number; maxOutput: number; env: CompactionParts['env'] } {
+    const { contextWindow, maxOutput } = this.#parts.window();
+    return { window: contextWindow, maxOutput, env: this.#parts.env };
+  }
+
+  #meterFor(request: ModelRequest): TokenMeter {
+    this.#meter ??= createTokenMeter(estimateFixed(request));
+    return this.#meter;
+  }
 }
 
 const ASKED = 'The summary above was made with these words in mind:';

@@ -113,7 +113,7 @@ export const forkGuard: Guard = {
   name: 'forks',
   onFailure: 'deny',
   decide({ call }): Finding {
-    if (!isOfFork(call.agent) || !MAIN_ONLY.includes(call.tool.name)) return NOTHING;
+    if (!MAIN_ONLY.includes(call.tool.name) || !isOfFork(call.agent)) return NOTHING;
     return {
       decision: 'deny',
       reason: `${call.tool.name} is for the agent that a person talks to, not for a fork of it`,

@@ -4,7 +4,13 @@ import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { Inbox } from './inbox.js';
-import { type InboxAnswer, type InboxQuestion, pendingOf, questionOf } from './inbox-question.js';
+import {
+  type InboxAnswer,
+  type InboxQuestion,
+  pendingOf,
+  questionOf,
+  tooLongText,
+} from './inbox-question.js';
 
 export interface InboxAskerParts {
   readonly inbox: Inbox;
@@ -45,6 +51,8 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
       expiresAt: expires,
       by: parts.self(),
     });
+    // fail-closed: there is nobody else who could see all of it.
+    if (inner === undefined && asked.tooLong === true) return tooLong(asked);
     const question = member === undefined ? asked : { ...asked, agent: memberOf(asked, member) };
     try {
       parts.inbox.put(question);
@@ -128,6 +136,7 @@ function firstAnswer(inner: Asker | undefined, asked: Asked): Promise<AskAnswer>
         // Nobody was there after all: the inbox still may be read.
         const isNobody = answer.behavior === 'deny' && answer.unanswered === true;
         if (!isNobody) settle(answer, 'answered');
+        else if (question.tooLong === true) settle(tooLong(question), 'withdrawn');
       });
     }
   });
@@ -152,6 +161,10 @@ function answerOf(
     return { behavior, by, message: message ?? `The user refused ${tool}.` };
   }
   return scope === 'once' ? { behavior, by } : { behavior, by, scope: FOR_SESSION };
+}
+
+function tooLong({ tool }: InboxQuestion): AskAnswer {
+  return { behavior: 'deny', message: tooLongText(tool) };
 }
 
 const FOR_SESSION = { what: 'exact', until: 'session' } as const;

@@ -8,8 +8,8 @@ export const inboxGuard: Guard = {
   name: 'inbox',
   onFailure: 'deny',
   decide({ call }) {
-    const plain = (call.subject.command ?? '').replace(/['"\\\n]/g, '');
-    if (!ANSWERS.test(plain)) return NOTHING;
+    const { command } = call.subject;
+    if (command === undefined || !ANSWERS.test(command.replace(/['"\\\n]/g, ''))) return NOTHING;
     return {
       decision: 'deny',
       reason: 'only people answer the questions of agents; what an agent runs cannot',

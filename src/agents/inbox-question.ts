@@ -4,7 +4,7 @@ import type { AskRequest } from '../permissions/types.js';
 import type { PendingQuestion } from '../protocol/session-events.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
+import { headAndTail } from '../util/truncate.js';
 
 /** A question of a background agent, as it lies in the inbox. */
 export interface InboxQuestion extends PendingQuestion {
@@ -17,6 +17,8 @@ export interface InboxQuestion extends PendingQuestion {
   readonly askedAt: number;
   /** The process that waits for the answer. */
   readonly by: ProcessStamp;
+  /** Not all of it is shown: nobody can say yes to it from here. */
+  readonly tooLong?: true;
 }
 
 /** An answer, as it lies beside its question. */
@@ -29,13 +31,15 @@ export interface InboxAnswer {
   readonly at: number;
 }
 
-const SUMMARY_CHARS = 2_000;
+/** What is longer than this is not shown whole. */
+export const MOST_SHOWN_CHARS = 20_000;
 
 export function questionOf(
   { call, reason }: AskRequest,
   facts: Pick<InboxQuestion, 'id' | 'sessionId' | 'askedAt' | 'expiresAt' | 'by'>,
 ): InboxQuestion {
-  const { agent, tool, toolUseId, subject, workspace } = call;
+  const { agent, tool, toolUseId, workspace } = call;
+  const wanted = wholeOf(call);
   return {
     ...facts,
     cwd: workspace.cwd,
@@ -47,10 +51,25 @@ export function questionOf(
     },
     toolUseId,
     tool: tool.name,
-    summary: sliceWhole(subject.command ?? subject.url ?? subject.summary, 0, SUMMARY_CHARS),
+    summary: headAndTail(wanted, MOST_SHOWN_CHARS),
     reason,
     callHash: callHash(call),
+    ...(wanted.length > MOST_SHOWN_CHARS ? { tooLong: true } : {}),
   };
+}
+
+/** All that a yes would cover: a line about a call does not say what it writes or sends. */
+function wholeOf({ subject, input }: AskRequest['call']): string {
+  const { command, url, summary } = subject;
+  if (command !== undefined) return command;
+  const whole = JSON.stringify(input);
+  const about = url ?? summary;
+  return whole === '{}' || about.endsWith(whole) ? about : `${about} with ${whole}`;
+}
+
+/** For the agent, which can do something about it. */
+export function tooLongText(tool: string): string {
+  return `${tool} was refused: the call is too long to be judged by whoever would have to allow it (more than ${MOST_SHOWN_CHARS} characters). Split it into smaller ones.`;
 }
 
 export function callHash({
@@ -89,16 +108,20 @@ export function readQuestion(text: string): InboxQuestion | undefined {
     : undefined;
 }
 
-/** fail-closed: an answer counts for the very question and call that it names, or not at all. */
+/**
+ * fail-closed: an answer counts for the very question and call that it names, or not at all, and a
+ * yes only for what was shown whole.
+ */
 export function readAnswer(
   text: string,
-  { id, callHash: hash }: Pick<InboxQuestion, 'id' | 'callHash'>,
+  { id, callHash: hash, tooLong }: Pick<InboxQuestion, 'id' | 'callHash' | 'tooLong'>,
 ): InboxAnswer | undefined {
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
   const { question, callHash: named, behavior, scope, message, at } = parsed.value;
   if (question !== id || named !== hash) return undefined;
   if (behavior !== 'allow' && behavior !== 'deny') return undefined;
+  if (behavior === 'allow' && tooLong === true) return undefined;
   if (scope !== 'once' && scope !== 'session') return undefined;
   return {
     question: id,

@@ -6,6 +6,7 @@ import { err, ok } from '../util/result.js';
 import { type Inbox, openInbox } from './inbox.js';
 import { inboxAsker } from './inbox-asker.js';
 import { inboxGuard } from './inbox-guard.js';
+import { MOST_SHOWN_CHARS } from './inbox-question.js';
 
 let files: Map<string, string>;
 let news: SessionNews[];
@@ -42,6 +43,7 @@ beforeEach(() => {
 });
 
 const ID = 'q0123456789ab';
+const LONG = `mkdir ok ${' '.repeat(2_100)}; touch tail`;
 
 const requestOf = (background = true, signal = new AbortController().signal): AskRequest =>
   ({
@@ -146,6 +148,69 @@ describe('the inbox', () => {
     const asked = askerOf(never)?.(requestOf());
     inbox.answer(ID, { behavior: 'allow', scope: 'once' });
     expect(await asked).toMatchObject({ behavior: 'deny' });
+  });
+
+  it.each<[string, object, object, string]>([
+    ['a command', { command: LONG }, { command: LONG, summary: 'make' }, LONG],
+    [
+      'what is written',
+      { file_path: 'a', content: 'x' },
+      { summary: 'a' },
+      'a with {"file_path":"a","content":"x"}',
+    ],
+    [
+      'what is sent',
+      { url: 'u', body: 'b' },
+      { summary: 's', url: 'u' },
+      'u with {"url":"u","body":"b"}',
+    ],
+    ['what its line has', { q: 1 }, { summary: 't with {"q":1}' }, 't with {"q":1}'],
+  ])('shows all that a yes covers: %s', async (_, input, subject, summary) => {
+    const request = requestOf();
+    const call = { ...request.call, input, subject: { paths: [], ...subject } };
+    const asked = askerOf(never)?.({ ...request, call } as unknown as AskRequest);
+    expect(inbox.list()).toMatchObject([{ summary }]);
+    expect(news).toMatchObject([{ question: { summary } }]);
+    expect(inbox.answer(ID, { behavior: 'allow', scope: 'once' }).ok).toBe(true);
+    expect(await asked).toMatchObject({ behavior: 'allow' });
+  });
+
+  it('takes no yes for what is too long to be shown, and says so', async () => {
+    const command = `mkdir ok ${' '.repeat(MOST_SHOWN_CHARS)}; touch tail`;
+    const request = requestOf();
+    const call = { ...request.call, subject: { paths: [], command, summary: 'make' } };
+    const long: AskRequest = { ...request, call };
+    // Nobody else could see it whole.
+    expect(await askerOf(undefined, true)?.(long)).toMatchObject({
+      behavior: 'deny',
+      message: expect.stringContaining('too long to be judged'),
+    });
+    const absent: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
+    expect(await askerOf(absent)?.(long)).toMatchObject({
+      message: expect.stringContaining('too long to be judged'),
+    });
+    expect(await askerOf(async () => ({ behavior: 'allow' }))?.(long)).toEqual({
+      behavior: 'allow',
+    });
+    const asked = askerOf(never)?.(long);
+    expect(inbox.list()).toMatchObject([
+      {
+        tooLong: true,
+        summary: expect.stringMatching(/^mkdir ok[\s\S]*characters left out[\s\S]*tail$/),
+      },
+    ]);
+    expect(inbox.answer(ID, { behavior: 'allow', scope: 'once' })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('can only be refused'),
+    });
+    expect(inbox.answer(ID, { behavior: 'deny', scope: 'once' }).ok).toBe(true);
+    expect(await asked).toMatchObject({ behavior: 'deny' });
+    // Nor one that was put there by somebody else.
+    const again = askerOf(never)?.(long);
+    const { callHash } = inbox.list()[0] ?? {};
+    const forged = { question: ID, callHash, behavior: 'allow', scope: 'once' };
+    files.set(`/state/inbox/${ID}.answer.json`, JSON.stringify(forged));
+    expect(await again).toMatchObject({ behavior: 'deny' });
   });
 
   it('forgets what nobody waits for, and knows no odd ids', () => {

@@ -78,6 +78,10 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
         remove(id);
         return err(`nobody waits for an answer to ${id} any more`);
       }
+      // fail-closed: a yes would cover what nobody was shown.
+      if (behavior === 'allow' && question.tooLong === true) {
+        return err(`${id} is too long to be shown whole: it can only be refused from here`);
+      }
       const answer: InboxAnswer = {
         question: id,
         callHash: question.callHash,

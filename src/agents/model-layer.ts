@@ -51,11 +51,11 @@ export async function openModelLayer(
   const maxRetries = maxRetriesFrom(env);
   const ledger = new UsageLedger();
   const choices = createModelChoices({
+    name: await modelName(provider, env),
+    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
     ...config,
     maxBudgetUsd: config.maxBudgetUsd ?? parts.budget?.usd,
-    name: await modelName(provider, env),
     env,
-    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
   });
   const opened = await openModel(provider, {
     version: parts.version,

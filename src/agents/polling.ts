@@ -23,7 +23,7 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
         answered.clear();
         return NOTHING;
       }
-      const task = tasks.find((one) => one.id !== call.agent.id && looksAt(call, one));
+      const task = lookedAt(call, tasks);
       if (task === undefined) return NOTHING;
       const key = `${call.agent.id} ${task.id}`;
       const first = answered.get(key) ?? call.toolUseId;
@@ -44,18 +44,49 @@ function held({ id, description }: AgentTask, isFirst: boolean): Finding {
   };
 }
 
-/** Whether a call names the output of an agent, its transcript, or it by its id as a task. */
-function looksAt({ tool, input, subject }: GateCall, { id, outputFile }: AgentTask): boolean {
+/** The agent whose output or transcript a call names, or which it names by its id as a task. */
+function lookedAt(call: GateCall, tasks: readonly AgentTask[]): AgentTask | undefined {
+  const { agent, subject, tool, input } = call;
   // TaskStop names it in the same way, and is no look.
-  if (input.task_id === id) return tool.name === 'BashOutput';
-  const transcript = `agent-${id}.jsonl`;
-  const names = (path: string): boolean => path === outputFile || basename(path) === transcript;
-  if (subject.paths.some(({ path, access }) => access === 'read' && names(path))) return true;
+  const isOther = ({ id }: AgentTask): boolean =>
+    id !== agent.id && (id !== input.task_id || tool.name === 'BashOutput');
   const { command } = subject;
-  if (command === undefined) return false;
+  const named = namesIn(call).map((name) => byName(tasks).get(name));
+  const found = named.find((task) => task !== undefined && isOther(task));
+  if (found !== undefined || command === undefined) return found;
   const plain = command.replace(/['"\\]/g, '');
-  const file = basename(outputFile);
+  return tasks.find((task) => isOther(task) && isNamedIn(plain, task));
+}
+
+/** What a call looks at by its input: tasks and files. */
+function namesIn({ input, subject }: GateCall): readonly string[] {
+  const names = typeof input.task_id === 'string' ? [input.task_id] : [];
+  for (const { path, access } of subject.paths) {
+    if (access !== 'read') continue;
+    const id = TRANSCRIPT.exec(path)?.[1];
+    names.push(path, ...(id === undefined ? [] : [id]));
+  }
+  return names;
+}
+
+const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
+
+const known = new WeakMap<readonly AgentTask[], ReadonlyMap<string, AgentTask>>();
+
+/** By their ids and the files that they write. There may be hundreds, and every call is asked about. */
+function byName(tasks: readonly AgentTask[]): ReadonlyMap<string, AgentTask> {
+  const found = known.get(tasks);
+  if (found !== undefined) return found;
+  const made = new Map(
+    tasks.flatMap((task) => [[task.outputFile, task] as const, [task.id, task] as const]),
+  );
+  known.set(tasks, made);
+  return made;
+}
+
+function isNamedIn(command: string, { id, outputFile }: AgentTask): boolean {
+  if (command.includes(outputFile) || command.includes(`agent-${id}.jsonl`)) return true;
   // The name of the file alone tells when it is made of the id; another one may stand for anything.
-  const known = [outputFile, transcript, ...(file.includes(id) ? [file] : [])];
-  return known.some((name) => plain.includes(name));
+  const file = basename(outputFile);
+  return file.includes(id) && command.includes(file);
 }

@@ -33,6 +33,19 @@ describe('the roster', () => {
     expect(roster.pathFor(MAIN_AGENT, 'c')).toBe('main/c#4');
   });
 
+  it('lists those that run as they are now', () => {
+    const roster = createRoster();
+    const [one, two] = [task('a1', 'main/x#1'), task('a2', 'main/x#2')];
+    expect(roster.running()).toEqual([]);
+    roster.add(one, undefined);
+    expect(roster.running()).toEqual([one]);
+    roster.add(two, undefined);
+    expect(roster.running()).toEqual([one, two]);
+    expect(roster.running()).toBe(roster.running());
+    roster.ended(one);
+    expect(roster.running()).toEqual([two]);
+  });
+
   it('finds by id and by name, of which the newest has it', () => {
     const roster = createRoster();
     const [one, two] = [task('a1', 'main/x#1'), task('a2', 'main/x#2')];

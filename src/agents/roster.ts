@@ -27,6 +27,8 @@ export interface OpenRoster extends Roster {
 
 export function createRoster(): OpenRoster {
   const living = new Map<string, AgentTask>();
+  /** Those in a list; asked for with every call of every agent. */
+  let running: readonly AgentTask[] | undefined;
   const ended = new Map<string, AgentTask>();
   const names = new Map<string, string>();
   /** How many of each type an agent has started. Kept when it ends: it may be gone on with. */
@@ -52,7 +54,10 @@ export function createRoster(): OpenRoster {
   };
   return {
     list: () => [...living.values(), ...ended.values()],
-    running: () => [...living.values()],
+    running() {
+      running ??= Object.freeze([...living.values()]);
+      return running;
+    },
     find: (idOrName) => byId(idOrName) ?? named(idOrName),
     named,
     below: (ref) =>
@@ -62,6 +67,7 @@ export function createRoster(): OpenRoster {
     add(task, name) {
       ended.delete(task.id);
       living.set(task.id, task);
+      running = undefined;
       reserve(task.ref.path);
       // The newest has the name.
       if (name !== undefined) names.set(name, task.id);
@@ -69,6 +75,7 @@ export function createRoster(): OpenRoster {
     ended(task) {
       if (living.get(task.id) !== task) return;
       living.delete(task.id);
+      running = undefined;
       ended.set(task.id, task);
       const [oldest] = ended.keys();
       if (ended.size <= MOST_ENDED || oldest === undefined) return;

@@ -42,8 +42,8 @@ export function createRunHooks(deps: RunHookDeps): RunHooks {
     submit: (prompts, signal) => submit(deps, prompts, signal),
     async beforeLeaving(answer, signal) {
       const move = await deps.stop.beforeLeaving({
-        ...deps.scene(signal),
         event: 'Stop',
+        ...deps.scene(signal),
         lastMessage: textOf(answer.message.content),
         backgroundTasks: deps.backgroundTasks(),
         crons: [],
@@ -127,8 +127,8 @@ async function showPrompt(
   deps.stop.beginPrompt();
   const text = textOf(prompt.content);
   const outcome = await deps.prompts.submit({
-    ...deps.scene(signal),
     prompt: text,
+    ...deps.scene(signal),
     source: deps.promptSource,
     sessionTitle: deps.title(),
   });

@@ -1,5 +1,6 @@
 import { join } from '../env/paths.js';
 import type { TeamFiles } from '../env/team-files.js';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -29,6 +30,8 @@ export interface Mail {
   /** Of requests and the answers to them. */
   readonly requestId?: string;
   readonly approve?: boolean;
+  /** Of the lead, when it approved a plan. */
+  readonly mode?: PermissionMode;
 }
 
 /** One mailbox a name. What lies there has been sent; what is taken away has been read. */
@@ -150,6 +153,9 @@ function mailProblem(
   if (entry.text.length > LONGEST_TEXT) return `it has more than ${LONGEST_TEXT} characters`;
   if (entry.requestId !== undefined && !/^r[\da-f]{12}$/.test(String(entry.requestId))) {
     return 'its request has no proper id';
+  }
+  if (entry.mode !== undefined && !(PERMISSION_MODES as readonly unknown[]).includes(entry.mode)) {
+    return 'its mode is not known';
   }
   const isAnswer = entry.kind === 'shutdown_response' || entry.kind === 'plan_approval_response';
   const isRequest = entry.kind === 'shutdown_request' || entry.kind === 'plan_approval_request';

@@ -1,3 +1,4 @@
+import type { PermissionMode } from '../protocol/permissions.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import { failure } from '../tools/output.js';
@@ -39,7 +40,7 @@ export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
       const me = now?.nameOf(context.agent);
       const { to, message } = input;
       if (now !== undefined && me !== undefined) {
-        const said = await toTeam(now, me, input);
+        const said = await toTeam(now, { me, mode: context.mode }, input);
         if (said !== undefined) return said;
       }
       if (typeof message !== 'string') {
@@ -55,7 +56,11 @@ function wordsOf(message: Input['message']): string {
 }
 
 /** Undefined: it is for somebody outside the team. */
-async function toTeam(desk: TeamDesk, me: string, input: Input): Promise<ToolOutput | undefined> {
+async function toTeam(
+  desk: TeamDesk,
+  { me, mode }: Pick<Asked, 'me' | 'mode'>,
+  input: Input,
+): Promise<ToolOutput | undefined> {
   const { to, message } = input;
   const record = desk.record();
   // fail-closed: nobody can tell who is in the team, so nobody gets it in their stead.
@@ -75,7 +80,7 @@ async function toTeam(desk: TeamDesk, me: string, input: Input): Promise<ToolOut
   const sent =
     typeof message === 'string'
       ? await desk.send({ from: me, to: name, kind: 'message', text: message })
-      : await request(desk, { me, to: name, message });
+      : await request(desk, { me, mode, to: name, message });
   if (!sent.ok) return failure(`Nothing was sent: ${sent.error}. ${whoIsThere(names)}`);
   const text = `Sent to ${name}, who reads it between two turns.`;
   return { content: text, structured: { success: true, recipients: [name], message: text } };
@@ -110,6 +115,8 @@ async function toAll(
 
 interface Asked {
   readonly me: string;
+  /** In which whoever asks works now. */
+  readonly mode: PermissionMode;
   readonly to: string;
   readonly message: Request;
 }
@@ -176,7 +183,7 @@ async function plan(desk: TeamDesk, { me, to, message }: Asked) {
   return sent;
 }
 
-async function planAnswer(desk: TeamDesk, { me, to, message }: Asked) {
+async function planAnswer(desk: TeamDesk, { me, mode, to, message }: Asked) {
   const { request_id: requestId, approve } = message;
   if (me !== LEAD) return err('only the lead approves plans');
   if (requestId === undefined || desk.plans.get(to) !== requestId) {
@@ -185,7 +192,7 @@ async function planAnswer(desk: TeamDesk, { me, to, message }: Asked) {
   if (approve === undefined) return err('`approve` says whether the plan is approved');
   const text = message.feedback ?? message.reason ?? (approve ? 'Approved.' : 'Not approved.');
   const kind = 'plan_approval_response';
-  const sent = await desk.send({ from: me, to, kind, text, requestId, approve });
+  const sent = await desk.send({ from: me, to, kind, text, requestId, approve, mode });
   if (sent.ok) desk.plans.delete(to);
   return sent;
 }

@@ -1,3 +1,4 @@
+import { lowerMode } from '../permissions/agent-modes.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { Mail } from './team-mail.js';
 import { LEAD } from './team-names.js';
@@ -29,7 +30,7 @@ export interface DutyParts {
 }
 
 /**
- * The mode that a teammate starts with and the one that it has once its plan is approved.
+ * The mode that a teammate starts with and the most that it has once its plan is approved.
  * fail-closed: who must plan first never works without the gate, whatever the lead does.
  */
 export function modesFor(
@@ -63,8 +64,9 @@ export function createDuty(parts: DutyParts): Duty {
         }
         this.planRequest = undefined;
         if (mail.approve === true) {
-          mode = after;
-          parts.approved?.(after);
+          // fail-closed: what was taken back from the lead since, its teammate does not get.
+          mode = lowerMode(after, mail.mode ?? 'default');
+          parts.approved?.(mode);
         }
       }
       return true;

@@ -94,6 +94,7 @@ describe('what the lead leaves for a process', () => {
       args: [],
       sessionId: 'x',
       leadMode: 'default' as const,
+      cwd: root,
     };
     const put = (): void => putLaunch(nodeTeamFiles, team, launch);
     put();
@@ -139,5 +140,38 @@ describe('the duty of a teammate', () => {
     expect(duty.onMail({ ...mail, kind: 'shutdown_request', from: 'bob', requestId: 'r3' })).toBe(
       false,
     );
+  });
+
+  it.each([
+    ['acceptEdits', 'acceptEdits', 'acceptEdits'],
+    ['acceptEdits', 'default', 'default'],
+    ['acceptEdits', 'plan', 'plan'],
+    ['default', 'acceptEdits', 'default'],
+    ['bypassPermissions', 'bypassPermissions', 'default'],
+    // Whoever does not say what the lead may do is not taken to mean the most.
+    ['acceptEdits', undefined, 'default'],
+  ] as const)('of a lead in %s, approved in %s, ends in %s', (leadMode, mode, after) => {
+    const approved: string[] = [];
+    const duty = createDuty({
+      name: 'ann',
+      planRequired: true,
+      leadMode,
+      approved: (now) => void approved.push(now),
+      warn: () => undefined,
+    });
+    duty.planRequest = 'r1';
+    duty.onMail({
+      id: 'm0000000000000001',
+      team: 't',
+      from: 'team-lead',
+      to: 'ann',
+      at: 1,
+      kind: 'plan_approval_response',
+      text: '',
+      requestId: 'r1',
+      approve: true,
+      ...(mode === undefined ? {} : { mode }),
+    });
+    expect([duty.mode(), ...approved]).toEqual([after, after]);
   });
 });

@@ -18,6 +18,8 @@ export interface Launch extends MemberIdentity {
   readonly args: readonly string[];
   readonly sessionId: string;
   readonly leadMode: PermissionMode;
+  /** Where it works: what holds in a project is found by the directory. */
+  readonly cwd: string;
 }
 
 /** The flags that say who it is and how it works. Everybody may see them. */
@@ -157,13 +159,15 @@ const MODES: readonly string[] = ['default', 'acceptEdits', 'plan', 'dontAsk', '
 function readLaunch(text: string): Launch | undefined {
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const { team, name, agentId, leadSessionId, sessionId, env, args, leadMode } = parsed.value;
+  const { team, name, agentId, leadSessionId, sessionId, env, args, ...rest } = parsed.value;
   const isWhole =
-    [team, name, agentId, leadSessionId, sessionId].every((one) => typeof one === 'string') &&
+    [team, name, agentId, leadSessionId, sessionId, rest.cwd].every(
+      (one) => typeof one === 'string',
+    ) &&
     isRecord(env) &&
     Object.values(env).every((one) => typeof one === 'string') &&
     Array.isArray(args) &&
     args.every((one) => typeof one === 'string') &&
-    MODES.includes(String(leadMode));
+    MODES.includes(String(rest.leadMode));
   return isWhole ? (parsed.value as unknown as Launch) : undefined;
 }

@@ -237,6 +237,7 @@ async function inPane(parts: StartParts, begin: Beginning): Promise<Result<Start
       ...identity,
       sessionId: member.sessionId ?? parts.uuid(),
       leadMode,
+      cwd: place.cwd,
       env: textsOf(parts.env),
       args: ownArguments(parts, begin),
     });

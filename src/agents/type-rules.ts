@@ -38,17 +38,10 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
     guard: {
       name: 'agent types',
       onFailure: 'deny',
-      async decide(view) {
+      decide(view) {
         const type = view.call.input.subagent_type;
-        if (view.call.tool.name !== parts.tool().name || typeof type !== 'string') return NOTHING;
-        const found = await book.resolve(type);
-        // What cannot be started is told by the call itself.
-        if (!found.ok) return NOTHING;
-        for (const name of await namesOf(book, found.value)) {
-          const finding = await restriction(named(view, name));
-          if (finding !== NOTHING) return finding;
-        }
-        return NOTHING;
+        const isMeant = view.call.tool.name === parts.tool().name && typeof type === 'string';
+        return isMeant ? heldByType(book, view, type) : NOTHING;
       },
     },
     async forbids(agent, definition) {
@@ -62,6 +55,21 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       return undefined;
     },
   };
+}
+
+async function heldByType(
+  book: Pick<AgentBook, 'resolve'>,
+  view: CallView,
+  type: string,
+): Promise<Finding> {
+  const found = await book.resolve(type);
+  // What cannot be started is told by the call itself.
+  if (!found.ok) return NOTHING;
+  for (const name of await namesOf(book, found.value)) {
+    const finding = await restriction(named(view, name));
+    if (finding !== NOTHING) return finding;
+  }
+  return NOTHING;
 }
 
 async function restriction(view: CallView): Promise<Finding> {

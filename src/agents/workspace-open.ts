@@ -82,7 +82,7 @@ export async function reopenWorkspace(
   const { isolation } = agent;
   return ok({
     // Apart from the main checkout, it does not get that one's directories from whoever goes on with it.
-    workspace: confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
+    workspace: new Confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
     ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
     parentPathsHidden: isolation === 'worktree',
     close: async () => undefined,
@@ -94,7 +94,8 @@ function inherited({ parent, parentRef }: WorkspaceRequest): OpenedWorkspace {
   const { isolation, workspace } = parentRef;
   const home = workspace ?? parent.roots[0] ?? parent.cwd;
   return {
-    workspace: workspace === undefined ? besides(parent, home) : confined(home, () => parent.roots),
+    workspace:
+      workspace === undefined ? new Beside(parent, home) : new Confined(home, () => parent.roots),
     // Whoever is fenced in starts nobody outside of it.
     ref: {
       ...(isolation === undefined ? {} : { isolation }),
@@ -105,37 +106,53 @@ function inherited({ parent, parentRef }: WorkspaceRequest): OpenedWorkspace {
   };
 }
 
-/** The same directories, and steps of one's own. */
-function besides(parent: Workspace, start: string): Workspace {
-  let cwd = start;
-  return {
-    get cwd() {
-      return cwd;
-    },
-    get roots() {
-      return parent.roots;
-    },
-    setCwd(directory) {
-      cwd = directory;
-    },
-  };
+/** The same directories as its parent's, and steps of its own. */
+class Beside implements Workspace {
+  readonly #parent: Workspace;
+  #cwd: string;
+
+  constructor(parent: Workspace, start: string) {
+    this.#parent = parent;
+    this.#cwd = start;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  get roots(): readonly string[] {
+    return this.#parent.roots;
+  }
+
+  setCwd(directory: string): void {
+    this.#cwd = directory;
+  }
 }
 
 /** Works in `home` and comes back to it; other roots may be looked at. */
-function confined(home: string, others: () => readonly string[], start = home): Workspace {
-  let cwd = start;
-  return {
-    get cwd() {
-      return cwd;
-    },
-    get roots() {
-      return [home, ...others().filter((root) => root !== home)];
-    },
-    setCwd(directory) {
-      // Wherever a command went, the next one begins inside.
-      cwd = isInside(directory, home) ? directory : home;
-    },
-  };
+class Confined implements Workspace {
+  readonly #home: string;
+  readonly #others: () => readonly string[];
+  #cwd: string;
+
+  constructor(home: string, others: () => readonly string[], start = home) {
+    this.#home = home;
+    this.#others = others;
+    this.#cwd = start;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  get roots(): readonly string[] {
+    return [this.#home, ...this.#others().filter((root) => root !== this.#home)];
+  }
+
+  setCwd(directory: string): void {
+    // Wherever a command went, the next one begins inside.
+    this.#cwd = isInside(directory, this.#home) ? directory : this.#home;
+  }
 }
 
 async function openDirectory(
@@ -158,7 +175,7 @@ async function openDirectory(
   }
   const { isolation } = parentRef;
   return ok({
-    workspace: confined(path, () => parent.roots),
+    workspace: new Confined(path, () => parent.roots),
     ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
     notice: directoryNotice(path),
     parentPathsHidden: false,
@@ -181,7 +198,7 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
     at: parentRef.workspace === undefined ? (parent.roots[0] ?? parent.cwd) : tree.main,
   });
   return ok({
-    workspace: confined(tree.path, () => outside, from),
+    workspace: new Confined(tree.path, () => outside, from),
     ref: { isolation: 'worktree', workspace: tree.path },
     notice: worktreeNotice(tree),
     parentPathsHidden: true,
@@ -230,7 +247,7 @@ async function openHookTree(
   const head = await deps.git(['rev-parse', 'HEAD'], { cwd: path });
   const branch = currentBranch(path) ?? '';
   return ok({
-    workspace: confined(path, () => []),
+    workspace: new Confined(path, () => []),
     ref: { isolation: 'worktree', workspace: path },
     notice: worktreeNotice({ path, branch }),
     parentPathsHidden: true,
@@ -285,7 +302,7 @@ async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Prom
     return err(`no private directory could be made in ${parent}. Check TMPDIR and the umask`);
   }
   return ok({
-    workspace: confined(path, () => request.parent.roots),
+    workspace: new Confined(path, () => request.parent.roots),
     ref: { isolation: 'scratch', workspace: path },
     notice: scratchNotice(path),
     parentPathsHidden: false,

@@ -35,9 +35,9 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
   const { ledger, message, ...rest } = parts;
   const tree = createBudgetTree(rest);
   const spending: SpendingParts = {
-    ...rest,
     note: message,
     spentUsd: () => ledger.total().costUsd,
+    ...rest,
   };
   const known = new Map<string, AgentRef>([[MAIN_AGENT.path, MAIN_AGENT]]);
   return {

@@ -66,7 +66,7 @@ export function createSpending(
   const state: State = {
     account,
     parts,
-    estimate: createCallEstimate({ ...parts, now: parts.clock.monotonic }),
+    estimate: createCallEstimate({ now: parts.clock.monotonic, ...parts }),
     short: undefined,
     phase: 'running',
   };

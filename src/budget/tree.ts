@@ -60,7 +60,7 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
       const refusal = again === undefined ? noStart(above) : usedUp([...above, again]);
       if (refusal !== undefined) return err(shortageWords(refusal));
       if (again === undefined) for (const node of above) node.started++;
-      const node = again ?? createNode({ ...ref, limits: own, below: {}, now });
+      const node = again ?? createNode({ id: ref.id, path: ref.path, limits: own, below: {}, now });
       const chain = hasLimit(own) ? [...above, node] : above;
       chains.set(ref.path, chain);
       ended.delete(ref.path);

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { CallbackHandler, HookRunner } from './hook.js';
-import type { HostCallbacks } from './host-callbacks.js';
+import { type HostCallbacks, HostNotAsked } from './host-callbacks.js';
 import { failed, inTime } from './in-time.js';
 
 /** Asks a function of the host, over its channel. */
@@ -16,7 +16,8 @@ export function createCallbackRunner(
         return { kind: 'value', value };
       } catch (thrown) {
         // A host that is gone has not answered; what it says about itself is an answer with an error.
-        if (callbacks.isOpen?.() === false) return failed('unavailable', messageOf(thrown));
+        const isSilent = thrown instanceof HostNotAsked || callbacks.isOpen?.() === false;
+        if (isSilent) return failed('unavailable', messageOf(thrown));
         throw thrown;
       }
     });

@@ -29,3 +29,6 @@ export interface HostCallbacks {
   /** Rejects with what the host says went wrong. Undefined: the callback returned nothing. */
   call(request: CallbackRequest): Promise<unknown>;
 }
+
+/** A question that was never put to the host: nobody has seen it, so that nobody let it pass. */
+export class HostNotAsked extends Error {}

@@ -70,6 +70,19 @@ describe('a new input', () => {
     expect(await same.bash('echo')).toBe('runs');
   });
 
+  it('is read once: a getter is no input', async () => {
+    const input = {
+      get command() {
+        return 'echo a';
+      },
+    };
+    const { call } = rig({ a: rewrites(input) });
+    expect(await call('Bash', command('echo'))).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('the guard failed: a gave an input that cannot be used'),
+    });
+  });
+
   it('does not hide a no or a wish to stop', async () => {
     const { call } = rig({
       a: rewrites(command('echo a')),

@@ -10,6 +10,8 @@ import {
   type TraceStep,
 } from '../protocol/permissions.js';
 import { isRecord, own } from '../util/own.js';
+import { err } from '../util/result.js';
+import { seal } from '../util/sealed.js';
 import { textIn } from './event-answers.js';
 import type { HookDispatch, HookReport, HookRound } from './hook.js';
 import { failureText, reportStep } from './report-step.js';
@@ -158,12 +160,15 @@ interface Said {
 function hear(report: HookReport): Said {
   const { hook, answer } = report;
   const by = hook.label;
-  const updatedInput = own(answer.fields, 'updatedInput') ?? undefined;
+  const wanted = own(answer.fields, 'updatedInput') ?? undefined;
+  const given =
+    wanted === undefined ? undefined : isRecord(wanted) ? seal(wanted) : err('it is no object');
+  const unusable = given?.ok === false ? given.error : undefined;
   const isOpen = answer.asyncMs === undefined && report.complaint === undefined;
-  const { restriction, reason, stop, failed = false } = restraintOf(report, updatedInput);
+  const { restriction, reason, stop, failed = false } = restraintOf(report, unusable);
   const allows =
     restriction === 'none' && answer.decision === 'allow' && isOpen && hook.restrictOnly !== true;
-  const counts = isRecord(updatedInput) && answer.asyncMs === undefined;
+  const input = answer.asyncMs === undefined && given?.ok ? given.value : undefined;
   const decision = restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction;
   return {
     by,
@@ -172,7 +177,7 @@ function hear(report: HookReport): Said {
     failed,
     allows,
     stop,
-    rewrite: counts ? { by, input: updatedInput, allowed: allows, authors: [hook.id] } : undefined,
+    rewrite: input === undefined ? undefined : { by, input, allowed: allows, authors: [hook.id] },
     agentContext: textIn(answer.fields, 'agentContext'),
     step: reportStep(report, decision, reason),
   };
@@ -185,7 +190,8 @@ interface Restraint {
   readonly failed?: boolean;
 }
 
-function restraintOf(report: HookReport, updatedInput: unknown): Restraint {
+/** `unusable`: why the input that it gave is none. */
+function restraintOf(report: HookReport, unusable: string | undefined): Restraint {
   const { hook, answer, refuses } = report;
   const by = hook.label;
   const reason = isBlank(answer.reason) ? undefined : answer.reason;
@@ -209,11 +215,11 @@ function restraintOf(report: HookReport, updatedInput: unknown): Restraint {
   }
   // fail-closed: a guard that cannot answer refuses.
   if (refuses === true) return { restriction: 'deny', reason: failureText(report), failed: true };
-  if (updatedInput !== undefined && !isRecord(updatedInput)) {
+  if (unusable !== undefined) {
     // fail-closed: nobody knows what the call was to become.
     return {
       restriction: 'deny',
-      reason: `the guard failed: ${by} gave an input that is no object`,
+      reason: `the guard failed: ${by} gave an input that cannot be used: ${unusable}`,
       failed: true,
     };
   }

@@ -1,3 +1,4 @@
+import { extended } from '../util/extended.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 
@@ -11,11 +12,11 @@ export type Hash = (text: string) => string;
  * removes or inserts a line has to write all later ones anew.
  */
 export function chainedLine(
-  content: Readonly<Record<string, unknown>>,
+  content: object,
   previous: string,
   hash: Hash,
 ): { readonly line: string; readonly hash: string } {
-  const body = JSON.stringify({ ...content, prev: previous });
+  const body = JSON.stringify(extended(content, { prev: previous }));
   const own = hash(body);
   return { line: `${body.slice(0, -1)},"hash":"${own}"}`, hash: own };
 }

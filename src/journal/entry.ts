@@ -21,26 +21,51 @@ export interface JournalEntry {
 const LONGEST_TEXT = 8_000;
 const LONGEST_INPUT = 32_000;
 
-/** A receipt as it may be written down. */
-export function forJournal(receipt: Receipt): { readonly receipt: Receipt; readonly cut: boolean } {
+/** A receipt whose input is a copy of its own, and not too long. */
+export interface BoundedReceipt {
+  readonly receipt: Receipt;
+  readonly cut: Pick<JournalEntry, 'cut'>;
+}
+
+export function boundedReceipt(receipt: Receipt): BoundedReceipt {
   const budget = { left: LONGEST_INPUT, cut: false };
   const input = bounded(receipt.input, budget);
-  const clean = (text: string): string => redact(text.slice(0, LONGEST_TEXT));
+  return { receipt: { ...receipt, input }, cut: budget.cut ? { cut: true } : {} };
+}
+
+/** The same as it may be written down. */
+export function withoutSecrets({ receipt, cut }: BoundedReceipt): BoundedReceipt {
   return {
-    cut: budget.cut,
+    cut,
     receipt: {
       ...receipt,
-      input: redactDeep(input),
+      input: redactDeep(receipt.input),
       reason: clean(receipt.reason),
       ...(receipt.command === undefined ? {} : { command: clean(receipt.command) }),
-      trace: receipt.trace.map((step) => ({
-        ...step,
-        ...(step.reason === undefined ? {} : { reason: clean(step.reason) }),
-        ...(step.source === undefined ? {} : { source: clean(step.source) }),
-        ...(step.failure === undefined ? {} : { failure: clean(step.failure) }),
-        ...(step.ms === undefined ? {} : { ms: Math.round(step.ms * 1000) / 1000 }),
-      })),
+      trace: receipt.trace.map(cleanStep),
     },
+  };
+}
+
+function clean(text: string): string {
+  return redact(text.slice(0, LONGEST_TEXT));
+}
+
+type Step = Receipt['trace'][number];
+
+function cleanStep(step: Step): Step {
+  const { reason, source, failure } = step;
+  const ms = step.ms === undefined ? undefined : Math.round(step.ms * 1000) / 1000;
+  // Most guards have nothing to say.
+  if (reason === undefined && source === undefined && failure === undefined) {
+    return ms === undefined ? step : { ...step, ms };
+  }
+  return {
+    ...step,
+    ...(reason === undefined ? {} : { reason: clean(reason) }),
+    ...(source === undefined ? {} : { source: clean(source) }),
+    ...(failure === undefined ? {} : { failure: clean(failure) }),
+    ...(ms === undefined ? {} : { ms }),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -99,6 +100,21 @@ describe('the decision journal', () => {
     other.note(receipt('b'), 'now');
     one.note(receipt('c'), 'now');
     expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
+  });
+
+  it('writes what may wait together, once this turn of the event loop is over', async () => {
+    const journal = open();
+    const input = { command: 'ls' };
+    journal.note(receipt('a', input), 'soon');
+    journal.note(receipt('b'), 'soon');
+    input.command = 'rm';
+    expect(existsSync(file)).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines().length).toBe(2);
+    // As it was when it was decided about.
+    expect(lines()[0]).toContain('"command":"ls"');
+    expect(await verify()).toMatchObject({ ok: true, lines: 2 });
+    journal.close();
   });
 
   it('names the first line that was changed', async () => {

@@ -6,11 +6,12 @@ import { join, projectSlug } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { extended } from '../util/extended.js';
 import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
-import { forJournal, type JournalEntry } from './entry.js';
+import { type BoundedReceipt, boundedReceipt, type JournalEntry, withoutSecrets } from './entry.js';
 
 export interface JournalParts {
-  readonly files: Pick<JournalFiles, 'openLog' | 'readEnds' | 'size'>;
+  readonly files: Pick<JournalFiles, 'openLog' | 'readEnds'>;
   readonly hash: Hash;
   readonly clock: Pick<Clock, 'now'>;
   /** Undefined: nothing is written down, receipts are only stamped. */
@@ -24,8 +25,9 @@ export interface JournalParts {
 export interface Journal {
   /**
    * Writes a decision down and returns it stamped: before the call it is about runs, or, for a call
-   * that changes nothing (`soon`), together with its neighbours a few milliseconds later. Never
-   * throws and never holds a call up: what cannot be written is told and kept to be tried again.
+   * that changes nothing (`soon`), together with its neighbours when this turn of the event loop is
+   * over: by then the next request is on its way. Never throws and never holds a call up: what cannot be
+   * written is told and kept to be tried again.
    */
   note(receipt: Receipt, when: 'now' | 'soon'): Receipt;
   /** Tries once more; tells and returns how many decisions are not on disk. */
@@ -51,10 +53,16 @@ export function journalDirectory(place: {
 /** Decisions kept in memory while the disk takes none. */
 const MOST_PENDING = 1_000;
 const TAIL_BYTES = 256 * 1024;
-const SOON_MS = 10;
 
 export function openJournal(parts: JournalParts): Journal {
   return new FileJournal(parts);
+}
+
+/** A decision that is not on disk yet. Its input is a copy: nobody changes it any more. */
+interface PendingEntry {
+  readonly time: string;
+  readonly cwd: string;
+  readonly kept: BoundedReceipt;
 }
 
 class FileJournal implements Journal {
@@ -64,7 +72,7 @@ class FileJournal implements Journal {
   #n = 0;
   /** The file's size after our last write; another one means another writer. */
   #size = -1;
-  #pending: Omit<JournalEntry, 'n'>[] = [];
+  #pending: PendingEntry[] = [];
   #dropped = 0;
   #failing = false;
   #scheduled = false;
@@ -76,17 +84,9 @@ class FileJournal implements Journal {
   note(receipt: Receipt, when: 'now' | 'soon'): Receipt {
     const { sessionId, clock } = this.#parts;
     const time = new Date(clock.now()).toISOString();
-    const stamped: Receipt = { ...receipt, time, sessionId };
+    const stamped: Receipt = extended(receipt, { time, sessionId });
     if (this.#parts.file === undefined) return stamped;
-    const { receipt: clean, cut } = forJournal(receipt);
-    this.#pending.push({
-      v: 1,
-      time,
-      session: sessionId,
-      cwd: this.#parts.cwd(),
-      receipt: clean,
-      ...(cut ? { cut } : {}),
-    });
+    this.#pending.push({ time, cwd: this.#parts.cwd(), kept: boundedReceipt(receipt) });
     if (when === 'now') this.#write(this.#parts.file);
     else this.#writeSoon(this.#parts.file);
     return stamped;
@@ -95,12 +95,10 @@ class FileJournal implements Journal {
   #writeSoon(file: string): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    const timer = setTimeout(() => {
+    setImmediate(() => {
       this.#scheduled = false;
       if (this.#pending.length > 0) this.#write(file);
-    }, SOON_MS);
-    // Nobody has to wait for it: closing writes what is left.
-    timer.unref();
+    });
   }
 
   close(): number {
@@ -115,21 +113,22 @@ class FileJournal implements Journal {
   }
 
   #write(file: string): void {
-    const { files, hash } = this.#parts;
+    const { files, hash, sessionId: session } = this.#parts;
     try {
       this.#log ??= files.openLog(file);
-      this.#catchUp(file);
+      this.#catchUp(file, this.#log.end());
       let { last, n } = { last: this.#last, n: this.#n };
-      const lines = this.#pending.map(({ v, ...entry }) => {
+      const lines = this.#pending.map(({ time, cwd, kept }) => {
         n++;
-        const made = chainedLine({ v, n, ...entry }, last, hash);
+        const { receipt, cut } = withoutSecrets(kept);
+        const entry: JournalEntry = { v: 1, n, time, session, cwd, receipt, ...cut };
+        const made = chainedLine(entry, last, hash);
         last = made.hash;
         return made.line;
       });
-      this.#log.append(lines);
+      this.#size = this.#log.append(lines);
       this.#last = last;
       this.#n = n;
-      this.#size = files.size(file);
       this.#pending = [];
       this.#recovered();
     } catch (thrown) {
@@ -138,8 +137,7 @@ class FileJournal implements Journal {
   }
 
   /** Goes on from the file's last line: an earlier run of this session, or another process, wrote it. */
-  #catchUp(file: string): void {
-    const size = this.#parts.files.size(file);
+  #catchUp(file: string, size: number): void {
     if (size === this.#size) return;
     const last =
       size === 0 ? undefined : lastHashIn(this.#parts.files.readEnds(file, TAIL_BYTES)?.tail ?? '');

@@ -1,27 +1,36 @@
 import type { Message } from '../protocol/content.js';
 import type { Conversation } from './types.js';
 
-/** Append-only but for compaction, which starts a new list. */
 export function createConversation(initial: readonly Message[] = []): Conversation {
-  let messages: Message[] = [...initial];
-  return {
-    get messages() {
-      return messages;
-    },
-    append(message) {
-      const last = messages.at(-1);
-      // Two user messages in a row (a prompt after an interrupt) are one, as a resumed session reads them.
-      if (last?.role === 'user' && message.role === 'user') {
-        messages[messages.length - 1] = {
-          role: 'user',
-          content: [...last.content, ...message.content],
-        };
-      } else {
-        messages.push(message);
-      }
-    },
-    replace(next) {
-      messages = [...next];
-    },
-  };
+  return new MessageList(initial);
+}
+
+/** Append-only but for compaction, which starts a new list. */
+class MessageList implements Conversation {
+  #messages: Message[];
+
+  constructor(initial: readonly Message[]) {
+    this.#messages = [...initial];
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  append(message: Message): void {
+    const last = this.#messages.at(-1);
+    // Two user messages in a row (a prompt after an interrupt) are one, as a resumed session reads them.
+    if (last?.role === 'user' && message.role === 'user') {
+      this.#messages[this.#messages.length - 1] = {
+        role: 'user',
+        content: [...last.content, ...message.content],
+      };
+    } else {
+      this.#messages.push(message);
+    }
+  }
+
+  replace(next: readonly Message[]): void {
+    this.#messages = [...next];
+  }
 }

@@ -56,7 +56,7 @@ export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<Tur
   const { content, ...rest } = fold.answer();
   if (content.length === 0) return { kind: 'empty', stopReason: rest.stopReason };
   while (blockIds.length < content.length) blockIds.push(deps.uuid());
-  const answer: ModelAnswer = { ...rest, message: { role: 'assistant', content }, blockIds };
+  const answer: ModelAnswer = { message: { role: 'assistant', content }, blockIds, ...rest };
   deps.recordAnswer(answer);
   deps.conversation.append(answer.message);
   const display = await deps.display?.(answer);

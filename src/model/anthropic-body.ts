@@ -26,15 +26,16 @@ export class AnthropicBody {
   readonly #options: AnthropicBodyOptions;
   readonly #heads = new HeadCache();
   readonly #conversations = new ConversationBytes(encodeMessage);
+  #lastSettings: { readonly of: ModelRequest; readonly text: SettingsText } | undefined;
 
   constructor(options: AnthropicBodyOptions = {}) {
     this.#options = options;
   }
 
   chunks(request: ModelRequest): Uint8Array[] {
-    const settings = this.#settings(request);
+    const settings = this.#settingsOf(request);
     const head = this.#heads.bytes(
-      { system: request.system, tools: request.tools, settings: settings.before + settings.after },
+      { system: request.system, tools: request.tools, settings: settings.whole },
       () => this.#head(request, settings),
     );
     const { bytes, mark, previousMark } = this.#conversations.view(request.messages);
@@ -51,7 +52,16 @@ export class AnthropicBody {
     return chunks;
   }
 
-  #settings(request: ModelRequest): { before: string; after: string } {
+  /** Turn after turn they are the same. */
+  #settingsOf(request: ModelRequest): SettingsText {
+    const last = this.#lastSettings;
+    if (last !== undefined && hasSameSettings(last.of, request)) return last.text;
+    const text = this.#settings(request);
+    this.#lastSettings = { of: { ...request, messages: [] }, text };
+    return text;
+  }
+
+  #settings(request: ModelRequest): SettingsText {
     const { thinking, effort, toolChoice } = request;
     const fields: Record<string, unknown> = {
       thinking: acceptedThinking(request.model, thinking, request.maxTokens),
@@ -65,10 +75,10 @@ export class AnthropicBody {
       .map(([name, value]) => `${jsonText(name)}:${jsonText(value)},`)
       .join('');
     const before = `{"model":${jsonText(request.model)},"max_tokens":${request.maxTokens},"stream":true,`;
-    return { before, after };
+    return { before, after, whole: before + after };
   }
 
-  #head(request: ModelRequest, settings: { before: string; after: string }): string {
+  #head(request: ModelRequest, settings: SettingsText): string {
     const marked = this.#options.promptCaching !== false;
     const system = request.system.filter((block) => block.text.trim() !== '');
     const systemText =
@@ -77,6 +87,23 @@ export class AnthropicBody {
     const toolsText = tools.length === 0 ? '' : `"tools":${markedList(tools, marked)},`;
     return `${settings.before}${systemText}${toolsText}${settings.after}"messages":[`;
   }
+}
+
+/** Everything in the head but system prompt and tools: what stands before them, and behind. */
+interface SettingsText {
+  readonly before: string;
+  readonly after: string;
+  readonly whole: string;
+}
+
+function hasSameSettings(a: ModelRequest, b: ModelRequest): boolean {
+  return (
+    a.model === b.model &&
+    a.maxTokens === b.maxTokens &&
+    a.thinking === b.thinking &&
+    a.effort === b.effort &&
+    a.toolChoice === b.toolChoice
+  );
 }
 
 function fieldOf(name: string, value: unknown): Record<string, unknown> | undefined {

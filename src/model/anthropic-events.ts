@@ -24,25 +24,26 @@ export class AnthropicEvents {
     this.#options = options;
   }
 
-  *push(chunk: string): Generator<ModelEvent> {
+  push(chunk: string): readonly ModelEvent[] {
     if (this.#foreign !== undefined) {
       this.#foreign += chunk;
-      if (this.#foreign.length > MAX_BODY_CHARS) yield* this.end();
-      return;
+      return this.#foreign.length > MAX_BODY_CHARS ? [...this.end()] : [];
     }
     if (!this.#sniffed) {
       const first = chunk.trimStart()[0];
-      if (first === undefined) return;
+      if (first === undefined) return [];
       this.#sniffed = true;
       if (first === '{' || first === '[' || first === '<') {
         this.#foreign = chunk;
-        return;
+        return [];
       }
     }
+    const events: ModelEvent[] = [];
     for (const message of this.#parser.push(chunk)) {
       const event = this.#event(message.data);
-      if (event !== undefined) yield event;
+      if (event !== undefined) events.push(event);
     }
+    return events;
   }
 
   /** The body ended without `message_stop`. */

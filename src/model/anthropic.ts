@@ -1,4 +1,4 @@
-import { type HttpResponse, type HttpStream, httpStream } from '../env/http.js';
+import { type HttpStream, httpStream } from '../env/http.js';
 import { AnthropicBody, type AnthropicBodyOptions } from './anthropic-body.js';
 import { AnthropicEvents } from './anthropic-events.js';
 import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
@@ -27,17 +27,19 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
   const url = `${options.baseUrl}/v1/messages`;
   const headers = headersOf(options);
   const context = contextOf(options);
+  const idleTimeoutMs = options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
 
+  // Read in the same generator: another one in between would cost every event a few turns.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    let response: HttpResponse;
+    let requestId: string | undefined;
     try {
-      response = await http({
+      const response = await http({
         url,
         method: 'POST',
         headers: withBetas(headers, options.betas, request.betas),
         body: body.chunks(request),
         signal,
-        idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+        idleTimeoutMs,
       });
       if (response.status < 200 || response.status > 299) {
         const text = await readAll(response.chunks);
@@ -45,52 +47,31 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
         yield { type: 'failure', failure: failureOfStatus(answer, context) };
         return;
       }
+      requestId = response.headers['request-id'];
+      const events = new AnthropicEvents({ context, model: request.model, requestId });
+      for await (const chunk of response.chunks) {
+        for (const event of events.push(chunk)) {
+          if (signal.aborted) {
+            yield { type: 'failure', failure: ABORTED };
+            return;
+          }
+          // Whoever reads this reads no further: that the body ends is waited for beside it.
+          if (event.type === 'message_stop') response.finish(FINISH_GRACE_MS);
+          yield event;
+          if (event.type === 'message_stop' || event.type === 'failure') return;
+        }
+      }
+      yield* events.end();
     } catch (thrown) {
       const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-      yield { type: 'failure', failure };
-      return;
+      yield {
+        type: 'failure',
+        failure: requestId === undefined ? failure : { ...failure, requestId },
+      };
     }
-    yield* answerEvents(response, { model: request.model, signal, context });
   }
 
   return { provider: 'anthropic', stream };
-}
-
-async function* answerEvents(
-  response: HttpResponse,
-  options: {
-    readonly model: string;
-    readonly signal: AbortSignal;
-    readonly context: FailureContext;
-  },
-): AsyncGenerator<ModelEvent> {
-  const { signal, context, model } = options;
-  const requestId = response.headers['request-id'];
-  const events = new AnthropicEvents({ context, model, requestId });
-  try {
-    for await (const chunk of response.chunks) {
-      for (const event of events.push(chunk)) {
-        if (signal.aborted) {
-          yield { type: 'failure', failure: ABORTED };
-          return;
-        }
-        if (event.type === 'message_stop') {
-          yield event;
-          await response.finish(FINISH_GRACE_MS);
-          return;
-        }
-        yield event;
-        if (event.type === 'failure') return;
-      }
-    }
-    yield* events.end();
-  } catch (thrown) {
-    const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-    yield {
-      type: 'failure',
-      failure: requestId === undefined ? failure : { ...failure, requestId },
-    };
-  }
 }
 
 function headersOf(options: AnthropicOptions): Record<string, string> {

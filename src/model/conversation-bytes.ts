@@ -29,7 +29,10 @@ const MAX_TOTAL_BYTES = 96 * 1024 * 1024;
 export class ConversationBytes {
   readonly #encode: (message: Message) => EncodedMessage | undefined;
   /** Least recently used first. */
-  #conversations: Conversation[] = [];
+  readonly #conversations = new Set<Conversation>();
+  /** The same by their first message: no other ones can have anything in common with a history. */
+  readonly #byFirst = new Map<Message, readonly Conversation[]>();
+  #totalBytes = 0;
 
   /** `encode` returns undefined for a message of which nothing may be sent. */
   constructor(encode: (message: Message) => EncodedMessage | undefined) {
@@ -39,51 +42,66 @@ export class ConversationBytes {
   view(messages: readonly Message[]): ConversationView {
     const conversation = this.#find(messages);
     const previousMark = conversation.lastMark;
+    const before = conversation.capacity;
     for (let index = conversation.length; index < messages.length; index++) {
       const message = messages[index];
       if (message !== undefined) conversation.append(message, this.#encode(message));
     }
     conversation.lastMark = conversation.mark();
-    this.#forget(conversation);
+    this.#totalBytes += conversation.capacity - before;
+    this.#forgetOldest(conversation);
     return { bytes: conversation.bytes(), mark: conversation.lastMark, previousMark };
   }
 
+  /** The conversation that these messages go on, as the most recently used one. */
   #find(messages: readonly Message[]): Conversation {
+    const [first] = messages;
+    const related = first === undefined ? [] : (this.#byFirst.get(first) ?? []);
     let best: Conversation | undefined;
     let bestCommon = 0;
-    for (let index = this.#conversations.length - 1; index >= 0; index--) {
-      const candidate = this.#conversations[index];
-      if (candidate === undefined) continue;
+    for (const candidate of related) {
       const common = candidate.commonPrefix(messages);
-      if (common === candidate.length && common > 0) {
-        this.#conversations.splice(index, 1);
-        this.#conversations.push(candidate);
-        return candidate;
-      }
-      if (common > bestCommon) {
-        best = candidate;
-        bestCommon = common;
-      }
+      const isBetter =
+        common > bestCommon || (common === bestCommon && common === candidate.length);
+      if (!isBetter) continue;
+      best = candidate;
+      bestCommon = common;
+    }
+    if (best !== undefined && best.length === bestCommon) {
+      this.#conversations.delete(best);
+      this.#conversations.add(best);
+      return best;
     }
     const fresh = best === undefined ? new Conversation() : best.copyOf(bestCommon);
-    this.#conversations.push(fresh);
+    this.#conversations.add(fresh);
+    this.#totalBytes += fresh.capacity;
+    if (first !== undefined) this.#byFirst.set(first, [...related, fresh]);
     return fresh;
   }
 
-  #forget(current: Conversation): void {
-    let total = this.#conversations.reduce((sum, conversation) => sum + conversation.capacity, 0);
-    while (
-      this.#conversations.length > MAX_CONVERSATIONS ||
-      (total > MAX_TOTAL_BYTES && this.#conversations[0] !== current)
-    ) {
-      total -= this.#conversations.shift()?.capacity ?? 0;
+  #forgetOldest(current: Conversation): void {
+    for (const oldest of this.#conversations) {
+      const isTooMuch =
+        this.#conversations.size > MAX_CONVERSATIONS || this.#totalBytes > MAX_TOTAL_BYTES;
+      if (!isTooMuch || oldest === current) return;
+      this.#conversations.delete(oldest);
+      this.#totalBytes -= oldest.capacity;
+      this.#unlist(oldest);
     }
+  }
+
+  #unlist(conversation: Conversation): void {
+    const { first } = conversation;
+    if (first === undefined) return;
+    const left = this.#byFirst.get(first)?.filter((other) => other !== conversation) ?? [];
+    if (left.length === 0) this.#byFirst.delete(first);
+    else this.#byFirst.set(first, left);
   }
 }
 
 const encoder = new TextEncoder();
 const COMMA = 44;
-const INITIAL_CAPACITY = 16 * 1024;
+const INITIAL_CAPACITY = 8 * 1024;
 
 class Conversation {
   lastMark = -1;
@@ -96,6 +114,10 @@ class Conversation {
 
   get length(): number {
     return this.#messages.length;
+  }
+
+  get first(): Message | undefined {
+    return this.#messages[0];
   }
 
   get capacity(): number {

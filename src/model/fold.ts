@@ -32,9 +32,9 @@ export class AnswerFold {
   #requestId: string | undefined;
   #usage: Usage = ZERO_USAGE;
   #stopReason: ModelStopReason | null = null;
-  #open = new Map<number, OpenBlock>();
-  #done = new Map<number, DoneBlock>();
-  #ids = new Set<string>();
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #done = new Map<number, DoneBlock>();
+  readonly #ids = new Set<string>();
 
   /** The block that this event completed, if any. Empty text blocks are left out of the answer. */
   feed(event: ModelEvent): AssistantBlock | undefined {
@@ -118,9 +118,9 @@ export class AnswerFold {
     this.#requestId = undefined;
     this.#usage = ZERO_USAGE;
     this.#stopReason = null;
-    this.#open = new Map();
-    this.#done = new Map();
-    this.#ids = new Set();
+    this.#open.clear();
+    this.#done.clear();
+    this.#ids.clear();
   }
 
   #delta(index: number, delta: BlockDelta): void {
@@ -246,7 +246,8 @@ function toolInput(
  */
 export function mergeUsage(base: Usage, later: Partial<Usage>): Usage {
   const merged: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(later)) {
+  for (const name of Object.keys(later)) {
+    const value: unknown = later[name as keyof Usage];
     if (value === undefined || value === null) continue;
     if (DETAILS.has(name)) merged[name] = onlyCounts(value);
     else if (!Object.hasOwn(ZERO_USAGE, name) || isCount(value)) merged[name] = value;

@@ -31,10 +31,28 @@ export class HeadCache {
         sameElements(head.tools, parts.tools),
     );
     if (known !== undefined) return known.bytes;
-    const head = { ...parts, bytes: new TextEncoder().encode(build()) };
+    const head = { bytes: encodedOnce(build()), ...parts };
     this.#heads = [head, ...this.#heads.slice(0, MAX_HEADS - 1)];
     return head.bytes;
   }
+}
+
+/**
+ * The heads that were encoded last, whoever asked: the sessions of a process often begin alike, and
+ * each would hold these bytes, the largest thing that a session has, once more. Nobody writes to them.
+ */
+const encoded = new Map<string, Uint8Array>();
+
+function encodedOnce(text: string): Uint8Array {
+  const known = encoded.get(text);
+  if (known !== undefined) return known;
+  const bytes = new TextEncoder().encode(text);
+  encoded.set(text, bytes);
+  for (const oldest of encoded.keys()) {
+    if (encoded.size <= MAX_HEADS) break;
+    encoded.delete(oldest);
+  }
+  return bytes;
 }
 
 function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {

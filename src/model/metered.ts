@@ -1,8 +1,9 @@
 import type { Clock } from '../env/clock.js';
 import type { Usage } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
-import type { ModelClient } from './client.js';
+import type { ModelClient, ModelEvent } from './client.js';
 import { mergeUsage } from './fold.js';
+import { watched } from './watched.js';
 
 export interface Meter {
   /** Milliseconds spent waiting for the model. */
@@ -24,35 +25,40 @@ export function metered(
   return {
     provider: client.provider,
     elapsedMs: () => elapsed,
-    async *stream(request, signal) {
+    stream(request, signal) {
       const started = parts.clock.monotonic();
-      let counted: { model: string; usage: Usage } | undefined;
-      const book = (): void => {
-        if (counted !== undefined) parts.book(counted.model, counted.usage);
-        counted = undefined;
-      };
-      try {
-        for await (const event of client.stream(request, signal)) {
-          if (event.type === 'message_start') {
-            book();
-            counted = {
-              model: event.message.model,
-              usage: mergeUsage(ZERO_USAGE, event.message.usage),
-            };
-          } else if (
-            event.type === 'message_delta' &&
-            event.usage !== undefined &&
-            counted !== undefined
-          ) {
-            counted = { model: counted.model, usage: mergeUsage(counted.usage, event.usage) };
-          } else if (event.type === 'message_stop') {
-            book();
-          }
-          yield event;
+      const count = createCount(parts.book);
+      return watched(client.stream(request, signal), {
+        saw: count.saw,
+        over() {
+          count.book();
+          elapsed += parts.clock.monotonic() - started;
+        },
+      });
+    },
+  };
+}
+
+/** What one call takes, attempt by attempt. */
+function createCount(book: (model: string, usage: Usage) => void) {
+  let counted: { readonly model: string; usage: Usage } | undefined;
+  const bookAttempt = (): void => {
+    if (counted !== undefined) book(counted.model, counted.usage);
+    counted = undefined;
+  };
+  return {
+    book: bookAttempt,
+    saw(event: ModelEvent): void {
+      if (event.type === 'message_start') {
+        bookAttempt();
+        const { model, usage } = event.message;
+        counted = { model, usage: mergeUsage(ZERO_USAGE, usage) };
+      } else if (event.type === 'message_delta') {
+        if (event.usage !== undefined && counted !== undefined) {
+          counted.usage = mergeUsage(counted.usage, event.usage);
         }
-      } finally {
-        book();
-        elapsed += parts.clock.monotonic() - started;
+      } else if (event.type === 'message_stop') {
+        bookAttempt();
       }
     },
   };

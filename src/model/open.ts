@@ -30,7 +30,7 @@ export async function openModel(
     case 'anthropic': {
       const { anthropicClient } = await import('./anthropic.js');
       const secrets = [choice.apiKey, choice.authToken, ...secretHeaders(choice.customHeaders)];
-      return withRetry(anthropicClient({ ...choice, userAgent }), {
+      return withRetry(anthropicClient({ userAgent, ...choice }), {
         ...options.retry,
         clean: withoutSecrets(secrets),
       });

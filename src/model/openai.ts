@@ -55,7 +55,7 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
           if (event.type === 'failure') return;
         }
         if (reader.sawDone) {
-          await response.finish(FINISH_GRACE_MS);
+          response.finish(FINISH_GRACE_MS);
           break;
         }
       }

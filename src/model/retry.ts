@@ -36,20 +36,43 @@ const FALL_BACK_ON: ReadonlySet<ModelFailure['kind']> = new Set([
  */
 export function withRetry(client: ModelClient, options: RetryOptions = {}): ModelClient {
   const maxRetries = clampRetries(options.maxRetries);
+  const sleep = options.sleep ?? abortableDelay;
 
+  // One generator for attempts and models alike: every one in between would cost each event a few turns.
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const fallbacks = (options.fallbackModels ?? []).filter((model) => model !== request.model);
     let current = request;
-    for (;;) {
-      const failure = yield* attempts(client, current, { ...options, maxRetries, signal });
-      if (failure === undefined) return;
-      const next = FALL_BACK_ON.has(failure.kind) ? fallbacks.shift() : undefined;
-      if (next === undefined) {
-        yield { type: 'failure', failure };
+    for (let attempt = 1; ; attempt++) {
+      let met = ENDED_EARLY;
+      for await (const event of client.stream(current, signal)) {
+        if (event.type === 'failure') {
+          met = event.failure;
+          break;
+        }
+        yield event;
+        if (event.type === 'message_stop') return;
+      }
+      const failure = options.clean?.(met) ?? met;
+      const next = afterFailure(failure, attempt, { ...options, maxRetries });
+      if (next.kind === 'retry') {
+        yield { type: 'retry', attempt, maxRetries, delayMs: next.delayMs, failure };
+        try {
+          await sleep(next.delayMs, signal);
+        } catch {
+          // The only reason for the wait to end early is the abort.
+          yield { type: 'failure', failure: ABORTED };
+          return;
+        }
+        continue;
+      }
+      const other = FALL_BACK_ON.has(next.failure.kind) ? fallbacks.shift() : undefined;
+      if (other === undefined) {
+        yield { type: 'failure', failure: next.failure };
         return;
       }
-      yield { type: 'fallback', from: current.model, to: next, failure };
-      current = { ...current, model: next };
+      yield { type: 'fallback', from: current.model, to: other, failure: next.failure };
+      current = { ...current, model: other };
+      attempt = 0;
     }
   }
 
@@ -69,41 +92,24 @@ function clampRetries(wanted: number | undefined): number {
   return Math.min(HIGHEST_MAX_RETRIES, Math.max(0, Math.floor(wanted)));
 }
 
-/** All attempts with one model. Returns the failure that is left, or undefined when it went well. */
-async function* attempts(
-  client: ModelClient,
-  request: ModelRequest,
-  options: RetryOptions & { readonly maxRetries: number; readonly signal: AbortSignal },
-): AsyncGenerator<ModelEvent, ModelFailure | undefined> {
-  const { signal, maxRetries } = options;
-  for (let attempt = 1; ; attempt++) {
-    const met = yield* oneAttempt(client, request, signal);
-    if (met === undefined) return undefined;
-    const failure = options.clean?.(met) ?? met;
-    if (!failure.retryable || attempt > maxRetries) return failure;
-    const delay = delayBefore(attempt, failure, options.random ?? Math.random);
-    if (delay === undefined) return tooLongToWait(failure);
-    yield { type: 'retry', attempt, maxRetries, delayMs: delay, failure };
-    try {
-      await (options.sleep ?? abortableDelay)(delay, signal);
-    } catch {
-      // The only reason for the wait to end early is the abort.
-      return ABORTED;
-    }
-  }
-}
+const ENDED_EARLY: ModelFailure = {
+  kind: 'connection',
+  message: 'the client ended without an answer',
+  retryable: true,
+};
 
-async function* oneAttempt(
-  client: ModelClient,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent, ModelFailure | undefined> {
-  for await (const event of client.stream(request, signal)) {
-    if (event.type === 'failure') return event.failure;
-    yield event;
-    if (event.type === 'message_stop') return undefined;
-  }
-  return { kind: 'connection', message: 'the client ended without an answer', retryable: true };
+/** Whether the same model is asked again, and when. */
+function afterFailure(
+  failure: ModelFailure,
+  attempt: number,
+  { maxRetries, random = Math.random }: RetryOptions & { readonly maxRetries: number },
+):
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'give-up'; readonly failure: ModelFailure } {
+  if (!failure.retryable || attempt > maxRetries) return { kind: 'give-up', failure };
+  const delayMs = delayBefore(attempt, failure, random);
+  if (delayMs === undefined) return { kind: 'give-up', failure: tooLongToWait(failure) };
+  return { kind: 'retry', delayMs };
 }
 
 function delayBefore(

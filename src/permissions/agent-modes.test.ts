@@ -34,4 +34,24 @@ describe('the mode of an agent', () => {
     expect(modes.of(at('main/x#1'))).toBe('acceptEdits');
     expect(modes.of()).toBe('acceptEdits');
   });
+
+  it('goes down with the session where it has one of its own, and never up', () => {
+    let session: PermissionMode = 'acceptEdits';
+    let own: PermissionMode = 'acceptEdits';
+    const modes = createAgentModes(() => session);
+    modes.admit(at('main/mate#1'), [], () => own);
+    const now = (mode: PermissionMode, mine: PermissionMode): PermissionMode => {
+      session = mode;
+      own = mine;
+      expect(modes.of(at('main/mate#1/below#1'))).toBe(modes.of(at('main/mate#1')));
+      return modes.of(at('main/mate#1'));
+    };
+    expect(now('acceptEdits', 'acceptEdits')).toBe('acceptEdits');
+    expect(now('default', 'acceptEdits')).toBe('default');
+    expect(now('plan', 'acceptEdits')).toBe('plan');
+    expect(now('dontAsk', 'acceptEdits')).toBe('dontAsk');
+    expect(now('default', 'bypassPermissions')).toBe('default');
+    expect(now('bypassPermissions', 'default')).toBe('default');
+    expect(now('acceptEdits', 'plan')).toBe('plan');
+  });
 });

@@ -11,7 +11,7 @@ export interface AgentModes {
   admit(agent: AgentRef, said: readonly PermissionMode[], own?: OwnMode): () => void;
 }
 
-/** The mode of an agent that does not go along with the session's. */
+/** The mode of an agent that goes down with the session's, and not up. */
 export type OwnMode = () => PermissionMode;
 
 export function createAgentModes(session: () => PermissionMode): AgentModes {
@@ -21,9 +21,8 @@ export function createAgentModes(session: () => PermissionMode): AgentModes {
   const owned = new Map<string, OwnMode>();
   const baseFor = (path: string): PermissionMode => {
     const own = owned.size === 0 ? undefined : nearestAbove(owned, path)?.();
-    // fail-closed: nobody is without the gate once the session has it again.
-    if (own === 'bypassPermissions' && session() !== own) return 'default';
-    return own ?? session();
+    // fail-closed: what the session may not do any more, nobody in it may.
+    return own === undefined ? session() : lowerMode(own, session());
   };
   return {
     of: (agent) =>
@@ -58,7 +57,12 @@ export function childMode(parent: PermissionMode, said: PermissionMode): Permiss
   // fail-closed: no definition takes the gate away.
   if (said === 'bypassPermissions') return parent;
   if (parent === 'default') return said;
-  return ORDER.indexOf(said) > ORDER.indexOf(parent) ? said : parent;
+  return lowerMode(said, parent);
+}
+
+/** The one of two modes that lets less through. */
+export function lowerMode(one: PermissionMode, other: PermissionMode): PermissionMode {
+  return ORDER.indexOf(one) > ORDER.indexOf(other) ? one : other;
 }
 
 /** What is known of an agent, else of the nearest one above it. */

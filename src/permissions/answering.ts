@@ -23,6 +23,8 @@ export interface AnsweringParts {
   readonly cwd: string;
   readonly home: string;
   readonly targets: AnswerTargets;
+  /** Of the session, now. */
+  mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
   managedOnly(): string | undefined;
   emit(news: SessionNews): void;
@@ -44,7 +46,7 @@ export interface Answering {
 export function openAnswering(parts: AnsweringParts): Answering {
   const { fs, clock, cwd, home, targets, managedOnly, emit } = parts;
   const grants = createGrants(clock.now, parts.contentOf);
-  const files = createAnswerFiles({ ...targets, cwd });
+  const files = createAnswerFiles({ cwd, ...targets });
   const join = createRuleJoin();
   const parse: Parameters<typeof createKeeper>[0]['parse'] = (kind, text) => {
     const origin = { value: { text, root: cwd }, source: 'answer', trusted: true } as const;
@@ -59,6 +61,7 @@ export function openAnswering(parts: AnsweringParts): Answering {
     parse,
     managedOnly,
     emit,
+    mode: parts.mode,
     setMode: parts.setMode,
     addDirectory: targets.addDirectory,
     removeDirectory: targets.removeDirectory,

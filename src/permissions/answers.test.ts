@@ -174,6 +174,53 @@ describe('the scope of an answer', () => {
     expect(await gate.bash('git push')).toBe('asks');
     expect(() => readFileSync(local())).toThrow();
   });
+
+  it.each<[string, PermissionUpdate, string]>([
+    [
+      'directory',
+      { type: 'addDirectories', directories: ['/etc'], destination: 'localSettings' },
+      'no directory was added: only managed rules',
+    ],
+    [
+      'wider mode',
+      { type: 'setMode', mode: 'acceptEdits', destination: 'localSettings' },
+      'the mode stays as it is: only managed rules',
+    ],
+    [
+      'lifted deny rule',
+      {
+        type: 'replaceRules',
+        rules: [],
+        behavior: 'deny',
+        destination: 'localSettings',
+      },
+      'no deny rule was taken away: only managed rules',
+    ],
+  ])('leaves no %s behind where only managed rules may grant', async (_, update, note) => {
+    const modes: string[] = [];
+    const managed = {
+      managedOnly: 'only managed rules',
+      setMode: (mode: string) => void modes.push(mode),
+    };
+    const gate = rig([updating(update), NO], {}, managed);
+    expect((await gate.call('Bash', { command: 'git push' })).kind).toBe('allowed');
+    expect(await gate.outcome('Read', { file_path: '/etc/passwd' })).toBe('asks');
+    expect(modes).toEqual([]);
+    expect(told()).toContain(note);
+    expect(() => readFileSync(local())).toThrow();
+  });
+
+  it('may lower the mode where only managed rules may grant, for the session', async () => {
+    const modes: string[] = [];
+    const managed = {
+      managedOnly: 'only managed rules',
+      setMode: (mode: string) => void modes.push(mode),
+    };
+    const update = { type: 'setMode', mode: 'plan', destination: 'localSettings' } as const;
+    await rig([updating(update)], {}, managed).call('Bash', { command: 'git push' });
+    expect(modes).toEqual(['plan']);
+    expect(() => readFileSync(local())).toThrow();
+  });
 });
 
 describe('an answer for the project', () => {

@@ -1,6 +1,7 @@
 import { readAnswerScope, readPermissionUpdates } from '../protocol/permission-updates.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
+import { seal } from '../util/sealed.js';
 import type { AskAnswer } from './types.js';
 
 /** Reads allow or deny as `can_use_tool` and PermissionRequest hooks give it. */
@@ -12,10 +13,10 @@ export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
     return ok({ behavior: 'deny', message: text, interrupt: interrupt === true });
   }
   if (behavior !== 'allow') return err(`unknown behavior ${JSON.stringify(behavior)}`);
-  const updatedInput = answer.updatedInput ?? undefined;
-  if (updatedInput !== undefined && !isRecord(updatedInput)) {
-    return err('updatedInput is no object');
-  }
+  const wanted = answer.updatedInput ?? undefined;
+  if (wanted !== undefined && !isRecord(wanted)) return err('updatedInput is no object');
+  const updatedInput = wanted === undefined ? undefined : seal(wanted);
+  if (updatedInput?.ok === false) return err(`updatedInput is not plain: ${updatedInput.error}`);
   const updates = readPermissionUpdates(answer.updatedPermissions);
   if (!updates.ok) return updates;
   const scope = readAnswerScope(answer.scope);
@@ -23,7 +24,7 @@ export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
   return ok({
     behavior: 'allow',
     ...(scope.value === undefined ? {} : { scope: scope.value }),
-    ...(updatedInput === undefined ? {} : { updatedInput }),
+    ...(updatedInput === undefined ? {} : { updatedInput: updatedInput.value }),
     ...(updates.value.length === 0 ? {} : { updatedPermissions: updates.value }),
   });
 }

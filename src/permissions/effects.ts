@@ -35,25 +35,30 @@ export function effectOf({ spec }: Rule): Effect | undefined {
 export const effectRules: Guard = {
   name: 'effect rules',
   onFailure: 'deny',
-  async decide(view) {
-    let question: Finding | undefined;
-    for (const rule of effectRulesIn(view.rules.deny)) {
-      const sure = await isExpected(view, rule);
-      if (sure === 'yes') {
-        return { decision: 'deny', refusal: 'rule', reason: rule.text, source: rule.label };
-      }
-      // fail-closed: where nobody can tell, a person decides.
-      if (sure === 'maybe') question ??= asks(rule, sure);
-    }
-    for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
-      const sure = await isExpected(view, rule);
-      if (sure === 'no') continue;
-      question = { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
-      break;
-    }
-    return question ?? NOTHING;
-  },
+  decide: (view) =>
+    effectRulesIn(view.rules.deny).length + effectRulesIn(view.rules.ask).length === 0
+      ? NOTHING
+      : expectedEffect(view),
 };
+
+async function expectedEffect(view: CallView): Promise<Finding> {
+  let question: Finding | undefined;
+  for (const rule of effectRulesIn(view.rules.deny)) {
+    const sure = await isExpected(view, rule);
+    if (sure === 'yes') {
+      return { decision: 'deny', refusal: 'rule', reason: rule.text, source: rule.label };
+    }
+    // fail-closed: where nobody can tell, a person decides.
+    if (sure === 'maybe') question ??= asks(rule, sure);
+  }
+  for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
+    const sure = await isExpected(view, rule);
+    if (sure === 'no') continue;
+    question = { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
+    break;
+  }
+  return question ?? NOTHING;
+}
 
 async function isExpected(view: CallView, rule: Rule): Promise<Sure> {
   const effect = effectOf(rule);

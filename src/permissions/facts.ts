@@ -3,7 +3,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 /** What is true of the whole session and shapes how calls are judged. */
 export interface GateFacts {
   /** Names of the variables that commands find in their environment. Absent: any may be among them. */
-  readonly exported?: ReadonlySet<string>;
+  exported?(): ReadonlySet<string>;
   /** Whether commands that only look are asked about too. */
   askReadOnly?(): boolean;
   /** Directories of our own: settings of the user and of administrators, and our state. */

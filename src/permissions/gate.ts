@@ -1,3 +1,5 @@
+import { seal } from '../util/sealed.js';
+import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
 import { type GateDeps, type Judged, judgeCall } from './judge-call.js';
 import { refusalText } from './messages.js';
@@ -5,7 +7,7 @@ import { Permit } from './permit.js';
 import { createQuestions, isAnswered, type Questions } from './questions.js';
 import { suggestFor } from './suggest.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
-import { type Ending, joinAsides, type Progress, receiptOf, refuse } from './verdict.js';
+import { type Ending, joinAsides, NO_ASIDES, type Progress, receiptOf, refuse } from './verdict.js';
 
 interface GateState extends GateDeps {
   readonly questions: Questions;
@@ -13,9 +15,9 @@ interface GateState extends GateDeps {
 
 /** The one way in: the function that every tool call passes, and the only maker of permits. */
 export function createGate(deps: GateDeps): Gate {
-  const state: GateState = { ...deps, questions: createQuestions() };
+  const state: GateState = { questions: createQuestions(), ...deps };
   return async (call) => {
-    const judged = await judgeCall(state, call);
+    const judged = await judgeCall(state, fixedCall(call));
     const { view, outcome } = judged;
     if (outcome.kind === 'allowed') {
       return allow(judged, { by: outcome.by, reason: outcome.opening.reason });
@@ -97,15 +99,19 @@ async function conclude(
 async function rejudge(
   state: GateState,
   before: Passed,
-  input: Readonly<Record<string, unknown>>,
+  wanted: Readonly<Record<string, unknown>>,
 ): Promise<Passed | GateVerdict> {
   const { call } = before.view;
-  const problems = await call.tool.validate(input);
-  if (problems.length > 0) {
-    const reason = `the input that came with the answer is not valid: ${problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ')}`;
+  const sealed = seal(wanted);
+  const problems = sealed.ok
+    ? (await call.tool.validate(sealed.value)).map((one) => `${one.path} ${one.message}`.trim())
+    : [sealed.error];
+  if (!sealed.ok || problems.length > 0) {
+    const reason = `the input that came with the answer is not valid: ${problems.join('; ')}`;
     const message = `${call.tool.name}: ${reason}.`;
     return refuse(before, { by: 'input check', reason, message });
   }
+  const input = sealed.value;
   const subject = call.tool.subject(input, call.workspace);
   const again = await judgeCall(state, { ...call, input, subject }, { rewritten: true });
   const { view, outcome } = again;
@@ -126,8 +132,16 @@ async function rejudge(
 }
 
 function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
-  const { input } = progress.view.call;
+  const { view } = progress;
+  const { input } = view.call;
   const receipt = receiptOf(progress, { by, reason, decision: 'allow' });
   const permit = Permit.issue(receipt, input);
-  return { kind: 'allowed', permit, input, receipt, ...joinAsides(progress, {}) };
+  return {
+    kind: 'allowed',
+    permit,
+    input,
+    receipt,
+    judged: view,
+    ...joinAsides(progress, NO_ASIDES),
+  };
 }

@@ -79,6 +79,20 @@ describe('grants', () => {
     expect(join(base, grants.rules(MAIN_AGENT)).allow).toEqual(base.allow);
   });
 
+  it('joins the rules of many agents once each, and nothing with nothing', () => {
+    const join = createRuleJoin();
+    const base = { ...NO_RULES, deny: [rule('Bash(base *)', 'deny')] };
+    const [one, other] = ['a', 'b'].map((name) => ({
+      ...NO_RULES,
+      deny: [rule(`Bash(${name} *)`, 'deny')],
+    })) as [typeof base, typeof base];
+    const joined = join(base, one);
+    expect(join(base, other)).not.toBe(joined);
+    expect(join(base, one)).toBe(joined);
+    expect(join(base, { ...NO_RULES })).toBe(base);
+    expect(join(NO_RULES, one)).toBe(one);
+  });
+
   it('keep a rule once', () => {
     const grants = createGrants(() => 0);
     for (let index = 0; index < 3; index++) grants.addRule(rule('Bash(a *)'), { until: 'session' });

@@ -108,19 +108,27 @@ export function answeredBefore(grants: Grants): Resolver {
 
 /** The rules of the settings with those of answers in front. */
 export function createRuleJoin(): (base: RuleSet, granted: RuleSet) => RuleSet {
-  const joined = new WeakMap<RuleSet, { readonly granted: RuleSet; readonly set: RuleSet }>();
+  // Agents that work at once may have been granted, or be held to, different things.
+  const joined = new WeakMap<RuleSet, WeakMap<RuleSet, RuleSet>>();
   return (base, granted) => {
-    if (granted === NONE) return base;
-    const known = joined.get(base);
-    if (known?.granted === granted) return known.set;
+    if (isEmpty(granted)) return base;
+    if (isEmpty(base)) return granted;
+    const ofBase = joined.get(base) ?? new WeakMap<RuleSet, RuleSet>();
+    joined.set(base, ofBase);
+    const known = ofBase.get(granted);
+    if (known !== undefined) return known;
     const set: RuleSet = {
       allow: [...granted.allow, ...base.allow],
       ask: [...granted.ask, ...base.ask],
       deny: [...granted.deny, ...base.deny],
     };
-    joined.set(base, { granted, set });
+    ofBase.set(granted, set);
     return set;
   };
+}
+
+function isEmpty({ allow, ask, deny }: RuleSet): boolean {
+  return allow.length + ask.length + deny.length === 0;
 }
 
 function isSame(entry: Entry<Rule>, rule: Rule, reach: Reach): boolean {

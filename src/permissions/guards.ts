@@ -25,113 +25,128 @@ export function bannedTools(isBanned: (name: string) => boolean): Guard {
 const denyRules: Guard = {
   name: 'deny rules',
   onFailure: 'deny',
-  async decide(view) {
-    const found = await findRestriction(view.rules.deny, view);
-    if (found?.sure !== 'yes') return NOTHING;
-    return { decision: 'deny', refusal: 'rule', reason: found.rule.text, source: found.rule.label };
-  },
+  decide: (view) => (view.rules.deny.length === 0 ? NOTHING : denied(view)),
 };
+
+async function denied(view: CallView): Promise<Finding> {
+  const found = await findRestriction(view.rules.deny, view);
+  if (found?.sure !== 'yes') return NOTHING;
+  return { decision: 'deny', refusal: 'rule', reason: found.rule.text, source: found.rule.label };
+}
 
 const askRules: Guard = {
   name: 'ask rules',
   onFailure: 'ask',
-  async decide(view) {
-    const found = await findRestriction(view.rules.ask, view);
-    if (found?.sure !== 'yes') return NOTHING;
-    const reason = `the rule ${found.rule.label} asks about this`;
-    const { text, label, origin } = found.rule;
-    return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
-  },
+  decide: (view) => (view.rules.ask.length === 0 ? NOTHING : askedAbout(view)),
 };
+
+async function askedAbout(view: CallView): Promise<Finding> {
+  const found = await findRestriction(view.rules.ask, view);
+  if (found?.sure !== 'yes') return NOTHING;
+  const reason = `the rule ${found.rule.label} asks about this`;
+  const { text, label, origin } = found.rule;
+  return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
+}
 
 /** Rules that may or may not cover a command: nobody can tell before it runs, so a person decides. */
 const shellAnalysis: Guard = {
   name: 'shell analysis',
   onFailure: 'ask',
-  async decide(view) {
-    const lists = [view.rules.deny, view.rules.ask];
-    if (!lists.some((rules) => needsShell(rules, view))) return NOTHING;
-    const reading = await view.shell();
-    const doubt = (reason: string, source?: string): Finding => ({
-      decision: 'ask',
-      reason,
-      ...(source === undefined ? {} : { source }),
-    });
-    // fail-closed: code that cannot be followed may do what a rule forbids.
-    if (reading?.opaque !== undefined) {
-      return doubt(`the command cannot be checked against the rules: ${reading.opaque}`);
-    }
-    for (const rules of lists) {
-      const possible = await findRestriction(rules, view);
-      if (possible?.sure === 'maybe') {
-        return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
-      }
-    }
-    const withPaths = lists.filter((rules) => !indexOf(rules).paths.isEmpty);
-    const mentioned = await view.mentionedPaths();
-    for (const rules of withPaths) {
-      const rule = restrictingPath(rules, mentioned);
-      if (rule === undefined) continue;
-      return doubt(`the code it runs mentions a file that ${rule.label} is about`, rule.label);
-    }
-    const { unknown } = await view.shellPaths();
-    return withPaths.length > 0 && unknown !== undefined
-      ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
-      : NOTHING;
-  },
+  decide: (view) =>
+    needsShell(view.rules.deny, view) || needsShell(view.rules.ask, view) ? doubted(view) : NOTHING,
 };
+
+async function doubted(view: CallView): Promise<Finding> {
+  const lists = [view.rules.deny, view.rules.ask];
+  const reading = await view.shell();
+  const doubt = (reason: string, source?: string): Finding => ({
+    decision: 'ask',
+    reason,
+    ...(source === undefined ? {} : { source }),
+  });
+  // fail-closed: code that cannot be followed may do what a rule forbids.
+  if (reading?.opaque !== undefined) {
+    return doubt(`the command cannot be checked against the rules: ${reading.opaque}`);
+  }
+  for (const rules of lists) {
+    const possible = await findRestriction(rules, view);
+    if (possible?.sure === 'maybe') {
+      return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
+    }
+  }
+  const withPaths = lists.filter((rules) => !indexOf(rules).paths.isEmpty);
+  const mentioned = await view.mentionedPaths();
+  for (const rules of withPaths) {
+    const rule = restrictingPath(rules, mentioned);
+    if (rule === undefined) continue;
+    return doubt(`the code it runs mentions a file that ${rule.label} is about`, rule.label);
+  }
+  const { unknown } = await view.shellPaths();
+  return withPaths.length > 0 && unknown !== undefined
+    ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
+    : NOTHING;
+}
 
 const protectedPaths: Guard = {
   name: 'protected paths',
   onFailure: 'ask',
-  async decide(view) {
-    const { roots, cwd } = view.call.workspace;
-    const { command } = view.call.subject;
-    const { agent, tool } = view.call;
-    const notes = tool.kind === 'edit' ? (view.facts.notes?.(agent) ?? []) : [];
-    const place = { roots: [...notes, ...roots], own: view.facts.own };
-    const touched = [...(await view.paths())];
-    if (command !== undefined && mayNameProtected(command, place)) {
-      touched.push(...(await view.shellPaths()).paths);
-    }
-    // With all questions off, what could undo every later decision is still asked about.
-    const isHeld =
-      view.mode === 'bypassPermissions'
-        ? (spellings: PathSpellings) => staysClosed(spellings, place)
-        : (spellings: PathSpellings) => protectedPart(spellings, place) !== undefined;
-    for (const { access, spellings } of touched) {
-      if (access !== 'write' || !isHeld(spellings)) continue;
-      return {
-        decision: 'ask',
-        reason: `${displayPath(spellings.literal, cwd)} is a protected path that other programs run or trust`,
-        source: 'protected path',
-        blockedPath: spellings.literal,
-      };
-    }
-    return NOTHING;
-  },
+  decide: (view) => (mayWrite(view) ? protectedWrite(view) : NOTHING),
 };
+
+/** It names a file to write, or runs code that may write. */
+function mayWrite({ call: { subject } }: CallView): boolean {
+  return subject.command !== undefined || subject.paths.some(({ access }) => access === 'write');
+}
+
+async function protectedWrite(view: CallView): Promise<Finding> {
+  const { roots, cwd } = view.call.workspace;
+  const { command } = view.call.subject;
+  const { agent, tool } = view.call;
+  const notes = tool.kind === 'edit' ? (view.facts.notes?.(agent) ?? []) : [];
+  const place = { roots: [...notes, ...roots], own: view.facts.own };
+  const touched = [...(await view.paths())];
+  if (command !== undefined && mayNameProtected(command, place)) {
+    touched.push(...(await view.shellPaths()).paths);
+  }
+  // With all questions off, what could undo every later decision is still asked about.
+  const isHeld =
+    view.mode === 'bypassPermissions'
+      ? (spellings: PathSpellings) => staysClosed(spellings, place)
+      : (spellings: PathSpellings) => protectedPart(spellings, place) !== undefined;
+  for (const { access, spellings } of touched) {
+    if (access !== 'write' || !isHeld(spellings)) continue;
+    return {
+      decision: 'ask',
+      reason: `${displayPath(spellings.literal, cwd)} is a protected path that other programs run or trust`,
+      source: 'protected path',
+      blockedPath: spellings.literal,
+    };
+  }
+  return NOTHING;
+}
 
 const criticalRemovals: Guard = {
   name: 'critical removals',
   onFailure: 'ask',
-  async decide(view) {
-    if (!mayName(view.call.subject.command, /\brm(dir)?\b/)) return NOTHING;
-    const { cwd, roots } = view.call.workspace;
-    const place = { cwd, roots, home: view.home };
-    for (const command of (await view.shell())?.commands ?? []) {
-      for (const word of command.views.flatMap(removals)) {
-        for (const directory of command.directories ?? [cwd]) {
-          if (await isCriticalWord(word, directory, { view, place })) {
-            const reason = `it removes ${word.raw}, which holds everything else`;
-            return { decision: 'ask', reason, source: 'critical path' };
-          }
+  decide: (view) =>
+    mayName(view.call.subject.command, /\brm(dir)?\b/) ? criticalRemoval(view) : NOTHING,
+};
+
+async function criticalRemoval(view: CallView): Promise<Finding> {
+  const { cwd, roots } = view.call.workspace;
+  const place = { cwd, roots, home: view.home };
+  for (const command of (await view.shell())?.commands ?? []) {
+    for (const word of command.views.flatMap(removals)) {
+      for (const directory of command.directories ?? [cwd]) {
+        if (await isCriticalWord(word, directory, { view, place })) {
+          const reason = `it removes ${word.raw}, which holds everything else`;
+          return { decision: 'ask', reason, source: 'critical path' };
         }
       }
     }
-    return NOTHING;
-  },
-};
+  }
+  return NOTHING;
+}
 
 const planMode: Guard = {
   name: 'plan mode',

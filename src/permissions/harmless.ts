@@ -18,7 +18,7 @@ export async function isHarmless(view: CallView): Promise<boolean> {
     allow: [],
     names: view.names,
     own: view.facts.own,
-    exported: view.facts.exported,
+    exported: view.facts.exported?.(),
     looking: true,
     fileCommands: false,
   });

@@ -12,7 +12,7 @@ import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { RuleSet } from './rules.js';
 import type { Asker, GateCall } from './types.js';
 import type { Progress } from './verdict.js';
-import { type CallView, viewOf } from './view.js';
+import { type CallView, type ViewDeps, viewOf } from './view.js';
 
 export interface GateDeps {
   readonly fs: PathFileSystem;
@@ -42,12 +42,10 @@ export async function judgeCall(
   call: GateCall,
   { rewritten }: { readonly rewritten: boolean } = { rewritten: false },
 ): Promise<Judged> {
-  const mode = deps.mode(call.agent);
-  const rules = deps.rules(call.agent);
-  const seen = (one: GateCall): CallView =>
-    viewOf(one, { fs: deps.fs, home: deps.home, mode, rules, facts: deps.facts });
+  const seen = (one: GateCall): CallView => viewOf(one, standing(deps, call.agent));
   const before = await examine(deps.precheck, seen(call), { viewOf: seen, rewritten });
-  const { view, contexts, agentContext } = before;
+  const { contexts, agentContext } = before;
+  const view = current(deps, before.view);
   const all = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
   const guards = before.answered === true ? all.map(unlessAnswered) : all;
   const resolvers = [...before.resolvers, ...(deps.resolvers ?? []), ...STANDARD_RESOLVERS];
@@ -60,6 +58,18 @@ export async function judgeCall(
     ...(contexts === undefined ? {} : { contexts }),
     ...(agentContext === undefined ? {} : { agentContext }),
   };
+}
+
+function standing(deps: GateDeps, agent: AgentRef): ViewDeps {
+  const { fs, home, facts } = deps;
+  return { fs, home, mode: deps.mode(agent), rules: deps.rules(agent), facts };
+}
+
+/** Hooks may take their time: what was lowered or forbidden meanwhile counts for this call already. */
+function current(deps: GateDeps, view: CallView): CallView {
+  const { agent } = view.call;
+  const same = deps.mode(agent) === view.mode && deps.rules(agent) === view.rules;
+  return same ? view : viewOf(view.call, standing(deps, agent));
 }
 
 /** The question that the tool puts to a person has its answer; what else a guard holds stays. */

@@ -25,25 +25,26 @@ export async function judge(
   },
 ): Promise<Judgement> {
   const trace: TraceStep[] = [];
-  const findings: { by: string; finding: Finding }[] = [];
+  let held: { by: string; finding: Finding } | undefined;
+  // The end of one is the beginning of the next.
+  let before = panel.clock.monotonic();
+  const lap = (): number => {
+    const started = before;
+    before = panel.clock.monotonic();
+    return before - started;
+  };
   for (const guard of panel.guards) {
-    const started = panel.clock.monotonic();
-    const { finding, failure } = await ask(guard, view);
-    findings.push({ by: guard.name, finding });
-    const ms = panel.clock.monotonic() - started;
-    trace.push(step(guard.name, finding, { ms, failure }));
+    const asked = ask(guard, view);
+    const { finding, failure } = asked instanceof Promise ? await asked : asked;
+    trace.push(step(guard.name, finding, { ms: lap(), failure }));
+    if (outweighs(finding, held?.finding)) held = { by: guard.name, finding };
   }
-  const worst = strictest(findings.map(({ finding }) => finding.decision));
-  const worstOnes = findings.filter(({ finding }) => finding.decision === worst);
-  const foremost = worstOnes.find(({ finding }) => finding.foremost === true) ?? worstOnes[0];
-  const held = worst === 'none' ? undefined : foremost;
   if (held !== undefined) return { outcome: { kind: 'held', ...held }, trace };
   let reason: string | undefined;
   for (const resolver of panel.resolvers) {
-    const started = panel.clock.monotonic();
-    const { opening, failure } = await consult(resolver, view);
-    const ms = panel.clock.monotonic() - started;
-    trace.push(step(resolver.name, opening ?? { decision: 'pass' }, { ms, failure }));
+    const asked = consult(resolver, view);
+    const { opening, failure } = asked instanceof Promise ? await asked : asked;
+    trace.push(step(resolver.name, opening ?? PASSED, { ms: lap(), failure }));
     if (opening?.decision === 'allow') {
       return { outcome: { kind: 'allowed', by: resolver.name, opening }, trace };
     }
@@ -52,27 +53,60 @@ export async function judge(
   return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
 }
 
-async function ask(guard: Guard, view: CallView): Promise<{ finding: Finding; failure?: string }> {
+const PASSED = { decision: 'pass' } as const;
+
+/** The strictest holds the call; among equals the one that people must read, else the first. */
+function outweighs(one: Finding, held: Finding | undefined): boolean {
+  if (one.decision === 'none') return false;
+  if (held === undefined) return true;
+  if (one.decision === held.decision) return one.foremost === true && held.foremost !== true;
+  return strictest([held.decision, one.decision]) === one.decision;
+}
+
+interface Asked {
+  readonly finding: Finding;
+  readonly failure?: string;
+}
+
+/** At once where the guard answers at once, which most do for most calls. */
+function ask(guard: Guard, view: CallView): Asked | Promise<Asked> {
   try {
-    return { finding: await guard.decide(view) };
+    const finding = guard.decide(view);
+    if (!(finding instanceof Promise)) return { finding };
+    return finding.then(
+      (found) => ({ finding: found }),
+      (thrown: unknown) => failed(guard, thrown),
+    );
   } catch (thrown) {
-    // fail-closed: a guard that cannot answer says what it was made to say in that case.
-    const failure = messageOf(thrown);
-    const reason = `the guard "${guard.name}" failed: ${failure}`;
-    return { finding: { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure };
+    return failed(guard, thrown);
   }
 }
 
-async function consult(
-  resolver: Resolver,
-  view: CallView,
-): Promise<{ opening?: Opening | undefined; failure?: string }> {
+/** fail-closed: a guard that cannot answer says what it was made to say in that case. */
+function failed(guard: Guard, thrown: unknown): Asked {
+  const failure = messageOf(thrown);
+  const reason = `the guard "${guard.name}" failed: ${failure}`;
+  return { finding: { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure };
+}
+
+interface Consulted {
+  readonly opening?: Opening | undefined;
+  readonly failure?: string;
+}
+
+function consult(resolver: Resolver, view: CallView): Consulted | Promise<Consulted> {
   try {
-    return { opening: await resolver.decide(view) };
+    const opening = resolver.decide(view);
+    if (!(opening instanceof Promise)) return { opening };
+    return opening.then((found) => ({ opening: found }), mute);
   } catch (thrown) {
-    // fail-closed: a resolver that fails opens nothing.
-    return { failure: messageOf(thrown) };
+    return mute(thrown);
   }
+}
+
+/** fail-closed: a resolver that fails opens nothing. */
+function mute(thrown: unknown): Consulted {
+  return { failure: messageOf(thrown) };
 }
 
 function step(

@@ -111,7 +111,7 @@ export interface Permissions {
 
 export function openPermissions(parts: PermissionParts): Permissions {
   const home = homeDirectory(parts.env);
-  const live = createLiveRules({ ...parts, home });
+  const live = createLiveRules({ home, ...parts });
   refuseBroken(live.replace(parts.settings, parts.strictness), parts.emit);
   const { allow, deny } = live.texts();
   let mode = startMode(parts);
@@ -122,7 +122,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     parts.emit({ type: 'mode', mode });
   };
   const modes = createAgentModes(() => mode);
-  const answering = answeringOf(parts, live, { home, setMode });
+  const answering = answeringOf(parts, live, { home, setMode, mode: () => mode });
   const refusals = createRefusals(parts.clock);
   const { extension } = parts;
   const join = createRuleJoin();
@@ -139,7 +139,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode: modes.of,
     rules: rulesOf,
     facts: {
-      exported: new Set(Object.keys(shellEnvironment(parts.env))),
+      exported: exportedBy(parts.env),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       own: [configDirectory(parts.env), stateDirectory(parts.env)],
       ...(extension?.notes === undefined ? {} : { notes: extension.notes }),
@@ -192,7 +192,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
 function answeringOf(
   parts: PermissionParts,
   live: LiveRules,
-  own: Pick<AnsweringParts, 'home' | 'setMode'>,
+  own: Pick<AnsweringParts, 'home' | 'mode' | 'setMode'>,
 ): Answering | undefined {
   const { fs, clock, cwd, emit, answers } = parts;
   if (answers === undefined) return undefined;
@@ -278,4 +278,13 @@ function refuseBypass(
       remedy: 'run as another user, or set IS_SANDBOX=1 inside a container that may be lost',
     });
   }
+}
+
+/** The variables that commands find, worked out with the first command: a start has no use for them. */
+function exportedBy(env: PermissionParts['env']): () => ReadonlySet<string> {
+  let names: ReadonlySet<string> | undefined;
+  return () => {
+    names ??= new Set(Object.keys(shellEnvironment(env)));
+    return names;
+  };
 }

@@ -109,3 +109,14 @@ describe('critical paths', () => {
     expect(isCriticalPath(spelled, { cwd, home, roots: [cwd] })).toBe(expected);
   });
 });
+
+describe('what stands at a path', () => {
+  it('is told where somebody had to look', async () => {
+    const kindOf = async (name: string) => (await judge.spell(project.at(name))).kind;
+    expect(await kindOf('a.txt')).toBe('file');
+    expect(await kindOf('sub')).toBe('directory');
+    expect(await kindOf('inside/x')).toBe('file');
+    expect(await kindOf('not/there')).toBeUndefined();
+    expect(await kindOf('dangling')).toBeUndefined();
+  });
+});

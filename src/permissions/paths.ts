@@ -1,18 +1,11 @@
-import type { FileSystem } from '../env/fs.js';
+import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import type { PathSpellings } from '../tools/tool.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { matches, segmentTokens } from './wildcard.js';
 
-/** One place on disk under all the names that rules may know it by. */
-export interface PathSpellings {
-  /** As named, absolute and normalised. */
-  readonly literal: string;
-  /** With symbolic links followed. */
-  readonly real: string;
-  /** `real`, and the same place spelled through each root that is itself reached by a link. */
-  readonly resolved: readonly string[];
-}
+export type { PathSpellings } from '../tools/tool.js';
 
 export interface PathJudge {
   spell(path: string): Promise<PathSpellings>;
@@ -39,7 +32,7 @@ export function createPathJudge(
   const roots = [...place.roots, place.home];
   const known = new Map<string, Promise<string>>();
   const pinned = pinnedRoots(fs);
-  const missing = new Set<string>();
+  const looks = { missing: new Set<string>(), kinds: new Map<string, FileStat['kind']>() };
   const traps = new Map<string, Promise<string | undefined>>();
   const look = (path: string): Promise<string> => {
     const pin = pinned.get(path);
@@ -52,7 +45,7 @@ export function createPathJudge(
     }
     const isBelow = place.roots.some((root) => path.startsWith(root));
     if (!isBelow) return realOrTooLong(fs, path);
-    return realBelow(fs, path, { above: real(dirname(path)), missing });
+    return realBelow(fs, path, { above: real(dirname(path)), looks });
   };
   const real = (path: string): Promise<string> => {
     const found = known.get(path) ?? look(path);
@@ -85,7 +78,9 @@ export function createPathJudge(
     const linked = await linkedRoots;
     // Its own directory means another one to every process.
     const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
-    if (linked.length === 0 && own === null) return { literal, real: target, resolved: [target] };
+    const kind = looks.kinds.get(target);
+    if (linked.length === 0 && own === null)
+      return spelled({ literal, real: target }, [target], kind);
     const resolved = [target];
     if (own !== null)
       resolved.push(...place.roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
@@ -94,7 +89,7 @@ export function createPathJudge(
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
-    return { literal, real: target, resolved };
+    return spelled({ literal, real: target }, resolved, kind);
   };
 
   const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
@@ -133,6 +128,20 @@ export function createPathJudge(
   };
 }
 
+function spelled(
+  { literal, real }: Pick<PathSpellings, 'literal' | 'real'>,
+  resolved: readonly string[],
+  kind: FileStat['kind'] | undefined,
+): PathSpellings {
+  return kind === undefined ? { literal, real, resolved } : { literal, real, resolved, kind };
+}
+
+/** What was seen on the way, by the real paths. */
+interface Looks {
+  readonly missing: Set<string>;
+  readonly kinds: Map<string, FileStat['kind']>;
+}
+
 const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
 
 /**
@@ -152,7 +161,7 @@ function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
 async function realBelow(
   fs: PathFileSystem,
   path: string,
-  { above, missing }: { above: Promise<string>; missing: Set<string> },
+  { above, looks: { missing, kinds } }: { above: Promise<string>; looks: Looks },
 ): Promise<string> {
   // Windows has short names (`PROGRA~1`), which only the system can spell out.
   if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
@@ -171,6 +180,7 @@ async function realBelow(
   }
   if (stat?.kind === 'symlink') return await fs.realPath(path);
   if (stat === undefined) missing.add(here);
+  else kinds.set(here, stat.kind);
   return here;
 }
 

@@ -1,4 +1,5 @@
 import type { Receipt } from '../protocol/permissions.js';
+import { isSealed } from '../util/sealed.js';
 
 const MADE_BY_GATE = Symbol('made by the gate');
 
@@ -29,6 +30,8 @@ export class Permit {
     if (this.receipt.toolUseId !== toolUseId || this.input !== input) {
       throw new Error('this permit was given for another call');
     }
+    // fail-closed: the same object need not hold what it held when it was judged.
+    if (!isSealed(input)) throw new Error('this permit was given for an input that may change');
     this.#spent = true;
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
+import { seal } from '../util/sealed.js';
 import type { Guard, Resolver } from './guard.js';
 import type { Asides, GateCall } from './types.js';
 import type { CallView } from './view.js';
@@ -40,7 +41,10 @@ export async function examine(
 ): Promise<Omit<Examination, 'guard' | 'resolver'> & Panel> {
   if (precheck === undefined) return { view, trace: [], guards: [], resolvers: [] };
   const { call } = view;
-  const retarget: Retarget = async (input) => {
+  const retarget: Retarget = async (wanted) => {
+    const fixed = seal(wanted);
+    if (!fixed.ok) return { invalid: fixed.error };
+    const input = fixed.value;
     const problems = await call.tool.validate(input);
     if (problems.length > 0) {
       return { invalid: problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ') };
@@ -51,9 +55,9 @@ export async function examine(
     const { rewritten } = options;
     const { guard, resolver, ...rest } = await precheck(view, { retarget, rewritten });
     return {
-      ...rest,
       guards: guard === undefined ? [] : [guard],
       resolvers: resolver === undefined ? [] : [resolver],
+      ...rest,
     };
   } catch (thrown) {
     // fail-closed: what was to be asked first could not be asked.

@@ -1,4 +1,5 @@
 import type { Clock } from '../env/clock.js';
+import { extended } from '../util/extended.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';
 
@@ -65,9 +66,11 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
       const started = clock.monotonic();
       const verdict = await gate(call);
       const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
-      const timed = { ...verdict, receipt: { ...verdict.receipt, ms } };
+      const timed = { ...verdict, receipt: extended(verdict.receipt, { ms }) };
       if (timed.kind === 'refused') return refused(call, timed);
-      agents.get(call.agent.path)?.needs.delete(needOf(call, timed.receipt.command));
+      const needs = agents.get(call.agent.path)?.needs;
+      // Mostly nothing was refused before.
+      if (needs !== undefined && needs.size > 0) needs.delete(needOf(call, timed.receipt.command));
       return timed;
     },
     stuck: (agentPath) => agents.get(agentPath)?.stuck,

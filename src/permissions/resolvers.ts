@@ -39,26 +39,29 @@ function opens({ spec }: Rule, { call }: CallView): boolean {
 /** Every file must be inside the workspace where the mode says so, or be opened by a rule. */
 const paths: Resolver = {
   name: 'paths',
-  async decide(view) {
-    const { kind } = view.call.tool;
-    if (kind !== 'read' && kind !== 'edit') return undefined;
-    const touched = await view.paths();
-    const stance = STANCES[view.mode][kind];
-    if (touched.length === 0) {
-      return kind === 'read' && stance === 'inside'
-        ? allow('it touches no file', 'read-only')
-        : undefined;
-    }
-    const sources = new Set<string>();
-    for (const path of touched) {
-      const source = await openerOf(path, view, { insideIsFine: stance === 'inside' });
-      if (source === undefined) return undefined;
-      sources.add(source);
-    }
-    const source = [...sources].join(', ');
-    return allow(`every path is open: ${source}`, source);
-  },
+  decide: (view) =>
+    view.call.tool.kind === 'read' || view.call.tool.kind === 'edit'
+      ? openPaths(view, view.call.tool.kind)
+      : undefined,
 };
+
+async function openPaths(view: CallView, kind: 'read' | 'edit'): Promise<Opening | undefined> {
+  const touched = await view.paths();
+  const stance = STANCES[view.mode][kind];
+  if (touched.length === 0) {
+    return kind === 'read' && stance === 'inside'
+      ? allow('it touches no file', 'read-only')
+      : undefined;
+  }
+  const sources = new Set<string>();
+  for (const path of touched) {
+    const source = await openerOf(path, view, { insideIsFine: stance === 'inside' });
+    if (source === undefined) return undefined;
+    sources.add(source);
+  }
+  const source = [...sources].join(', ');
+  return allow(`every path is open: ${source}`, source);
+}
 
 async function openerOf(
   { access, spellings }: TouchedPath,
@@ -77,27 +80,29 @@ async function openerOf(
 
 const shell: Resolver = {
   name: 'shell commands',
-  async decide(view) {
-    const reading = await view.shell();
-    if (reading === undefined) return undefined;
-    const { cwd, roots } = view.call.workspace;
-    const coverage = await coverageOf(reading, {
-      judge: view.judge,
-      cwd,
-      roots,
-      home: view.home,
-      allow: view.rules.allow,
-      names: view.names,
-      own: view.facts.own,
-      exported: view.facts.exported,
-      looking: view.facts.askReadOnly?.() !== true,
-      fileCommands: STANCES[view.mode].execute === 'inside',
-    });
-    if (!coverage.covered) return { decision: 'pass', reason: coverage.reason };
-    const source = coverage.by.join(', ');
-    return allow(`every command is covered: ${source}`, source);
-  },
+  decide: (view) => (view.call.subject.command === undefined ? undefined : coveredCommands(view)),
 };
+
+async function coveredCommands(view: CallView): Promise<Opening | undefined> {
+  const reading = await view.shell();
+  if (reading === undefined) return undefined;
+  const { cwd, roots } = view.call.workspace;
+  const coverage = await coverageOf(reading, {
+    judge: view.judge,
+    cwd,
+    roots,
+    home: view.home,
+    allow: view.rules.allow,
+    names: view.names,
+    own: view.facts.own,
+    exported: view.facts.exported?.(),
+    looking: view.facts.askReadOnly?.() !== true,
+    fileCommands: STANCES[view.mode].execute === 'inside',
+  });
+  if (!coverage.covered) return { decision: 'pass', reason: coverage.reason };
+  const source = coverage.by.join(', ');
+  return allow(`every command is covered: ${source}`, source);
+}
 
 /** In this order; the first that opens the call decides. */
 export const STANDARD_RESOLVERS: readonly Resolver[] = [mode, allowRules, paths, shell];

@@ -1,6 +1,7 @@
 import { basename } from '../env/paths.js';
-import { type Guard, NOTHING } from './guard.js';
+import { type Finding, type Guard, NOTHING } from './guard.js';
 import { protectedPart } from './protected-paths.js';
+import type { CallView } from './view.js';
 
 /**
  * Asks before a file of settings is written that lies somewhere else than settings usually do, in the
@@ -10,26 +11,26 @@ export function settingsFilesGuard(files: () => readonly string[]): Guard {
   return {
     name: 'settings files',
     onFailure: 'ask',
-    async decide(view) {
+    decide(view) {
       const own = files();
-      if (own.length === 0) return NOTHING;
-      const { command } = view.call.subject;
-      const isNamed = own.some((file) => command?.includes(basename(file)) === true);
-      const touched = [
-        ...(await view.paths()),
-        ...(isNamed ? (await view.shellPaths()).paths : []),
-      ];
-      const found = touched.find(
-        ({ access, spellings }) =>
-          access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
-      );
-      if (found === undefined) return NOTHING;
-      return {
-        decision: 'ask',
-        reason: `${found.spellings.literal} holds settings of this very session`,
-        source: 'protected path',
-        blockedPath: found.spellings.literal,
-      };
+      return own.length === 0 ? NOTHING : writtenBy(view, own);
     },
+  };
+}
+
+async function writtenBy(view: CallView, own: readonly string[]): Promise<Finding> {
+  const { command } = view.call.subject;
+  const isNamed = own.some((file) => command?.includes(basename(file)) === true);
+  const touched = [...(await view.paths()), ...(isNamed ? (await view.shellPaths()).paths : [])];
+  const found = touched.find(
+    ({ access, spellings }) =>
+      access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
+  );
+  if (found === undefined) return NOTHING;
+  return {
+    decision: 'ask',
+    reason: `${found.spellings.literal} holds settings of this very session`,
+    source: 'protected path',
+    blockedPath: found.spellings.literal,
   };
 }

@@ -374,14 +374,14 @@ describe('everyday commands', () => {
     const allow = 'sed node curl tar make git npx cp chmod tee npm'
       .split(' ')
       .map((name) => `Bash(${name}:*)`);
-    const facts = { exported: new Set(['PATH', 'HOME']) };
+    const facts = { exported: () => new Set(['PATH', 'HOME']) };
     const rig = gateRig({ cwd: project.directory, home: project.home, allow, facts });
     for (const command of commands)
       expect([command, await rig.bash(command)]).toEqual([command, 'runs']);
   });
 
   it('set variables of their shell alone', async () => {
-    const facts = { exported: new Set(['EXPORTED']) };
+    const facts = { exported: () => new Set(['EXPORTED']) };
     const rig = gateRig({ cwd: project.directory, home: project.home, facts });
     expect(await rig.bash('FOO=1')).toBe('runs');
     expect(await rig.bash('FOO=1; ls')).toBe('runs');

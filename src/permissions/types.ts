@@ -6,8 +6,9 @@ import type {
   Receipt,
   TraceStep,
 } from '../protocol/permissions.js';
-import type { AnyTool, ToolSubject, Workspace } from '../tools/tool.js';
+import type { AnyTool, ToolSubject, TouchedPath, Workspace } from '../tools/tool.js';
 import type { Permit } from './permit.js';
+import type { ShellReading } from './shell/model.js';
 
 /** One tool call on its way to the gate: name resolved, input valid. */
 export interface GateCall {
@@ -20,6 +21,15 @@ export interface GateCall {
   readonly signal: AbortSignal;
   /** Nobody is asked about it: what is still open is refused. */
   readonly unattended?: boolean;
+}
+
+/** A call with its final input, and what was found out about it on the way. */
+export interface JudgedCall {
+  readonly call: GateCall;
+  /** The files that the input names; undefined while nobody has looked. */
+  pathsFound(): readonly TouchedPath[] | undefined;
+  /** Undefined for tools that run no shell code. */
+  shell(): Promise<ShellReading | undefined>;
 }
 
 /** What hooks have to say besides their decision. */
@@ -36,6 +46,7 @@ export type GateVerdict =
       readonly permit: Permit;
       readonly input: Readonly<Record<string, unknown>>;
       readonly receipt: Receipt;
+      readonly judged: JudgedCall;
     })
   | {
       readonly kind: 'refused';

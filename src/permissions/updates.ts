@@ -4,6 +4,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { ruleTextOf } from '../protocol/permission-updates.js';
 import type { PermissionMode, PermissionUpdate } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { lowerMode } from './agent-modes.js';
 import type { AnswerFiles } from './answer-files.js';
 import { type AnswerParts, reachOf } from './answers.js';
 import type { Grants } from './grants.js';
@@ -17,6 +18,8 @@ export interface UpdateParts {
   readonly home: string;
   readonly parse: AnswerParts['parse'];
   readonly managedOnly: AnswerParts['managedOnly'];
+  /** Of the session, now. */
+  mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
   addDirectory(directory: string): void;
   removeDirectory(directory: string): void;
@@ -80,8 +83,13 @@ async function applyRules(
   agent: AgentRef,
 ): Promise<readonly string[]> {
   const { behavior, destination, type } = update;
-  const managed = behavior === 'allow' && type !== 'removeRules' ? parts.managedOnly() : undefined;
-  if (managed !== undefined) return [told(parts, `no allow rule was added: ${managed}`)];
+  const opens = behavior === 'allow' ? type !== 'removeRules' : type !== 'addRules';
+  const managed = opens ? parts.managedOnly() : undefined;
+  if (managed !== undefined) {
+    const what =
+      behavior === 'allow' ? 'no allow rule was added' : `no ${behavior} rule was taken away`;
+    return [told(parts, `${what}: ${managed}`)];
+  }
   const notes: string[] = [];
   const rules: Rule[] = [];
   for (const value of update.rules) {
@@ -119,12 +127,21 @@ async function applyMode(
   parts: UpdateParts,
   update: Extract<PermissionUpdate, { type: 'setMode' }>,
 ): Promise<readonly string[]> {
+  const managed = parts.managedOnly();
+  // fail-closed: a wider mode is a grant, and lasts longer than the call that it came with.
+  if (managed !== undefined && lowerMode(update.mode, parts.mode()) !== update.mode) {
+    return [told(parts, `the mode stays as it is: ${managed}`)];
+  }
   try {
     parts.setMode(update.mode);
   } catch (thrown) {
     return [told(parts, `the mode stays as it is: ${messageOf(thrown)}`)];
   }
-  const saved = await toFile(parts, update, { kind: 'mode', mode: update.mode });
+  // What is lower than now may be higher than what the file says.
+  const saved =
+    managed === undefined
+      ? await toFile(parts, update, { kind: 'mode', mode: update.mode })
+      : [`it is not saved: ${managed}`];
   return [`mode ${update.mode} (${update.destination})`, ...saved];
 }
 
@@ -134,6 +151,8 @@ async function applyDirectories(
 ): Promise<readonly string[]> {
   const { cwd, home } = parts;
   const adds = update.type === 'addDirectories';
+  const managed = adds ? parts.managedOnly() : undefined;
+  if (managed !== undefined) return [told(parts, `no directory was added: ${managed}`)];
   const directories = update.directories.map((one) => resolve(cwd, expandHome(one, home)));
   for (const directory of directories) {
     if (adds) parts.addDirectory(directory);

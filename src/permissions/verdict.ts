@@ -58,8 +58,11 @@ export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
   };
 }
 
+export const NO_ASIDES: Asides = Object.freeze({});
+
 /** What was said about a call and about the input that took its place; the same words once. */
 export function joinAsides(first: Asides, then: Asides): Asides {
+  if (isSilent(first) && isSilent(then)) return NO_ASIDES;
   const contexts = unique([...(first.contexts ?? []), ...(then.contexts ?? [])]);
   const forAgent = unique([first.agentContext, then.agentContext]).filter(
     (text) => text !== undefined,
@@ -68,6 +71,10 @@ export function joinAsides(first: Asides, then: Asides): Asides {
     ...(contexts.length === 0 ? {} : { contexts }),
     ...(forAgent.length === 0 ? {} : { agentContext: forAgent.join('\n') }),
   };
+}
+
+function isSilent({ contexts, agentContext }: Asides): boolean {
+  return contexts === undefined && agentContext === undefined;
 }
 
 function unique<T>(list: readonly T[]): readonly T[] {

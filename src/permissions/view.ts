@@ -1,24 +1,17 @@
 import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import type { ToolSubject, TouchedPath } from '../tools/tool.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
-import {
-  createPathJudge,
-  type PathFileSystem,
-  type PathJudge,
-  type PathSpellings,
-} from './paths.js';
+import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
 import { possibleFileUse } from './shell/file-commands.js';
 import { filesInForeignCode } from './shell/foreign-code.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { readShell } from './shell/read.js';
 import { canonicalText } from './shell/runners.js';
-import type { GateCall } from './types.js';
+import type { GateCall, JudgedCall } from './types.js';
 
-export interface TouchedPath {
-  readonly access: 'read' | 'write';
-  readonly spellings: PathSpellings;
-}
+export type { TouchedPath } from '../tools/tool.js';
 
 /** What the shell code of a call may touch, by all that can be seen of it. */
 export interface ShellPaths {
@@ -28,8 +21,7 @@ export interface ShellPaths {
 }
 
 /** A call with everything that guards ask about it. Each answer is worked out once, when first wanted. */
-export interface CallView {
-  readonly call: GateCall;
+export interface CallView extends JudgedCall {
   readonly mode: PermissionMode;
   readonly rules: RuleSet;
   readonly home: string;
@@ -39,8 +31,6 @@ export interface CallView {
   readonly judge: PathJudge;
   /** The files that the tool's own input names. */
   paths(): Promise<readonly TouchedPath[]>;
-  /** Undefined for tools that run no shell code. */
-  shell(): Promise<ShellReading | undefined>;
   shellPaths(): Promise<ShellPaths>;
   /** Files that code of other languages in a command line speaks of: read or written, who knows. */
   mentionedPaths(): Promise<readonly TouchedPath[]>;
@@ -48,19 +38,20 @@ export interface CallView {
   commandRead(): string | undefined;
 }
 
-export function viewOf(
-  call: GateCall,
-  deps: {
-    readonly fs: PathFileSystem;
-    readonly home: string;
-    readonly mode: PermissionMode;
-    readonly rules: RuleSet;
-    readonly facts?: GateFacts | undefined;
-  },
-): CallView {
+/** What stands while a call is judged. */
+export interface ViewDeps {
+  readonly fs: PathFileSystem;
+  readonly home: string;
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  readonly facts?: GateFacts | undefined;
+}
+
+export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   const { roots, cwd } = call.workspace;
   const judge = createPathJudge(deps.fs, { roots, home: deps.home });
   let reading: ShellReading | undefined;
+  let found: readonly TouchedPath[] | undefined;
   const shell = once(async () => {
     const { command } = call.subject;
     reading =
@@ -77,18 +68,15 @@ export function viewOf(
     judge,
     shell,
     commandRead: () => (reading === undefined ? undefined : textOf(reading)),
-    paths: once(() =>
-      Promise.all(
-        call.subject.paths
-          .flatMap(({ path, access }) =>
-            [path, ...otherReadings(path, { cwd, home: deps.home })].map((one) => ({
-              path: one,
-              access,
-            })),
-          )
-          .map(async ({ path, access }) => ({ access, spellings: await judge.spell(path) })),
-      ),
-    ),
+    paths: once(async () => {
+      const touched: TouchedPath[] = [];
+      for (const { path, access } of namedIn(call, deps.home)) {
+        touched.push({ access, spellings: await judge.spell(path) });
+      }
+      found = touched;
+      return touched;
+    }),
+    pathsFound: () => found,
     mentionedPaths: once(async () => {
       const reading = await shell();
       const files = (reading?.commands ?? []).flatMap((command) =>
@@ -109,6 +97,15 @@ export function viewOf(
       return unknown === undefined ? { paths } : { paths, unknown };
     }),
   };
+}
+
+/** The files of the input, under every reading of their names. */
+function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
+  const { cwd } = workspace;
+  return subject.paths.flatMap((one) => {
+    const others = otherReadings(one.path, { cwd, home });
+    return [one, ...others.map((path) => ({ path, access: one.access }))];
+  });
 }
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */

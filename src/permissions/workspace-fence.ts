@@ -30,25 +30,29 @@ export function workspaceFence(deps: FenceDeps): Guard {
     name: 'workspace fence',
     // fail-closed: an agent whose fence cannot be drawn stays where it is.
     onFailure: 'deny',
-    async decide(view) {
-      const { agent, subject } = view.call;
-      if (agent.workspace === undefined) return NOTHING;
-      const fence = await fenceFor(agent, agent.workspace, { view, deps });
-      for (const { access, spellings } of await view.paths()) {
-        const problem =
-          access === 'write'
-            ? writeProblem(fence, spellings)
-            : readProblem(fence, spellings, { below: true });
-        if (problem !== undefined) return refused(problem, spellings.literal);
-      }
-      if (subject.command === undefined) return NOTHING;
-      const reading = await view.shell();
-      if (reading === undefined) return NOTHING;
-      const text = subject.command;
-      const problem = await shellProblem({ reading, text }, { fence, view, fs: deps.fs });
-      return problem === undefined ? NOTHING : refused(problem);
+    decide: (view) => {
+      const { agent } = view.call;
+      return agent.workspace === undefined ? NOTHING : kept(view, agent.workspace, deps);
     },
   };
+}
+
+async function kept(view: CallView, workspace: string, deps: FenceDeps): Promise<Finding> {
+  const { agent, subject } = view.call;
+  const fence = await fenceFor(agent, workspace, { view, deps });
+  for (const { access, spellings } of await view.paths()) {
+    const problem =
+      access === 'write'
+        ? writeProblem(fence, spellings)
+        : readProblem(fence, spellings, { below: true });
+    if (problem !== undefined) return refused(problem, spellings.literal);
+  }
+  if (subject.command === undefined) return NOTHING;
+  const reading = await view.shell();
+  if (reading === undefined) return NOTHING;
+  const text = subject.command;
+  const problem = await shellProblem({ reading, text }, { fence, view, fs: deps.fs });
+  return problem === undefined ? NOTHING : refused(problem);
 }
 
 function refused(reason: string, blockedPath?: string): Finding {

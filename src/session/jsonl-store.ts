@@ -47,6 +47,8 @@ class JsonlStore implements SessionStore {
   readonly #project: string;
   /** Sessions that were found in another project stay in its folder. */
   readonly #foundIn = new Map<string, string>();
+  /** The directory of the session that was asked for last. */
+  #lastDirectory: { readonly sessionId: string; readonly path: string } | undefined;
   readonly #writers = new Map<string, Writer>();
 
   constructor(options: JsonlStoreOptions) {
@@ -133,13 +135,20 @@ class JsonlStore implements SessionStore {
   #locate(sessionId: string): boolean {
     if (this.#files.modifiedAt(this.#path(sessionId, undefined)) !== undefined) return true;
     const project = projectsHolding(this.#files, this.#projects, sessionId);
-    if (project !== undefined) this.#foundIn.set(sessionId, project);
+    if (project !== undefined) {
+      this.#foundIn.set(sessionId, project);
+      this.#lastDirectory = undefined;
+    }
     return project !== undefined;
   }
 
   #directory(sessionId: string): string {
-    const project = this.#foundIn.get(sessionId) ?? this.#project;
-    return join(this.#projects, project, requireSafeId(sessionId, 'session'));
+    if (this.#lastDirectory?.sessionId !== sessionId) {
+      const project = this.#foundIn.get(sessionId) ?? this.#project;
+      const path = join(this.#projects, project, requireSafeId(sessionId, 'session'));
+      this.#lastDirectory = { sessionId, path };
+    }
+    return this.#lastDirectory.path;
   }
 
   #path(sessionId: string, agentId: string | undefined): string {

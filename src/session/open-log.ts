@@ -37,7 +37,7 @@ export interface SessionLog {
 /** The transcript of a session: what was said before, and where it goes on. */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
   const { clock, workspace, gitBranch } = options;
-  const own = options.store ?? openStore({ ...options, uuid: clock.uuid });
+  const own = options.store ?? openStore({ uuid: clock.uuid, ...options });
   const store = options.mirror === true ? mirrored(own, options.emit) : own;
   const history = await openHistory(store, options.start, { fork: options.fork, clock });
   const recorder = createRecorder({

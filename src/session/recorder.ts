@@ -96,6 +96,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
+  readonly #fields: EntryFields;
+  readonly #metaFields: EntryFields;
   readonly #used: Set<string>;
   #head: string | null;
   #title: string | undefined;
@@ -105,6 +107,8 @@ class StoreRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#fields = fieldsOf(options, {});
+    this.#metaFields = fieldsOf(options, { isMeta: true });
     this.#head = options.parentUuid ?? null;
     this.#used = new Set(options.usedUuids);
     this.#title = options.title;
@@ -123,11 +127,14 @@ class StoreRecorder implements Recorder {
   }
 
   input(message: RecordedInput): void {
-    const entry: UserEntry = {
-      ...this.#base('user', this.#unused(message.uuid), message.meta === true),
-      message: { role: 'user', content: compactContent(message.content) },
-      ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
-    };
+    const entry: UserEntry = this.#entry(
+      'user',
+      {
+        message: { role: 'user', content: compactContent(message.content) },
+        ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
+      },
+      { uuid: this.#unused(message.uuid), isMeta: message.meta === true },
+    );
     const prompt = message.meta === true ? '' : textOf(message.content).trim();
     if (prompt !== '' && this.#options.agentId === undefined) {
       this.#lastPrompt = promptFact(prompt);
@@ -142,11 +149,14 @@ class StoreRecorder implements Recorder {
   }
 
   result(_call: ToolUseBlock, result: RecordedResult): void {
-    const entry: UserEntry = {
-      ...this.#base('user', result.uuid),
-      message: { role: 'user', content: [result.block] },
-      ...(result.structured === undefined ? {} : { toolUseResult: result.structured }),
-    };
+    const entry: UserEntry = this.#entry(
+      'user',
+      {
+        message: { role: 'user', content: [result.block] },
+        ...(result.structured === undefined ? {} : { toolUseResult: result.structured }),
+      },
+      { uuid: result.uuid },
+    );
     this.#append([entry]);
   }
 
@@ -156,13 +166,12 @@ class StoreRecorder implements Recorder {
   } {
     const logicalParentUuid = this.#head;
     this.#head = null;
-    const boundary: SystemEntry = {
-      ...this.#base('system'),
+    const boundary: SystemEntry = this.#entry('system', {
       subtype: 'compact_boundary',
       content: 'Conversation compacted',
       logicalParentUuid,
       compactMetadata: { trigger, preTokens },
-    };
+    });
     const entries = this.#historyEntries(messages, { summaryFirst: true });
     this.#append([boundary, ...entries, ...this.#facts()]);
     return { uuid: boundary.uuid, summaryUuid: entries[0]?.uuid ?? boundary.uuid };
@@ -173,11 +182,11 @@ class StoreRecorder implements Recorder {
   }
 
   attachment(attachment: AttachmentEntry['attachment']): void {
-    this.#append([{ ...this.#base('attachment'), attachment }]);
+    this.#append([this.#entry('attachment', { attachment })]);
   }
 
   note(text: string): void {
-    this.#append([{ ...this.#base('system'), subtype: 'informational', content: text }]);
+    this.#append([this.#entry('system', { subtype: 'informational', content: text })]);
   }
 
   title(text: string): void {
@@ -199,8 +208,7 @@ class StoreRecorder implements Recorder {
   #answerEntries(answer: RecordedAnswer): AssistantEntry[] {
     return answer.message.content.map((block, index) => {
       const malformed = block.type === 'tool_use' ? answer.malformed.get(block.id) : undefined;
-      return {
-        ...this.#base('assistant', answer.blockIds[index]),
+      const fields: Omit<AssistantEntry, keyof EntryBase | 'type'> = {
         message: {
           id: answer.id,
           type: 'message',
@@ -214,6 +222,7 @@ class StoreRecorder implements Recorder {
         ...(answer.requestId === undefined ? {} : { requestId: answer.requestId }),
         ...(malformed === undefined ? {} : { malformedInput: malformed.raw }),
       };
+      return this.#entry('assistant', fields, { uuid: answer.blockIds[index] });
     });
   }
 
@@ -229,11 +238,10 @@ class StoreRecorder implements Recorder {
   }
 
   #historyEntry(content: readonly UserBlock[], isSummary: boolean): UserEntry {
-    return {
-      ...this.#base('user'),
+    return this.#entry('user', {
       message: { role: 'user', content: compactContent(content) },
       ...(isSummary ? { isCompactSummary: true } : {}),
-    };
+    });
   }
 
   /** A message kept over a compaction: the original entries stay where they are, these are its copy. */
@@ -255,29 +263,23 @@ class StoreRecorder implements Recorder {
   }
 
   /** Links a new entry to the head and makes it the head. */
-  #base<T extends TranscriptEntry['type']>(
+  #entry<T extends TranscriptEntry['type'], F extends object>(
     type: T,
-    uuid: string = this.#options.clock.uuid(),
-    isMeta?: boolean,
-  ): EntryBase & { readonly type: T } {
-    const options = this.#options;
+    fields: F,
+    { uuid = this.#options.clock.uuid(), isMeta }: EntryName = {},
+  ): EntryBase & { readonly type: T } & F {
+    const { cwd, clock } = this.#options;
     const parentUuid = this.#head;
     this.#head = uuid;
     this.#used.add(uuid);
     return {
       parentUuid,
-      isSidechain: options.agentId !== undefined,
-      ...(options.agentId === undefined ? {} : { agentId: options.agentId }),
-      userType: 'external',
-      cwd: typeof options.cwd === 'function' ? options.cwd() : options.cwd,
-      sessionId: options.sessionId,
-      version: options.version,
-      ...(options.gitBranch === undefined ? {} : { gitBranch: options.gitBranch }),
-      ...(options.entrypoint === undefined ? {} : { entrypoint: options.entrypoint }),
+      ...(isMeta === true ? this.#metaFields : this.#fields),
+      cwd: typeof cwd === 'function' ? cwd() : cwd,
       type,
-      ...(isMeta === true ? { isMeta: true } : {}),
       uuid,
-      timestamp: new Date(options.clock.now()).toISOString(),
+      timestamp: new Date(clock.now()).toISOString(),
+      ...fields,
     };
   }
 
@@ -306,6 +308,35 @@ class StoreRecorder implements Recorder {
     const facts = this.#facts();
     if (facts.length > 0) store.append(sessionId, facts, agentId);
   }
+}
+
+/** Which entry it is to be, where the recorder does not choose. */
+interface EntryName {
+  readonly uuid?: string | undefined;
+  readonly isMeta?: boolean;
+}
+
+type EntryFields = Omit<EntryBase, 'parentUuid'> & { readonly type: string };
+
+/** What every entry of a recorder says, with room for the rest in its usual order. */
+function fieldsOf(
+  { agentId, sessionId, version, gitBranch, entrypoint }: RecorderOptions,
+  meta: Pick<EntryBase, 'isMeta'>,
+): EntryFields {
+  return {
+    isSidechain: agentId !== undefined,
+    ...(agentId === undefined ? {} : { agentId }),
+    userType: 'external',
+    cwd: '',
+    sessionId,
+    version,
+    ...(gitBranch === undefined ? {} : { gitBranch }),
+    ...(entrypoint === undefined ? {} : { entrypoint }),
+    type: '',
+    ...meta,
+    uuid: '',
+    timestamp: '',
+  };
 }
 
 /** A lone text is stored as a string, which every reader of the format shows. */

@@ -5,17 +5,28 @@ import type { Validate, ValidationProblem } from './tool.js';
 
 type BuiltinName = keyof typeof TOOL_SCHEMAS;
 
+interface Built {
+  readonly definition: ToolDefinition;
+  readonly validate: Validate;
+}
+
+/** What was made last of each name: the sessions and agents of a process have mostly the same tools. */
+const made = new Map<BuiltinName, { readonly from: string; readonly built: Built }>();
+
 /** Definition and validator of a built-in tool from its generated schema and its prompt text. */
-export function builtinDefinition(
-  name: BuiltinName,
-  description: string,
-): { definition: ToolDefinition; validate: Validate } {
-  const definition: ToolDefinition = {
-    name,
-    description: description.trim(),
-    input_schema: TOOL_SCHEMAS[name],
+export function builtinDefinition(name: BuiltinName, description: string): Built {
+  const known = made.get(name);
+  if (known?.from === description) return known.built;
+  const built: Built = {
+    definition: Object.freeze({
+      name,
+      description: description.trim(),
+      input_schema: TOOL_SCHEMAS[name],
+    }),
+    validate: (input) => validateBuiltin(name, input),
   };
-  return { definition, validate: (input) => validateBuiltin(name, input) };
+  made.set(name, { from: description, built });
+  return built;
 }
 
 type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError[] | null };

@@ -39,33 +39,26 @@ const REASONS: Record<MalformedInput['cause'], string> = {
 export const MAX_LIKE_FAILURES = 3;
 
 /** Notices a model that keeps sending the same broken call. */
-export function createFailureStreak(): {
-  failed(invalid: InvalidInput): void;
-  succeeded(): void;
+export class FailureStreak {
   /** Set once the limit is reached. */
-  readonly stuck: string | undefined;
-} {
-  let signature = '';
-  let count = 0;
-  let stuck: string | undefined;
-  return {
-    failed(invalid) {
-      const next = signatureOf(invalid);
-      count = next === signature ? count + 1 : 1;
-      signature = next;
-      if (count >= MAX_LIKE_FAILURES) {
-        stuck = `${invalid.tool} was called ${count} times in a row with an input that fails the same way (${next})`;
-      }
-    },
-    succeeded() {
-      signature = '';
-      count = 0;
-      stuck = undefined;
-    },
-    get stuck() {
-      return stuck;
-    },
-  };
+  stuck: string | undefined;
+  #signature = '';
+  #count = 0;
+
+  failed(invalid: InvalidInput): void {
+    const next = signatureOf(invalid);
+    this.#count = next === this.#signature ? this.#count + 1 : 1;
+    this.#signature = next;
+    if (this.#count >= MAX_LIKE_FAILURES) {
+      this.stuck = `${invalid.tool} was called ${this.#count} times in a row with an input that fails the same way (${next})`;
+    }
+  }
+
+  succeeded(): void {
+    this.#signature = '';
+    this.#count = 0;
+    this.stuck = undefined;
+  }
 }
 
 function signatureOf(invalid: InvalidInput): string {

@@ -48,18 +48,31 @@ export function linesOf(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
+  if (!text.includes('\r')) return lines;
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-function decoded(bytes: Uint8Array, encoding: TextFile['encoding'], bomLength: number): TextFile {
+type Encoding = TextFile['encoding'];
+
+/** Made once: making one takes longer than decoding a file with it. */
+const strict = new Map<Encoding, InstanceType<typeof TextDecoder>>();
+
+function strictDecoder(encoding: Encoding): InstanceType<typeof TextDecoder> {
+  const known = strict.get(encoding);
+  if (known !== undefined) return known;
+  const made = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  strict.set(encoding, made);
+  return made;
+}
+
+function decoded(bytes: Uint8Array, encoding: Encoding, bomLength: number): TextFile {
   const body = bytes.subarray(bomLength);
-  const common = { encoding, bom: bomLength > 0 } as const;
+  const bom = bomLength > 0;
   try {
-    const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(body);
-    return { ...common, text, damaged: false };
+    return { encoding, bom, text: strictDecoder(encoding).decode(body), damaged: false };
   } catch {
     // Not valid in this encoding: shown as well as it can be, and marked.
     const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(body);
-    return { ...common, text, damaged: true };
+    return { encoding, bom, text, damaged: true };
   }
 }

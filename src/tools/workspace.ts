@@ -11,23 +11,40 @@ export interface OpenWorkspace extends Workspace {
 export function createWorkspace(directories: readonly string[]): OpenWorkspace {
   const [first] = directories;
   if (first === undefined) throw new Error('a workspace needs a directory');
-  let cwd = first;
-  let roots: readonly string[] = Object.freeze([...directories]);
-  return {
-    get roots() {
-      return roots;
-    },
-    get cwd() {
-      return cwd;
-    },
-    addRoot(directory) {
-      if (!roots.includes(directory)) roots = Object.freeze([...roots, directory]);
-    },
-    removeRoot(directory) {
-      roots = Object.freeze(roots.filter((root) => root === first || root !== directory));
-    },
-    setCwd(directory) {
-      cwd = directory;
-    },
-  };
+  return new MovableWorkspace(first, directories);
+}
+
+class MovableWorkspace implements OpenWorkspace {
+  readonly #first: string;
+  #cwd: string;
+  #roots: readonly string[];
+
+  constructor(first: string, directories: readonly string[]) {
+    this.#first = first;
+    this.#cwd = first;
+    this.#roots = Object.freeze([...directories]);
+  }
+
+  get roots(): readonly string[] {
+    return this.#roots;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  addRoot(directory: string): void {
+    if (!this.#roots.includes(directory)) {
+      this.#roots = Object.freeze([...this.#roots, directory]);
+    }
+  }
+
+  removeRoot(directory: string): void {
+    const kept = this.#roots.filter((root) => root === this.#first || root !== directory);
+    this.#roots = Object.freeze(kept);
+  }
+
+  setCwd(directory: string): void {
+    this.#cwd = directory;
+  }
 }

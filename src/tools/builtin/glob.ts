@@ -44,7 +44,7 @@ const SKIPPED = ['.git', 'node_modules'];
 async function glob(
   deps: { fs: FileSystem; clock: Clock },
   input: GlobInput,
-  context: Pick<ToolContext, 'workspace' | 'signal' | 'isHidden'>,
+  context: Pick<ToolContext, 'workspace' | 'signal' | 'hiding'>,
 ): Promise<ToolOutput> {
   const { fs, clock } = deps;
   const started = clock.monotonic();
@@ -65,7 +65,7 @@ async function glob(
     found = await walk(fs, parseGlob(`**/${pattern}`), limits);
     deeper = found.paths.length > 0;
   }
-  const { paths, hidden } = await shownOf(found.paths, context.isHidden);
+  const { paths, hidden } = await shownOf(found.paths, context.hiding?.());
   const newest = await newestFirst(fs, paths);
   const filenames = newest.slice(0, SHOWN_FILES);
   const truncated = newest.length > SHOWN_FILES;
@@ -95,7 +95,7 @@ async function glob(
 /** A name alone tells something too, so files that may not be read are not listed. */
 async function shownOf(
   all: readonly string[],
-  isHidden: ToolContext['isHidden'],
+  isHidden: ((path: string) => Promise<boolean>) | undefined,
 ): Promise<{ paths: readonly string[]; hidden: number }> {
   if (isHidden === undefined) return { paths: all, hidden: 0 };
   const paths: string[] = [];

@@ -61,7 +61,7 @@ async function grep(
   context.signal.throwIfAborted();
   const trouble = whatWentWrong(result);
   if (trouble !== undefined) return failure(trouble);
-  const { isHidden } = context;
+  const isHidden = context.hiding?.();
   const pathsOnly = (input.output_mode ?? 'files_with_matches') === 'files_with_matches';
   const { output, hidden } =
     isHidden === undefined

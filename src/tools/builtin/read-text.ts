@@ -38,7 +38,7 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
   const from = Math.max(1, input.offset ?? 1);
   if (from > lines.length) return pastTheEnd(path, from, lines.length);
   const fitted = fitting(lines, from, limitsOf(input));
-  return shown(path, { ...fitted, from, total: lines.length, input, file });
+  return shown(path, { from, total: lines.length, input, file, ...fitted });
 }
 
 /** The asked-for lines of a file too large to hold. Stops reading where the range ends. */
@@ -65,7 +65,7 @@ export async function streamLines(
   if (lines.length === 0) return pastTheEnd(path, from, lastLine);
   const fitted = fitting(lines, 1, limits);
   const total = finished ? lastLine + 1 : lastLine;
-  return shown(path, { ...fitted, from, total, input, openEnded: finished });
+  return shown(path, { from, total, input, openEnded: finished, ...fitted });
 }
 
 interface Limits {

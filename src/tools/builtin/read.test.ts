@@ -3,7 +3,11 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
+import type { FileSystem } from '../../env/fs.js';
 import { nodeFileSystem as fs } from '../../env/node-fs.js';
+import type { Permit } from '../../permissions/permit.js';
+import { isSameVersion } from '../read-state.js';
+import type { TouchedPath } from '../tool.js';
 import { readTool } from './read.js';
 import { LINE_CHARS } from './read-text.js';
 
@@ -169,5 +173,81 @@ describe('Read refuses', () => {
   it('paths that no system has', async () => {
     expect(await open('a\0b')).toMatchObject({ isError: true });
     expect(await open('n'.repeat(300))).toMatchObject({ isError: true });
+  });
+});
+
+describe('Read of a file that the gate has looked at', () => {
+  const found = (name: string, kind: 'file' | 'directory', real = at(name)) => ({
+    access: 'read' as const,
+    spellings: { literal: at(name), real, resolved: [real], kind },
+  });
+  const asked: string[] = [];
+  const watched: FileSystem = {
+    ...fs,
+    stat: (one) => {
+      asked.push(`stat ${path.basename(one)}`);
+      return fs.stat(one);
+    },
+    realPath: (one) => {
+      asked.push(`realPath ${path.basename(one)}`);
+      return fs.realPath(one);
+    },
+  };
+  const run = (name: string, ...touched: TouchedPath[]) => {
+    asked.length = 0;
+    const context = { ...host.context, touched };
+    return readTool({ fs: watched }).run({ file_path: name }, context, {} as Permit);
+  };
+
+  it('is not looked up again', async () => {
+    make('a.txt', 'one\n');
+    symlinkSync('a.txt', at('link'));
+    expect(await run('link', found('link', 'file', at('a.txt')))).toMatchObject({
+      content: '1\tone',
+    });
+    expect(asked).toEqual([]);
+    expect(host.readState.get(at('a.txt'))?.whole).toBe(true);
+    await run('a.txt', found('other', 'file'));
+    expect(asked).toEqual(['stat a.txt', 'realPath a.txt']);
+  });
+
+  it('is refused when something else has taken its place', async () => {
+    mkdirSync(at('now'));
+    expect(await run('now', found('now', 'file'))).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('is a directory'),
+    });
+    execFileSync('mkfifo', [at('pipe')]);
+    expect(await run('pipe', found('pipe', 'file'))).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('not a regular file'),
+    });
+    make('gone1.txt', '');
+    expect(await run('gone.txt', found('gone.txt', 'file'))).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('Did you mean'),
+    });
+  });
+
+  it('does not count as seen under its name when another file was swapped in', async () => {
+    make('judged.txt', 'judged\n');
+    make('swapped.txt', 'swapped\n');
+    symlinkSync('swapped.txt', at('link'));
+    await run('link', found('link', 'file', at('judged.txt')));
+    const seen = host.readState.get(at('judged.txt'));
+    const now = { stat: await fsStat('judged.txt'), bytes: await fs.readBytes(at('judged.txt')) };
+    expect(seen !== undefined && isSameVersion(seen, now)).toBe(false);
+    expect(host.readState.get(at('swapped.txt'))).toBeUndefined();
+  });
+
+  const fsStat = async (name: string) => (await fs.stat(at(name))) ?? { mtimeMs: 0, size: 0 };
+});
+
+describe('Read of bytes in several encodings', () => {
+  it('is not confused by a broken file before', async () => {
+    make('broken', Buffer.from([0x61, 0xff, 0x62]));
+    expect((await open('broken')).text).toContain('Not valid UTF-8');
+    make('fine', 'ä\r\nb\r\n');
+    expect((await open('fine')).text).toBe('1\tä\n2\tb');
   });
 });

@@ -1,5 +1,6 @@
 import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname } from '../../env/paths.js';
+import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
@@ -29,6 +30,8 @@ export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
       try {
         return await read(deps.fs, { path, input, context });
       } catch (thrown) {
+        // It was there when it was looked at.
+        if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(deps.fs, path));
         return failureFrom(thrown);
       }
     },
@@ -49,17 +52,17 @@ interface ReadCall {
 }
 
 async function read(fs: FileSystem, call: ReadCall): Promise<ToolOutput> {
-  const { path, input } = call;
-  const stat = await fs.stat(path);
-  if (stat === undefined) return failure(await missingFile(fs, path));
-  const refusal = whyNotReadable(path, stat);
+  const { path, input, context } = call;
+  const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
+  const kind = found?.kind ?? (await fs.stat(path))?.kind;
+  if (kind === undefined) return failure(await missingFile(fs, path));
+  const refusal = whyNotReadable(path, kind);
   if (refusal !== undefined) return failure(refusal);
   const isNotebook = extname(path).toLowerCase() === '.ipynb';
-  if (stat.size > (isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES)) {
-    return readHuge(fs, { ...call, stat, isNotebook });
-  }
-  const bytes = await fs.readBytes(path, { maxBytes: NOTEBOOK_BYTES });
-  const key = await fs.realPath(path);
+  const maxBytes = isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES;
+  const { stat, bytes } = await fs.readWithStat(path, { maxBytes });
+  if (bytes === undefined) return readHuge(fs, { ...call, stat, isNotebook });
+  const key = found?.real ?? (await fs.realPath(path));
   const note = (shown: { whole?: boolean; part?: FileVersion['part'] }): void =>
     call.context.readState.note(key, versionOf(stat, bytes, shown));
 
@@ -115,11 +118,11 @@ async function readHuge(
 }
 
 /** Devices, pipes and sockets are never opened: reading one may wait for ever. */
-function whyNotReadable(path: string, stat: FileStat): string | undefined {
-  if (stat.kind === 'directory') {
+function whyNotReadable(path: string, kind: FileStat['kind']): string | undefined {
+  if (kind === 'directory') {
     return `${path} is a directory. List it with Glob or with \`ls\` through Bash.`;
   }
-  if (stat.kind !== 'file' || path.startsWith('/dev/')) {
+  if (kind !== 'file' || path.startsWith('/dev/')) {
     return `${path} is a device, pipe or socket, not a regular file.`;
   }
   return undefined;

@@ -8,7 +8,7 @@ import { nearest } from '../../util/nearest.js';
 import { isRecord } from '../../util/own.js';
 import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
 import { targetPath } from '../file-target.js';
-import { createFailureStreak, type InvalidInput } from '../invalid-input.js';
+import { FailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type PoolOptions, type ToolPool } from '../pool.js';
 import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
 import { createTaskStore, type TaskStore } from '../task-store.js';
@@ -107,13 +107,13 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   const ledger = createWriteLedger(parts.clock.now);
   const todos = createTodoStore();
   const attempts = (workspace: Workspace): Attempts => {
-    const streak = createFailureStreak();
+    const streak = new FailureStreak();
     return {
       invalidInput(invalid) {
         streak.failed(invalid);
         return keepDraft(invalid, drafts, workspace);
       },
-      validInput: streak.succeeded,
+      validInput: () => streak.succeeded(),
       stuck: () => streak.stuck,
     };
   };

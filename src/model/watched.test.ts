@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelEvent } from './client.js';
+import { watched } from './watched.js';
+
+const EVENTS: readonly ModelEvent[] = [
+  { type: 'ping' },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_stop' },
+];
+
+function setUp(broken?: Error) {
+  const log: string[] = [];
+  async function* source(): AsyncGenerator<ModelEvent> {
+    try {
+      yield* EVENTS;
+      if (broken !== undefined) throw broken;
+    } finally {
+      log.push('closed');
+    }
+  }
+  const events = watched(source(), {
+    saw: (event) => log.push(event.type),
+    over: () => log.push('over'),
+  });
+  return { log, events };
+}
+
+describe('watched events', () => {
+  it('are the same, each seen before its reader has it, and then the end', async () => {
+    const { log, events } = setUp();
+    for await (const event of events) log.push(`read ${event.type}`);
+    expect(log).toEqual([
+      ...EVENTS.flatMap(({ type }) => [type, `read ${type}`]),
+      'closed',
+      'over',
+    ]);
+    expect(await events.next()).toEqual({ value: undefined, done: true });
+    expect(log.filter((line) => line === 'over').length).toBe(1);
+  });
+
+  it('are over, and their source closed, when the reader leaves early', async () => {
+    const { log, events } = setUp();
+    for await (const event of events) if (event.type === 'content_block_stop') break;
+    expect(log).toEqual(['ping', 'content_block_stop', 'closed', 'over']);
+  });
+
+  it('are over when the source breaks, and the reader is told', async () => {
+    const { log, events } = setUp(new Error('broken'));
+    const read = async (): Promise<void> => {
+      for await (const _ of events) {
+        // Only the end matters.
+      }
+    };
+    await expect(read()).rejects.toThrow('broken');
+    expect(log.slice(-2)).toEqual(['closed', 'over']);
+  });
+});

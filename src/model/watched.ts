@@ -1,0 +1,64 @@
+import type { ModelEvent } from './client.js';
+
+/** Whoever looks at events on their way. */
+export interface Watcher {
+  saw(event: ModelEvent): void;
+  /** Once, however the reading ends. */
+  over(): void;
+}
+
+/**
+ * The same events, looked at as they pass. By hand and not a generator: that would cost every event
+ * three turns of the queue, for every watcher on its way.
+ */
+export function watched(
+  events: AsyncIterable<ModelEvent>,
+  watcher: Watcher,
+): AsyncIterableIterator<ModelEvent> {
+  return new WatchedEvents(events[Symbol.asyncIterator](), watcher);
+}
+
+class WatchedEvents implements AsyncIterableIterator<ModelEvent> {
+  readonly #events: AsyncIterator<ModelEvent>;
+  readonly #watcher: Watcher;
+  #isOver = false;
+
+  constructor(events: AsyncIterator<ModelEvent>, watcher: Watcher) {
+    this.#events = events;
+    this.#watcher = watcher;
+  }
+
+  next(): Promise<IteratorResult<ModelEvent>> {
+    return this.#events.next().then(this.#passed, this.#broke);
+  }
+
+  async return(): Promise<IteratorResult<ModelEvent>> {
+    try {
+      await this.#events.return?.();
+    } finally {
+      this.#end();
+    }
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<ModelEvent> {
+    return this;
+  }
+
+  readonly #passed = (result: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> => {
+    if (result.done === true) this.#end();
+    else this.#watcher.saw(result.value);
+    return result;
+  };
+
+  readonly #broke = (thrown: unknown): never => {
+    this.#end();
+    throw thrown;
+  };
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#watcher.over();
+  }
+}
