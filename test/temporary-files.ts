@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -10,6 +10,8 @@ import path from 'node:path';
 export default function setup(): () => void {
   const before = process.env.TMPDIR;
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'pt-')));
+  // Some tests act as another user, who must get through to what they open for him.
+  chmodSync(directory, 0o755);
   process.env.TMPDIR = directory;
   return () => {
     if (before === undefined) delete process.env.TMPDIR;

@@ -136,6 +136,52 @@ describe('a teammate in the process of the lead', () => {
     expect(modes).toEqual(['plan', 'default']);
   });
 
+  it('has no mode that was taken back from the lead, also after its plan was approved', async () => {
+    const modes: string[] = [];
+    const session = await lead({
+      config: {
+        team: { kind: 'lead', program: [] },
+        permissionMode: 'acceptEdits',
+        asker: async ({ call: { input }, mode }) => {
+          modes.push(`${input.file_path} ${mode}`);
+          return { behavior: 'deny', message: 'ASKED' };
+        },
+      },
+      main: reacting({
+        THEN: agent('PLANNER', { name: 'pia', mode: 'plan' }),
+        BEGIN: agent('WORKER', { name: 'ann' }),
+        APPROVE: (view) =>
+          say('pia', {
+            type: 'plan_approval_response',
+            request_id: requestIn(view),
+            approve: true,
+          }),
+        ORDER: say('ann', 'WRITE AGAIN'),
+      }),
+      agents: {
+        PLANNER: reacting({
+          PLANNER: say('team-lead', { type: 'plan_approval_request', plan: 'MY PLAN' }),
+          'The lead has approved': call('Write', { file_path: 'planned', content: '' }),
+        }),
+        WORKER: reacting({
+          WORKER: call('Write', { file_path: 'before', content: '' }),
+          'WRITE AGAIN': call('Write', { file_path: 'after', content: '' }),
+        }),
+      },
+    });
+    await session.say('BEGIN');
+    await until(() => existsSync(path.join(session.project.directory, 'before')));
+    await session.say('THEN');
+    await arrivals(session, 'MY PLAN');
+    session.session.setMode('default');
+    await session.say('APPROVE');
+    await session.say('ORDER');
+    await until(() => modes.length === 2);
+    expect(modes.sort()).toEqual(['after default', 'planned default']);
+    expect(existsSync(path.join(session.project.directory, 'planned'))).toBe(false);
+    expect(existsSync(path.join(session.project.directory, 'after'))).toBe(false);
+  });
+
   it('is refused answers that are not its own to give or get', async () => {
     const session = await lead({
       main: reacting({

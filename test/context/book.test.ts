@@ -1,6 +1,8 @@
 import { rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { FileSystem } from '../../src/env/fs.js';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { bookWorld, type Files, never } from './book-rig.js';
 
 const NESTED = {
@@ -337,5 +339,53 @@ describe('enforced rules', () => {
     expect(problems).toEqual([
       expect.objectContaining({ severity: 'fatal', file: world.at('CLAUDE.md'), line: 3 }),
     ]);
+  });
+});
+
+describe('the book of another conversation', () => {
+  it('was shown what holds from the start, and is shown the rest by itself', async () => {
+    const world = bookWorld(NESTED);
+    const book = world.book();
+    const file = [world.at('sub/deep/f.txt')];
+    const first = world.texts(await book.touched(file, never));
+    const other = book.forAnother();
+    expect(world.texts(await other.touched(file, never))).toEqual(first);
+    expect(world.texts(await other.touched(file, never))).toEqual([]);
+    expect(world.texts(await book.forAnother().touched(file, never))).toEqual(first);
+    expect(world.texts(await book.open())).toEqual(['N_TOP']);
+  });
+
+  it('looks for nothing that was looked for', async () => {
+    const world = bookWorld(NESTED);
+    const looked: string[] = [];
+    const fs: FileSystem = {
+      ...nodeFileSystem,
+      stat: (path) => {
+        looked.push(path);
+        return nodeFileSystem.stat(path);
+      },
+      lstat: (path) => {
+        looked.push(path);
+        return nodeFileSystem.lstat(path);
+      },
+    };
+    const book = world.book({ fs });
+    await book.open();
+    looked.length = 0;
+    const file = [world.at('f.txt')];
+    const look = { kindOf: () => 'file' as const };
+    expect((await book.forAnother().touched(file, never, look)).files).toEqual([]);
+    expect(looked).toEqual([]);
+    const call = {};
+    await book.enforcedNear([world.at('sub/f.txt')], { ...look, call });
+    const once = looked.length;
+    expect(once).toBeGreaterThan(0);
+    const { files } = await book.touched([world.at('sub/f.txt')], never, { ...look, call });
+    expect(files.length).toBeGreaterThan(0);
+    const again = looked.slice(once).filter((path) => /CLAUDE(?:\.local)?\.md$/.test(path));
+    expect(again.filter((path) => looked.slice(0, once).includes(path))).toEqual([]);
+    looked.length = 0;
+    await book.enforcedNear([world.at('sub/f.txt')], { ...look, call: {} });
+    expect(looked.length).toBeGreaterThan(0);
   });
 });

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ChunkQueue } from '../../src/env/http-chunks.js';
 import { type AnthropicOptions, anthropicClient } from '../../src/model/anthropic.js';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../../src/model/client.js';
 import { AnswerFold } from '../../src/model/fold.js';
+import { withRetry } from '../../src/model/retry.js';
 import type { Reply } from '../../src/model/script-format.js';
 import type { Message } from '../../src/protocol/content.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
@@ -116,6 +118,35 @@ describe('answers', () => {
     const { ask } = await setUp([{ text: 'fine', serve: { misbehave: 'no_end' } }, 'next']);
     expect((await ask()).at(-1)?.type).toBe('message_stop');
     expect(answerOf(await ask()).content).toEqual([{ type: 'text', text: 'next' }]);
+  });
+});
+
+describe('connections', () => {
+  it('are kept although the body ends after the last event was read', async () => {
+    let isDropped = false;
+    const chunks = new ChunkQueue<string>(() => {
+      isDropped = true;
+    });
+    const client = anthropicClient({
+      baseUrl: 'http://127.0.0.1',
+      userAgent: 'portcullis/1.2.3',
+      http: async () => ({
+        status: 200,
+        headers: {},
+        chunks,
+        finish: (graceMs) => chunks.finish(graceMs),
+      }),
+    });
+    const message = { id: 'msg_1', model: 'm', usage: {} };
+    chunks.push(`data: ${JSON.stringify({ type: 'message_start', message })}\n\n`);
+    chunks.push('data: {"type":"message_stop"}\n\n');
+    const types: string[] = [];
+    for await (const event of withRetry(client).stream(base, new AbortController().signal)) {
+      types.push(event.type);
+    }
+    expect(types).toEqual(['message_start', 'message_stop']);
+    expect(isDropped).toBe(false);
+    chunks.end();
   });
 });
 

@@ -176,7 +176,7 @@ describe('httpStream', () => {
       const response = await httpStream({ url: `http://127.0.0.1:${port}${path}` });
       for await (const chunk of response.chunks) {
         expect(chunk).toBe('all\n');
-        await response.finish(100);
+        response.finish(100);
         break;
       }
     }

@@ -12,6 +12,7 @@ function credulous(): FileMemory {
   return {
     recall: (what, file) => notes.get(`${what} ${file}`),
     note: (what, file, _stat, said) => void notes.set(`${what} ${file}`, said),
+    knows: (file) => [...notes.keys()].some((key) => key.endsWith(` ${file}`)),
     look: () => {},
     lookedAt: () => undefined,
     keep: () => {},

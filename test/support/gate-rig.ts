@@ -115,6 +115,7 @@ export function gateRig(options: RigOptions): Rig {
           roots = roots.filter((root) => root !== directory);
         },
       },
+      mode: () => options.mode ?? 'default',
       setMode: (mode) => answers.setMode?.(mode),
       managedOnly: () => answers.managedOnly,
       emit: (event) => void answers.news?.push(event),
