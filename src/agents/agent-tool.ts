@@ -2,7 +2,6 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { extended } from '../util/extended.js';
 import { ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import description from './agent-tool.md';
@@ -42,7 +41,7 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     /** Rules for a type hold for calls that leave it out. */
     fromModel(input) {
       const type = typeof input.subagent_type === 'string' ? input.subagent_type.trim() : '';
-      if (type === '') return extended(input, { subagent_type: DEFAULT_AGENT });
+      if (type === '') return { ...input, subagent_type: DEFAULT_AGENT };
       // fail-closed: rules are about the name, not about the blanks around it.
       return { ...input, subagent_type: isFork(type) ? FORK_TYPE : type };
     },

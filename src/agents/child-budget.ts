@@ -19,7 +19,8 @@ export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['bud
     if (!opened.ok) return opened;
     const spending = opened.value;
     return ok({
-      until: (signal) => AbortSignal.any([signal, spending.signal]),
+      until: (signal) =>
+        spending.signal === undefined ? signal : AbortSignal.any([signal, spending.signal]),
       ...spending,
     });
   };

@@ -179,11 +179,15 @@ describe('the spending of an agent', () => {
 
   it('ends an agent whose time is up, wherever it is', async () => {
     const { spending } = rig({ seconds: 0.05 }, { now: () => performance.now() });
-    const aborted = new Promise((resolve) => spending.signal.addEventListener('abort', resolve));
+    const aborted = new Promise((resolve) => spending.signal?.addEventListener('abort', resolve));
     await aborted;
     const run = await spending.hold(outcome({ kind: 'aborted', during: 'tools' }));
     expect(run).toMatchObject({ reason: { kind: 'budget', by: 'time' }, text: 'partial' });
     spending.close();
+  });
+
+  it('has no deadline where no time is set', () => {
+    expect(rig({ turns: 3 }).spending.signal).toBeUndefined();
   });
 
   it('is told to finish before its time is up', () => {

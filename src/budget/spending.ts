@@ -35,8 +35,8 @@ export interface AgentSpending {
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Said to the agent with its results, once, when little is left: the next turn is its last. */
   windDown(): InputMessage | undefined;
-  /** Aborts when the time of the agent is up. */
-  readonly signal: AbortSignal;
+  /** Aborts when the time of the agent is up. Undefined: its time has no end. */
+  readonly signal: AbortSignal | undefined;
   /** Runs the agent. Time is used meanwhile; an end that its budget caused is called so. */
   hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
@@ -70,9 +70,8 @@ export function createSpending(
     short: undefined,
     phase: 'running',
   };
-  const controller = new AbortController();
-  const { signal } = controller;
-  const disarm = isChild ? armTimer(state, controller) : () => undefined;
+  const deadline = isChild && account.time() !== undefined ? armDeadline(state) : undefined;
+  const signal = deadline?.signal;
   return {
     client: (client) => reserving(client, state, { admit: turn, isTurn: true }),
     side: (client) => reserving(client, state, { admit: side, isTurn: false }),
@@ -103,7 +102,7 @@ export function createSpending(
       }
     },
     close() {
-      disarm();
+      deadline?.disarm();
       account.close();
     },
   };
@@ -112,14 +111,14 @@ export function createSpending(
 /** Whether a run that is over because of its budget ended because of it. */
 function isCut(
   { kind }: StopReason,
-  { isChild, signal }: { readonly isChild: boolean; readonly signal: AbortSignal },
+  { isChild, signal }: { readonly isChild: boolean; readonly signal: AbortSignal | undefined },
 ): boolean {
   switch (kind) {
     case 'completed':
     case 'finished':
       return isChild;
     case 'aborted':
-      return signal.aborted;
+      return signal?.aborted === true;
     default:
       // A call that was refused is a failure of the model to the loop.
       return kind === 'model_failure';
@@ -131,7 +130,8 @@ function reasonOf({ short, parts }: State): StopReason | undefined {
 }
 
 /** Ends the agent when the first budget of time on its way up is used up. */
-function armTimer(state: State, controller: AbortController): () => void {
+function armDeadline(state: State): { readonly signal: AbortSignal; disarm(): void } {
+  const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const arm = (): void => {
     const time = state.account.time();
@@ -145,7 +145,7 @@ function armTimer(state: State, controller: AbortController): () => void {
     controller.abort(new Error(shortageWords({ unit: 'seconds', ...time })));
   };
   arm();
-  return () => clearTimeout(timer);
+  return { signal: controller.signal, disarm: () => clearTimeout(timer) };
 }
 
 function finish(state: State, short: Shortage): void {

@@ -252,7 +252,8 @@ async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry
   }
   if (instruction.text === '') return undefined;
   const gone = { ...instruction, text: '', bytes: 0, notes: ['it can no longer be read'] };
-  return { ...entry, located: { ...located, stamp: '' }, source: '', instruction: gone };
+  const nowhere = { wanted: located.wanted, real: located.real, bytes: 0, stamp: '' };
+  return { ...entry, located: nowhere, source: '', instruction: gone };
 }
 
 /** Without what came into play by the use of files. */

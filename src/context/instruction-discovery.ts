@@ -6,7 +6,12 @@ import type { Sourced } from '../util/sourced.js';
 import { enforcingGathering, type Gathering } from './instruction-gathering.js';
 import type { Entry, InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { type ProjectPlace, realOrSelf } from './instruction-places.js';
-import { type InstructionReader, isLocated, type Sought } from './instruction-reader.js';
+import {
+  type InstructionReader,
+  isLocated,
+  type Sought,
+  type Wanted,
+} from './instruction-reader.js';
 import type { InstructionSettings } from './instruction-settings.js';
 import { withoutBlockComments, withoutHidden } from './instruction-text.js';
 import type { InstructionScope } from './instruction-types.js';
@@ -76,15 +81,18 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
     const file = (path: string, scope: InstructionScope): Place => {
       return { path, scope, kind: 'file', base: directory, ...area };
     };
-    await loader.take(file(join(directory, 'CLAUDE.md'), 'project'), how, into, one.own);
-    await loader.take(file(join(dot, 'CLAUDE.md'), 'project'), how, into, one.dotted);
+    const take = async (path: string, scope: InstructionScope, sought: Sought): Promise<void> => {
+      if (sought !== 'absent') await loader.take(file(path, scope), how, into, sought);
+    };
+    await take(join(directory, 'CLAUDE.md'), 'project', one.own);
+    await take(join(dot, 'CLAUDE.md'), 'project', one.dotted);
     if (agents && sources.includes('project')) {
       for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
         const path = join(folder, 'AGENTS.md');
-        const place: Place = { ...file(path, 'project'), onceByContent: true };
-        const sought = one.agents.get(path) ?? (await reader.locate(place));
+        const place: Place = { onceByContent: true, ...file(path, 'project') };
+        const sought = one.agents.get(path) ?? (await seek(reader, place));
         one.agents.set(path, sought);
-        await loader.take(place, how, into, sought);
+        if (sought !== 'absent') await loader.take(place, how, into, sought);
       }
     }
     if (one.hasRules) {
@@ -92,7 +100,7 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       const rules: RuleDirectory = { path, scope: 'project', area, bases: [directory] };
       await takeRules(parts, rules, { how, into });
     }
-    await loader.take(file(join(directory, 'CLAUDE.local.md'), 'local'), how, into, one.local);
+    await take(join(directory, 'CLAUDE.local.md'), 'local', one.local);
   }
 
   return {
@@ -131,22 +139,28 @@ async function survey(
   const { fs, reader, sources } = look;
   const around = await areaOf(fs, directory, projects);
   const area = look.nested ? { ...around, nested: true } : around;
-  const seek = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
-    sources.includes(scope) ? reader.locate({ path, scope, ...area }) : 'absent';
+  const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
+    sources.includes(scope) ? await seek(reader, { path, scope, ...area }) : 'absent';
   const dot = join(directory, '.claude');
-  const isThere = sources.includes('project') && (await isDirectory(fs, dot));
+  const isThere =
+    sources.includes('project') && !reader.isAbsent(dot) && (await isDirectory(fs, dot));
   // The user's own configuration is not the project's, also where it lies above it.
   const hasDotClaude = isThere && !(await isSamePlace(fs, dot, look.configDir));
   return {
     directory,
     area,
-    own: await seek(join(directory, 'CLAUDE.md'), 'project'),
-    dotted: hasDotClaude ? await seek(join(dot, 'CLAUDE.md'), 'project') : 'absent',
-    local: await seek(join(directory, 'CLAUDE.local.md'), 'local'),
+    own: await found(join(directory, 'CLAUDE.md'), 'project'),
+    dotted: hasDotClaude ? await found(join(dot, 'CLAUDE.md'), 'project') : 'absent',
+    local: await found(join(directory, 'CLAUDE.local.md'), 'local'),
     hasDotClaude,
     hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
     agents: new Map(),
   };
+}
+
+/** Most of what is looked for is nowhere, and that is told without a promise. */
+function seek(reader: InstructionReader, wanted: Wanted): Sought | Promise<Sought> {
+  return reader.isAbsent(wanted.path) ? 'absent' : reader.locate(wanted);
 }
 
 /** Above the project a file may lie beside its link, and include what is in the project. */

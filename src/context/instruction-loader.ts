@@ -254,10 +254,14 @@ function isTextName(path: string): boolean {
 /** By the name it was found under, or the one it has behind all links: a link takes nothing away. */
 function isProseFile(...paths: readonly string[]): boolean {
   return paths.some((path) => {
+    if (MARKDOWN_NAME.test(path)) return true;
     const extension = extname(basename(path)).slice(1).toLowerCase();
     return extension === '' ? !basename(path).startsWith('.') : PROSE_EXTENSIONS.has(extension);
   });
 }
+
+/** Nearly all of them have one. */
+const MARKDOWN_NAME = /[^/\\]\.md$/;
 
 function isSame(entry: Entry, text: string): boolean {
   return entry.instruction.text.trim() === text.trim();

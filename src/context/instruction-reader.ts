@@ -1,55 +1,18 @@
 import type { FileStat, FileSystem } from '../env/fs.js';
-import {
-  basename,
-  expandHome,
-  isAbsolute,
-  isInside,
-  join,
-  separator,
-  toPosix,
-} from '../env/paths.js';
+import { basename, expandHome, isAbsolute, isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Sourced } from '../util/sourced.js';
 import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
+import type { Located, Sought, Wanted } from './located.js';
 import type { PathMatcher } from './path-matcher.js';
-import { isPlainFile, PlainFile, stampOf } from './plain-file.js';
+import { isPlainFile, isSameVersion, PlainFile, realPathIn, stampOf } from './plain-file.js';
+
+export type { Located, Sought, Wanted } from './located.js';
 
 /** More than this is not instructions. */
 export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
-
-/** A file to look for. */
-export interface Wanted {
-  readonly path: string;
-  readonly scope: InstructionScope;
-  /** Resolved directories that it may lie in without a question; absent: anywhere. */
-  readonly within?: readonly string[];
-  /** The file that includes it. */
-  readonly parent?: string;
-  /** Above the project, where others may be at home. */
-  readonly aboveProject?: boolean;
-  /** Its directory behind all links, where that directory's list has just named it. */
-  readonly realDirectory?: string;
-  /** In a folder that the session came to later. */
-  readonly nested?: boolean;
-}
-
-/** A regular file that may be read. */
-export interface Located {
-  readonly wanted: Wanted;
-  readonly real: string;
-  /** Changes whenever the content does. */
-  readonly stamp: string;
-  readonly bytes: number;
-  /** As it was looked at; absent for what is no file. */
-  readonly stat?: FileStat;
-  /** It is not shown, and why; what it enforces holds all the same. */
-  readonly hidden?: SkippedInstruction;
-}
-
-/** `absent`: nothing of that name. */
-export type Sought = Located | SkippedInstruction | 'absent';
 
 export interface InstructionText {
   readonly text: string;
@@ -59,7 +22,9 @@ export interface InstructionText {
 export interface InstructionReader {
   /** Looks, but does not read. */
   locate(wanted: Wanted): Promise<Sought>;
-  /** The same at once, where nothing has to be resolved or asked; undefined: `locate` it. */
+  /** Whether nothing has that name, told at once; false: `locate` it. */
+  isAbsent(path: string): boolean;
+  /** As `locate` at once, where nothing has to be resolved or asked; undefined: `locate` it. */
   locateNow(wanted: Wanted): Located | 'absent' | undefined;
   /** Looks and reads at once, both of one open file, under the same conditions; undefined: `locate` it. */
   readNow(wanted: Wanted): { readonly located: Located; readonly text: string } | undefined;
@@ -141,7 +106,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     const { path, scope, realDirectory, within } = wanted;
     if (realDirectory === undefined || wasChosen(wanted)) return undefined;
     if (!liesWithin(realDirectory, within)) return undefined;
-    const real = `${realDirectory}${separator}${basename(path)}`;
+    const real = realPathIn(realDirectory, path);
     return isExcluded([path, real], scope) ? undefined : real;
   }
 
@@ -185,6 +150,14 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   }
 
   return {
+    isAbsent(path) {
+      try {
+        return fs.lstatNow !== undefined && fs.lstatNow(path) === undefined;
+      } catch {
+        // `locate` says why it cannot be looked at.
+        return false;
+      }
+    },
     locateNow(wanted) {
       try {
         const real = plainPlace(wanted);
@@ -195,7 +168,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
           ? new PlainFile(wanted, real, stat)
           : undefined;
       } catch {
-        // `locate` says why it cannot be looked at.
+        // As above.
         return undefined;
       }
     },
@@ -214,11 +187,11 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return undefined;
       }
     },
-    isAsLocated({ wanted, stamp, hidden }) {
+    isAsLocated({ wanted, stat, hidden }) {
       try {
-        if (wasChosen(wanted) || hidden !== undefined) return false;
-        const stat = fs.lstatNow?.(wanted.path);
-        return stat?.kind === 'file' && stampOf(stat) === stamp;
+        if (stat === undefined || wasChosen(wanted) || hidden !== undefined) return false;
+        const now = fs.lstatNow?.(wanted.path);
+        return now?.kind === 'file' && isSameVersion(now, stat);
       } catch {
         // As above.
         return false;

@@ -39,6 +39,12 @@ describe('the block of instructions', () => {
     expect(text).toContain('; for *.ts):\n\nUse blanks.\n</system-reminder>');
   });
 
+  it('marks a heading in it, however its letters are written', () => {
+    for (const line of ['Contents of x:', '> CONTENTS of x', 'content\u017f of x']) {
+      expect(shown(file(`a\n${line}`))).toContain(`a\n> ${line}`);
+    }
+  });
+
   it('is none without files', () => {
     expect(instructionsReminder([], { occasion: 'start' })).toBeUndefined();
   });

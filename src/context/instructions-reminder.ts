@@ -65,10 +65,13 @@ function section(file: LoadedInstruction, cap: number): string {
   const notes = file.notes.map((note) => `[${visible(note)}]`);
   const scoped = file.globs === undefined ? '' : `; for ${file.globs.map(visible).join(', ')}`;
   const heading = `Contents of ${visible(file.path)} (${LABELS[file.scope]}${scoped}):`;
-  const text = head(file.text.trimEnd(), cap).replace(HEADING_LIKE, '> $&');
+  const shown = head(file.text.trimEnd(), cap);
+  const text = HEADING_WORD.test(shown) ? shown.replace(HEADING_LIKE, '> $&') : shown;
   return [[heading, ...notes].join('\n'), ...(text === '' ? [] : [text])].join('\n\n');
 }
 
+/** Without it there is none, and to look for it is much less work. */
+const HEADING_WORD = /contents/iu;
 /** A line in a file that looks like a heading of ours, whatever signs stand before it. */
 const HEADING_LIKE = /^[^\p{L}\p{N}\n\r\u2028\u2029]*Contents\s+of\b/gimu;
 

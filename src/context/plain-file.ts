@@ -1,5 +1,6 @@
 import type { FileStat } from '../env/fs.js';
-import type { Located, Wanted } from './instruction-reader.js';
+import { separator } from '../env/paths.js';
+import type { Located, Wanted } from './located.js';
 
 /** A file about which there is nothing to resolve or to ask. */
 export class PlainFile implements Located {
@@ -7,6 +8,7 @@ export class PlainFile implements Located {
   readonly real: string;
   readonly bytes: number;
   readonly stat: FileStat;
+  #stamp: string | undefined;
 
   constructor(wanted: Wanted, real: string, stat: FileStat) {
     this.wanted = wanted;
@@ -17,13 +19,30 @@ export class PlainFile implements Located {
 
   /** Made when asked for: a rule that waits never is. */
   get stamp(): string {
-    return stampOf(this.stat);
+    this.#stamp ??= stampOf(this.stat);
+    return this.#stamp;
   }
+}
+
+/** Where a file really is that the list of its directory names. */
+export function realPathIn(realDirectory: string, path: string): string {
+  return realDirectory + path.slice(path.lastIndexOf(separator));
 }
 
 /** fail-closed: what is a link, foreign or large is looked at closely. */
 export function isPlainFile({ kind, foreign, size }: FileStat, maxBytes: number): boolean {
   return kind === 'file' && foreign !== true && size <= maxBytes;
+}
+
+/** fail-closed: a file of which anything is different has another stamp, and may say something else. */
+export function isSameVersion(one: FileStat, other: FileStat): boolean {
+  return (
+    one.ctimeMs === other.ctimeMs &&
+    one.mtimeMs === other.mtimeMs &&
+    one.size === other.size &&
+    one.inode === other.inode &&
+    one.device === other.device
+  );
 }
 
 /** Changes whenever the content does. */

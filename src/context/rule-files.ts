@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { join, separator } from '../env/paths.js';
+import type { DirectoryEntries, FileSystem } from '../env/fs.js';
+import { separator } from '../env/paths.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { plainHead } from '../util/plain-head.js';
 import { visible } from '../util/visible.js';
@@ -8,23 +8,39 @@ import { isUniversal, splitPatterns } from './path-matcher.js';
 /** More entries than any project needs; a limit, so that a start stays quick. */
 const MOST_ENTRIES = 5_000;
 
+type RuleFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'realPath'>;
+
+/** A directory to look into. */
+interface Open {
+  readonly at: string;
+  /** Absent: a link may lead there. */
+  readonly real?: string;
+}
+
 /** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
 export async function ruleFilesIn(
-  fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
+  fs: RuleFiles,
   directory: string,
 ): Promise<{ readonly files: readonly RuleFile[]; readonly cut: boolean }> {
   const files: RuleFile[] = [];
   const seen = new Set<string>();
-  const open = [directory];
+  const open: Open[] = [{ at: directory }];
   let entries = 0;
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { real, found } = await entriesOf(fs, at, seen);
-    for (const { name, kind } of found) {
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { at } = next;
+    const real = next.real ?? (await realOrNothing(fs, at));
+    if (real === undefined || seen.has(real)) continue;
+    seen.add(real);
+    for (const { name, kind } of listedNow(fs, at) ?? (await entriesOf(fs, at))) {
       if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), cut: true };
       // A name of a list is one step, so that nothing has to be normalised.
       const path = `${at}${separator}${name}`;
-      if (kind === 'directory') open.push(path);
-      else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
+      const isLink = kind === 'symlink';
+      const what = isLink ? await statOf(fs, path) : kind;
+      if (what === 'directory') {
+        // Below a directory whose real path is known only links lead elsewhere.
+        open.push(isLink ? { at: path } : { at: path, real: `${real}${separator}${name}` });
+      } else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }
   }
   return { files: files.sort(byPath), cut: false };
@@ -40,28 +56,30 @@ function byPath(a: RuleFile, b: RuleFile): number {
   return a.path < b.path ? -1 : 1;
 }
 
-async function entriesOf(
-  fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>,
-  directory: string,
-  seen: Set<string>,
-): Promise<{ real: string; found: readonly { name: string; kind: string }[] }> {
+/** Undefined where it cannot be told at once. */
+function listedNow(fs: RuleFiles, directory: string): DirectoryEntries | undefined {
   try {
-    const real = await fs.realPath(directory);
-    if (seen.has(real)) return { real, found: [] };
-    seen.add(real);
-    const entries = await fs.list(directory);
-    if (entries.every(({ kind }) => kind !== 'symlink')) return { real, found: entries };
-    const found = await Promise.all(
-      entries.map(async ({ name, kind }) =>
-        kind === 'symlink'
-          ? { name, kind: (await statOf(fs, join(directory, name))) ?? 'other' }
-          : { name, kind },
-      ),
-    );
-    return { real, found };
+    return fs.listNow?.(directory);
+  } catch {
+    return undefined;
+  }
+}
+
+async function entriesOf(fs: RuleFiles, directory: string): Promise<DirectoryEntries> {
+  try {
+    return await fs.list(directory);
   } catch {
     // Not there, or not readable: then nothing in it can be loaded either.
-    return { real: directory, found: [] };
+    return [];
+  }
+}
+
+async function realOrNothing(fs: RuleFiles, directory: string): Promise<string | undefined> {
+  try {
+    return await fs.realPath(directory);
+  } catch {
+    // As above.
+    return undefined;
   }
 }
 

@@ -1,6 +1,5 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
-import { basename, separator } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
@@ -14,13 +13,14 @@ import {
 } from './instruction-reader.js';
 import type { InstructionScope } from './instruction-types.js';
 import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
+import { realPathIn } from './plain-file.js';
 import { headIn, plainGlobs, type RuleFile, readRuleHead, ruleFilesIn } from './rule-files.js';
 
 /** Where a directory's files may lie and include from. */
 export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
 
 export interface RuleParts {
-  readonly fs: Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
+  readonly fs: Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'realPath'>;
   readonly reader: InstructionReader;
   readonly loader: InstructionLoader;
   /** Absent: patterns are read as of .gitignore. */
@@ -86,7 +86,7 @@ interface Looked {
 function plainRule(parts: RuleParts, rule: Place, { realDirectory }: RuleFile): Looked | undefined {
   const { reader, memory = NO_MEMORY } = parts;
   const wanted = { realDirectory, ...rule };
-  if (memory.knows(`${realDirectory}${separator}${basename(rule.path)}`)) {
+  if (memory.knows(realPathIn(realDirectory, rule.path))) {
     const sought = reader.locateNow(wanted);
     const globs = isThere(sought) ? remembered(memory, sought) : undefined;
     if (isThere(sought) && globs !== undefined) return { rule, sought, globs };

@@ -197,7 +197,8 @@ function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
-const ROOT_HOLDS_MS = 50;
+/** A start takes longer where the machine is busy. */
+const ROOT_HOLDS_MS = 500;
 let foundRoot: { readonly from: string; readonly root: string; readonly at: number } | undefined;
 
 /**

@@ -111,7 +111,6 @@ export function openCheckpointing(
       return violation.text;
     };
     return {
-      ...(tool.startsHeld === true ? { hold } : {}),
       async ended(output) {
         const window = await begun;
         // Nothing was started, or there is no journal, which was told.
@@ -132,6 +131,7 @@ export function openCheckpointing(
           .then((text) => text === undefined || needs?.remind(text));
         return [];
       },
+      ...(tool.startsHeld === true ? { hold } : {}),
     } satisfies CallWatch;
   };
   return {

@@ -61,14 +61,15 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
         name: 'sandbox',
         // fail-closed: where it runs must be known before it runs.
         onFailure: 'deny',
-        decide: async (view) => (isOff() ? NOTHING : (await load()).gate.guard.decide(view)),
+        decide: (view) => (isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view))),
       },
       settingsFilesGuard(() => namedSettings(settings)),
     ],
     resolvers: [
       {
         name: 'sandbox',
-        decide: async (view) => (isOff() ? undefined : (await load()).gate.resolver.decide(view)),
+        decide: (view) =>
+          isOff() ? undefined : load().then(({ gate }) => gate.resolver.decide(view)),
       },
     ],
     rules: () => NO_RULES,

@@ -53,10 +53,19 @@ export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<Tur
     deps.emit({ type: 'stream', event });
   }
   if (!complete && signal.aborted) return { kind: 'aborted' };
-  const { content, ...rest } = fold.answer();
-  if (content.length === 0) return { kind: 'empty', stopReason: rest.stopReason };
+  const { id, model, content, stopReason, usage, malformed, requestId } = fold.answer();
+  if (content.length === 0) return { kind: 'empty', stopReason };
   while (blockIds.length < content.length) blockIds.push(deps.uuid());
-  const answer: ModelAnswer = { message: { role: 'assistant', content }, blockIds, ...rest };
+  const answer: ModelAnswer = {
+    id,
+    model,
+    message: { role: 'assistant', content },
+    blockIds,
+    stopReason,
+    usage,
+    malformed,
+    requestId,
+  };
   deps.recordAnswer(answer);
   deps.conversation.append(answer.message);
   const display = await deps.display?.(answer);

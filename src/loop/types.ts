@@ -24,7 +24,7 @@ export interface ModelAnswer {
   readonly usage: Usage;
   /** By tool use id. */
   readonly malformed: ReadonlyMap<string, MalformedInput>;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
 }
 
 /** A prompt or steering message on its way into the conversation. */

@@ -19,7 +19,7 @@ export interface FoldedAnswer {
   readonly usage: Usage;
   /** By tool use id. */
   readonly malformed: ReadonlyMap<string, MalformedInput>;
-  readonly requestId?: string;
+  readonly requestId: string | undefined;
 }
 
 /**
@@ -97,7 +97,7 @@ export class AnswerFold {
       stopReason: this.#stopReason,
       usage: this.#usage,
       malformed,
-      ...(this.#requestId === undefined ? {} : { requestId: this.#requestId }),
+      requestId: this.#requestId,
     };
   }
 

@@ -54,12 +54,12 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
     await tell(seen, start.warn);
   }
   if (!isGiven) await settle();
-  else if (await project.isBare()) verdict = 'nothing';
-  // What settings grant holds from now on, so what they say now is what is accepted.
-  else
-    await project.accept(await project.check({ atStart: true, part: 'settings' }), {
-      store: false,
-    });
+  else {
+    const seen = await project.check({ atStart: true, part: 'settings' });
+    if (seen.isBare === true) verdict = 'nothing';
+    // What settings grant holds from now on, so what they say now is what is accepted.
+    else await project.accept(seen, { store: false });
+  }
   return {
     trust: settledFirst(project, settle),
     now: verdict === 'trusted',
@@ -81,7 +81,6 @@ function settledFirst(trust: ProjectTrust, settle: () => Promise<void>): Project
     accept: (seen, how) => settle().then(() => trust.accept(seen, how)),
     rebind: (written) => settle().then(() => trust.rebind(written)),
     changedScript: (hook) => settle().then(() => trust.changedScript(hook)),
-    isBare: trust.isBare,
     show: trust.show,
   };
 }

@@ -74,6 +74,8 @@ export interface TrustCheck {
   readonly pending: readonly PendingDeclaration[];
   /** What the scripts were that commands stand for. Absent: nothing is declared. */
   readonly scripts?: SeenScripts;
+  /** There is nothing that could declare anything, known without a look into any file. */
+  readonly isBare?: true;
 }
 
 /** A document of the project in the text in which it is used. */

@@ -29,8 +29,6 @@ export interface TrustPlaces {
 export interface ProjectTrust {
   /** Looks at the files as they are now. */
   check(how?: CheckHow): Promise<TrustCheck>;
-  /** Whether there is nothing that could declare anything, known without a look into any file. */
-  isBare(): Promise<boolean>;
   /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
   accept(seen: TrustCheck, how: { store: boolean }): Promise<Acceptance>;
   /**
@@ -94,7 +92,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     const levels = await directoriesUpToRepository(places);
     const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
     const looked = await configured(places, levels);
-    if (looked.length === 0) return nothing(root);
+    if (looked.length === 0) return { isBare: true, ...nothing(root) };
     const [{ collectDeclarations }, { openLook }] = await Promise.all([
       import('./trust-collect.js'),
       import('./trust-look.js'),
@@ -126,9 +124,6 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
 
   return {
     check,
-    async isBare() {
-      return (await configured(places, await directoriesUpToRepository(places))).length === 0;
-    },
     async changedScript(hook) {
       const place = await placeOfHook(places, hook.file);
       // fail-closed: of a hook that nobody accepted, or that stands nowhere, no script is known.

@@ -1,6 +1,12 @@
 import { sha256 } from '../env/hash.js';
-import { type Guard, NOTHING, type Opening, type Resolver } from '../permissions/guard.js';
-import type { CallView } from '../permissions/view.js';
+import {
+  type Finding,
+  type Guard,
+  NOTHING,
+  type Opening,
+  type Resolver,
+} from '../permissions/guard.js';
+import type { GateCall } from '../permissions/types.js';
 import { findCommands } from './shell-commands.js';
 import type { Skill, SkillBook } from './skill.js';
 
@@ -33,24 +39,30 @@ export interface SkillApprovals {
 /** Calls that were refused are never run and would stay for ever. */
 const MOST_NOTED = 256;
 
+interface NotedSkill {
+  readonly skill: Skill;
+  /** The fingerprint that it had when the call was judged. */
+  readonly content: string;
+}
+
 export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprovals {
-  const judged = new Map<string, { readonly skill: Skill; readonly content: string }>();
+  const judged = new Map<string, NotedSkill>();
+  const note = async ({ toolUseId, input }: GateCall): Promise<Finding> => {
+    const skill = typeof input.skill === 'string' ? await book.find(input.skill) : undefined;
+    if (skill === undefined) return NOTHING;
+    judged.delete(toolUseId);
+    judged.set(toolUseId, { skill, content: await skillFingerprint(skill) });
+    for (const [oldest] of judged) {
+      if (judged.size <= MOST_NOTED) break;
+      judged.delete(oldest);
+    }
+    return NOTHING;
+  };
   return {
     guard: {
       name: 'skill content',
       onFailure: 'deny',
-      async decide(view) {
-        const skill = await calledSkill(book, view);
-        if (skill === undefined) return NOTHING;
-        const { toolUseId } = view.call;
-        judged.delete(toolUseId);
-        judged.set(toolUseId, { skill, content: await skillFingerprint(skill) });
-        for (const [oldest] of judged) {
-          if (judged.size <= MOST_NOTED) break;
-          judged.delete(oldest);
-        }
-        return NOTHING;
-      },
+      decide: ({ call }) => (call.tool.name === SKILL_TOOL ? note(call) : NOTHING),
     },
     resolver: plainSkillResolver((toolUseId) => judged.get(toolUseId)),
     contentOf: (toolUseId) => judged.get(toolUseId)?.content,
@@ -63,39 +75,30 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
 }
 
 /** Opens the call of a skill that is nothing but text. */
-function plainSkillResolver(
-  noted: (toolUseId: string) => { readonly skill: Skill; readonly content: string } | undefined,
-): Resolver {
+function plainSkillResolver(noted: (toolUseId: string) => NotedSkill | undefined): Resolver {
   return {
     name: 'plain skills',
-    async decide({ call }): Promise<Opening | undefined> {
+    decide({ call }) {
       if (call.tool.name !== SKILL_TOOL) return undefined;
       // The content that the call is judged with, and not what is in the file a moment later.
       const found = noted(call.toolUseId);
-      if (found === undefined) return undefined;
-      const { skill, content } = found;
-      const body = await skill.body();
-      const source = `skill ${skill.name} (${skill.file})`;
-      // fail-closed: a text that is another one by now is not the one that is run.
-      if (fingerprintOf(skill, body) !== content) {
-        return { decision: 'pass', reason: `the ${source} has changed`, source };
-      }
-      const [first, ...others] = reasonsToAsk(skill, body);
-      if (first === undefined) {
-        return { decision: 'allow', reason: 'the skill is nothing but text', source };
-      }
-      return { decision: 'pass', reason: `the ${source} ${[first, ...others].join(', ')}`, source };
+      return found === undefined ? undefined : openingFor(found);
     },
   };
 }
 
-async function calledSkill(
-  book: Pick<SkillBook, 'find'>,
-  { call }: CallView,
-): Promise<Skill | undefined> {
-  if (call.tool.name !== SKILL_TOOL) return undefined;
-  const { skill } = call.input;
-  return typeof skill === 'string' ? book.find(skill) : undefined;
+async function openingFor({ skill, content }: NotedSkill): Promise<Opening> {
+  const body = await skill.body();
+  const source = `skill ${skill.name} (${skill.file})`;
+  // fail-closed: a text that is another one by now is not the one that is run.
+  if (fingerprintOf(skill, body) !== content) {
+    return { decision: 'pass', reason: `the ${source} has changed`, source };
+  }
+  const [first, ...others] = reasonsToAsk(skill, body);
+  if (first === undefined) {
+    return { decision: 'allow', reason: 'the skill is nothing but text', source };
+  }
+  return { decision: 'pass', reason: `the ${source} ${[first, ...others].join(', ')}`, source };
 }
 
 /** Keys that neither grant nor start anything: words, and who is offered the skill when. */

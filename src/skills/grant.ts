@@ -90,7 +90,10 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
     guard: {
       name: 'skill fence',
       onFailure: 'deny',
-      decide: (view) => heldByFence(restraints(view.call.agent), view),
+      decide(view) {
+        const entries = restraints(view.call.agent);
+        return entries.length === 0 ? NOTHING : heldByFence(entries, view);
+      },
     },
   };
 }

@@ -63,7 +63,7 @@ export function makeTempProject(
     read: (name) => readFileSync(at(name), 'utf8'),
     exists: (name) => existsSync(at(name)),
     write: (name, text) => writeTree(directory, { [name]: text }),
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import { extended } from '../util/extended.js';
 import { seal } from '../util/sealed.js';
 import { head } from '../util/truncate.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
@@ -65,7 +66,7 @@ async function throughGate(
   }
   const { agentContext, judged } = verdict;
   const plain = deps.contextFor(call, signal, judged);
-  const context = agentContext === undefined ? plain : { ...plain, agentContext };
+  const context = agentContext === undefined ? plain : extended(plain, { agentContext });
   const watch = await deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
   const hold = watch?.hold;
   // fail-closed: a tool that does not say that it waits is not run before it may change something.
@@ -73,7 +74,7 @@ async function throughGate(
   const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
   const raw = await tool
-    .run(verdict.input, hold === undefined ? context : { ...context, hold }, verdict.permit)
+    .run(verdict.input, hold === undefined ? context : extended(context, { hold }), verdict.permit)
     .catch((thrown: unknown) => thrownOutput(tool, thrown));
   const ms = deps.monotonic() - started;
   const observed = watch === undefined ? [] : await watch.ended(raw);

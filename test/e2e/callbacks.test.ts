@@ -45,7 +45,7 @@ describe('initialize', () => {
     );
   });
 
-  it('replaces the callbacks when it comes again, and lists what is still open', async () => {
+  it('keeps the callbacks when it comes again without any, and lists what is still open', async () => {
     let again = '';
     const { done, log } = await play(
       {
@@ -60,7 +60,8 @@ describe('initialize', () => {
       { script: [bash('echo one'), bash('echo two'), 'end'] },
     );
     expect(done.exitCode).toBe(0);
-    expect(log.asked.map(({ subtype }) => subtype)).toEqual(['hook_callback', 'can_use_tool']);
+    const each = ['hook_callback', 'can_use_tool'];
+    expect(log.asked.map(({ subtype }) => subtype)).toEqual([...each, ...each]);
     expect(log.answers.get(again)).toMatchObject({
       pending_permission_requests: [
         { type: 'control_request', request: { subtype: 'can_use_tool', tool_name: 'Bash' } },

@@ -38,14 +38,12 @@ describe.concurrent('control requests', () => {
     expect(done.requests[0]?.body).toMatchObject({ system: [{ text: 'YOU ARE A PARROT.' }] });
   });
 
-  it('initialize of a start that is refused is an error answer, and the run ends with a result', async () => {
+  it('initialize of a start that is refused has no answer: the run ends with a result', async () => {
     const done = await drive({ files: { '.claude/settings.json': '{ broken' } }, async (host) => {
-      expect(await host.request({ subtype: 'initialize' })).toMatchObject({
-        subtype: 'error',
-        error: expect.stringContaining('settings.json'),
-      });
+      host.control({ subtype: 'initialize' });
       host.end();
     });
+    expect(done.frames.filter(({ type }) => type === 'control_response')).toEqual([]);
     expect(done.exitCode).toBe(1);
     expect(done.result).toMatchObject({
       subtype: 'error_during_execution',

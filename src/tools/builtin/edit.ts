@@ -25,7 +25,7 @@ export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<E
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
-        const writer = { ...context, ledger: deps.ledger };
+        const writer = { ledger: deps.ledger, ...context };
         return await exclusively(await deps.fs.realPath(path), () =>
           edit(deps.fs, { path, input }, writer),
         );

@@ -33,7 +33,7 @@ export function notebookEditTool(deps: {
     run: async (input, context) => {
       const path = targetPath(input.notebook_path, context.workspace);
       try {
-        const writer = { ...context, ledger: deps.ledger };
+        const writer = { ledger: deps.ledger, ...context };
         return await exclusively(await deps.fs.realPath(path), () =>
           editNotebook(deps.fs, { path, input, newId, writer }),
         );

@@ -39,7 +39,7 @@ export function writeDraftTool(deps: {
       const path = targetPath(draft.path, context.workspace);
       const content = draft.content + (input.append ?? '');
       try {
-        const writer = { ...context, ledger: deps.ledger };
+        const writer = { ledger: deps.ledger, ...context };
         const output = await writeWhole(deps.fs, { path, content }, writer);
         // A draft that could not be written stays, so that the call can be repeated after a Read.
         if (output.isError !== true) deps.drafts.drop(input.draft_id);

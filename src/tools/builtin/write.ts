@@ -22,7 +22,7 @@ export function writeTool(deps: {
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
-        const writer = { ...context, ledger: deps.ledger };
+        const writer = { ledger: deps.ledger, ...context };
         return await writeWhole(deps.fs, { path, content: input.content }, writer);
       } catch (thrown) {
         return failureFrom(thrown);
