@@ -40,7 +40,11 @@ describe.concurrent('control requests', () => {
 
   it('initialize of a start that is refused has no answer: the run ends with a result', async () => {
     const done = await drive({ files: { '.claude/settings.json': '{ broken' } }, async (host) => {
-      host.control({ subtype: 'initialize' });
+      host.send({
+        type: 'control_request',
+        request_id: 'first',
+        request: { subtype: 'initialize' },
+      });
       host.end();
     });
     expect(done.frames.filter(({ type }) => type === 'control_response')).toEqual([]);
