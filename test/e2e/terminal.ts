@@ -81,11 +81,35 @@ export async function openTerminal(options: {
       return Number(/left with (\d+)\./.exec(seen)?.[1]);
     },
     async close() {
+      const shell = spawnSync('tmux', [...own, 'list-panes', '-a', '-F', '#{pane_pid}']);
+      const started = childrenOf(shell.stdout.toString().trim());
       spawnSync('tmux', [...own, 'kill-server']);
+      // What it runs has files to close; until then it writes into what is taken away here.
+      await allGone(started);
       await server.close();
       project.remove();
     },
   };
+}
+
+function childrenOf(parent: string): readonly number[] {
+  const rows = spawnSync('ps', ['-A', '-o', 'pid=,ppid=']).stdout.toString().split('\n');
+  return rows.flatMap((row) => {
+    const [pid, ppid] = row.trim().split(/\s+/);
+    return ppid === parent && ppid !== '' ? [Number(pid)] : [];
+  });
+}
+
+async function allGone(processes: readonly number[]): Promise<void> {
+  for (let tries = 0; tries < 200 && processes.some(isAlive); tries++) await pause(50);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function quoted(word: string): string {
