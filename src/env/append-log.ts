@@ -22,8 +22,7 @@ export interface AppendLog {
    * a newline is closed first; nothing in the file is ever rewritten or cut. Returns where the file
    * ends then. Throws `AppendError` when not all of it could be written.
    *
-   * A file that is deleted is made anew at once. One that is moved is looked for at its path after a
-   * moment; until then its lines go where it was taken to.
+   * A file that was deleted, moved or replaced meanwhile is noticed: the lines go to the file at the path.
    */
   append(lines: readonly string[]): number;
   /** Where the file ends now; it is made if there is none. Another value than that of the last append: another writer. */
@@ -46,15 +45,9 @@ export class AppendError extends PortcullisError {
 }
 
 /** Nothing is opened or made before the first append. */
-export function createAppendLog(
-  path: string,
-  options: { readonly now?: () => number } = {},
-): AppendLog {
-  return new FileAppendLog(path, options.now ?? Date.now);
+export function createAppendLog(path: string): AppendLog {
+  return new FileAppendLog(path);
 }
-
-/** How long an open file is taken for the one at its path. */
-const SAME_FILE_MS = 100;
 
 const NEWLINE = 10;
 // Read access is for looking at the last byte.
@@ -62,17 +55,14 @@ const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 
 class FileAppendLog implements AppendLog {
   readonly path: string;
-  readonly #now: () => number;
   #fd: number | undefined;
   #inode = 0;
-  #lookedAt = 0;
   /** Where the file ended after our last look at it. Another size means another writer. */
   #size = -1;
   #torn = false;
 
-  constructor(path: string, now: () => number) {
+  constructor(path: string) {
     this.path = path;
-    this.#now = now;
   }
 
   end(): number {
@@ -128,12 +118,6 @@ class FileAppendLog implements AppendLog {
 
   /** An open descriptor on the file, with `#torn` telling how it ends. */
   #ready(): number {
-    const now = this.#now();
-    if (this.#fd !== undefined && Math.abs(now - this.#lookedAt) < SAME_FILE_MS) {
-      const held = fstatSync(this.#fd);
-      if (held.nlink > 0) return this.#asItIs(this.#fd, held.size);
-    }
-    this.#lookedAt = now;
     const found = statSync(this.path, { throwIfNoEntry: false });
     if (this.#fd !== undefined && found !== undefined && found.ino === this.#inode) {
       return this.#asItIs(this.#fd, found.size);
