@@ -99,6 +99,33 @@ describe('the question at the terminal', () => {
     expect(shown).toHaveLength(2);
   });
 
+  it('shows the beginning of what is long, and all of it when asked to', async () => {
+    const { asker, shown } = terminal('v', ' V ', 'y');
+    const input = {
+      command: Array.from({ length: 40 }, (_, at) => `echo ${at}`).join('\n'),
+    };
+    const { call } = question();
+    const subject = call.tool.subject(input, workspace);
+    const answer = await asker(question({ call: { ...call, input, subject } }));
+    expect(answer).toEqual({ behavior: 'allow' });
+    expect(shown[0]).toContain('? Bash: 40 lines\n  │ echo 0\n');
+    expect(shown[0]).toContain('  │ … 16 more lines\n');
+    expect(shown[0]).toContain('[y/a/p/v/n]');
+    expect(shown[0]).not.toContain('echo 39');
+    expect(shown[1]).toContain('  │ echo 39\n  Allow? ');
+    expect(shown).toHaveLength(3);
+  });
+
+  it('takes a v for a no where everything was shown', async () => {
+    expect(await terminal('v').asker(question())).toMatchObject({ behavior: 'deny' });
+  });
+
+  it('lets no word of the call or the reason pass for a line of the question', async () => {
+    const { asker, shown } = terminal('n');
+    await asker(question({ reason: 'no\n  y  nothing is done' }));
+    expect(shown[0]?.split('\n').filter((line) => line.startsWith('  y  '))).toHaveLength(1);
+  });
+
   it('keeps control characters off the terminal', async () => {
     const { asker, shown } = terminal('n');
     await asker(question({ reason: 'a\u001b[2Jb' }));

@@ -1,5 +1,6 @@
 import { type AskAnswer, type Asker, type AskRequest, describeRule } from '../harness.js';
 import { printable } from '../util/printable.js';
+import { previewCall, type ReadCurrent, shortened } from './call-preview.js';
 import type { LineQueue } from './line-queue.js';
 
 export interface Terminal {
@@ -7,7 +8,12 @@ export interface Terminal {
   /** Only what is typed after a question answers it. Off where all input is there beforehand. */
   readonly freshOnly: boolean;
   out(text: string): void;
+  /** For the difference that a Write would make. Without it all of the new text is shown. */
+  readonly readCurrent?: ReadCurrent;
 }
+
+/** Of what a call would do; `v` shows the rest. */
+const SHOWN = { lines: 24, length: 200 };
 
 /** Puts questions to the person at the terminal, one at a time. */
 export function createPersonAsker(terminal: Terminal): Asker {
@@ -19,26 +25,43 @@ export function createPersonAsker(terminal: Terminal): Asker {
   };
 }
 
-async function askPerson(
-  request: AskRequest,
-  { out, lines, freshOnly }: Terminal,
-): Promise<AskAnswer> {
+async function askPerson(request: AskRequest, terminal: Terminal): Promise<AskAnswer> {
+  const { out, lines, freshOnly, readCurrent = () => 'unreadable' } = terminal;
   const { call, reason } = request;
   if (call.signal.aborted) return { behavior: 'deny', message: 'The question was withdrawn.' };
   const choices = choicesFor(request);
-  const keys = ['y', ...choices.map(({ key }) => key), 'n'];
+  const preview = previewCall(call, readCurrent);
+  const short = shortened(preview.lines, SHOWN);
+  const keys = ['y', ...choices.map(({ key }) => key), ...(short.isCut ? ['v'] : []), 'n'];
+  const prompt = `  Allow? [${keys.join('/')}] `;
   out(
     [
-      `\n? ${whoAsks(call)}${call.tool.name}: ${printable(call.subject.command ?? call.subject.summary)}`,
-      `  ${printable(reason)}`,
+      `\n? ${whoAsks(call)}${printable(call.tool.name)}: ${preview.title}`,
+      ...short.lines.map(marked),
+      ...reasonLines(reason),
       '  y  yes, this once',
       ...choices.map(({ key, words }) => `  ${key}  yes, and ${printable(words)}`),
+      ...(short.isCut ? ['  v  show all of it first'] : []),
       '  n  no; say why behind it, and the model goes on from there',
-      `  Allow? [${keys.join('/')}] `,
+      prompt,
     ].join('\n'),
   );
-  const line = await (freshOnly ? lines.fresh(call.signal) : lines.next(call.signal));
-  return answerFrom((line ?? 'n').trim(), choices);
+  for (;;) {
+    const line = (await (freshOnly ? lines.fresh(call.signal) : lines.next(call.signal))) ?? 'n';
+    if (!short.isCut || !/^\s*v\s*$/i.test(line)) return answerFrom(line.trim(), choices);
+    out(['', ...preview.lines.map(marked), prompt].join('\n'));
+  }
+}
+
+/** Hooks word reasons too. */
+function reasonLines(reason: string): string[] {
+  const [first = '', ...rest] = printable(reason).split('\n');
+  return [`  ${first}`, ...rest.map(marked)];
+}
+
+/** Behind it stands what the model wrote. */
+function marked(line: string): string {
+  return `  │ ${line}`;
 }
 
 /** Of an agent that works for another one: its address. */

@@ -6,6 +6,7 @@ import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.j
 import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
 import { createPersonAsker } from './ask-person.js';
+import { currentText } from './current-text.js';
 import { withDebug } from './debug.js';
 import { onDoubleEscape } from './double-escape.js';
 import { createPersonElicit } from './elicit-person.js';
@@ -51,7 +52,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = event.type === 'input' ? arrivalText(event.message) : show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const person = { lines, out: output.out, freshOnly: terminal };
+  const person = { lines, out: output.out, freshOnly: terminal, readCurrent: currentText };
   const turns = createTurns();
   const ask = createPersonAsker(person);
   // readline takes Ctrl+C for itself on a terminal.

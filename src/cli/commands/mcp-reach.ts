@@ -6,6 +6,7 @@ import type { ClientConnection } from '../../mcp/connection.js';
 import { nearest } from '../../util/nearest.js';
 import { visible } from '../../util/visible.js';
 import { createPersonAsker } from '../ask-person.js';
+import { currentText } from '../current-text.js';
 import { createPersonElicit } from '../elicit-person.js';
 import { LineQueue } from '../line-queue.js';
 import { createTurns } from '../turns.js';
@@ -67,6 +68,7 @@ export function personHere(): PersonHere {
   const person = {
     lines,
     freshOnly: true,
+    readCurrent: currentText,
     out: (text: string): void => void process.stderr.write(text),
   };
   const turns = createTurns();

@@ -1,0 +1,101 @@
+import type { AskRequest } from '../harness.js';
+import { structuredPatch } from '../util/diff.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
+
+type AskedCall = AskRequest['call'];
+
+/** A file as it is now: its text, or why there is none to compare with. */
+export type CurrentText = { readonly text: string } | 'absent' | 'unreadable';
+export type ReadCurrent = (path: string) => CurrentText;
+
+export interface CallPreview {
+  /** What is asked about, in one line. */
+  readonly title: string;
+  /** What the call would do beyond that, each line safe for a terminal. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * What a person has to see before a yes: all of a command, a file's change as a difference, and every
+ * other field of the input. What the model wrote cannot pass for words of the question, as each of its
+ * lines stands behind a mark.
+ */
+export function previewCall(call: AskedCall, readCurrent: ReadCurrent): CallPreview {
+  const { command, summary } = call.subject;
+  const about = command ?? summary;
+  const rows = about.split('\n');
+  const isShort = rows.length === 1;
+  return {
+    title: isShort ? shownLine(about) : `${rows.length} lines`,
+    lines: [
+      ...(isShort ? [] : rows.map(shownLine)),
+      ...(changeOf(call, readCurrent) ?? fieldsOf(call.input, about)),
+    ],
+  };
+}
+
+/** The first lines and the beginnings of long ones; `isCut` when that is not all. */
+export function shortened(
+  lines: readonly string[],
+  most: { readonly lines: number; readonly length: number },
+): { readonly lines: readonly string[]; readonly isCut: boolean } {
+  const few = lines.slice(0, most.lines).map((line) => cutLine(line, most.length));
+  const left = lines.length - few.length;
+  if (left > 0) few.push(`… ${left} more line${left === 1 ? '' : 's'}`);
+  return { lines: few, isCut: left > 0 || few.some((line, at) => line !== lines[at]) };
+}
+
+function cutLine(line: string, length: number): string {
+  if (line.length <= length) return line;
+  const kept = sliceWhole(line, 0, length);
+  return `${kept}… [${line.length - kept.length} more characters]`;
+}
+
+/** Of the tools that change one file. Undefined for all others, and for input that is not as it should be. */
+function changeOf({ tool, input, subject }: AskedCall, readCurrent: ReadCurrent) {
+  const text = (field: string): string | undefined => {
+    const value = input[field];
+    return typeof value === 'string' ? value : undefined;
+  };
+  if (tool.name === 'Edit') {
+    const [before, after] = [text('old_string'), text('new_string')];
+    if (before === undefined || after === undefined) return undefined;
+    const all = input.replace_all === true ? ['every place where this stands:'] : [];
+    return [...all, ...differenceOf(before, after)];
+  }
+  const content = text('content');
+  const [target] = subject.paths;
+  if (tool.name !== 'Write' || content === undefined || target === undefined) return undefined;
+  const current = readCurrent(target.path);
+  if (typeof current === 'object') {
+    return ['replaces what the file holds:', ...differenceOf(current.text, content)];
+  }
+  const note =
+    current === 'absent' ? 'a new file:' : 'the new text (the present one cannot be shown):';
+  return [note, ...differenceOf('', content)];
+}
+
+function differenceOf(before: string, after: string): string[] {
+  const hunks = structuredPatch(before, after);
+  if (hunks.length === 0) return ['(nothing changes)'];
+  return hunks.flatMap(({ oldStart, newStart, lines }) => [
+    ...(hunks.length > 1 || oldStart > 1 ? [`@@ -${oldStart} +${newStart} @@`] : []),
+    ...lines.map((line) => `${line.slice(0, 1)} ${shownLine(line.slice(1).replace(/\n$/, ''))}`),
+  ]);
+}
+
+function fieldsOf(input: Readonly<Record<string, unknown>>, about: string): string[] {
+  return Object.entries(input).flatMap(([name, value]) => {
+    if (value === undefined || value === about) return [];
+    const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+    const [first = '', ...rest] = text.split('\n');
+    return [`${visible(name)}: ${shownLine(first)}`, ...rest.map((row) => `  ${shownLine(row)}`)];
+  });
+}
+
+/** As `visible`, but code stays indented as it is. */
+function shownLine(line: string): string {
+  const indent = /^[ \t]{0,60}/.exec(line)?.[0] ?? '';
+  return `${indent.replaceAll('\t', '  ')}${visible(line.slice(indent.length))}`;
+}
