@@ -1,3 +1,4 @@
+import { withoutKeyTails } from './key-tail.js';
 import {
   GONE,
   LIKELY_HINTS,
@@ -20,7 +21,8 @@ export function redact(text: string): string {
  * text that speaks of passwords and tokens stays as it is.
  */
 export function redactSure(text: string): string {
-  return through(withoutLearned(text), SURE_HINTS, SURE_SHAPES);
+  const clean = through(withoutLearned(text), SURE_HINTS, SURE_SHAPES);
+  return clean.includes('PRIVATE KEY') ? withoutKeyTails(clean) : clean;
 }
 
 /** Every string in a value of JSON, at any depth, and every key that is a secret itself. */

@@ -26,6 +26,8 @@ const NAMES =
 /** Small and capital letters and digits in no order. Names of functions have them in words. */
 function looksRandom(value: string): boolean {
   if (/^[a-f0-9]{32,}$/i.test(value)) return true;
+  // One word in which letters and digits take turns: no name and no number does.
+  if (/^[a-z0-9]{20,}$/.test(value) && (value.match(/[a-z](?=\d)/g) ?? []).length >= 4) return true;
   if (!/\d/.test(value) || !/[A-Z]/.test(value)) return false;
   const small = value.match(/[a-z]+/g) ?? [];
   const length = small.reduce((sum, run) => sum + run.length, 0);
