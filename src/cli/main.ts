@@ -89,7 +89,8 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
   const command = COMMANDS.get(first);
   if (command !== undefined) {
     output.open();
-    return await (await command.load()).run(argv.slice(1), output);
+    const { runModule } = await import('./commands/command-module.js');
+    return await runModule(await command.load(), argv.slice(1), output);
   }
   const meant = nearest(first, COMMANDS.keys());
   throw new PortcullisError('usage', `"${first}" is not a command`, {

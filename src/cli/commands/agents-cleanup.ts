@@ -7,7 +7,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 
-const USAGE = 'portcullis agents cleanup <team>';
+export const USAGE = 'portcullis agents cleanup <team>';
 
 /** Takes away what a team has left behind whose lead is gone. Its list of tasks stays. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

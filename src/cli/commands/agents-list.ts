@@ -8,7 +8,7 @@ import { type AgentsHere, agentsHere } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition, whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
 
-const USAGE =
+export const USAGE =
   'portcullis agents list [--all] [--add-dir <dir>] [--agents <json|file>] [--trust] [--settings F] [--json]';
 
 /** Shows what was found, from where, and why some of it is not in force. Nothing is run. */

@@ -7,7 +7,7 @@ import { agentsHere } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition } from './agents-text.js';
 import { readArguments } from './arguments.js';
 
-const USAGE =
+export const USAGE =
   'portcullis agents show <name> [--add-dir <dir>] [--agents <json|file>] [--trust] [--settings F] [--json]';
 
 /** Shows one agent as it would be started. */

@@ -8,7 +8,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { teamLines } from './teams-text.js';
 
-const USAGE = 'portcullis agents teams [--json]';
+export const USAGE = 'portcullis agents teams [--json]';
 
 /** Shows the teams of this user and who is in them. Nothing is changed. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

@@ -14,7 +14,7 @@ import { agentsHere } from './agents-here.js';
 import { whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
 
-const USAGE = 'portcullis agents validate [paths] [--agents <json|file>] [--json]';
+export const USAGE = 'portcullis agents validate [paths] [--agents <json|file>] [--json]';
 
 interface Found extends AgentFinding {
   readonly place: string;

@@ -6,7 +6,7 @@ import { readArguments } from './arguments.js';
 import { journalHere } from './changes-here.js';
 import { actionOf, authorsText, changesText } from './changes-text.js';
 
-const USAGE =
+export const USAGE =
   'portcullis changes [--session id] [--turn message] [--call id] [--agent name] [--diff] [--json]';
 
 /** Prints what a session changed, and who did it. */

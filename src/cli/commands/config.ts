@@ -50,7 +50,7 @@ function wishesFrom(argv: readonly string[]): Wishes {
   return { json, key, args: parsed.value };
 }
 
-const USAGE =
+export const USAGE =
   'portcullis config [explain <key>] [--json] [--trust] [--settings <file|json>] [--setting-sources <names>]';
 
 async function readState(args: ParsedArgs): Promise<ConfigState> {

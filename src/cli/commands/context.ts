@@ -8,7 +8,7 @@ import { readOptions } from '../options.js';
 import type { Output } from '../output.js';
 import type { ContextWishes } from './context-here.js';
 
-const USAGE = `portcullis context [--json] [--cwd <dir>] [flags of a session]
+export const USAGE = `portcullis context [--json] [--cwd <dir>] [flags of a session]
        portcullis context approve|decline <path>… [--cwd <dir>]`;
 
 /**
@@ -17,10 +17,6 @@ const USAGE = `portcullis context [--json] [--cwd <dir>] [flags of a session]
  * outside the project.
  */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    output.out(`usage: ${USAGE}\n`);
-    return EXIT.done;
-  }
   const { cwd, json, args } = wishesFrom(argv);
   const [action, ...paths] = args.positionals;
   if (action === 'approve' || action === 'decline') {

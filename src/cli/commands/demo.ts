@@ -2,16 +2,27 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../env/clock.js';
+import { PortcullisError } from '../../errors.js';
 import { openSession } from '../../harness.js';
+import { visible } from '../../util/visible.js';
 import type { Output } from '../output.js';
 import { createRenderer } from '../render.js';
+import { readArguments } from './arguments.js';
 import { DEMO_PROMPT, DEMO_REPLIES, SAMPLE_FILES } from './demo-script.js';
+
+export const USAGE = 'portcullis demo [--quiet]';
 
 /**
  * The whole runtime on a project of its own, with the scripted model: real files, real processes,
  * the real gate. Everything it makes is removed at the end.
  */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
+  const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['quiet'] });
+  if (words.length > 0) {
+    throw new PortcullisError('usage', `demo takes no "${visible(words[0] ?? '')}"`, {
+      remedy: `usage: ${USAGE}`,
+    });
+  }
   const root = mkdtempSync(path.join(tmpdir(), 'portcullis-demo-'));
   try {
     const project = makeProject(root);
@@ -58,7 +69,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     output.out(
       `\n${run.outcome.turns} model calls, ${run.denials.length} refused; the transcript was ${path.basename(transcript)} in the session log.\n`,
     );
-    if (!argv.includes('--quiet')) output.out(await nextSteps());
+    if (!switches.has('quiet')) output.out(await nextSteps());
     return run.outcome.reason.kind === 'completed' ? 0 : 1;
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { openPolicyJudge } from './policy-judge.js';
 import { receiptText } from './receipt-text.js';
 import { settingsHere } from './settings-here.js';
 
-const USAGE =
+export const USAGE =
   "portcullis explain 'Bash(git push)' [--agent reviewer] [--mode plan] [--settings F] [--trust] [--json]";
 
 /** What would become of a call here and now, and why. Nothing is run and nobody is asked. */

@@ -21,7 +21,7 @@ import { type HookList, heldBack, listOf } from './hooks-list-data.js';
 import { listText } from './hooks-list-text.js';
 import { scriptNotes } from './hooks-scripts.js';
 
-const USAGE = 'portcullis hooks list [--event E] [--trust] [--settings F] [--json]';
+export const USAGE = 'portcullis hooks list [--event E] [--trust] [--settings F] [--json]';
 
 /** Shows which hooks a session here would ask, and which not and why. Nothing is run. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

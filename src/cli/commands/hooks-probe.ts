@@ -8,7 +8,7 @@ import { readArguments } from './arguments.js';
 import { openBench } from './hooks-bench.js';
 import { table } from './hooks-table.js';
 
-const USAGE = 'portcullis hooks probe [--all] [--trust] [--settings F] [--json]';
+export const USAGE = 'portcullis hooks probe [--all] [--trust] [--settings F] [--json]';
 
 /**
  * Asks every guard once, about a sample that is marked as a probe, and shows whether it gave a verdict

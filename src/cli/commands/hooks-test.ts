@@ -15,7 +15,7 @@ import { notAsked, type TestedHook, type TestReport, testedHooks } from './hooks
 import { reportText } from './hooks-test-text.js';
 import { type Trial, type TrialWishes, trialOf } from './hooks-trial.js';
 
-const USAGE =
+export const USAGE =
   'portcullis hooks test <event> [--payload file|-] [--tool NAME] [--agent A] [--trust] [--settings F] [--json]';
 
 /**

@@ -6,7 +6,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { inboxHere } from './inbox-here.js';
 
-const USAGE =
+export const USAGE =
   'portcullis inbox answer <id> allow|deny [--scope once|session] [--message TEXT] [--json]';
 
 /** Answers a question of a background agent. Whoever answers first has answered. */

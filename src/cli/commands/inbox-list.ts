@@ -6,7 +6,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { inboxHere } from './inbox-here.js';
 
-const USAGE = 'portcullis inbox list [--json]';
+export const USAGE = 'portcullis inbox list [--json]';
 
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['json'] });

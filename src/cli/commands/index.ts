@@ -1,9 +1,9 @@
-import type { Output } from '../output.js';
+import type { CommandModule } from './command-module.js';
 
 /** A subcommand: a reserved first word. Its file is loaded only when it is called. */
 export interface Command {
   readonly help: string;
-  load(): Promise<{ run(argv: readonly string[], output: Output): Promise<number> }>;
+  load(): Promise<CommandModule>;
 }
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([

@@ -4,7 +4,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { scopeFrom, storeServer } from './mcp-store.js';
 
-const USAGE = 'portcullis mcp add-json <name> <json> [-s|--scope local|project|user]';
+export const USAGE = 'portcullis mcp add-json <name> <json> [-s|--scope local|project|user]';
 
 /** Writes an entry that is given as JSON. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

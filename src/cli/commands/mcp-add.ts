@@ -1,10 +1,9 @@
 import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
-import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { scopeFrom, storeServer } from './mcp-store.js';
 
-const USAGE = `portcullis mcp add [options] <name> -- <command> [arguments]
+export const USAGE = `portcullis mcp add [options] <name> -- <command> [arguments]
        portcullis mcp add --transport http|sse|ws [options] <name> <url>
 options: -s, --scope local|project|user   -t, --transport stdio|http|sse|ws
          -e, --env NAME=value             -H, --header "Name: value"
@@ -12,11 +11,6 @@ options: -s, --scope local|project|user   -t, --transport stdio|http|sse|ws
 
 /** Writes a server into the file of a scope. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  if (own.includes('--help') || own.includes('-h')) {
-    output.out(`usage: ${USAGE}\n`);
-    return EXIT.done;
-  }
   const wish = wishFrom(argv);
   return await storeServer({ scope: wish.scope, name: wish.name, raw: entryFrom(wish) }, output);
 }

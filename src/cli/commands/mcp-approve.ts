@@ -8,7 +8,7 @@ import { readArguments } from './arguments.js';
 import { isAgentShell, type McpHere, mcpHere, serverNamed } from './mcp-here.js';
 import { serverText } from './mcp-text.js';
 
-const USAGE = 'portcullis mcp approve <name> [--tools] [--yes] [--decline]';
+export const USAGE = 'portcullis mcp approve <name> [--tools] [--yes] [--decline]';
 
 /** Shows a server of the project and keeps the answer, bound to the entry as it is now. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

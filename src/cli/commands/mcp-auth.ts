@@ -17,7 +17,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { isAgentShell, mcpHere, serverNamed } from './mcp-here.js';
 
-const USAGE = 'portcullis mcp auth <name> [--no-browser] [--json]';
+export const USAGE = 'portcullis mcp auth <name> [--no-browser] [--json]';
 /** A person may have to find a password first. */
 const PATIENCE_MS = 10 * 60_000;
 

@@ -14,7 +14,7 @@ import { readArguments } from './arguments.js';
 import { bringUp, connectionNamed, personHere } from './mcp-reach.js';
 import { openToolsHere, type ToolsHere } from './tools-here.js';
 
-const USAGE =
+export const USAGE =
   'portcullis mcp call <server> <tool> [json] [--allowedTools R] [--mcp-config F] [--settings F] [--json]';
 
 /** Calls one tool of a server, through the gate; the receipt is journalled as in a session. */

@@ -5,7 +5,7 @@ import { readArguments } from './arguments.js';
 import { mcpHere, serverNamed } from './mcp-here.js';
 import { serverData, serverText } from './mcp-text.js';
 
-const USAGE = 'portcullis mcp get <name> [--json]';
+export const USAGE = 'portcullis mcp get <name> [--json]';
 
 /** Shows one server, and the weaker ones of its name. Starts and calls nothing. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

@@ -7,7 +7,7 @@ import { readArguments } from './arguments.js';
 import { mcpHere } from './mcp-here.js';
 import { serverData, serverText } from './mcp-text.js';
 
-const USAGE = 'portcullis mcp list [--settings F] [--json]';
+export const USAGE = 'portcullis mcp list [--settings F] [--json]';
 
 /** Shows every server that is declared here and how it stands. Starts and calls nothing. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

@@ -6,7 +6,7 @@ import { readArguments } from './arguments.js';
 import { authFor, remoteDeclaration } from './mcp-auth.js';
 import { mcpHere, serverNamed } from './mcp-here.js';
 
-const USAGE = 'portcullis mcp logout <name> [--json]';
+export const USAGE = 'portcullis mcp logout <name> [--json]';
 
 /** Forgets the tokens and the registration of a server on this machine. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

@@ -9,7 +9,7 @@ import { readArguments } from './arguments.js';
 import { mcpHere, refuseExclusive, serverNamed } from './mcp-here.js';
 import { scopeFrom } from './mcp-store.js';
 
-const USAGE = 'portcullis mcp remove <name> [-s|--scope local|project|user]';
+export const USAGE = 'portcullis mcp remove <name> [-s|--scope local|project|user]';
 
 /** Takes a server out of the file it stands in. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

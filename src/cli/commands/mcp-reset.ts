@@ -5,7 +5,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { mcpHere } from './mcp-here.js';
 
-const USAGE = 'portcullis mcp reset-project-choices';
+export const USAGE = 'portcullis mcp reset-project-choices';
 
 /** Forgets what was said about the servers of this project. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

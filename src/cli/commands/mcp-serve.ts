@@ -17,7 +17,7 @@ import { readArguments } from './arguments.js';
 import { createServedCalls, type ServedCall, type ServedCalls } from './mcp-serve-calls.js';
 import { openToolsHere } from './tools-here.js';
 
-const USAGE = 'portcullis mcp serve [--tools a,b] [--allowedTools R] [--settings F]';
+export const USAGE = 'portcullis mcp serve [--tools a,b] [--allowedTools R] [--settings F]';
 
 /** Of the tools that only steer a session, those that go with shell commands. */
 const SHELL_CONTROLS: ReadonlySet<string> = new Set(['BashOutput', 'TaskStop']);

@@ -8,7 +8,7 @@ import { readArguments } from './arguments.js';
 import { connectionNamed } from './mcp-reach.js';
 import { openToolsHere, type ToolsHere } from './tools-here.js';
 
-const USAGE = 'portcullis mcp status [name] [--mcp-config F] [--settings F] [--json]';
+export const USAGE = 'portcullis mcp status [name] [--mcp-config F] [--settings F] [--json]';
 
 interface Row extends McpServerStatusRow {
   /** Full names of tools that are not as they were approved. */

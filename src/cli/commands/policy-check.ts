@@ -6,6 +6,9 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { openPolicyJudge, type PolicyCase, type PolicyJudge } from './policy-judge.js';
 
+export const USAGE =
+  'portcullis policy check --jsonl, with lines of {"id","settings","mode"?,"cwd"?,"agent"?,"tool","input"} on standard input';
+
 /**
  * `portcullis policy check --jsonl`: one case a line in, one decision a line out, in the same
  * order. A line that is not a case gets a line with an `error`, and the end code says so.
@@ -14,8 +17,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const unknown = argv.find((arg) => arg !== '--jsonl');
   if (unknown !== undefined || argv.length === 0) {
     throw new PortcullisError('usage', `policy check does not know ${unknown ?? 'what to read'}`, {
-      remedy:
-        'portcullis policy check --jsonl, with lines of {"id","settings","mode"?,"cwd"?,"agent"?,"tool","input"} on standard input',
+      remedy: `usage: ${USAGE}`,
     });
   }
   const judge = await openPolicyJudge(process.env);

@@ -12,7 +12,7 @@ import { CORPUS } from './policy-corpus.js';
 import { openPolicyJudge, type PolicyDecision, type PolicyJudge } from './policy-judge.js';
 import { recordedCalls } from './recorded-calls.js';
 
-const USAGE = 'portcullis policy diff A.json B.json [--json]';
+export const USAGE = 'portcullis policy diff A.json B.json [--json]';
 
 type Settings = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ import {
 import { type RecordedCall, recordedCalls } from './recorded-calls.js';
 import { type HereOptions, settingsHere } from './settings-here.js';
 
-const USAGE =
+export const USAGE =
   'portcullis policy replay [--settings F] [--last 30d] [--session id] [--trust] [--json]';
 
 interface Replayed {

@@ -14,7 +14,7 @@ import {
 import { type PolicyTest, readPolicyTests } from './policy-test-file.js';
 import { type HereOptions, settingsHere } from './settings-here.js';
 
-const USAGE = 'portcullis policy test [files] [--settings F] [--json]';
+export const USAGE = 'portcullis policy test [files] [--settings F] [--json]';
 const NAMES = ['policy-tests.yaml', 'policy-tests.yml', 'policy-tests.json'];
 
 interface TestResult {

@@ -8,7 +8,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 
-const USAGE = 'portcullis ps [--json] [--reap]';
+export const USAGE = 'portcullis ps [--json] [--reap]';
 
 /** The children of every program of ours that runs, and those of programs that are gone. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {

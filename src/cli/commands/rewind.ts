@@ -7,7 +7,7 @@ import { journalHere } from './changes-here.js';
 import { planText, pointsText } from './changes-text.js';
 import { targetOf } from './rewind-target.js';
 
-const USAGE =
+export const USAGE =
   'portcullis rewind [points | redo | <number or message id>] [--call id] [--agent name] [--session id] [--dry-run] [--overwrite] [--json]';
 
 /** Shows the points of a session, previews a way back, or goes it. */

@@ -7,7 +7,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { sandboxHere } from './sandbox-here.js';
 
-const USAGE = 'portcullis sandbox run -- <command> [arguments]';
+export const USAGE = 'portcullis sandbox run -- <command> [arguments]';
 /** Of the output that is looked through for what the sandbox refused. */
 const KEPT_CHARACTERS = 200_000;
 

@@ -10,7 +10,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { sandboxHere } from './sandbox-here.js';
 
-const USAGE = 'portcullis sandbox status [--json]';
+export const USAGE = 'portcullis sandbox status [--json]';
 
 interface Status {
   readonly availability: SandboxAvailability;

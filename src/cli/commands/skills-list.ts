@@ -9,7 +9,7 @@ import { readArguments } from './arguments.js';
 import { type SkillsHere, skillsHere } from './skills-here.js';
 import { skillData } from './skills-text.js';
 
-const USAGE =
+export const USAGE =
   'portcullis skills list [--touch <path>] [--add-dir <dir>] [--window <tokens>] [--trust] [--settings F] [--json]';
 
 /** Shows what was found, from where, and why some of it is not in force. Nothing is run. */

@@ -10,7 +10,7 @@ import { readArguments } from './arguments.js';
 import { type SkillsHere, skillsHere } from './skills-here.js';
 import { skillData } from './skills-text.js';
 
-const USAGE =
+export const USAGE =
   'portcullis skills show <name> [--touch <path>] [--add-dir <dir>] [--trust] [--settings F] [--json]';
 
 /** Shows one skill as it would be read: head, text and files. Nothing in it is run or filled in. */

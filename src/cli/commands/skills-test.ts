@@ -15,7 +15,7 @@ import { isPassed, type SkillScore, scoreOf, type Trial } from './skills-score.j
 import { readSkillTests, type SkillTest } from './skills-test-file.js';
 import { chosenSkills } from './skills-trial.js';
 
-const USAGE =
+export const USAGE =
   'portcullis skills test <file> [--model M] [--runs N] [--min-recall R] [--min-precision P] [--trust] [--settings F] [--json]';
 
 interface Wishes {

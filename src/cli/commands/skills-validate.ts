@@ -19,7 +19,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 
-const USAGE = 'portcullis skills validate [paths] [--json]';
+export const USAGE = 'portcullis skills validate [paths] [--json]';
 const SKILL_FILE = 'SKILL.md';
 const MOST_BYTES = 4 * 1024 * 1024;
 

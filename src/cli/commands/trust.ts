@@ -10,6 +10,8 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { projectTrust, whatIsAsked } from '../trust-question.js';
 
+export const USAGE = 'portcullis trust [folder] [--list] [--revoke] [--yes] [--json]';
+
 interface Wishes {
   readonly folder: string;
   readonly action: 'accept' | 'list' | 'revoke';
@@ -141,7 +143,7 @@ function wishesFrom(argv: readonly string[]): Wishes {
     if (Object.hasOwn(ACTIONS, word)) wishes = { ...wishes, ...ACTIONS[word] };
     else if (word.startsWith('-') || named) {
       throw new PortcullisError('usage', `portcullis trust: "${visible(word)}" is not understood`, {
-        remedy: 'portcullis trust [folder] [--list] [--revoke] [--yes] [--json]',
+        remedy: `usage: ${USAGE}`,
       });
     } else {
       named = true;

@@ -10,7 +10,7 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { receiptText } from './receipt-text.js';
 
-const USAGE = 'portcullis why [last | tool use id] [--session id] [--verify] [--json]';
+export const USAGE = 'portcullis why [last | tool use id] [--session id] [--verify] [--json]';
 
 /** Prints how a call of this project was decided, from the journal. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
