@@ -67,6 +67,11 @@ describe('what a person sees of a call', () => {
     expect(shown).toEqual(['ls', '  rm\\u202e -rf\\u001b[2K x', '  n  no']);
   });
 
+  it('names the tool once', () => {
+    const input = { file_path: '/p/a', content: '' };
+    expect(previewCall(asked('Write', input, 'Write a'), () => 'absent').title).toBe('a');
+  });
+
   it('input that is not as it should be is shown as it is', () => {
     expect(lines(asked('Edit', { old_string: 3 }))).toEqual(['old_string: 3']);
   });

@@ -23,7 +23,10 @@ export interface CallPreview {
  */
 export function previewCall(call: AskedCall, readCurrent: ReadCurrent): CallPreview {
   const { command, summary } = call.subject;
-  const about = command ?? summary;
+  const { name } = call.tool;
+  // The tool's name stands before it anyway.
+  const about =
+    command ?? (summary.startsWith(`${name} `) ? summary.slice(name.length + 1) : summary);
   const rows = about.split('\n');
   const isShort = rows.length === 1;
   return {
