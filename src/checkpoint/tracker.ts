@@ -2,6 +2,7 @@ import { PackStore } from '../env/blob-store.js';
 import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
 import { type EntryStat, isSameEntry, type Observation } from '../env/tree-node.js';
 import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
+import { systemTimes, type TimeSources } from '../env/tree-times.js';
 import { Turns } from '../env/turns.js';
 import { messageOf } from '../errors.js';
 import { ContentQueue, type ContentTaker } from './content-queue.js';
@@ -59,6 +60,8 @@ export interface TrackerDeps {
   readonly useFind?: boolean;
   /** From how many files on. Default 3,000. */
   readonly findFrom?: number;
+  /** By which it is told what has changed since a look. Default: those of the system. */
+  readonly timeSources?: TimeSources;
 }
 
 /** The first index starts at once, in the background. */
@@ -96,6 +99,7 @@ class Tracker implements TreeTracker {
       maxEntries: 2 * this.#maxFiles,
       useFind: deps.useFind ?? true,
       findFrom: deps.findFrom ?? DEFAULT_FIND_FROM,
+      timeSources: deps.timeSources ?? systemTimes,
     });
     this.root = this.#scan.root;
     this.#contents = new ContentQueue({
@@ -143,7 +147,6 @@ class Tracker implements TreeTracker {
     this.#isClosed = true;
     await this.#turn;
     await this.#contents.close();
-    this.#scan.close();
     this.#unpin();
     const { indexFile } = this.#deps;
     if (indexFile !== undefined && this.#kind !== 'off') {
@@ -184,16 +187,8 @@ class Tracker implements TreeTracker {
     const missing = this.#missingContents();
     this.#gaps = [...this.#gaps, ...missing];
     if (this.#kind === 'indexing') this.#kind = this.#gaps.length > 0 ? 'partial' : 'ready';
-    if (!this.#scan.isPrimed()) await this.#inTurn(() => this.#prime());
     const { indexFile } = this.#deps;
     if (indexFile !== undefined) await this.#remember(indexFile);
-  }
-
-  /** A first look of the fast kind, which is slow. What it finds the next one tells. */
-  async #prime(): Promise<void> {
-    if (this.#isClosed || this.#kind === 'off') return;
-    // What there is too much of is told by the next look.
-    for (const one of (await this.#takeIn(this.#untold)) ?? []) this.#early.push(one);
   }
 
   /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { type EntryStat, entryStat, RACY_MS, type Unstored } from './tree-node.js';
+import { type EntryStat, entryStat, isRacyTime, type Unstored } from './tree-node.js';
 import { nextTurn } from './turns.js';
 
 export type FileContent =
@@ -36,7 +36,7 @@ export async function readSteady(
     }
     const readAt = Date.now();
     if (!isStill(fd, seen)) return { kind: 'none', why: 'changed-while-read' };
-    return { kind: 'bytes', bytes, isRacy: readAt - seen.ctime < RACY_MS };
+    return { kind: 'bytes', bytes, isRacy: isRacyTime(seen.ctime, readAt) };
   } catch {
     return { kind: 'none', why: 'unreadable' };
   } finally {

@@ -1,28 +1,15 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  unlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { childProcess } from './builtins.js';
-import { join } from './paths.js';
-import { randomBytes } from './random.js';
-import { RECORD_FORMAT } from './tree-records.js';
 
 /** Where the system keeps its own; the search path of a project is not asked. */
 const PLACES = ['/usr/bin/find', '/bin/find'];
 const LONGEST_MS = 60_000;
 /** Of output: a tree that needs more is beyond any cap. */
-const MOST_BYTES = 512 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 let program: Promise<string | undefined> | undefined;
 
-/** GNU find, whose output can be given a form; undefined where there is none. Asked once. */
+/** GNU find, which compares change times; undefined where there is none. Asked once. */
 export function gnuFind(): Promise<string | undefined> {
   program ??= new Promise((resolve) => {
     const path = PLACES.find((place) => existsSync(place));
@@ -52,28 +39,32 @@ export interface FindSkips {
   readonly names: readonly string[];
 }
 
-export function findArguments({ starts, closed }: FindPart, skips: FindSkips): string[] {
-  const any = (option: string, values: readonly string[]): string[] =>
-    values.flatMap((value, at) => (at === 0 ? [option, value] : ['-o', option, value]));
-  const skipped = skips.paths.map(pathPattern);
-  const shut = [...any('-path', closed.map(pathPattern))];
-  const named = any('-name', skips.names.map(escaped));
-  const shutAll = [...shut, ...(shut.length > 0 && named.length > 0 ? ['-o'] : []), ...named];
-  const print = ['-printf', RECORD_FORMAT];
+/** Names what has changed after `since`, in seconds since the epoch; not the starts themselves. */
+export function findArguments(part: FindPart, skips: FindSkips, since: number): string[] {
+  const name = ['-newerct', `@${since.toFixed(3)}`, '-print0'];
+  const shut = [
+    ...part.closed.map((path) => ['-path', pathPattern(path)]),
+    ...skips.names.map((one) => ['-name', escaped(one)]),
+  ];
+  const skipped = skips.paths.map((path) => ['-path', pathPattern(path)]);
   return [
     '-P',
-    ...(starts.length === 0 ? ['.'] : starts.map((start) => `./${start}`)),
+    ...(part.starts.length === 0 ? ['.'] : part.starts.map((start) => `./${start}`)),
     '-xdev',
     '-ignore_readdir_race',
     '-mindepth',
     '1',
-    ...['(', ...any('-name', ['.git', 'node_modules']), ')', '-prune', '-o'],
-    ...(skipped.length === 0
-      ? []
-      : ['-type', 'd', '(', ...any('-path', skipped), ')', '-prune', '-o']),
-    ...(shutAll.length === 0 ? [] : ['-type', 'd', '(', ...shutAll, ')', '-prune', ...print, '-o']),
-    ...print,
+    // First of all, so that the many names of files are not compared with any pattern.
+    ...['!', '-type', 'd', '(', ...name, '-o', '-true', ')', '-o'],
+    ...anyOf([['-name', '.git'], ['-name', 'node_modules'], ...skipped]),
+    ...['-prune', '-o'],
+    ...(shut.length === 0 ? [] : [...anyOf(shut), '-prune', ...name, '-o']),
+    ...name,
   ];
+}
+
+function anyOf(tests: readonly (readonly string[])[]): string[] {
+  return ['(', ...tests.flatMap((test, at) => (at === 0 ? test : ['-o', ...test])), ')'];
 }
 
 function pathPattern(path: string): string {
@@ -84,78 +75,34 @@ function escaped(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
-/**
- * Where a process of find writes to: a file without a name. Through a pipe, which holds little, both
- * sides would have to wait for each other again and again, on a busy machine for long.
- */
-export class FindOutput {
-  #fd: number | undefined;
-
-  /** Undefined: it could not see everything, or took too long. Whoever asks has to look in another way. */
-  async collect(
-    command: string,
-    args: readonly string[],
-    cwd: string,
-  ): Promise<Buffer | undefined> {
-    try {
-      this.#fd ??= namelessFile();
-      ftruncateSync(this.#fd, 0);
-      // fail-closed: one error is enough for something not to have been seen.
-      if ((await exitCode(command, args, cwd, this.#fd)) !== 0) return undefined;
-      return readWhole(this.#fd);
-    } catch {
-      return undefined;
-    }
-  }
-
-  close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
-    this.#fd = undefined;
-  }
-}
-
-function exitCode(
+/** What a process of find prints. Undefined: it could not see everything, or took too long. */
+export function runFind(
   command: string,
   args: readonly string[],
   cwd: string,
-  output: number,
-): Promise<number | null> {
+): Promise<Buffer | undefined> {
+  const options = {
+    cwd,
+    env: ENVIRONMENT,
+    encoding: 'buffer',
+    maxBuffer: MOST_BYTES,
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  } as const;
   return new Promise((resolve) => {
-    const child = childProcess().spawn(command, args, {
-      cwd,
-      env: ENVIRONMENT,
-      // What it complains about it also tells by how it exits.
-      stdio: ['ignore', output, 'ignore'],
-      timeout: LONGEST_MS,
-      killSignal: 'SIGKILL',
+    // fail-closed: one error is enough for something not to have been seen.
+    childProcess().execFile(command, args, options, (thrown, stdout) => {
+      resolve(thrown === null ? stdout : undefined);
     });
-    child.on('error', () => resolve(null));
-    child.on('exit', resolve);
   });
 }
 
-const NEW_FILE =
-  constants.O_RDWR |
-  constants.O_APPEND |
-  constants.O_CREAT |
-  constants.O_EXCL |
-  (constants.O_NOFOLLOW ?? 0);
-
-function namelessFile(): number {
-  const path = join(tmpdir(), `portcullis-find-${randomBytes(16).toString('hex')}`);
-  const fd = openSync(path, NEW_FILE, 0o600);
-  unlinkSync(path);
-  return fd;
-}
-
-function readWhole(fd: number): Buffer | undefined {
-  const { size } = fstatSync(fd);
-  if (size > MOST_BYTES) return undefined;
-  const bytes = Buffer.allocUnsafe(size);
-  for (let done = 0; done < size; ) {
-    const count = readSync(fd, bytes, done, size - done, done);
-    if (count === 0) return undefined;
-    done += count;
+/** The paths in an output, from the root. One that is no text becomes another, which nobody knows. */
+export function* readPaths(output: Buffer): Iterable<string> {
+  let at = 0;
+  for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, at)) {
+    // Without the './' that it begins with.
+    yield output.toString('utf8', at + 2, end);
+    at = end + 1;
   }
-  return bytes;
 }

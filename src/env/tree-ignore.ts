@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { type IgnoreRules, parseIgnoreRules } from '../util/ignore-rules.js';
 import { findRepositoryRoot, isInside, join, relative } from './paths.js';
-import { RACY_MS } from './tree-node.js';
+import { isRacyTime } from './tree-node.js';
 
 /** Files that say what is left out of their directory; the later one wins. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];
@@ -195,7 +195,7 @@ function readRuleFile(path: string, known: readonly RuleFile[]): RuleFile | unde
     const old = known.find((file) => file.path === path);
     if (old?.stamp === stamp) return old;
     const text = stat.size > LONGEST_FILE ? '' : readFileSync(path, 'utf8');
-    const isRacy = Date.now() - stat.ctimeMs < RACY_MS;
+    const isRacy = isRacyTime(stat.ctimeMs, Date.now());
     const rules = old?.text === text ? old.rules : parseIgnoreRules(text);
     return { path, stamp: isRacy ? undefined : stamp, text, rules };
   } catch {

@@ -1,17 +1,21 @@
 import { availableParallelism } from 'node:os';
-import { FindOutput, type FindPart, type FindSkips, findArguments, gnuFind } from './tree-find.js';
-import { ignoreFileDirectory } from './tree-ignore.js';
-import { type EntryStat, isSameEntry, type Observation, pathOf } from './tree-node.js';
-import { divideTree } from './tree-parts.js';
-import { type LargeTreeContext, Reading } from './tree-reading.js';
-import { compareOutputs, readRecords } from './tree-records.js';
 import {
-  noGaps,
-  noteRoot,
+  type FindPart,
+  type FindSkips,
+  findArguments,
+  gnuFind,
+  readPaths,
+  runFind,
+} from './tree-find.js';
+import { isSameEntry, pathOf } from './tree-node.js';
+import { divideTree } from './tree-parts.js';
+import type { ChangeTimes, LookBegin } from './tree-times.js';
+import {
   statOf,
+  type WalkContext,
   type WalkGaps,
   type WalkResult,
-  withTarget,
+  walkPlaces,
 } from './tree-walk.js';
 import { Turns } from './turns.js';
 
@@ -22,165 +26,142 @@ const MOST_SKIPPED = 100;
 
 type StandingGaps = Pick<WalkGaps, 'noText' | 'mounts'>;
 
-interface Part extends FindPart {
-  readonly output: FindOutput;
-  last: Buffer;
+/** How a whole walk ended. */
+type Walked = Pick<WalkResult, 'leftOut' | 'gaps'>;
+
+export interface LargeTreeContext extends Omit<WalkContext, 'lastLookAt'> {
+  readonly times: ChangeTimes;
 }
 
 /**
- * Looks at a large tree with processes of GNU find, whose outputs are compared with the last ones as
- * bytes. The outputs only say where to look: what is told follows from the tree that is known.
+ * Looks at a large tree only where something has changed since the last look: processes of GNU find go
+ * through all of it and name what has a later change time. A name that came, went or moved is one of a
+ * directory that has changed. What is told follows from a look at these places.
  */
 export class LargeTreeScan {
   readonly #context: LargeTreeContext;
-  #parts: Part[] | undefined;
-  /** Whether there is a last output; if not, the next look has to go through all of it. */
-  #isRead = false;
+  #parts: readonly FindPart[] | undefined;
+  /** When the last look began. Undefined: the next one has to go through everything. */
+  #last: LookBegin | undefined;
   /** Directories that were passed over. */
   #leftOut: ReadonlySet<string> = new Set();
+  /** Directories that cannot be read. */
   #closed: readonly string[] = [];
-  #standing: StandingGaps = noGaps();
-  /** Paths that became known in another way: an output that does not change says nothing about them. */
+  #standing: StandingGaps = { noText: [], mounts: [] };
+  /** Paths that became known in another way: if it is a directory, what is in it may not be known. */
   readonly #recheck = new Set<string>();
 
   constructor(context: LargeTreeContext) {
     this.#context = context;
   }
 
-  get isPrimed(): boolean {
-    return this.#isRead;
-  }
-
-  /** After a walk: what it passed over need not be gone into. */
-  reset(walked: { readonly leftOut: readonly string[]; readonly gaps: WalkGaps }): void {
-    this.close();
+  /** After a walk, which began at `begin`. What it passed over need not be gone into. */
+  reset({ leftOut, gaps }: Walked, begin: LookBegin | undefined): void {
+    this.#parts = undefined;
+    this.#last = begin;
     this.#recheck.clear();
-    this.#standing = noGaps();
-    this.#closed = walked.gaps.unreadable.filter((path) => path !== '');
-    this.#leftOut = new Set(walked.leftOut);
+    this.#standing = { noText: merged(this.#standing.noText, gaps.noText), mounts: gaps.mounts };
+    this.#closed = gaps.unreadable.filter((path) => path !== '');
+    this.#leftOut = new Set(leftOut);
   }
 
   /** A look was lost: the next one goes through everything. */
   distrust(): void {
-    this.close();
+    this.#last = undefined;
   }
 
   recheck(path: string): void {
-    if (this.#isRead) this.#recheck.add(path);
+    this.#recheck.add(path);
   }
 
-  close(): void {
-    for (const { output } of this.#parts ?? []) output.close();
-    this.#parts = undefined;
-    this.#isRead = false;
+  /** Undefined: everything has to be walked through this time. */
+  async scan(begin: LookBegin, lastLookAt: number): Promise<WalkResult | undefined> {
+    const { times, tree } = this.#context;
+    const since = this.#last === undefined ? undefined : times.since(this.#last, begin);
+    const command = since === undefined ? undefined : await gnuFind();
+    if (since === undefined || command === undefined) return undefined;
+    const changed = await this.#changedSince(since, command);
+    if (changed === undefined || this.#hasOpened(changed)) return undefined;
+    // It changed so lately when it was read that the next change may bear the same time.
+    for (const node of tree.racy) changed.add(pathOf(node));
+    this.#leaveClosed(changed);
+    const places = { changed, unknown: this.#recheck };
+    const found = await walkPlaces({ ...this.#context, lastLookAt }, places);
+    if (found !== undefined) return this.#result(found, begin);
+    // Names that were read now, and are told by nobody.
+    tree.distrustLists();
+    return undefined;
   }
 
-  /** Undefined: it has to be looked at in another way this time. */
-  async scan(): Promise<WalkResult | undefined> {
-    const { root, ignore } = this.#context;
-    const command = await gnuFind();
-    const rootStat = statOf(root);
-    if (command === undefined || rootStat === undefined || rootStat === 'refused') return undefined;
-    if (ignore.refreshAbove()) return undefined;
-    this.#parts ??= this.#divide();
-    const parts = this.#parts;
-    const isWhole = !this.#isRead;
-    const hasMount = parts.some(({ starts }) =>
-      starts.some((start) => !isOn(statOf(`${root}/${start}`), rootStat.dev)),
-    );
-    if (hasMount) return undefined;
+  /** What is known of a directory that cannot be read is neither there nor gone. */
+  #leaveClosed(paths: Set<string>): void {
+    if (this.#closed.length === 0) return;
+    for (const path of paths) {
+      if (this.#closed.some((one) => `${path}/`.startsWith(`${one}/`))) paths.delete(path);
+    }
+  }
+
+  #result(found: WalkResult, begin: LookBegin): WalkResult {
+    const { leftOut, gaps } = found;
+    this.#last = begin;
+    this.#recheck.clear();
+    if (leftOut.length > 0) this.#leftOut = new Set([...this.#leftOut, ...leftOut]);
+    this.#standing = {
+      noText: merged(this.#standing.noText, gaps.noText),
+      mounts: merged(this.#standing.mounts, gaps.mounts),
+    };
+    const standing = { ...this.#standing, unreadable: this.#closed.slice() };
+    return { ...found, gaps: { ...gaps, ...standing } };
+  }
+
+  /** Undefined: not all of it could be seen. */
+  async #changedSince(since: number, command: string): Promise<Set<string> | undefined> {
+    const { root } = this.#context;
     const skips = this.#chooseSkips();
     const outputs = await Promise.all(
-      parts.map(({ starts, closed, output }) => {
+      this.#standingParts().map(({ starts, closed }) => {
         const part = { starts, closed: [...closed, ...this.#closed] };
-        return output.collect(command, findArguments(part, skips), root);
+        return runFind(command, findArguments(part, skips, since), root);
       }),
     );
-    const reading = new Reading(this.#context, rootStat.dev ?? 0, {
-      names: new Set(skips.names),
-      closed: new Set(this.#closed),
-    });
+    const paths = new Set<string>();
     const turns = new Turns();
-    const lists: (readonly string[])[] = [];
-    for (const [at, output] of outputs.entries()) {
-      const part = parts[at];
-      if (output === undefined || part === undefined) return undefined;
-      if (isWhole) await reading.takeAll(readRecords(output), turns);
-      else {
-        const difference = await compareOutputs(part.last, output, turns);
-        await reading.takeAll(difference.changed, turns);
-        lists.push(difference.gone);
+    for (const output of outputs) {
+      if (output === undefined) return undefined;
+      for (const path of readPaths(output)) {
+        paths.add(path);
+        if (paths.size % 256 === 0) await turns.pause();
       }
-      part.last = output;
     }
-    if (isWhole) lists.push(await reading.unseen(turns));
-    // One list may be longer than a call takes arguments.
-    const gone = lists.flat();
-    if (reading.needsWalk || gone.some((path) => this.#isKnownIgnoreFile(path))) return undefined;
-    const again = await this.#again(reading, turns);
-    return again === undefined ? undefined : this.#result(reading, gone, again, rootStat);
+    return paths;
   }
 
-  #result(
-    reading: Reading,
-    gone: readonly string[],
-    again: readonly Observation[],
-    rootStat: EntryStat,
-  ): WalkResult {
-    const { tree } = this.#context;
-    this.#isRead = true;
-    this.#recheck.clear();
-    const gaps = noGaps();
-    noteRoot(tree.root, rootStat, gaps);
-    if (reading.leftOut.length > 0) {
-      this.#leftOut = new Set([...this.#leftOut, ...reading.leftOut]);
-    }
-    this.#standing = merged(this.#standing, reading.gaps);
-    const known = gone.filter((path) => tree.find(path) !== undefined).map((path) => ({ path }));
-    return {
-      observations: [...known, ...reading.observations, ...again],
-      gaps: { ...gaps, ...this.#standing, unreadable: this.#closed.slice() },
-      entries: tree.files,
-      isTooMuch: false,
-      leftOut: [],
-    };
-  }
-
-  #divide(): Part[] {
-    const count = Math.min(MOST_PARTS, availableParallelism());
-    const parts = divideTree(this.#context.tree.root, count, new Set(this.#closed));
-    return parts.map((part) => ({ ...part, output: new FindOutput(), last: Buffer.alloc(0) }));
-  }
-
-  #isKnownIgnoreFile(path: string): boolean {
-    return ignoreFileDirectory(path) !== undefined && this.#context.tree.find(path) !== undefined;
-  }
-
-  /**
-   * What cannot be decided by the outputs: it changed too lately, or became known in another way.
-   * Undefined: rules are among it that have changed.
-   */
-  async #again({ seen }: Reading, turns: Turns): Promise<Observation[] | undefined> {
-    const { root, tree, ignore } = this.#context;
-    const paths = new Set(this.#recheck);
-    for (const node of tree.racy) paths.add(pathOf(node));
-    const observations: Observation[] = [];
-    let count = 0;
-    for (const path of paths) {
-      if (++count % 64 === 0) await turns.pause();
+  /** Whether a directory that could not be read is another one now, or has another mode. */
+  #hasOpened(changed: ReadonlySet<string>): boolean {
+    const { root, tree } = this.#context;
+    return this.#closed.some((path) => {
+      if (!changed.has(path)) return false;
       const node = tree.find(path);
-      if (node === undefined || seen.has(path)) continue;
-      const ruled = ignoreFileDirectory(path);
-      if (ruled !== undefined && ignore.refresh(ruled)) return undefined;
       const stat = statOf(`${root}/${path}`);
-      if (stat === 'refused') continue;
-      if (stat === undefined) observations.push({ path });
-      else if (node.isRacy || !isSameEntry(node, stat)) {
-        const full = stat.kind === 'link' ? withTarget(`${root}/${path}`, stat) : stat;
-        observations.push({ path, stat: full });
-      }
-    }
-    return observations;
+      return node === undefined || typeof stat !== 'object' || !isSameEntry(node, stat);
+    });
+  }
+
+  /** Without starting points that have gone: that is told by the names in the directory above. */
+  #standingParts(): FindPart[] {
+    const { root } = this.#context;
+    this.#parts ??= this.#divide();
+    const dev = devOf(root);
+    return this.#parts.flatMap(({ starts, closed }) => {
+      const standing = starts.filter((start) => devOf(`${root}/${start}`) === dev);
+      return starts.length > 0 && standing.length === 0 ? [] : [{ starts: standing, closed }];
+    });
+  }
+
+  #divide(): readonly FindPart[] {
+    const count = Math.min(MOST_PARTS, availableParallelism());
+    const closed = new Set([...this.#closed, ...this.#standing.mounts]);
+    return divideTree(this.#context.tree.root, count, closed);
   }
 
   /**
@@ -202,15 +183,12 @@ export class LargeTreeScan {
   }
 }
 
-function isOn(stat: ReturnType<typeof statOf>, dev: number | undefined): boolean {
-  return stat !== undefined && stat !== 'refused' && stat.dev === dev;
+/** Undefined: no directory is there. */
+function devOf(path: string): number | undefined {
+  const stat = statOf(path);
+  return typeof stat === 'object' && stat.kind === 'directory' ? stat.dev : undefined;
 }
 
-/** What goes on to hold for later looks. */
-function merged(one: StandingGaps, other: StandingGaps): StandingGaps {
-  const both = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
-  return {
-    noText: both(one.noText, other.noText),
-    mounts: both(one.mounts, other.mounts),
-  };
+function merged(one: readonly string[], other: readonly string[]): string[] {
+  return [...new Set([...one, ...other])];
 }

@@ -55,7 +55,15 @@ export interface Observation {
 }
 
 /** Time stamps come from a clock that ticks every 4 to 10 ms; twice that, to be safe. */
-export const RACY_MS = 20;
+const RACY_MS = 20;
+/** What some file systems cut all stamps down to. */
+const SECOND_MS = 1_000;
+
+/** Whether what bore this change time when it was read may change after that and bear it still. */
+export function isRacyTime(ctime: number, readAt: number): boolean {
+  const tick = ctime % SECOND_MS === 0 ? SECOND_MS + RACY_MS : RACY_MS;
+  return readAt - ctime < tick;
+}
 
 const TYPE_MASK = 0o170000;
 const KINDS = new Map<number, EntryKind>([

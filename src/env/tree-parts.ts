@@ -1,8 +1,8 @@
 import type { FindPart } from './tree-find.js';
 import { pathOf, type TreeNode } from './tree-node.js';
 
-/** More starting points cost more than an uneven division. */
-const MOST_STARTS = 24;
+/** More starting points cost more than an uneven division: each is one pattern more for the rest. */
+const MOST_STARTS = 64;
 
 /**
  * Divides a tree so that several processes have about the same to do. The first part is all the rest.
@@ -14,21 +14,21 @@ export function divideTree(root: TreeNode, count: number, closed: ReadonlySet<st
   const share = total / count;
   const parts: { starts: string[]; left: number }[] = [];
   for (let at = 1; at < count; at++) parts.push({ starts: [], left: share });
-  const offer = [...directories(root, weights)];
-  while (
-    offer.length > 0 &&
-    parts.reduce((sum, part) => sum + part.starts.length, 0) < MOST_STARTS
-  ) {
+  // Less than that would not fill a share even with all starting points there may be.
+  const least = share / MOST_STARTS;
+  const offer = directories(root, weights, least);
+  for (let starts = 0; offer.length > 0 && starts < MOST_STARTS; ) {
     offer.sort((one, other) => other.weight - one.weight);
     const largest = offer.shift();
-    if (largest === undefined || largest.weight < total / (count * 10)) break;
-    const roomiest = parts.reduce((best, part) => (part.left > best.left ? part : best));
+    const [roomiest] = parts.sort((one, other) => other.left - one.left);
+    if (largest === undefined || roomiest === undefined || roomiest.left < least) break;
     const path = pathOf(largest.node);
     if (closed.has(path)) continue;
     if (largest.weight <= roomiest.left * 1.1) {
       roomiest.starts.push(path);
       roomiest.left -= largest.weight;
-    } else for (const one of directories(largest.node, weights)) offer.push(one);
+      starts++;
+    } else offer.push(...directories(largest.node, weights, least));
   }
   const used = parts.filter((part) => part.starts.length > 0);
   return [
@@ -40,13 +40,17 @@ export function divideTree(root: TreeNode, count: number, closed: ReadonlySet<st
 function directories(
   node: TreeNode,
   weights: ReadonlyMap<TreeNode, number>,
+  least: number,
 ): { node: TreeNode; weight: number }[] {
-  return (
-    [...(node.children?.values() ?? [])]
-      // One without anything in it may stand for another file system.
-      .filter((child) => child.children !== undefined && child.children.size > 0)
-      .map((child) => ({ node: child, weight: weights.get(child) ?? 0 }))
-  );
+  const found: { node: TreeNode; weight: number }[] = [];
+  for (const child of node.children?.values() ?? []) {
+    const weight = weights.get(child) ?? 0;
+    // One without anything in it may stand for another file system.
+    if (child.children !== undefined && child.children.size > 0 && weight >= least) {
+      found.push({ node: child, weight });
+    }
+  }
+  return found;
 }
 
 /** Not by recursion: a tree may be deeper than the stack. */

@@ -3,6 +3,7 @@ import { dirname, isInside, join, normalise, relative, resolve } from './paths.j
 import { TreeIgnore } from './tree-ignore.js';
 import { LargeTreeScan } from './tree-large.js';
 import { type EntryStat, KnownTree } from './tree-node.js';
+import { ChangeTimes, type LookBegin, type TimeSources } from './tree-times.js';
 import { statOf, type WalkResult, walkTree, withTarget } from './tree-walk.js';
 
 export interface TreeScanOptions {
@@ -13,6 +14,7 @@ export interface TreeScanOptions {
   readonly useFind: boolean;
   /** Files from which on processes are faster than we are. */
   readonly findFrom: number;
+  readonly timeSources: TimeSources;
 }
 
 /** Looks at a tree, and at single paths of it. Nothing in it is ever opened for writing. */
@@ -26,11 +28,8 @@ export interface TreeScan {
   distrust(): void;
   /** Directories of the tree that are never tracked because they are our own. */
   readonly excluded: readonly string[];
-  /** Whether the next scan is as fast as all later ones. */
-  isPrimed(): boolean;
   /** The tree has been brought up to date here by a look at this path alone. */
   recheck(path: string): void;
-  close(): void;
   /** Undefined: nothing is there, or the way to it leads out of the tree. */
   stat(path: string): EntryStat | undefined;
   absolute(path: string): string;
@@ -48,7 +47,9 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     excluded: options.excluded.map(realOrSame),
   });
   const absolute = (path: string): string => (path === '' ? root : `${root}/${path}`);
-  const large = new LargeTreeScan({ root, tree, ignore });
+  const { maxEntries, timeSources } = options;
+  const times = new ChangeTimes(root, timeSources);
+  const large = new LargeTreeScan({ root, tree, ignore, maxEntries, times });
   let lastLookAt = 0;
   let isLost = false;
   const distrust = (): void => {
@@ -56,13 +57,11 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     large.distrust();
     tree.distrustLists();
   };
-  const look = async (): Promise<WalkResult> => {
-    const isLarge = options.useFind && lastLookAt > 0 && tree.files >= options.findFrom;
-    const result = isLarge ? await large.scan() : undefined;
+  const look = async (begin: LookBegin | undefined): Promise<WalkResult> => {
+    const result = begin === undefined ? undefined : await large.scan(begin, lastLookAt);
     if (result !== undefined) return result;
-    const { maxEntries } = options;
     const walked = await walkTree({ root, tree, ignore, maxEntries, lastLookAt });
-    large.reset(walked);
+    large.reset(walked, begin);
     return walked;
   };
   return {
@@ -72,11 +71,14 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     distrust,
     excluded: [...ignore.excluded],
     async scan() {
-      const startedAt = Date.now();
+      // Nobody knows before the first look how large the tree is.
+      const mayBeLarge = lastLookAt === 0 || tree.files >= options.findFrom;
+      const begin = options.useFind && mayBeLarge ? times.begin() : undefined;
+      const startedAt = begin?.at ?? timeSources.clock.now();
       // After a lost look the rules from before it are still those from before.
       if (!isLost) ignore.startLook(lastLookAt === 0);
       try {
-        const result = await look();
+        const result = await look(begin);
         isLost = false;
         lastLookAt = startedAt;
         return result;
@@ -85,9 +87,7 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
         throw thrown;
       }
     },
-    isPrimed: () => large.isPrimed || !options.useFind || tree.files < options.findFrom,
     recheck: (path) => large.recheck(path),
-    close: () => large.close(),
     stat(path) {
       if (!hasStraightWay(root, path)) return undefined;
       const stat = statOf(absolute(path));

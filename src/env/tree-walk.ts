@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { systemCodeOf } from '../errors.js';
-import { IGNORE_FILES, type TreeIgnore } from './tree-ignore.js';
+import { IGNORE_FILES, ignoreFileDirectory, type TreeIgnore } from './tree-ignore.js';
 import {
   type EntryStat,
   entryStat,
+  isRacyTime,
   isSameEntry,
   type KnownTree,
   type Observation,
-  RACY_MS,
   type TreeNode,
 } from './tree-node.js';
 import { Turns } from './turns.js';
@@ -56,7 +56,7 @@ export function noGaps(): WalkGaps {
 }
 
 /** Brings what is known of the root itself up to date. */
-export function noteRoot(root: TreeNode, { ctime, ino, mode }: EntryStat, gaps: WalkGaps): void {
+function noteRoot(root: TreeNode, { ctime, ino, mode }: EntryStat, gaps: WalkGaps): void {
   // Nothing is known of it before the first look.
   if (root.ino !== 0 && root.mode !== mode) {
     gaps.rootModes.push(`${root.mode.toString(8)} to ${mode.toString(8)}`);
@@ -72,6 +72,8 @@ interface Step {
   isRelisted: boolean;
   /** It was left out by the rules from before this look. */
   readonly wasOut: boolean;
+  /** Every directory in it is gone into, also those that have not changed themselves. */
+  readonly isWhole: boolean;
 }
 
 /** How many entries are looked at between two looks at the clock. */
@@ -79,10 +81,61 @@ const CLOCK_EVERY = 64;
 
 /** Goes through the tree with `readdir` and `lstat`, in short stretches. Nothing is opened or followed. */
 export async function walkTree(context: WalkContext): Promise<WalkResult> {
-  const walk = new Walk(context);
+  const walk = new Walk(context, undefined);
+  const start = walk.start(true);
+  if (start !== undefined) await follow(walk, start, new Turns());
+  return walk.result();
+}
+
+/** Where to look in a tree of which the rest is known to be as it was. */
+export interface WalkPlaces {
+  /** What may have changed. Of a directory: the names in it, and what they stand for. */
+  readonly changed: ReadonlySet<string>;
+  /** Directories that may hold anything. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** Undefined: everything has to be gone through, for what is known is not enough to go by. */
+export async function walkPlaces(
+  context: WalkContext,
+  places: WalkPlaces,
+): Promise<WalkResult | undefined> {
+  const { tree, ignore } = context;
+  const walk = new Walk(context, places);
+  const start = walk.start(false);
+  if (start === undefined || start.isRelisted || !isSameDirectory(tree.root, start.stat)) {
+    return undefined;
+  }
   const turns = new Turns();
-  const start = walk.start();
-  const steps = start === undefined ? [] : [start];
+  await follow(walk, start, turns);
+  const [directories, others] = inOrder(tree, places);
+  for (const path of [...directories, ...others]) {
+    const ruled = ignoreFileDirectory(path);
+    if (ruled !== undefined && ignore.refresh(ruled)) return undefined;
+    const step = walk.place(path);
+    if (step !== undefined) await follow(walk, step, turns);
+    if (walk.rulesChanged || walk.gaps.unreadable.length > 0) return undefined;
+    await turns.pause();
+  }
+  return walk.rulesChanged || walk.gaps.unreadable.length > 0 ? undefined : walk.result();
+}
+
+/**
+ * The known ones; what is not known is found by the names in its directory. Directories go first, those
+ * above before those in them: below one that stands there no more nothing is looked at.
+ */
+function inOrder(tree: KnownTree, { changed, unknown }: WalkPlaces): [string[], string[]] {
+  const directories: string[] = [];
+  const others: string[] = [];
+  for (const path of new Set([...changed, ...unknown])) {
+    const node = tree.find(path);
+    if (node !== undefined) (node.children === undefined ? others : directories).push(path);
+  }
+  return [directories.sort(), others];
+}
+
+async function follow(walk: Walk, start: Step, turns: Turns): Promise<void> {
+  const steps = [start];
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     let count = 0;
     for (const name of walk.names(step)) {
@@ -90,45 +143,74 @@ export async function walkTree(context: WalkContext): Promise<WalkResult> {
       if (deeper !== undefined) steps.push(deeper);
       if (++count % CLOCK_EVERY === 0) await turns.pause();
     }
-    if (walk.entries > context.maxEntries) break;
+    if (walk.isTooMuch) break;
     await turns.pause();
   }
-  const { observations, gaps, entries, leftOut } = walk;
-  return { observations, gaps, entries, leftOut, isTooMuch: entries > context.maxEntries };
 }
 
 class Walk {
   readonly observations: Observation[] = [];
   readonly gaps = noGaps();
   readonly leftOut: string[] = [];
-  entries = 0;
+  /** Rules in a known directory have changed. */
+  rulesChanged = false;
+  #entries = 0;
   readonly #context: WalkContext;
-  #dev = 0;
+  /** Undefined: everywhere. */
+  readonly #places: WalkPlaces | undefined;
+  /** Known paths that have been looked at, so that nothing is told twice. */
+  readonly #seen = new Set<string>();
+  /** Known directories below which nothing of this tree stands any more. */
+  readonly #cutOff = new Set<string>();
+  #rootStat: EntryStat | undefined;
 
-  constructor(context: WalkContext) {
+  constructor(context: WalkContext, places: WalkPlaces | undefined) {
     this.#context = context;
+    this.#places = places;
   }
 
-  start(): Step | undefined {
+  get isTooMuch(): boolean {
+    return this.#entries > this.#context.maxEntries;
+  }
+
+  start(isWhole: boolean): Step | undefined {
     const { root, tree, ignore } = this.#context;
     const stat = statOf(root);
     if (stat === undefined || stat === 'refused') {
       this.gaps.unreadable.push('');
       return undefined;
     }
-    this.#dev = stat.dev ?? 0;
-    noteRoot(tree.root, stat, this.gaps);
+    this.#rootStat = stat;
     const isRelisted = ignore.refreshAbove();
     for (const path of ignore.changedAbove()) this.gaps.rules.push(path);
-    return { path: '', node: tree.root, stat, isRelisted, wasOut: false };
+    return { path: '', node: tree.root, stat, isRelisted, wasOut: false, isWhole };
+  }
+
+  /** Looks at one known path; gives the step where it is a directory to go into. */
+  place(path: string): Step | undefined {
+    if (this.#seen.has(path) || this.#isCutOff(path)) return undefined;
+    const slash = path.lastIndexOf('/');
+    const directory = slash === -1 ? '' : path.slice(0, slash);
+    const node = this.#context.tree.find(directory);
+    const step = { path: directory, node, isRelisted: false, wasOut: false, isWhole: false };
+    return this.entry(step, path.slice(slash + 1));
+  }
+
+  result(): WalkResult {
+    const { observations, gaps, leftOut, isTooMuch } = this;
+    if (this.#rootStat !== undefined) noteRoot(this.#context.tree.root, this.#rootStat, gaps);
+    return { observations, gaps, entries: this.#entries, leftOut, isTooMuch };
   }
 
   /** What is in a directory; tells what has gone from it. */
   names(step: Step): Iterable<string> {
     const { path, node, stat } = step;
-    if (this.#rulesChanged(step)) step.isRelisted = true;
+    if (this.#haveRulesChanged(step)) {
+      step.isRelisted = true;
+      this.rulesChanged = true;
+    }
     if (node?.children !== undefined && node.listedFor === stat.ctime && !step.isRelisted) {
-      return [...node.children.keys()];
+      return step.isWhole ? [...node.children.keys()] : [];
     }
     const readAt = Date.now();
     let names: string[];
@@ -143,23 +225,30 @@ class Walk {
     if (node?.children !== undefined) {
       const there = new Set(names);
       for (const name of node.children.keys()) {
-        if (!there.has(name)) this.observations.push({ path: below(path, name) });
+        if (there.has(name)) continue;
+        const gone = below(path, name);
+        this.observations.push({ path: gone });
+        this.#seen.add(gone);
+        this.#cutOff.add(gone);
       }
-      if (readAt - stat.ctime >= RACY_MS) node.listedFor = stat.ctime;
-      else delete node.listedFor;
+      if (isRacyTime(stat.ctime, readAt)) delete node.listedFor;
+      else node.listedFor = stat.ctime;
     }
     return names;
   }
 
   /** Tells what differs; gives the next step where it is a directory to go into. */
-  entry(step: Step, name: string): Step | undefined {
+  entry(step: Omit<Step, 'stat'>, name: string): Step | undefined {
     const { root, ignore } = this.#context;
     const path = below(step.path, name);
     const node = step.node?.children?.get(name);
     if (node === undefined && ignore.isNever(path, name)) return undefined;
-    this.entries++;
+    this.#entries++;
+    const known = node?.state.kind === 'directory' ? node : undefined;
+    if (node !== undefined && this.#places !== undefined) this.#seen.add(path);
     const stat = statOf(`${root}/${path}`);
     if (stat === undefined) {
+      if (known !== undefined) this.#cutOff.add(path);
       if (node !== undefined) this.observations.push({ path });
       // A name that cannot be found again is one that is no text.
       else if (name.includes('\ufffd')) this.gaps.noText.push(step.path);
@@ -178,14 +267,18 @@ class Walk {
       return undefined;
     }
     const wasOut = judgement === 'uncovered';
+    const isSame = known !== undefined && isSameDirectory(known, stat);
     this.#compare(path, node, stat, wasOut);
-    if (!isDirectory) return undefined;
-    if (stat.dev !== this.#dev) {
-      this.gaps.mounts.push(path);
+    if (!isDirectory || stat.dev !== this.#rootStat?.dev) {
+      if (isDirectory) this.gaps.mounts.push(path);
+      if (known !== undefined) this.#cutOff.add(path);
       return undefined;
     }
-    const known = node?.state.kind === 'directory' ? node : undefined;
-    return { path, node: known, stat, isRelisted: step.isRelisted, wasOut };
+    // What is known of the names in it was known of another one.
+    if (known !== undefined && !isSame) delete known.listedFor;
+    const isWhole = step.isWhole || !isSame || this.#places?.unknown.has(path) === true;
+    if (!isWhole && this.#places?.changed.has(path) !== true) return undefined;
+    return { path, node: known, stat, isRelisted: step.isRelisted, wasOut, isWhole };
   }
 
   #compare(path: string, node: TreeNode | undefined, stat: EntryStat, wasOut: boolean): void {
@@ -203,6 +296,14 @@ class Walk {
     } else this.observations.push({ path, stat: full });
   }
 
+  #isCutOff(path: string): boolean {
+    if (this.#cutOff.size === 0) return false;
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+      if (this.#cutOff.has(path.slice(0, at))) return true;
+    }
+    return false;
+  }
+
   #wasThere(path: string): boolean {
     const stat = lstatSync(`${this.#context.root}/${path}`, { throwIfNoEntry: false });
     if (stat === undefined) return false;
@@ -210,7 +311,7 @@ class Walk {
     return madeAt < this.#context.lastLookAt;
   }
 
-  #rulesChanged({ path, node, stat }: Step): boolean {
+  #haveRulesChanged({ path, node, stat }: Step): boolean {
     const { ignore } = this.#context;
     // A directory without such a file, then and now, has nothing to read.
     const mayHave =
@@ -220,6 +321,11 @@ class Walk {
       IGNORE_FILES.some((name) => node.children?.has(name) === true);
     return mayHave && ignore.refresh(path) && node !== undefined;
   }
+}
+
+/** fail-closed: a number that is not exact may be that of another one. */
+function isSameDirectory(node: TreeNode, stat: EntryStat): boolean {
+  return node.ino === stat.ino && Number.isSafeInteger(stat.ino);
 }
 
 function below(directory: string, name: string): string {

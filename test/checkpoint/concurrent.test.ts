@@ -253,7 +253,10 @@ describe('a point', () => {
 
   it('says where nobody looks before a call', async () => {
     const checkpoints = await open({ deps: { smallLookMs: 0 } });
+    await expect.poll(() => checkpoints.state().kind).toBe('ready');
     checkpoints.mark('m1', 'x');
+    // The look that a mark asks for would be the one before the call.
+    await new Promise((resolve) => setImmediate(resolve));
     await checkpoints.changes();
     await call(checkpoints, 'c1', () => write('f', 'x'));
     expect(checkpoints.points()[0]).toMatchObject({
