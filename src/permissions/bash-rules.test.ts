@@ -31,6 +31,25 @@ function table(rules: Rules, rows: Readonly<Partial<Record<Expected, readonly st
   }
 }
 
+describe('a rule for a program that starts others', () => {
+  table(
+    { allow: ['exec', 'setsid', 'flock', 'watch', 'ionice'].map((one) => `Bash(${one} *)`) },
+    {
+      asks: [
+        'exec touch x',
+        'setsid touch x',
+        'flock l touch x',
+        'watch touch x',
+        'ionice touch x',
+      ],
+    },
+  );
+  table(
+    { allow: ['Bash(exec touch *)', 'Bash(setsid touch x)'] },
+    { runs: ['setsid touch x'], asks: ['exec touch x', 'setsid touch y'] },
+  );
+});
+
 describe('the directory of a command', () => {
   table(
     { allow: ['Bash(mkdir *)', 'Bash(touch *)'] },

@@ -8,6 +8,8 @@ export interface Finding {
   /** What it went by: a rule with its file and line, a mode, a hook. */
   readonly source?: string;
   readonly blockedPath?: string;
+  /** What a rule covers where the call does not name it, and how to leave that out. */
+  readonly detail?: string;
   /** The rule it went by, as written, and the settings that hold it. */
   readonly rule?: { readonly text: string; readonly source: string };
   /** How the model is told when the call ends here. */

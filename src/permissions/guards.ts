@@ -2,10 +2,11 @@ import { displayPath } from '../env/paths.js';
 import { effectRules } from './effects.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
+import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
 import { isCriticalPath, mayNameProtected, protectedPart, staysClosed } from './protected-paths.js';
 import { indexOf } from './rule-index.js';
-import { findRestriction, needsShell, restrictingPath } from './rule-match.js';
+import { findRestriction, needsShell } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
 import type { CallView } from './view.js';
@@ -31,7 +32,10 @@ const denyRules: Guard = {
 async function denied(view: CallView): Promise<Finding> {
   const found = await findRestriction(view.rules.deny, view);
   if (found?.sure !== 'yes') return NOTHING;
-  return { decision: 'deny', refusal: 'rule', reason: found.rule.text, source: found.rule.label };
+  const { rule, detail } = found;
+  const held = { decision: 'deny', refusal: 'rule', source: rule.label } as const;
+  if (detail === undefined) return { ...held, reason: rule.text };
+  return { ...held, reason: `${rule.text}: ${detail}`, detail };
 }
 
 const askRules: Guard = {
@@ -43,7 +47,8 @@ const askRules: Guard = {
 async function askedAbout(view: CallView): Promise<Finding> {
   const found = await findRestriction(view.rules.ask, view);
   if (found?.sure !== 'yes') return NOTHING;
-  const reason = `the rule ${found.rule.label} asks about this`;
+  const about = found.detail === undefined ? 'this' : `this: ${found.detail}`;
+  const reason = `the rule ${found.rule.label} asks about ${about}`;
   const { text, label, origin } = found.rule;
   return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
 }
@@ -71,7 +76,9 @@ async function doubted(view: CallView): Promise<Finding> {
   for (const rules of lists) {
     const possible = await findRestriction(rules, view);
     if (possible?.sure === 'maybe') {
-      return doubt(`the command may be covered by ${possible.rule.label}`, possible.rule.label);
+      const { rule, detail } = possible;
+      const why = detail === undefined ? '' : `: ${detail}`;
+      return doubt(`the command may be covered by ${rule.label}${why}`, rule.label);
     }
   }
   const withPaths = lists.filter((rules) => !indexOf(rules).paths.isEmpty);

@@ -1,7 +1,7 @@
+import { restrictingPath } from './path-restriction.js';
 import { createPathJudge, type PathFileSystem } from './paths.js';
 import type { RuleSet } from './rule.js';
 import { indexOf } from './rule-index.js';
-import { restrictingPath } from './rule-match.js';
 
 /** Whether a file that a search has found may not be shown, because a rule denies or asks about reading it. */
 export type IsHidden = (path: string) => Promise<boolean>;

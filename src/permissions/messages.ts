@@ -12,6 +12,9 @@ export function refusalText(
   finding: Finding | undefined,
   question?: UnansweredQuestion,
 ): string {
+  if (finding?.refusal === 'rule' && finding.detail !== undefined) {
+    return `Permission to use ${tool} has been denied by permission rule ${finding.source}: ${finding.detail}. Do not look for another way to that file.`;
+  }
   if (finding?.refusal === 'rule') {
     return `Permission to use ${tool} has been denied by permission rule ${finding.source}. Do not look for another way to the same effect; go on without it or tell the user.`;
   }

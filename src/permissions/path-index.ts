@@ -10,6 +10,8 @@ export interface PathRule {
 /** Path rules, by the directories that their patterns begin with. */
 export interface PathIndex {
   readonly isEmpty: boolean;
+  /** All of them, in the order of the list. */
+  readonly rules: readonly PathRule[];
   /** The rules whose pattern covers the path, in the order of the list. */
   covering(path: string): readonly PathRule[];
 }
@@ -33,17 +35,21 @@ interface Pending {
 export function createPathIndex(rules: readonly Rule[]): PathIndex {
   // Grants compare to the letter, restrictions do not.
   const trees = new Map<boolean, Node>();
+  const all: PathRule[] = [];
   rules.forEach((rule, order) => {
     if (rule.spec.kind !== 'path') return;
     const { spec } = rule;
+    const entry = { rule, spec, order };
+    all.push(entry);
     for (const pattern of [spec.pattern, ...(spec.also === undefined ? [] : [spec.also])]) {
       const tree = trees.get(pattern.folded) ?? newNode();
       trees.set(pattern.folded, tree);
-      insert(tree, pattern, { rule, spec, order });
+      insert(tree, pattern, entry);
     }
   });
   return {
     isEmpty: trees.size === 0,
+    rules: all,
     covering(path) {
       const found: PathRule[] = [];
       for (const [folded, tree] of trees) collect(tree, namesOf(path, folded), found);

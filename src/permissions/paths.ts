@@ -17,6 +17,8 @@ export interface PathJudge {
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
   repositoryTrap(directory: string): Promise<string | undefined>;
+  /** For those who have to look further. */
+  readonly disk: PathFileSystem;
 }
 
 export type PathFileSystem = Pick<
@@ -120,6 +122,7 @@ export function createPathJudge(
     spellFrom,
     inside,
     expand: (directory, pattern) => expand(fs, directory, pattern),
+    disk: fs,
     repositoryTrap(directory) {
       const found = traps.get(directory) ?? repositoryTrap(fs, directory);
       traps.set(directory, found);

@@ -91,6 +91,20 @@ describe('refusals of the same need', () => {
     });
   });
 
+  it('keeps calls apart that name neither command, file nor host', async () => {
+    const { refusals, watch } = watched();
+    for (let at = 0; at < 9; at++) {
+      refusals.nextAnswer('main');
+      await watch(callOf('Skill', { skill: `s${at}` }));
+    }
+    expect(refusals.stuck('main')).toBeUndefined();
+    for (let at = 0; at < 6; at++) {
+      refusals.nextAnswer('main');
+      await watch(callOf('Skill', { skill: 's' }));
+    }
+    expect(refusals.stuck('main')).toContain('Skill was refused 6 times');
+  });
+
   it('counts the calls of one model answer once', async () => {
     const { refusals, watch } = watched();
     for (const path of ['main', 'main/x#1']) refusals.nextAnswer(path);

@@ -83,18 +83,18 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
 }
 
 /**
- * Tool, and what it is for: the command in its normal form, file, host. Another command is another
- * need: it may be the way that is allowed.
+ * Tool, and what it is for: the command in its normal form, file, host, else its whole input. Another
+ * command is another need: it may be the way that is allowed.
  */
-function needOf({ tool, subject }: GateCall, normalised: string | undefined): string {
-  return JSON.stringify([tool.name, aimOf(subject, normalised)]);
+function needOf({ tool, subject, input }: GateCall, normalised: string | undefined): string {
+  return JSON.stringify([tool.name, aimOf(subject, normalised) ?? input]);
 }
 
-function aimOf(subject: GateCall['subject'], normalised: string | undefined): string {
+function aimOf(subject: GateCall['subject'], normalised: string | undefined): string | undefined {
   if (subject.command !== undefined) {
     return (normalised ?? subject.command).replace(/\s+/g, ' ').trim();
   }
   const path = subject.paths[0]?.path;
   if (path !== undefined) return path;
-  return subject.url === undefined ? '' : (hostOf(subject.url) ?? subject.url);
+  return subject.url === undefined ? undefined : (hostOf(subject.url) ?? subject.url);
 }

@@ -1,19 +1,16 @@
 import { matchesDomain } from './domain.js';
 import { matchesPath, type PathPattern } from './path-pattern.js';
+import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
+import type { RestrictionMatch } from './restriction-match.js';
 import type { CommandPattern, Rule, RuleSpec } from './rule.js';
 import { indexOf, type ToolRules } from './rule-index.js';
 import { namesInForeignCode } from './shell/foreign-code.js';
 import type { ShellWord } from './shell/model.js';
 import { canonicalText } from './shell/runners.js';
-import type { CallView, TouchedPath } from './view.js';
+import { mayTakeTree } from './shell/tree-programs.js';
+import type { CallView } from './view.js';
 import { couldMatch, matches, mustMatch } from './wildcard.js';
-
-export interface RestrictionMatch {
-  readonly rule: Rule;
-  /** `maybe`: some course the command could take is covered, and nobody can tell which it takes. */
-  readonly sure: 'yes' | 'maybe';
-}
 
 type Found = Promise<RestrictionMatch | undefined>;
 
@@ -46,8 +43,28 @@ async function search(rules: readonly Rule[], view: CallView): Found {
       restrictingPath(rules, (await view.shellPaths()).paths);
     if (rule !== undefined) return { rule, sure: 'yes' };
   }
-  if (command === undefined || mine.commands.isEmpty) return undefined;
-  return restrictingCommand(mine.commands, view);
+  if (command === undefined) return undefined;
+  const tree = index.paths.isEmpty ? undefined : await searchedTrees(rules, view);
+  if (tree?.sure === 'yes' || mine.commands.isEmpty) return tree;
+  const found = await restrictingCommand(mine.commands, view);
+  return found?.sure === 'yes' ? found : (tree ?? found);
+}
+
+/** What commands that go through directories by themselves would find there. */
+async function searchedTrees(rules: readonly Rule[], view: CallView): Found {
+  const reading = await view.shell();
+  if (reading?.commands.some(({ views }) => views.some(mayTakeTree)) !== true) return undefined;
+  const { restrictingTree } = await import('./tree-restriction.js');
+  return await restrictingTree(rules, view);
+}
+
+/** Whether one of these rules could cover a call like this one, whatever else stands in its input. */
+export function mayRestrict(rules: readonly Rule[], { call, names }: CallView): boolean {
+  if (rules.length === 0) return false;
+  const { paths, command } = call.subject;
+  if (paths.length > 0 || command !== undefined) return true;
+  const { any, others } = indexOf(rules).forTool(names);
+  return any !== undefined || others.length > 0;
 }
 
 /** Whether shell code must be read to decide these rules for this call. */
@@ -63,27 +80,6 @@ function inputIsCovered(spec: RuleSpec, { call }: CallView): boolean {
   if (spec.kind !== 'field') return false;
   const value = fieldText(spec, call.input)?.toLowerCase();
   return value !== undefined && matches(spec.value, value);
-}
-
-/** What may not be read may not be written either. */
-export function restrictingPath(
-  rules: readonly Rule[],
-  touched: readonly TouchedPath[],
-): Rule | undefined {
-  const { paths } = indexOf(rules);
-  for (const { access, spellings } of touched) {
-    for (const spelling of spellingsOf(spellings)) {
-      const found = paths
-        .covering(spelling)
-        .find(({ spec }) => spec.access === 'read' || access === 'write');
-      if (found !== undefined) return found.rule;
-    }
-  }
-  return undefined;
-}
-
-function spellingsOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return resolved.length === 1 && resolved[0] === literal ? resolved : [literal, ...resolved];
 }
 
 /** For a grant, both the name and where it leads must be covered. */

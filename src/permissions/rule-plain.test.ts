@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../settings/types.js';
 import type { RuleKind } from './rule.js';
-import { plainRule } from './rule-plain.js';
+import { plainRules } from './rule-plain.js';
 import { parseSpec } from './rule-specs.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { parseRules } from './rules.js';
@@ -29,7 +29,7 @@ describe('a rule that is read when it is needed', () => {
   ])('means what it would mean if it were read at once: %s', (text) => {
     for (const kind of KINDS) {
       const origin = written(text);
-      const rule = plainRule(kind, origin, OPTIONS);
+      const rule = plainRules(kind, OPTIONS)(origin);
       const [, tool = '', spec = ''] = /^(\w+)\((.*)\)$/.exec(text) ?? [];
       const context = { kind, origin, options: OPTIONS, tool, written: tool };
       expect(rule?.spec).toEqual(parseSpec(spec, context));
@@ -63,17 +63,17 @@ describe('a rule that is read when it is needed', () => {
     'Nothing(x)',
     'mcp__a(x)',
   ])('is none of those that may be wrong, or mean more: %s', (text) => {
-    for (const kind of KINDS) expect(plainRule(kind, written(text), OPTIONS)).toBeUndefined();
+    for (const kind of KINDS) expect(plainRules(kind, OPTIONS)(written(text))).toBeUndefined();
   });
 
   it('is of a tool about commands or paths, whose name is written as it is', () => {
     const tools = Object.entries(RULE_TOOLS).filter(([name]) => {
-      return plainRule('allow', written(`${name}(x)`), OPTIONS) !== undefined;
+      return plainRules('allow', OPTIONS)(written(`${name}(x)`)) !== undefined;
     });
     const kinds = new Set(tools.map(([, { spec }]) => spec));
     expect([...kinds].sort()).toEqual(['command', 'read-path', 'write-path']);
-    expect(plainRule('allow', written('bash(x)'), OPTIONS)).toBeUndefined();
-    expect(plainRule('deny', written('bash(x)'), OPTIONS)?.spec.kind).toBe('command');
+    expect(plainRules('allow', OPTIONS)(written('bash(x)'))).toBeUndefined();
+    expect(plainRules('deny', OPTIONS)(written('bash(x)'))?.spec.kind).toBe('command');
   });
 
   it('does not change what is said about the others, nor in which order', () => {

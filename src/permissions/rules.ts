@@ -1,4 +1,5 @@
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
+import { own } from '../util/own.js';
 import { originOf } from '../util/sourced.js';
 import {
   type Malformed,
@@ -9,8 +10,9 @@ import {
   specKindOf,
 } from './rule.js';
 import { resolveRuleName } from './rule-names.js';
-import { plainRule } from './rule-plain.js';
+import { plainRules } from './rule-plain.js';
 import { parseSpec } from './rule-specs.js';
+import { RULE_TOOLS } from './rule-tools.js';
 
 export type {
   CommandPattern,
@@ -36,8 +38,14 @@ export function parseRules(
   const compile = (kind: RuleKind): readonly Rule[] => {
     const rules: Rule[] = [];
     const told: { readonly origin: SourcedRule; readonly what: Malformed | string }[] = [];
+    const plainly = plainRules(kind, options);
     for (const origin of texts[kind]) {
-      const parsed = parseRule(kind, origin, options);
+      const plain = plainly(origin);
+      if (plain !== undefined) {
+        rules.push(plain);
+        continue;
+      }
+      const parsed = parseOdd(kind, origin, options);
       if ('why' in parsed) told.push({ origin, what: parsed });
       else {
         rules.push(parsed.rule);
@@ -67,15 +75,19 @@ export function parseRule(
   origin: SourcedRule,
   options: ParseRulesOptions,
 ): ParsedRule {
-  const plain = plainRule(kind, origin, options);
-  if (plain !== undefined) return { rule: plain };
+  const plain = plainRules(kind, options)(origin);
+  return plain === undefined ? parseOdd(kind, origin, options) : { rule: plain };
+}
+
+function parseOdd(kind: RuleKind, origin: SourcedRule, options: ParseRulesOptions): ParsedRule {
   const split = splitRule(origin.value.text);
   if ('why' in split) return split;
   const { name, spec } = split;
-  const everyCall = spec === undefined || /^\**$/.test(spec);
+  const onlyStars = spec === undefined || /^\**$/.test(spec);
   const { knownTools = [] } = options;
-  const tool = resolveRuleName(name, { kind, scoped: !everyCall, knownTools });
+  const tool = resolveRuleName(name, { kind, scoped: !onlyStars, knownTools });
   if ('why' in tool) return tool;
+  const everyCall = onlyStars && !(kind === 'allow' && spec === '**' && isAboutPaths(tool));
   const text = origin.value.text.trim();
   const label = `${text} (${originOf(origin)})`;
   // No call is named like this: without its specifier the rule would do nothing.
@@ -88,6 +100,12 @@ export function parseRule(
   return tool.nothingNow === true
     ? { rule, note: `${name} is no tool that is known now` }
     : { rule };
+}
+
+/** For a grant `Edit(**)` is what is below here, as `Edit(src/**)` is below `src`; `Edit(*)` is the tool. */
+function isAboutPaths({ canonical }: { readonly canonical?: string | undefined }): boolean {
+  const takes = canonical === undefined ? undefined : own(RULE_TOOLS, canonical)?.spec;
+  return takes === 'read-path' || takes === 'write-path';
 }
 
 /** `Tool` or `Tool(spec)`; `Tool()` means the tool. */

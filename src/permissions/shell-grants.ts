@@ -153,8 +153,7 @@ async function ruleCoverage(
     const fitsWhole = whole !== bare && reachesInside(pattern, wrapped) && fits(pattern, whole);
     if (!fits(pattern, bare) && !fitsWhole) continue;
     const hazard = hazardIn({ words, fed });
-    const spelledOut = hazard !== undefined && pattern.text.split(/\s+/).includes(hazard);
-    if (hazard !== undefined && !spelledOut) continue;
+    if (hazard !== undefined && !isSpelledOut(hazard, pattern)) continue;
     const writes = simpleFileUse(words)?.writes ?? knownWrites(words);
     // A rule for any program is not one for those that write, or that bring their own.
     const isAny = pattern.text.startsWith('*');
@@ -164,6 +163,14 @@ async function ruleCoverage(
   }
   return undefined;
 }
+
+/** Whether a pattern names what one for the beginning of a command leaves out. */
+function isSpelledOut(hazard: string, { text }: CommandPattern): boolean {
+  return !LAUNCHERS.test(hazard) && text.split(/\s+/).includes(hazard);
+}
+
+/** What they start is allowed by the whole command alone. */
+const LAUNCHERS = /^(watch|setsid|ionice|flock|exec|builtin|coproc)$/;
 
 /** `Bash(timeout:*)` speaks of timeout; what it runs is opened by a rule that names that. */
 function reachesInside({ tokens = [] }: CommandPattern, wrapped: number): boolean {

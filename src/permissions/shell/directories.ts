@@ -30,6 +30,9 @@ export function cdTarget(words: readonly ShellWord[], home: string): string | un
   const [target] = targets;
   if (target === undefined) return home;
   if (targets.length > 1 || !target.literal || target.pattern !== undefined) return undefined;
+  // With `-P` two dots lead on from where a link has led.
+  const isPhysical = words.some((word) => /^-[LPe@]*P/.test(word.value));
+  if (isPhysical && target.value.includes('..')) return undefined;
   return /^[-+]/.test(target.value) || target.value === '' ? undefined : target.value;
 }
 

@@ -114,10 +114,22 @@ function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: b
   const looks = readOnlyUse(words);
   if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
   const operands = rest
-    .filter((word) => word.literal || word.value !== '')
+    .filter((word, at) => (word.literal || word.value !== '') && !isLeftOut(program, rest, at))
     .flatMap((word) => pathsIn(word.value));
   const unknown = rest.some((word) => !word.literal) && isFileProgram(program);
   return { reads: operands, writes: writesOf(program, rest, operands), unknown };
+}
+
+const LEAVES_OUT = /^(g?tar|bsdtar|rsync|g?diff|colordiff|[a-z]*grep|du)$/;
+
+/** Names that a command is told to leave out are not names of what it takes. */
+function isLeftOut(program: string, rest: readonly ShellWord[], at: number): boolean {
+  const value = rest[at]?.value ?? '';
+  const before = rest[at - 1]?.value ?? '';
+  if (program === 'git')
+    return rest[0]?.value === 'clean' && (before === '-e' || /^-e./.test(value));
+  if (!LEAVES_OUT.test(program)) return false;
+  return /^--exclude(-dir)?=/.test(value) || /^--exclude(-dir)?$/.test(before);
 }
 
 function writesOf(

@@ -28,6 +28,8 @@ export interface SimpleCommand {
   readonly raw: string;
   /** Text that the command line gives to it: here-documents and here-strings. */
   readonly input: string;
+  /** What the command in front of it writes is its input. */
+  readonly piped?: true;
   /**
    * The words again, and what they run when they name a program that runs another (`sudo`, `env`,
    * `find -exec`): for restrictions, which look through disguises. The last words of a view whose

@@ -82,6 +82,8 @@ class Reader {
   #moves = 0;
   #repeats = false;
   #groups = 0;
+  /** Whether the command that comes next gets its input from the one in front of it. */
+  #piped = false;
   /** Where the command is whose words are being read: a substitution in them runs there. */
   #here: Directories;
   #opaque: string | undefined;
@@ -146,12 +148,17 @@ class Reader {
     const [only] = node.commands;
     if (node.commands.length === 1 && only !== undefined) return this.#node(only, directories);
     // Each part of a pipeline is a shell of its own.
-    for (const part of node.commands) this.#node(part, directories);
+    for (const [at, part] of node.commands.entries()) {
+      this.#piped = at > 0;
+      this.#node(part, directories);
+    }
+    this.#piped = false;
     return directories;
   }
 
   #node(node: CommandNode, directories: Directories): Directories {
     this.#here = directories;
+    if (node.type !== 'Command') this.#piped = false;
     switch (node.type) {
       case 'Command':
         return this.#command(node, directories);
@@ -257,6 +264,9 @@ class Reader {
   #command(command: Command, directories: Directories): Directories {
     this.#visited++;
     this.#here = directories;
+    const isPiped = this.#piped;
+    // Not for what stands in substitutions.
+    this.#piped = false;
     const words: ShellWord[] = [];
     if (command.name !== undefined) words.push(this.#word(command.name));
     const assignments: { name: string; value: ShellWord }[] = [];
@@ -277,8 +287,13 @@ class Reader {
     const redirections = this.#redirections(command.redirects);
     const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
-    this.#push({ words, assignments, redirections, directories, raw, input });
-    const after = directoriesAfter(words, directories, this.#place.home);
+    const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
+    const piped = isFed ? ({ piped: true } as const) : {};
+    this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
+    const leads = directoriesAfter(words, directories, this.#place.home);
+    // A search path for directories leads anywhere.
+    const isLed = leads !== directories && this.#assigned.has('CDPATH');
+    const after = isLed ? undefined : leads;
     if (after !== directories) this.#moves++;
     return after;
   }

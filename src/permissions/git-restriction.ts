@@ -1,0 +1,215 @@
+import { displayPath, isInside, nearestRepository, relative, resolve } from '../env/paths.js';
+import { parsePathspec, within } from './git-pathspec.js';
+import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './git-tracked.js';
+import { restrictingPath } from './path-restriction.js';
+import type { PathSpellings } from './paths.js';
+import type { RestrictionMatch } from './restriction-match.js';
+import { indexOf } from './rule-index.js';
+import type { GitUse, TrackedUse } from './shell/git-use.js';
+import type { ShellWord } from './shell/model.js';
+import type { TreeContext, TreeUse } from './shell/tree-use.js';
+import { restrictingUses, type TreePlace } from './tree-uses.js';
+
+type Match = RestrictionMatch | undefined;
+
+/** Variables that lead git to another repository, or to another list of its files. */
+const LEADS = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY'];
+
+/** A restriction on a file that a git command takes in, from the working tree or out of its store. */
+export async function restrictingGit(
+  use: GitUse,
+  place: TreePlace,
+  context: TreeContext,
+): Promise<Match> {
+  const { rules, directories } = place;
+  const accesses = [...use.tracked, ...use.trees, ...use.outside].map(({ access }) => access);
+  const relevant = indexOf(rules).paths.rules.find(
+    ({ spec }) => accesses.length > 0 && (spec.access === 'read' || accesses.includes('write')),
+  );
+  if (relevant === undefined) return undefined;
+  const lead = use.elsewhere ?? LEADS.find((name) => context.names(name));
+  if (lead !== undefined || directories === undefined) {
+    // fail-closed: which files those are cannot be told.
+    const why =
+      lead === undefined
+        ? 'the directory it runs in is decided at run time'
+        : `${lead} leads git to other files`;
+    return { rule: relevant.rule, sure: 'maybe', detail: why };
+  }
+  let possible: Match;
+  for (const start of directories) {
+    const directory = use.moves.reduce((at, move) => resolve(at, move), start);
+    const found = await restrictingAt(use, directory, { ...place, directories: [directory] });
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+async function restrictingAt(use: GitUse, directory: string, place: TreePlace): Promise<Match> {
+  const root = nearestRepository(directory);
+  if (root === undefined) return await restrictingUses([...use.trees, ...use.outside], place);
+  const leaves = use.outside.some(({ start }) => {
+    return start.literal && !isInside(resolve(directory, start.value), root);
+  });
+  const trees = await Promise.all(
+    [...use.trees, ...(leaves ? use.outside : [])].map((tree) => withKnown(tree, root, place)),
+  );
+  let possible = await restrictingUses(trees, place);
+  if (possible?.sure === 'yes') return possible;
+  for (const tracked of use.tracked) {
+    const found = await restrictingTracked(tracked, { directory, root }, place);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+/** Commands for what git does not know leave alone what it does. */
+async function withKnown(tree: TreeUse, root: string, { view }: TreePlace): Promise<TreeUse> {
+  if (tree.skips?.tracked !== true) return tree;
+  const names = await trackedNames(root, view.judge.disk);
+  if (names === undefined) return tree;
+  const { real } = await view.judge.spell(root);
+  return { ...tree, known: (path) => names.has(relative(real, path)) };
+}
+
+interface Repository {
+  readonly directory: string;
+  readonly root: string;
+}
+
+async function restrictingTracked(
+  use: TrackedUse,
+  repository: Repository,
+  place: TreePlace,
+): Promise<Match> {
+  const { rules, view } = place;
+  const { root } = repository;
+  const given = await operandsOf(use, repository, place);
+  const named = await restrictingObject(given.objects, use, place);
+  if (named !== undefined) return named;
+  const isAll = use.scope === 'all' && (given.objects.length === 0 || given.revisions.length > 0);
+  if (!isAll && given.paths.length + given.objects.length + given.revisions.length === 0) {
+    return undefined;
+  }
+  const spellings = await view.judge.spell(root);
+  const roots = allOf(spellings);
+  const { disk } = view.judge;
+  const restricted = await restrictedFiles(rules, { roots, access: use.access }, disk);
+  if (restricted === undefined) {
+    const rule = indexOf(rules).paths.rules[0]?.rule;
+    const detail = 'the list of files that git keeps cannot be followed';
+    return rule === undefined ? undefined : { rule, sure: 'maybe', detail };
+  }
+  const onlyChanged = use.onlyChanged({
+    revisions: given.revisions.length + given.objects.length,
+    paths: given.paths.length,
+  });
+  const isMeant = meantBy(given, { isAll, repository });
+  for (const file of restricted.files) {
+    if (!isMeant(file)) continue;
+    const path = resolve(root, file.name);
+    const { indexMs } = restricted;
+    if (onlyChanged && (await isUnchanged(path, file, { fs: disk, indexMs }))) continue;
+    return matchOf(file, use, displayPath(path, view.call.workspace.cwd));
+  }
+  return undefined;
+}
+
+interface Operands {
+  readonly revisions: readonly string[];
+  /** Paths behind a revision and a colon. */
+  readonly objects: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** What is in front of `--` is a path where there is such a path: git takes it for nothing else then. */
+async function operandsOf(
+  { open, paths }: TrackedUse,
+  { directory, root }: Repository,
+  { view }: TreePlace,
+): Promise<Operands> {
+  const revisions: string[] = [];
+  const objects: string[] = [];
+  const found: string[] = paths.map(({ value, literal }) => (literal ? value : '.'));
+  for (const word of open) {
+    const named = objectPaths(word);
+    if (named.length > 0) objects.push(...named.map((one) => fromRoot(one, { directory, root })));
+    else if (!word.literal) revisions.push(word.raw);
+    // `:/text` is a revision in the first place.
+    else if (/^:[!^(]/.test(word.value)) found.push(word.value);
+    else if (await isThere(resolve(directory, word.value), view)) found.push(word.value);
+    else revisions.push(word.value);
+  }
+  return { revisions, objects, paths: found };
+}
+
+async function isThere(path: string, { judge }: TreePlace['view']): Promise<boolean> {
+  try {
+    return (await judge.disk.lstat(path)) !== undefined;
+  } catch {
+    // A revision may be no name that a file can have.
+    return false;
+  }
+}
+
+/** `HEAD:path`, `:path` and `:0:path`; also of a word whose beginning is decided at run time. */
+function objectPaths({ value, literal, raw }: ShellWord): readonly string[] {
+  const text = literal ? value : raw.replace(/["']/g, '');
+  if (/^:[!^(/]/.test(text)) return [];
+  // A revision may hold colons of its own (`HEAD@{10:30}:path`), so each may be the one.
+  const parts = text.split(':');
+  return parts
+    .map((_, at) => parts.slice(at).join(':'))
+    .slice(1)
+    .filter((path) => path !== '' && (literal || !/[$`]/.test(path)));
+}
+
+/** From the root of the repository, unless it begins with a dot. */
+function fromRoot(path: string, { directory, root }: Repository): string {
+  return /^\.{1,2}(\/|$)/.test(path) ? resolve(directory, path) : resolve(root, `./${path}`);
+}
+
+async function restrictingObject(
+  objects: readonly string[],
+  use: TrackedUse,
+  { rules, view }: TreePlace,
+): Promise<Match> {
+  for (const path of objects) {
+    const spellings = await view.judge.spell(path);
+    const rule = restrictingPath(rules, [{ access: use.access, spellings }]);
+    if (rule === undefined) continue;
+    const shown = displayPath(path, view.call.workspace.cwd);
+    return { rule, sure: 'yes', detail: `it would print ${shown} as git keeps it` };
+  }
+  return undefined;
+}
+
+function meantBy(
+  { paths, objects, revisions }: Operands,
+  { isAll, repository: { directory, root } }: { isAll: boolean; repository: Repository },
+): (file: RestrictedFile) => boolean {
+  const prefix = relative(root, directory);
+  const specs = paths.map((path) => {
+    if (path.startsWith('/')) return parsePathspec(`:/${relative(root, path)}`, '');
+    return parsePathspec(path, prefix);
+  });
+  const isIn = within(specs);
+  const below = objects.map((path) => relative(root, path));
+  const ids = revisions.filter((text) => /^[0-9a-f]{4,40}$/i.test(text));
+  return ({ name, id }) =>
+    ((isAll || specs.length > 0) && isIn(name)) ||
+    below.some((path) => path === '' || name === path || name.startsWith(`${path}/`)) ||
+    ids.some((text) => id.startsWith(text.toLowerCase()));
+}
+
+function matchOf({ rule, name }: RestrictedFile, use: TrackedUse, shown: string): RestrictionMatch {
+  const does = use.access === 'read' ? 'would print' : 'would change';
+  const help = `leave it out with -- . ':(exclude,top)${name}', or name narrower paths`;
+  return { rule, sure: 'yes', detail: `it ${does} ${shown}, which git keeps; ${help}` };
+}
+
+function allOf({ literal, resolved }: PathSpellings): readonly string[] {
+  return [...new Set([literal, ...resolved])];
+}

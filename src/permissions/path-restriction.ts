@@ -1,0 +1,25 @@
+import type { PathSpellings } from './paths.js';
+import type { Rule } from './rule.js';
+import { indexOf } from './rule-index.js';
+import type { TouchedPath } from './view.js';
+
+/** What may not be read may not be written either. */
+export function restrictingPath(
+  rules: readonly Rule[],
+  touched: readonly TouchedPath[],
+): Rule | undefined {
+  const { paths } = indexOf(rules);
+  for (const { access, spellings } of touched) {
+    for (const spelling of spellingsOf(spellings)) {
+      const found = paths
+        .covering(spelling)
+        .find(({ spec }) => spec.access === 'read' || access === 'write');
+      if (found !== undefined) return found.rule;
+    }
+  }
+  return undefined;
+}
+
+function spellingsOf({ literal, resolved }: PathSpellings): readonly string[] {
+  return resolved.length === 1 && resolved[0] === literal ? resolved : [literal, ...resolved];
+}

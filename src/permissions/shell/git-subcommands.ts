@@ -1,0 +1,306 @@
+import { GIT_READ_ONLY } from './git.js';
+import type { GitUse, TrackedUse } from './git-use.js';
+import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
+import { literalWord, type ShellWord } from './model.js';
+import type { OptionSpec } from './options.js';
+import { COPYING_PROGRAMS } from './tree-copy.js';
+import { globMatcher } from './tree-globs.js';
+import type { TreeUse } from './tree-use.js';
+
+type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
+type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
+
+const HERE = literalWord('.');
+const always = (): boolean => true;
+const never = (): boolean => false;
+const withoutRevision = ({ revisions }: { revisions: number }): boolean => revisions === 0;
+
+const HISTORY: OptionSpec = {
+  ...GIT_READ_ONLY.log,
+  valued: 'nSGLOlX',
+  long: `${GIT_READ_ONLY.log?.long ?? ''} cc combined-all-paths color-words[=] word-diff-regex=
+    patch-with-raw binary remerge-diff dd dirstat[=] compact-summary cumulative no-index output=
+    diff-algorithm= anchored= inter-hunk-context= find-object= skip-to= rotate-to= line-prefix=
+    src-prefix= dst-prefix= no-prefix ws-error-highlight= ignore-matching-lines= diff-merges=
+    ita-invisible-in-index stdin full-index check max-depth= min-parents= max-parents= encoding=
+    notes[=] creation-factor= cover-letter start-number= output-directory= subject-prefix= base=`,
+};
+
+const PATCH = `p u U c L W patch unified cc combined-all-paths word-diff word-diff-regex color-words
+  patch-with-stat patch-with-raw binary function-context remerge-diff dd check`.replace(
+  /\s+/g,
+  ' ',
+);
+const SUMMARY =
+  `s q stat shortstat numstat dirstat X summary name-only name-status raw no-patch quiet
+  compact-summary`.replace(/\s+/g, ' ');
+
+/** Whether it prints lines of files. */
+function printsLines(options: LooseOptions, { byDefault }: { byDefault: boolean }): boolean {
+  if (hasFlag(options, PATCH)) return true;
+  return byDefault && !hasFlag(options, SUMMARY);
+}
+
+/** Operands in front of `--` may be revisions, those behind it are paths. */
+function shared(options: LooseOptions, first = 0): Pick<TrackedUse, 'open' | 'paths'> {
+  const { operands, behind = [] } = options;
+  const lines = valuesOf(options, 'L').map((range) => literalWord(range.replace(/^.*:/s, '')));
+  return {
+    open: [...operands.slice(first, operands.length - behind.length), ...lines],
+    paths: behind,
+  };
+}
+
+const history =
+  (byDefault: boolean, onlyChanged: TrackedUse['onlyChanged'] = never): Subcommand =>
+  (words) => {
+    const options = looseOptions(words, HISTORY);
+    // Whatever is left out of a comparison, an object that is named is printed.
+    const scope = printsLines(options, { byDefault }) ? 'all' : 'named';
+    if (scope === 'named' && options.operands.length === 0) return undefined;
+    return { tracked: [{ access: 'read', ...shared(options), scope, onlyChanged }] };
+  };
+
+/** It prints lines of files whatever its options are. */
+const everything: Subcommand = (words) => {
+  const options = looseOptions(words, HISTORY);
+  return { tracked: [{ access: 'read', ...shared(options), scope: 'all', onlyChanged: never }] };
+};
+
+const diff: Subcommand = (words) => {
+  const options = looseOptions(words, HISTORY);
+  const trees = options.operands.map(
+    (start): TreeUse => ({ start, access: 'read', follows: false }),
+  );
+  if (options.flags.has('no-index')) return { trees };
+  const staged = hasFlag(options, 'cached staged merge-base');
+  const use = history(true, staged ? never : withoutRevision)(words);
+  return { ...use, outside: trees };
+};
+
+const GREP: OptionSpec = {
+  flags: 'aIiwvhHEGPFnlLcopWqrz',
+  valued: 'ABCefm',
+  optional: 'O',
+  long: `untracked no-index cached recurse-submodules no-exclude-standard exclude-standard text
+    textconv no-textconv ignore-case word-regexp invert-match full-name extended-regexp basic-regexp
+    perl-regexp fixed-strings line-number column files-with-matches name-only files-without-match
+    open-files-in-pager[=] null only-matching count color[=] no-color break heading show-function
+    context= after-context= before-context= function-context max-count= threads= and or not all-match
+    quiet max-depth= recursive no-recursive`,
+};
+
+const grep: Subcommand = (words) => {
+  const options = looseOptions(words, GREP);
+  const given = hasFlag(options, 'e f');
+  const { operands, behind = [] } = options;
+  const isBehind = !given && operands.length === behind.length;
+  const open = operands.slice(given ? 0 : 1, isBehind ? 1 : operands.length - behind.length);
+  const paths = isBehind ? behind.slice(1) : behind;
+  const starts = [...open, ...paths];
+  const isLoose = hasFlag(options, 'no-index');
+  const tree: Omit<TreeUse, 'start'> = {
+    access: 'read',
+    skips: isLoose || options.flags.has('no-exclude-standard') ? {} : { ignored: 'git' },
+  };
+  const trees =
+    isLoose || options.flags.has('untracked')
+      ? (starts.length === 0 ? [HERE] : starts).map((start) => ({ start, ...tree }))
+      : [];
+  const tracked: TrackedUse = { access: 'read', open, paths, scope: 'all', onlyChanged: never };
+  return { trees, tracked: isLoose ? [] : [tracked] };
+};
+
+const ARCHIVE: OptionSpec = {
+  flags: 'lv',
+  valued: 'o',
+  long: 'format= output= prefix= remote= exec= add-file= add-virtual-file= list verbose worktree-attributes mtime=',
+};
+
+const archive: Subcommand = (words) => {
+  const options = looseOptions(words, ARCHIVE);
+  const [revision, ...paths] = options.operands;
+  const open = revision === undefined ? [] : [revision];
+  return { tracked: [{ access: 'read', open, paths, scope: 'all', onlyChanged: never }] };
+};
+
+const catFile: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'ptsez',
+    long: 'batch[=] batch-check[=] batch-command[=] textconv filters path= follow-symlinks batch-all-objects buffer unordered',
+  });
+  const asks = hasFlag(options, 't s e batch-check') && !hasFlag(options, 'p batch batch-command');
+  if (asks) return undefined;
+  const scope = hasFlag(options, 'batch batch-command') ? 'all' : 'named';
+  return { tracked: [{ access: 'read', ...shared(options), scope, onlyChanged: never }] };
+};
+
+const STASH: OptionSpec = {
+  ...HISTORY,
+  flags: 'pukaqSm',
+  valued: 'm',
+  long: `${HISTORY.long} include-untracked all keep-index no-keep-index staged message= index
+    pathspec-from-file= only-untracked`,
+};
+
+const stash: Subcommand = (words) => {
+  const [first] = words;
+  const isPush = first === undefined || /^(-.*|push|save)$/.test(first.value);
+  if (first?.value === 'show') return history(false)(words.slice(1));
+  if (first?.value === 'list') return history(false)(words.slice(1));
+  if (!isPush) return undefined;
+  const options = looseOptions(first?.value.startsWith('-') ? words : words.slice(1), STASH);
+  // The rest of `save` is a message.
+  const paths = first?.value === 'save' ? [] : options.operands;
+  const takesMore = hasFlag(options, 'u a include-untracked all');
+  return {
+    tracked: [{ access: 'write', open: [], paths, scope: 'all', onlyChanged: always }],
+    trees: takesMore ? removed(paths, { ignored: hasFlag(options, 'a all'), kept: [] }) : [],
+  };
+};
+
+const clean: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'dfiqxX',
+    valued: 'e',
+    long: 'force dry-run quiet interactive exclude=',
+  });
+  if (hasFlag(options, 'n dry-run')) return undefined;
+  const kept = valuesOf(options, 'e exclude').map((glob) => glob.replace(/\/$/, ''));
+  return { trees: removed(options.operands, { ignored: hasFlag(options, 'x X'), kept }) };
+};
+
+/** Files that git does not know. */
+function removed(
+  paths: readonly ShellWord[],
+  { ignored, kept }: { readonly ignored: boolean; readonly kept: readonly string[] },
+): readonly TreeUse[] {
+  const left = globMatcher(kept);
+  const skips = { file: left, directory: left, tracked: true };
+  return (paths.length === 0 ? [HERE] : paths).map((start) => ({
+    start,
+    access: 'write',
+    skips: ignored ? skips : { ...skips, ignored: 'git' },
+    leaveOut: (name: string) => `-e ${name}`,
+  }));
+}
+
+const checkout: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'fqmtldp',
+    valued: 'bB',
+    long: `force quiet merge conflict= patch track[=] no-track detach orphan= ours theirs overlay
+      no-overlay progress recurse-submodules pathspec-from-file= guess no-guess
+      ignore-skip-worktree-bits ignore-other-worktrees overwrite-ignore`,
+  });
+  if (hasFlag(options, 'b B orphan')) return undefined;
+  const listed = hasFlag(options, 'pathspec-from-file');
+  const scope = listed || hasFlag(options, 'f force') ? 'all' : 'named';
+  const onlyChanged: TrackedUse['onlyChanged'] = ({ revisions, paths }) =>
+    revisions === 0 || (paths === 0 && !listed);
+  return { tracked: [{ access: 'write', ...shared(options), scope, onlyChanged }] };
+};
+
+const restore: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'SWpqm23',
+    valued: 's',
+    long: `source= staged worktree patch quiet progress ours theirs merge conflict= overlay
+      no-overlay ignore-unmerged recurse-submodules pathspec-from-file=`,
+  });
+  if (hasFlag(options, 'S staged') && !hasFlag(options, 'W worktree')) return undefined;
+  const listed = hasFlag(options, 'pathspec-from-file');
+  const onlyChanged = hasFlag(options, 's source') ? never : always;
+  const scope = listed ? 'all' : 'named';
+  return { tracked: [{ access: 'write', open: [], paths: options.operands, scope, onlyChanged }] };
+};
+
+const reset: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'qpN',
+    long: 'hard soft mixed merge keep quiet patch',
+  });
+  if (!hasFlag(options, 'hard keep merge')) return undefined;
+  return {
+    tracked: [{ access: 'write', open: [], paths: [], scope: 'all', onlyChanged: always }],
+  };
+};
+
+const rm: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'rfqn',
+    long: 'cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= pathspec-file-nul',
+  });
+  if (hasFlag(options, 'cached n dry-run')) return undefined;
+  const scope = hasFlag(options, 'pathspec-from-file') ? 'all' : 'named';
+  const paths = options.operands;
+  return { tracked: [{ access: 'write', open: [], paths, scope, onlyChanged: never }] };
+};
+
+const checkoutIndex: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'afnquz',
+    long: 'all force prefix= temp stage= stdin index',
+  });
+  const elsewhere = hasFlag(options, 'prefix temp');
+  const scope = hasFlag(options, 'a all stdin') ? 'all' : 'named';
+  const access = elsewhere ? 'read' : 'write';
+  const onlyChanged = elsewhere ? never : always;
+  return { tracked: [{ access, open: [], paths: options.operands, scope, onlyChanged }] };
+};
+
+/** Interactive forms print what has changed. */
+const asking: Subcommand = (words) => {
+  const options = looseOptions(words, {
+    flags: 'pAuvnfeiaqs',
+    valued: 'mFCct',
+    long: 'patch interactive edit dry-run verbose message= file= author= date= fixup= squash= cleanup= trailer= template= pathspec-from-file=',
+  });
+  const prints = hasFlag(options, 'p i e patch interactive');
+  const rehearses = hasFlag(options, 'dry-run') && hasFlag(options, 'v verbose');
+  if (!prints && !rehearses) return undefined;
+  const onlyChanged = rehearses ? never : always;
+  const { operands } = options;
+  return { tracked: [{ access: 'read', open: [], paths: operands, scope: 'all', onlyChanged }] };
+};
+
+const status: Subcommand = (words) =>
+  hasFlag(looseOptions(words, { ...GIT_READ_ONLY.status }), 'v verbose')
+    ? { tracked: [{ access: 'read', open: [], paths: [], scope: 'all', onlyChanged: never }] }
+    : undefined;
+
+const move: Subcommand = (words) => ({
+  trees: COPYING_PROGRAMS.mv?.(words, { fed: false, names: never, mayBeSet: never }, 'mv') ?? [],
+});
+
+export const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  show: history(true),
+  log: history(false),
+  reflog: history(false),
+  whatchanged: history(false),
+  diff,
+  difftool: everything,
+  'diff-tree': history(false),
+  'diff-index': history(false),
+  'diff-files': history(false),
+  'format-patch': everything,
+  'range-diff': everything,
+  'merge-tree': everything,
+  'fast-export': everything,
+  'unpack-file': catFile,
+  'cat-file': catFile,
+  archive,
+  grep,
+  status,
+  stash,
+  clean,
+  checkout,
+  'checkout-index': checkoutIndex,
+  restore,
+  reset,
+  rm,
+  mv: move,
+  add: asking,
+  stage: asking,
+  commit: asking,
+};

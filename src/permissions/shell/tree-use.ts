@@ -1,0 +1,60 @@
+import type { ShellWord } from './model.js';
+
+/** A directory that a command goes through by itself, with all that is in it. */
+export interface TreeUse {
+  /** Where it begins, relative to the command's directory. */
+  readonly start: ShellWord;
+  /** What it does to what it finds. */
+  readonly access: 'read' | 'write';
+  /** Directories that it goes to first. */
+  readonly moves?: readonly string[];
+  /** Where what it finds is written to again. */
+  readonly onto?: TreeTarget;
+  /** Whether it goes where links in the tree lead. */
+  readonly follows?: boolean;
+  /** How deep it goes; absent: all the way. */
+  readonly depth?: number;
+  readonly skips?: TreeSkips;
+  /** Files that are not meant, by their real paths. */
+  readonly known?: (path: string) => boolean;
+  /** Somebody must be asked where a file is found: it may be left out in a way that is not followed here. */
+  readonly unsure?: string;
+  /** How to leave out a name, as an option of this command. */
+  readonly leaveOut?: (name: string, kind: 'file' | 'directory') => string;
+}
+
+export interface TreeTarget {
+  readonly path: string;
+  /** Whether the name of what is copied is added: always, never, or where the target is a directory. */
+  readonly named: 'always' | 'never' | 'in-directory';
+}
+
+/** What surely is not looked at, by its own name. */
+export interface TreeSkips {
+  readonly file?: (name: string) => boolean;
+  readonly directory?: (name: string) => boolean;
+  /** Names with a dot in front, unless an ignore file takes them in again. */
+  readonly hidden?: boolean;
+  /** What ignore files name. */
+  readonly ignored?: 'git' | 'search';
+  /** What neither its dot nor an ignore file keeps out. */
+  readonly shown?: (name: string) => boolean;
+  /** What git keeps. */
+  readonly tracked?: boolean;
+}
+
+/** What surrounds a command and changes what it does. */
+export interface TreeContext {
+  /** Text comes in from the command in front of it. */
+  readonly fed: boolean;
+  /** Whether the command line names a variable, and so may set it. */
+  names(variable: string): boolean;
+  /** Whether a variable may be set, by the command line or from outside. */
+  mayBeSet(variable: string): boolean;
+}
+
+export type TreeProgram = (
+  words: readonly ShellWord[],
+  context: TreeContext,
+  name: string,
+) => readonly TreeUse[];

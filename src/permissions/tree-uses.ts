@@ -1,0 +1,141 @@
+import { basename, displayPath, resolve } from '../env/paths.js';
+import type { PathSpellings } from './paths.js';
+import type { RestrictionMatch } from './restriction-match.js';
+import type { Rule } from './rule.js';
+import { indexOf } from './rule-index.js';
+import type { TreeTarget, TreeUse } from './shell/tree-use.js';
+import {
+  searchTree,
+  type Tree,
+  type TreeFinding,
+  type TreeLook,
+  type TreeName,
+} from './tree-walk.js';
+import type { CallView } from './view.js';
+
+type Match = RestrictionMatch | undefined;
+
+/** Where a command runs, for everything that is looked up about it. */
+export interface TreePlace {
+  readonly rules: readonly Rule[];
+  readonly view: CallView;
+  readonly look: TreeLook;
+  /** Where it may run; undefined when that is not known. */
+  readonly directories: readonly string[] | undefined;
+}
+
+/** The first that is sure, else the first that is possible. */
+export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace): Promise<Match> {
+  let possible: Match;
+  for (const use of uses) {
+    const found = await restrictingUse(use, place);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
+  const { rules, view, directories } = place;
+  const relevant = indexOf(rules).paths.rules.find(
+    ({ spec }) => spec.access === 'read' || use.access === 'write' || use.onto !== undefined,
+  );
+  if (relevant === undefined) return undefined;
+  const doubt = (why: string): Match => ({ rule: relevant.rule, sure: 'maybe', detail: why });
+  const { start } = use;
+  // fail-closed: it may begin anywhere.
+  if (!start.literal) return doubt('it takes names of files from elsewhere');
+  if (directories === undefined && !start.value.startsWith('/')) {
+    return doubt('the directory it runs in is decided at run time');
+  }
+  let possible: Match;
+  for (const directory of directories ?? ['/']) {
+    const from = (use.moves ?? []).reduce((at, move) => resolve(at, move), directory);
+    const starts =
+      start.pattern === undefined ? [start.value] : await view.judge.expand(from, start.pattern);
+    // fail-closed: what the shell makes of it is not known.
+    if (starts === undefined) return doubt('it begins where a pattern leads');
+    for (const one of starts) {
+      const found = await restrictingStart(use, { from, start: one }, place);
+      if (found?.sure === 'yes') return found;
+      possible ??= found;
+    }
+  }
+  return possible;
+}
+
+async function restrictingStart(
+  use: TreeUse,
+  { from, start }: { readonly from: string; readonly start: string },
+  { rules, view, look }: TreePlace,
+): Promise<Match> {
+  let possible: Match;
+  for (const spellings of await view.judge.spellFrom(from, start)) {
+    const names: TreeName[] = allOf(spellings).map((path) => ({ path, access: use.access }));
+    if (use.onto !== undefined) {
+      const targets = await targetsOf(use.onto, { from, start }, view);
+      names.push(...targets.map((path) => ({ path, access: 'write' as const })));
+    }
+    const tree: Tree = {
+      directory: spellings.real,
+      names,
+      follows: use.follows === true,
+      depth: use.depth ?? Number.POSITIVE_INFINITY,
+      skips: use.skips ?? {},
+      ...(use.known === undefined ? {} : { known: use.known }),
+    };
+    const finding = await searchTree(rules, tree, look);
+    const found = finding === undefined ? undefined : matchOf(finding, use, view);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+/** The names under which a copy begins. */
+async function targetsOf(
+  { path, named }: TreeTarget,
+  { from, start }: { readonly from: string; readonly start: string },
+  { judge }: CallView,
+): Promise<readonly string[]> {
+  const inside = `${path}/${basename(resolve(from, start))}`;
+  const isBelow =
+    named === 'always' ||
+    (named === 'in-directory' && (await isDirectory(judge, resolve(from, path))));
+  // What is given as `dir/` keeps its name with some programs, with others only its content goes.
+  const exact = !isBelow ? [path] : start.endsWith('/') ? [path, inside] : [inside];
+  const spelled = await Promise.all(exact.map((one) => judge.spellFrom(from, one)));
+  return spelled.flat().flatMap(allOf);
+}
+
+async function isDirectory({ disk, spell }: CallView['judge'], path: string): Promise<boolean> {
+  const { real } = await spell(path);
+  return (await disk.lstat(real))?.kind === 'directory';
+}
+
+function allOf({ literal, resolved }: PathSpellings): readonly string[] {
+  return [...new Set([literal, ...resolved])];
+}
+
+function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): RestrictionMatch {
+  const { rule } = finding;
+  if (finding.kind === 'unseen') {
+    const detail = `${finding.why}, so that it cannot be told whether it is about any of them; name a narrower directory`;
+    return { rule, sure: 'maybe', detail };
+  }
+  const { path, access, within } = finding;
+  const shown = displayPath(path, view.call.workspace.cwd);
+  const name = use.leaveOut?.(
+    basename(within ?? path),
+    within === undefined ? 'file' : 'directory',
+  );
+  const help =
+    name === undefined
+      ? 'name a narrower directory'
+      : `leave it out with ${name}, or name a narrower directory`;
+  const does = access === 'read' ? 'would read' : 'would change';
+  if (use.unsure !== undefined) {
+    return { rule, sure: 'maybe', detail: `it may take in ${shown}: ${use.unsure}` };
+  }
+  return { rule, sure: 'yes', detail: `it ${does} ${shown}; ${help}` };
+}

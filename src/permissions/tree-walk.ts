@@ -1,0 +1,321 @@
+import { systemCodeOf } from '../errors.js';
+import type { PathRule } from './path-index.js';
+import { namesOf, type PathPattern } from './path-pattern.js';
+import { restrictingPath } from './path-restriction.js';
+import type { PathJudge } from './paths.js';
+import { mayEndPattern, type PatternState, patternState, stepInto } from './pattern-state.js';
+import type { Rule } from './rule.js';
+import { indexOf } from './rule-index.js';
+import type { TreeSkips } from './shell/tree-use.js';
+import { type Ignores, ignoresAbove, ignoresIn, isLeftOut } from './tree-ignores.js';
+
+/** A name that something in the tree goes by, and what is done to it under this name. */
+export interface TreeName {
+  readonly path: string;
+  readonly access: 'read' | 'write';
+}
+
+export interface Tree {
+  /** Where it really is. */
+  readonly directory: string;
+  readonly names: readonly TreeName[];
+  readonly follows: boolean;
+  readonly depth: number;
+  readonly skips: TreeSkips;
+  /** Files that git knows, from their real names: those are not looked at. */
+  readonly known?: (path: string) => boolean;
+}
+
+export type TreeFinding =
+  | {
+      readonly kind: 'covered';
+      readonly rule: Rule;
+      readonly path: string;
+      readonly access: 'read' | 'write';
+      /** The directory that the rule covers it by. */
+      readonly within?: string;
+    }
+  /** There is more than is looked at, or less than can be seen. */
+  | { readonly kind: 'unseen'; readonly rule: Rule; readonly why: string };
+
+/** What one call may cost. */
+export interface TreeBudget {
+  entries: number;
+  readonly until: number;
+}
+
+export const MOST_ENTRIES = 100_000;
+const LONGEST_MS = 2_000;
+
+export function treeBudget(): TreeBudget {
+  return { entries: MOST_ENTRIES, until: performance.now() + LONGEST_MS };
+}
+
+/** Names that hold copies of what lies elsewhere: patterns for any depth are not looked for in there. */
+const COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+const AT_ONCE = 32;
+
+interface Way extends TreeName {
+  readonly states: readonly Possible[];
+}
+
+interface Possible {
+  readonly rule: Rule;
+  readonly state: PatternState;
+}
+
+interface Place {
+  readonly directory: string;
+  readonly ways: readonly Way[];
+  readonly depth: number;
+  readonly ignores: Ignores;
+  /** A rule covers all of it, and any file in it is a file too many. */
+  readonly covered?: { readonly rule: Rule; readonly within: string };
+}
+
+export interface TreeLook {
+  readonly judge: PathJudge;
+  readonly home: string;
+  readonly budget: TreeBudget;
+  /** Whether directories that this user cannot read may be readable for the command. */
+  readonly elevated: boolean;
+}
+
+/** The first thing in a tree that a rule covers; undefined when there is none. */
+export async function searchTree(
+  rules: readonly Rule[],
+  tree: Tree,
+  look: TreeLook,
+): Promise<TreeFinding | undefined> {
+  return await new Walk(rules, tree, look).search();
+}
+
+class Walk {
+  readonly #rules: readonly Rule[];
+  readonly #tree: Tree;
+  readonly #look: TreeLook;
+  readonly #seen = new Set<string>();
+  readonly #goesByIgnores: boolean;
+  readonly #mayBeCovered: (name: string) => boolean;
+  #queue: Place[] = [];
+
+  constructor(rules: readonly Rule[], tree: Tree, look: TreeLook) {
+    this.#rules = rules;
+    this.#tree = tree;
+    this.#look = look;
+    this.#mayBeCovered = mayEndPattern(indexOf(rules).paths.rules.flatMap(patternsOf));
+    this.#goesByIgnores = tree.skips.hidden === true || tree.skips.ignored !== undefined;
+  }
+
+  async search(): Promise<TreeFinding | undefined> {
+    const { directory, names } = this.#tree;
+    const ways = names.map((name) => ({ ...name, states: this.#begin(name) }));
+    if (!this.#isWorthALook(ways)) return undefined;
+    const { judge, home } = this.#look;
+    const ignores = this.#goesByIgnores ? await ignoresAbove(judge.disk, directory, home) : [];
+    const found = this.#judge({ ways, directory, depth: 0, ignores }, { isDirectory: true });
+    if (found.finding !== undefined) return found.finding;
+    while (this.#queue.length > 0) {
+      const places = this.#queue.splice(0, AT_ONCE);
+      const listed = await Promise.all(places.map((place) => this.#list(place)));
+      for (const [at, place] of places.entries()) {
+        const entries = listed[at];
+        if (entries === 'unseen') return this.#unseen('a directory cannot be read');
+        const finding =
+          entries === 'file' ? coveredFile(place) : await this.#entries(place, entries ?? []);
+        if (finding !== undefined) return finding;
+      }
+      if (performance.now() > this.#look.budget.until) {
+        return this.#unseen(`looking through ${directory} takes too long`);
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether a rule may cover something in there, or a link lead from there to where one does. */
+  #isWorthALook(ways: readonly Way[], name = ''): boolean {
+    if (ways.some(({ states }) => states.length > 0)) return true;
+    return this.#tree.follows && !COPIES.has(name) && this.#relevant(ways).length > 0;
+  }
+
+  #relevant(names: readonly TreeName[]): readonly PathRule[] {
+    const writes = names.some(({ access }) => access === 'write');
+    return indexOf(this.#rules).paths.rules.filter(({ spec }) => spec.access === 'read' || writes);
+  }
+
+  /** The rules that may cover something below a name. */
+  #begin({ path, access }: TreeName): readonly Possible[] {
+    const names = namesOf(path, false);
+    return this.#relevant([{ path, access }]).flatMap(({ rule, spec }) =>
+      patternsOf({ spec }).flatMap((pattern) => {
+        let state: PatternState | undefined = patternState(pattern);
+        for (const name of names) {
+          if (state === undefined) return [];
+          // What is asked for by name is read; removing copies is what they are for.
+          if (state.floats && COPIES.has(name) && access === 'write') return [];
+          state = stepInto(state, name);
+        }
+        return state === undefined ? [] : [{ rule, state }];
+      }),
+    );
+  }
+
+  async #list(place: Place): Promise<Entries | 'file' | 'unseen' | undefined> {
+    try {
+      return await this.#look.judge.disk.list(place.directory);
+    } catch (thrown) {
+      const code = systemCodeOf(thrown);
+      if (code === 'ENOTDIR') return 'file';
+      if (code === 'ENOENT') return undefined;
+      // What this user cannot read, a command of this user cannot either.
+      return code === 'EACCES' && !this.#look.elevated ? undefined : 'unseen';
+    }
+  }
+
+  async #entries(place: Place, entries: Entries): Promise<TreeFinding | undefined> {
+    const { budget, judge } = this.#look;
+    budget.entries -= entries.length;
+    // fail-closed: what is not looked at may be covered.
+    if (budget.entries < 0) {
+      return this.#unseen(`there are more than ${MOST_ENTRIES} files in ${this.#tree.directory}`);
+    }
+    const own = this.#goesByIgnores
+      ? await ignoresIn(
+          judge.disk,
+          place.directory,
+          entries.map(({ name }) => name),
+        )
+      : [];
+    const here = own.length === 0 ? place : { ...place, ignores: [...own, ...place.ignores] };
+    for (const { name, kind } of entries) {
+      const looked = this.#entry(here, name, kind);
+      const finding = looked instanceof Promise ? await looked : looked;
+      if (finding !== undefined) return finding;
+    }
+    return undefined;
+  }
+
+  /** At once where no link has to be followed. */
+  #entry(
+    place: Place,
+    name: string,
+    kind: Kind,
+  ): TreeFinding | undefined | Promise<TreeFinding | undefined> {
+    const { skips, follows, known } = this.#tree;
+    const isDirectory = kind === 'directory';
+    const isFollowed = kind === 'symlink' && follows;
+    // Nearly all files end here.
+    if (!isDirectory && !isFollowed && place.covered === undefined && !this.#mayBeCovered(name)) {
+      return undefined;
+    }
+    const path = below(place.directory, name);
+    if ((isDirectory ? skips.directory : skips.file)?.(name) === true) return undefined;
+    if (isLeftOut({ path, name, isDirectory }, skips, place.ignores)) return undefined;
+    if (!isDirectory && known?.(path) === true) return undefined;
+    const ways = place.ways.map((way) => ({ ...way, path: below(way.path, name) }));
+    const { finding } = this.#judge(
+      { ...place, ways, directory: path, depth: place.depth + 1 },
+      { isDirectory, name },
+    );
+    if (finding !== undefined || !isFollowed) return finding;
+    return this.#follow(place, { path, ways });
+  }
+
+  /** What a link leads to goes by its real names too. */
+  async #follow(
+    place: Place,
+    { path, ways }: { readonly path: string; readonly ways: readonly Way[] },
+  ): Promise<TreeFinding | undefined> {
+    const { literal, real, resolved } = await this.#look.judge.spell(path);
+    if (this.#seen.has(real)) return undefined;
+    this.#seen.add(real);
+    const { access } = this.#tree.names[0] ?? { access: 'read' };
+    const others = [literal, ...resolved].map((one) => ({ path: one, access }));
+    const all = [
+      ...ways.map((way) => ({ ...way, states: this.#begin(way) })),
+      ...others.map((way) => ({ ...way, states: this.#begin(way) })),
+    ];
+    const rule = restrictingPath(this.#rules, touched(all));
+    if (rule !== undefined) return { kind: 'covered', rule, path, access };
+    const depth = place.depth + 1;
+    if (depth < this.#tree.depth && this.#isWorthALook(all)) {
+      this.#queue.push({ directory: real, ways: all, depth, ignores: place.ignores });
+    }
+    return undefined;
+  }
+
+  /** Whether a rule covers it; where that may be so further down, it is looked at later. */
+  #judge(
+    place: Place,
+    { isDirectory, name }: { readonly isDirectory: boolean; readonly name?: string },
+  ): { readonly finding?: TreeFinding } {
+    const [first] = place.ways;
+    const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(place.ways));
+    const way = rule === undefined ? first : (wayCovered(this.#rules, place.ways) ?? first);
+    const { path, access } = way ?? { path: place.directory, access: 'read' as const };
+    const within = place.covered?.within;
+    if (rule !== undefined && (!isDirectory || this.#isChangedItself(access))) {
+      const where = within === undefined ? {} : { within };
+      return { finding: { kind: 'covered', rule, path, access, ...where } };
+    }
+    if (!isDirectory || place.depth >= this.#tree.depth) return {};
+    const ways =
+      name === undefined
+        ? place.ways
+        : place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) }));
+    if (rule !== undefined) {
+      this.#queue.push({ ...place, ways, covered: { rule, within: within ?? path } });
+    } else if (this.#isWorthALook(ways, name)) {
+      this.#queue.push({ ...place, ways });
+    }
+    return {};
+  }
+
+  /** Reading takes files; a change takes directories too, unless only some files are meant. */
+  #isChangedItself(access: 'read' | 'write'): boolean {
+    return access === 'write' && this.#tree.skips.file === undefined;
+  }
+
+  #unseen(why: string): TreeFinding | undefined {
+    const states = this.#tree.names.flatMap((name) => this.#begin(name));
+    const [other] = this.#relevant(this.#tree.names);
+    const { rule } = states.find(({ state }) => state.floats) ?? states[0] ?? other ?? {};
+    return rule === undefined ? undefined : { kind: 'unseen', rule, why };
+  }
+}
+
+type Entries = Awaited<ReturnType<PathJudge['disk']['list']>>;
+type Kind = Entries[number]['kind'];
+
+/** Where a tree was expected to begin there is a file. */
+function coveredFile({ ways: [way], covered }: Place): TreeFinding | undefined {
+  if (covered === undefined || way === undefined) return undefined;
+  return { kind: 'covered', rule: covered.rule, path: way.path, access: way.access };
+}
+
+function below(directory: string, name: string): string {
+  return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+}
+
+function patternsOf({ spec }: Pick<PathRule, 'spec'>): readonly PathPattern[] {
+  return spec.also === undefined ? [spec.pattern] : [spec.pattern, spec.also];
+}
+
+function statesIn(states: readonly Possible[], name: string): readonly Possible[] {
+  const isCopy = COPIES.has(name);
+  return states.flatMap(({ rule, state }) => {
+    const next = state.floats && isCopy ? undefined : stepInto(state, name);
+    return next === undefined ? [] : [next === state ? { rule, state } : { rule, state: next }];
+  });
+}
+
+function touched(names: readonly TreeName[]): Parameters<typeof restrictingPath>[1] {
+  return names.map(({ path, access }) => ({
+    access,
+    spellings: { literal: path, real: path, resolved: [path] },
+  }));
+}
+
+function wayCovered(rules: readonly Rule[], ways: readonly Way[]): Way | undefined {
+  return ways.find((way) => restrictingPath(rules, touched([way])) !== undefined);
+}
