@@ -1,16 +1,12 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
-import { join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
-import type { InputMessage } from '../loop/types.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
 import type { ClientConnection } from '../mcp/connection-deps.js';
 import { lazyConnection } from '../mcp/connection-lazy.js';
-import { findMentions, resolveMentions } from '../mcp/mentions.js';
 import { mergedNames } from '../mcp/merged-names.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
-import { offersResources, resourceTools } from '../mcp/resources.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
 import { openToolApprovals } from '../mcp/tool-approvals.js';
@@ -18,7 +14,6 @@ import { createToolBook, type Offered } from '../mcp/tool-book.js';
 import { openToolCache } from '../mcp/tool-cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tool-listing.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
-import { textOf, type UserBlock } from '../protocol/content.js';
 import { type AnnouncedServer, deferredToolsReminder } from '../tools/deferral.js';
 import type { ToolPool, UnmadeTools } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -28,13 +23,11 @@ import type { OpenHooks } from './hooks.js';
 import { oneAtATime, problemTeller } from './mcp-changes.js';
 import { createServerControl } from './mcp-control.js';
 import { hookCall } from './mcp-hook-call.js';
+import { resourcesOfServers } from './mcp-resources.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
-  readonly sessionId: string;
-  /** A directory of the session for what is too long to show. */
-  spillDirectory(): string;
 }
 
 export interface ServerParts extends McpParts {
@@ -81,8 +74,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   });
   const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
-    const hasResources = listings.get(declaration.name)?.hasResources === true;
-    const listing = hasResources ? { ...found, hasResources } : found;
+    const listing = { ...found, hasResources: resources.has(declaration.name) };
     listings.set(declaration.name, listing);
     changed.set(declaration.name, offered.changed);
     tellProblems(declaration.name, offered.problems);
@@ -135,23 +127,18 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const tools = listed.value;
     const builtinNames = BUILTIN_NAMES;
     const listing = listingOf({ declaration, tools, instructions, serverInfo, builtinNames });
-    const before = listings.get(declaration.name)?.hasResources;
-    const hasResources = before ?? (await offersResources([connection]));
-    const offered = await book.offer(connection, listing, { live: true });
-    took(connection, { ...listing, hasResources }, offered);
+    if (!resources.isAsked(declaration.name)) await resources.ask(connection);
+    const offered = book.offer(connection, listing, { live: true });
+    took(connection, listing, offered);
     return offered.tools;
-  };
-  const askForResources = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
-    const listing = listings.get(connection.declaration.name);
-    if (listing === undefined || !(await offersResources([connection]))) return [];
-    listings.set(connection.declaration.name, { ...listing, hasResources: true });
-    return resources([connection]);
   };
   const toolsChanged = oneAtATime<ClientConnection>(async (connection) => {
     arrived(await ask(connection));
   });
   const resourcesChanged = oneAtATime<ClientConnection>(async (connection) => {
-    arrived(await askForResources(connection));
+    if (!listings.has(connection.declaration.name)) return;
+    await resources.ask(connection);
+    arrived(resources.tools([connection]));
   });
   const firstTime = async (connections: readonly ClientConnection[]) => {
     const found = await Promise.all(
@@ -163,13 +150,14 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     );
     return found.flat();
   };
-  const remembered = async (connection: ClientConnection): Promise<Remembered | undefined> => {
+  const remembered = (connection: ClientConnection): Remembered | undefined => {
     const { declaration } = connection;
     if (declaration.entry?.type === 'sdk') return undefined;
-    const listing = await cache.read(declaration);
+    const listing = cache.read(declaration);
     if (listing === undefined) return undefined;
-    const make = await book.remember(connection, listing);
+    const make = book.remember(connection, listing);
     listings.set(declaration.name, listing);
+    if (listing.hasResources === true) resources.note(declaration.name);
     return { make, names: declaration.entry?.alwaysLoad ? undefined : listing.brief?.names };
   };
   let answered: Promise<unknown> = Promise.resolve();
@@ -179,7 +167,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     let isLate = false;
     const first = Promise.all(
       fresh.map(async (connection) => {
-        const tools = [...(await firstTime([connection])), ...resources([connection])];
+        const tools = [...(await firstTime([connection])), ...resources.tools([connection])];
         if (isLate) arrived(tools);
         else found.set(connection, tools);
       }),
@@ -192,10 +180,10 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   /** All tools that are known before the first request. */
   const start = async (): Promise<StartTools> => {
     const connections = servers.connections();
-    const found = await Promise.all(connections.map(remembered));
+    const found = connections.map(remembered);
     const known = found.filter((one) => one !== undefined);
     const fresh = connections.filter((_, index) => found[index] === undefined);
-    const pair = resources(connections);
+    const pair = resources.tools(connections);
     if (fresh.length === 0 && known.every(({ names }) => names !== undefined)) {
       return { tools: pair, unmade: unmadeOf(known) };
     }
@@ -211,7 +199,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       tell(`waiting for the first answer of ${names}; later starts do not wait`);
     }, PATIENCE_MS);
     try {
-      return { tools: [...tools, ...(await first), ...resources(fresh)] };
+      return { tools: [...tools, ...(await first), ...resources.tools(fresh)] };
     } finally {
       clearTimeout(patience);
     }
@@ -222,17 +210,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       .filter(
         ({ declaration }) => !isBanned([`mcp__${declaration.key}`, `mcp__${declaration.key}__*`]),
       );
-  const resourcePair = resourceTools({ connections: usable, fs });
-  let offersPair = false;
-  const resources = (connections: readonly ClientConnection[]): readonly AnyTool[] => {
-    const some = connections.some(
-      ({ declaration }) => listings.get(declaration.name)?.hasResources === true,
-    );
-    if (offersPair || !some) return [];
-    offersPair = true;
-    return [resourcePair.list, resourcePair.read];
-  };
-
+  const resources = resourcesOfServers({ connections: usable, fs });
   const started = start();
   return {
     started,
@@ -294,29 +272,6 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       isBanned: (names) => isBanned(names),
       vouch: book.vouch,
     }),
-    /** What prompts of a person name as `@server:uri`. */
-    async attached(prompts: readonly InputMessage[], signal: AbortSignal): Promise<UserBlock[]> {
-      const typed = prompts
-        .filter(({ meta, verbatim }) => meta !== true && verbatim !== true)
-        .map(({ content }) => textOf(content));
-      const names = usable().map(({ declaration }) => declaration.name);
-      const mentions = typed.flatMap((text) => findMentions(text, names));
-      if (mentions.length === 0) return [];
-      const blocks = await resolveMentions(mentions, {
-        connections: usable(),
-        signal,
-        async save(name, bytes) {
-          const file = join(parts.spillDirectory(), name);
-          await fs.writeAtomic(file, bytes, { mode: 0o600 });
-          return file;
-        },
-        // fail-closed: what the model may not read is not read for it either.
-        refuse: () =>
-          isBanned(['ReadMcpResourceTool']) ? 'ReadMcpResourceTool is denied' : undefined,
-      });
-      for (const { failure } of blocks) if (failure !== undefined) tell(failure);
-      return blocks.map(({ text }) => ({ type: 'text', text }));
-    },
     rootsChanged: servers.rootsChanged,
     ask,
     /** What is known of a server's tools; those among them that are not as they were approved. */
@@ -333,7 +288,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       },
       reload: (table) =>
         parts.reload([table, ...(config.mcpConfig ?? []).filter((one) => typeof one === 'string')]),
-      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources(fresh)]),
+      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources.tools(fresh)]),
     }),
     async close(): Promise<void> {
       await book.close();

@@ -1,5 +1,6 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { dirname, findRepositoryRoot, homeDirectory, join, resolve } from '../env/paths.js';
+import { homeDirectory, join } from '../env/paths.js';
+import { mayBeThere, projectLevels } from '../env/project-levels.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { refuseBroken } from '../settings/refuse.js';
 import type { Ground } from './ground.js';
@@ -14,13 +15,13 @@ export async function openMcp(
   ground: Ground,
   parts: McpParts,
 ): Promise<OpenServersOfSession | undefined> {
-  const levels = levelsOf(config.cwd);
-  if (!(await mayHaveServers(config, ground, levels))) return undefined;
+  if (!mayHaveServers(config, ground)) return undefined;
   const [{ loadMcpConfiguration }, { openMcpApprovals }] = await Promise.all([
     import('../mcp/config.js'),
     import('../mcp/approvals.js'),
   ]);
   const { fs, stateDirectory } = ground;
+  const levels = projectLevels(config.cwd);
   const load = (dynamic: SessionConfig['mcpConfig']) =>
     loadMcpConfiguration({
       fs,
@@ -46,17 +47,12 @@ export async function openMcp(
   return openServersOfSession(config, ground, { configuration, reload: load, ...parts });
 }
 
-async function mayHaveServers(
-  config: SessionConfig,
-  ground: Ground,
-  levels: readonly string[],
-): Promise<boolean> {
+function mayHaveServers(config: SessionConfig, ground: Ground): boolean {
   if ((config.mcpConfig?.length ?? 0) > 0 || config.mcpBridge !== undefined) return true;
   if (ground.settings.values.get('managedMcpServers') !== undefined) return true;
-  const home = homeDirectory(config.env);
+  if (ground.levels.look().some(({ hasServers }) => hasServers)) return true;
   const files = [
-    ...levels.map((level) => join(level, '.mcp.json')),
-    join(home, '.claude.json'),
+    join(homeDirectory(config.env), '.claude.json'),
     join(ground.configDir, '.claude.json'),
     join(managedSettingsDirectory(ground.host.os), 'managed-mcp.json'),
     // Names that others give their files: whoever uses them is told the right ones.
@@ -64,27 +60,5 @@ async function mayHaveServers(
     join(config.cwd, 'claude.json'),
     join(ground.configDir, 'mcp.json'),
   ];
-  const found = await Promise.all(
-    files.map(async (file) => {
-      try {
-        return (await ground.fs.stat(file)) !== undefined;
-      } catch {
-        // fail-closed: what cannot be looked at may be there, and whoever reads it says so.
-        return true;
-      }
-    }),
-  );
-  return found.includes(true);
-}
-
-/** The start directory first, the repository's root last. */
-function levelsOf(cwd: string): readonly string[] {
-  const start = resolve(cwd);
-  const root = findRepositoryRoot(start) ?? start;
-  const levels = [start];
-  for (let at = start; at !== root; ) {
-    at = dirname(at);
-    levels.push(at);
-  }
-  return levels;
+  return files.some((file) => mayBeThere(ground.fs, file));
 }

@@ -1,6 +1,6 @@
 import { visible } from '../util/visible.js';
-import { contentHash } from './config.js';
 import { nameProblem, namesCollide, serverKey } from './config-names.js';
+import { contentHash } from './declaration.js';
 import { parseEntry } from './entry.js';
 import { credentialsOf } from './entry-text.js';
 import type { Variables } from './expand.js';

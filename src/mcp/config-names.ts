@@ -43,10 +43,44 @@ function unclearProblem(name: string): string | undefined {
  * `mcp__a__b__c` is `c` of `a__b` and `b__c` of `a`.
  */
 export function namesCollide(first: string, second: string): boolean {
-  // Of most pairs neither is the beginning of the other.
-  if (!first.startsWith(second) && !second.startsWith(first)) return false;
-  const [a, b] = [`${first}__`, `${second}__`];
-  return a.startsWith(b) || b.startsWith(a);
+  const taken = new TakenKeys<true>();
+  taken.add(first, true);
+  return taken.find(second) !== undefined;
+}
+
+/** The keys of servers, and who has one that collides with another: see `namesCollide`. */
+export class TakenKeys<T> {
+  readonly #whole = new Map<string, T>();
+  /** By what a key begins with that could be a key as well. */
+  readonly #beginnings = new Map<string, T>();
+
+  add(key: string, of: T): void {
+    this.#whole.set(key, of);
+    for (const beginning of beginnings(key)) this.#beginnings.set(beginning, of);
+  }
+
+  find(key: string): T | undefined {
+    const same = this.#whole.get(key) ?? this.#beginnings.get(key);
+    if (same !== undefined || !mayBegin(key)) return same;
+    return beginnings(key)
+      .map((one) => this.#whole.get(one))
+      .find((one) => one !== undefined);
+  }
+}
+
+/** What stands before the `__` of a tool's name, but for the whole key. */
+function beginnings(key: string): readonly string[] {
+  if (!mayBegin(key)) return [];
+  const found: string[] = [];
+  const text = `${key}__`;
+  for (let at = text.indexOf('__'); at < key.length; at = text.indexOf('__', at + 1))
+    found.push(key.slice(0, at));
+  return found;
+}
+
+/** Most keys hold no `__`, also once a tool's name follows. */
+function mayBegin(key: string): boolean {
+  return key.endsWith('_') || key.includes('__');
 }
 
 function folded(name: string): string {

@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { dirname } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
-import { parseLocatedJson } from '../settings/located-json.js';
+import { type LocatedJson, parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
@@ -39,6 +39,7 @@ export interface DocumentPlace {
 }
 
 const NOTHING: Document = { value: {}, lineOf: () => undefined, problems: [] };
+const EMPTY: ReadDocument = { kind: 'document', document: NOTHING };
 /** Up to here every value's line is looked for. */
 const LOCATED_CHARS = 512 * 1024;
 
@@ -72,13 +73,30 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
 
 /** What needs no walk through the whole text. Undefined: it does. */
 function quickDocument(text: string, { worth, file }: DocumentPlace): ReadDocument | undefined {
-  if (worth === undefined) return undefined;
-  if (!/mcpServers/i.test(text)) return { kind: 'document', document: NOTHING };
+  if (worth !== undefined && !/mcpServers/i.test(text)) return EMPTY;
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  if (!worth(parsed.value)) return { kind: 'document', document: NOTHING };
-  if (text.length <= LOCATED_CHARS) return undefined;
-  return { kind: 'document', document: { ...NOTHING, value: parsed.value, file } };
+  const { value } = parsed;
+  if (worth?.(value) === false) return EMPTY;
+  const isLong = worth !== undefined && text.length > LOCATED_CHARS;
+  if (!isLong && !isAsPrograms(text, value)) return undefined;
+  const lineOf = isLong ? NOTHING.lineOf : linesLater(text);
+  return { kind: 'document', document: { value, file, lineOf, problems: [] } };
+}
+
+/** As programs write it. No key stands twice in such a text: the value would hold it once. */
+function isAsPrograms(text: string, value: unknown): boolean {
+  const plain = text.trimEnd();
+  return plain === JSON.stringify(value, null, plain.includes('\n') ? 2 : undefined);
+}
+
+/** Lines are for messages and lists: most starts have no use for them. */
+function linesLater(text: string): Document['lineOf'] {
+  let json: LocatedJson | undefined;
+  return (way) => {
+    json ??= parseLocatedJson(text);
+    return json.ok ? json.lineOf(way) : undefined;
+  };
 }
 
 /** `file` may also be the name of a flag, for text that stands in none. */

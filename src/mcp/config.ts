@@ -1,12 +1,10 @@
-import { sha256 } from '../env/hash.js';
-import { canonicalJson } from '../settings/trust-digest.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
-import { weakHash } from '../util/weak-hash.js';
 import { type ProjectServers, projectServers } from './config-approval.js';
-import { nameProblem, namesCollide, serverKey } from './config-names.js';
+import { nameProblem, TakenKeys } from './config-names.js';
 import { readSources } from './config-sources.js';
 import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './config-types.js';
+import { contentHash, Declaration, placeOf } from './declaration.js';
 import { parseEntry } from './entry.js';
 import { entryLines } from './entry-text.js';
 import type { Variables } from './expand.js';
@@ -25,7 +23,6 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
   const problems: ConfigProblem[] = [...read.problems];
   const { lists, problems: listProblems } = readServerLists(deps.values, deps.startEnv);
   problems.push(...listProblems);
-  const written = new Map<ServerDeclaration, unknown>();
   const tell = (message: string): void =>
     void problems.push({
       severity: 'warning',
@@ -43,14 +40,9 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
     ofProject: projectServers({ project, tell, ...deps }),
     problems,
   };
-  const declared: ServerDeclaration[] = [];
-  for (const server of read.servers) {
-    const one = await declarationOf(server, judge);
-    written.set(one, server.raw);
-    declared.push(one);
-  }
-  const { servers, hidden, replaced } = settleNames(declared, problems);
-  for (const [now, before] of replaced) written.set(now, written.get(before));
+  const declared: Declaration[] = [];
+  for (const server of read.servers) declared.push(await declarationOf(server, judge));
+  const { servers, hidden } = settleNames(declared, problems);
   if (deps.interactive !== true) problems.push(...servers.flatMap(waiting));
   return {
     servers,
@@ -58,8 +50,8 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
     problems,
     exclusive: read.exclusive,
     project,
-    describe: (server) => entryLines(written.get(server)),
-    written: (server) => written.get(server),
+    describe: (server) => entryLines(writtenOf(server)),
+    written: writtenOf,
   };
 }
 
@@ -68,31 +60,9 @@ function waiting({ name, origin, standing }: ServerDeclaration): readonly Config
   if (standing.kind !== 'pending-approval') return [];
   const [why = '', remedy = ''] = standing.reason.split('; ');
   const message = `MCP server "${visible(name)}" is not used: ${visible(why)}.`;
-  return [{ severity: 'warning', ...origin, message, remedy: `To use it: ${visible(remedy)}` }];
-}
-
-/** Of an entry as written; order of keys and blanks do not count. */
-export function contentHash(raw: unknown): string {
-  return sha256(canonicalJson(['mcp server', 1, raw]));
-}
-
-/** A declaration whose hash is computed when it is wanted: loading what computes it takes its time. */
-function declare(
-  base: Omit<ServerDeclaration, 'contentHash' | 'entry' | 'standing'>,
-  raw: unknown,
-  found: Pick<ServerDeclaration, 'entry' | 'standing'>,
-): ServerDeclaration {
-  let hash: string | undefined;
-  return {
-    ...base,
-    ...found,
-    // Keys in another order make another mark: then the server is asked once more what it offers.
-    contentMark: weakHash(JSON.stringify(raw) ?? ''),
-    get contentHash() {
-      hash ??= contentHash(raw);
-      return hash;
-    },
-  };
+  return [
+    { severity: 'warning', ...placeOf(origin), message, remedy: `To use it: ${visible(remedy)}` },
+  ];
 }
 
 interface Judging {
@@ -105,23 +75,14 @@ interface Judging {
   readonly problems: ConfigProblem[];
 }
 
-async function declarationOf(server: RawServer, judge: Judging): Promise<ServerDeclaration> {
-  const { name, scope, raw, ofHost, file } = server;
-  const { variables, problems } = judge;
-  const line = server.line([]);
-  const base = {
-    name,
-    key: serverKey(name),
-    scope,
-    origin: { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) },
-  };
-  const parsed = parseEntry(raw, { scope, variables, ofHost });
+async function declarationOf(server: RawServer, judge: Judging): Promise<Declaration> {
+  const { name, scope, raw, ofHost } = server;
+  const parsed = parseEntry(raw, { scope, variables: judge.variables, ofHost });
   const say = (at: readonly (string | number)[], message: string, remedy: string): void => {
-    const where = server.line(at);
-    problems.push({
+    const place = { file: server.file, line: server.line(at) };
+    judge.problems.push({
       severity: 'warning',
-      ...(file === undefined ? {} : { file }),
-      ...(where === undefined ? {} : { line: where }),
+      ...placeOf(place),
       message: `MCP server "${visible(name)}": ${visible(message)}`,
       remedy,
     });
@@ -131,14 +92,14 @@ async function declarationOf(server: RawServer, judge: Judging): Promise<ServerD
   if (wrong !== undefined || !parsed.ok) {
     const reason = wrong ?? 'it cannot be understood';
     say(parsed.ok ? [] : parsed.way, `${reason}.`, 'It is not used.');
-    return declare(base, raw, { entry: undefined, standing: { kind: 'invalid', reason } });
+    return new Declaration(server, undefined, { kind: 'invalid', reason });
   }
   const { entry, idle } = parsed;
   const blocked = judge.refusal(entry) ?? blockedReason(judge.lists, { name, entry });
   if (blocked !== undefined)
-    return declare(base, raw, { entry, standing: { kind: 'blocked', reason: blocked } });
+    return new Declaration(server, entry, { kind: 'blocked', reason: blocked });
   const standing = switched(server, judge) ?? idle ?? (await approval(server, judge));
-  return declare(base, raw, { entry, standing });
+  return new Declaration(server, entry, standing);
 }
 
 /** What a person switched off for this project. */
@@ -158,16 +119,14 @@ async function approval(server: RawServer, judge: Judging): Promise<Standing> {
 }
 
 interface Settled {
-  readonly servers: readonly ServerDeclaration[];
-  readonly hidden: readonly ServerDeclaration[];
-  /** Declarations that became invalid, with what they were. */
-  readonly replaced: ReadonlyMap<ServerDeclaration, ServerDeclaration>;
+  readonly servers: readonly Declaration[];
+  readonly hidden: readonly Declaration[];
 }
 
 /** One for each name; what is left and could be taken for another is refused. */
-function settleNames(declared: readonly ServerDeclaration[], problems: ConfigProblem[]): Settled {
-  const chosen = new Map<string, ServerDeclaration>();
-  const hidden: ServerDeclaration[] = [];
+function settleNames(declared: readonly Declaration[], problems: ConfigProblem[]): Settled {
+  const chosen = new Map<string, Declaration>();
+  const hidden: Declaration[] = [];
   for (const one of declared) {
     const before = chosen.get(one.name);
     if (before === undefined) chosen.set(one.name, one);
@@ -178,43 +137,34 @@ function settleNames(declared: readonly ServerDeclaration[], problems: ConfigPro
   }
   // The order of the sources is that of strength, also for a name that yielded its place.
   const left = declared.filter((one) => chosen.get(one.name) === one);
-  const replaced = new Map<ServerDeclaration, ServerDeclaration>();
-  const passed: ServerDeclaration[] = [];
-  const servers = new Map<ServerDeclaration, ServerDeclaration>();
+  const taken = new TakenKeys<Declaration>();
+  const refused = new Map<Declaration, Declaration>();
   for (const one of [...left.filter((each) => !yields(each)), ...left.filter(yields)]) {
-    const other =
-      one.standing.kind === 'invalid'
-        ? undefined
-        : passed.find(({ key }) => namesCollide(key, one.key));
-    if (other === undefined) {
-      if (one.standing.kind !== 'invalid') passed.push(one);
-      servers.set(one, one);
-    } else {
-      const refused = refusedFor(one, other, problems);
-      replaced.set(refused, one);
-      servers.set(one, refused);
-    }
+    if (one.standing.kind === 'invalid') continue;
+    const other = taken.find(one.key);
+    if (other === undefined) taken.add(one.key, one);
+    else refused.set(one, refusedFor(one, other, problems));
   }
-  return { servers: left.map((one) => servers.get(one) ?? one), hidden, replaced };
+  return { servers: left.map((one) => refused.get(one) ?? one), hidden };
 }
 
 /** A repository's entry that nobody agreed to does not take a person's own server away. */
-function yields({ scope, standing }: ServerDeclaration): boolean {
+function yields({ scope, standing }: Declaration): boolean {
   return scope === 'project' && standing.kind !== 'ready';
 }
 
 /** fail-closed: a rule or an answer for the one would reach the other. */
-function refusedFor(
-  one: ServerDeclaration,
-  other: ServerDeclaration,
-  problems: ConfigProblem[],
-): ServerDeclaration {
+function refusedFor(one: Declaration, other: Declaration, problems: ConfigProblem[]): Declaration {
   const reason = `the names of its tools cannot be told from those of "${visible(other.name)}"`;
   problems.push({
     severity: 'warning',
-    ...one.origin,
+    ...placeOf(one.origin),
     message: `MCP server "${visible(one.name)}": ${reason}.`,
     remedy: 'Rename one of the two.',
   });
-  return { ...one, entry: undefined, standing: { kind: 'invalid', reason } };
+  return one.refused(reason);
+}
+
+function writtenOf(server: ServerDeclaration): unknown {
+  return server instanceof Declaration ? server.written : undefined;
 }

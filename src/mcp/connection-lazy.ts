@@ -1,5 +1,5 @@
 import type { ClientConnection } from './connection-deps.js';
-import type { ListKind, ServerDeclaration } from './server.js';
+import type { CallRequest, ListKind, ServerDeclaration, ServerStatus } from './server.js';
 
 /**
  * A connection that is made when somebody first wants something of the server. Most sessions begin with
@@ -9,48 +9,93 @@ export function lazyConnection(
   declaration: ServerDeclaration,
   make: () => Promise<ClientConnection>,
 ): ClientConnection {
-  const listeners: ((change: ListKind | 'state') => void)[] = [];
-  let making: Promise<ClientConnection> | undefined;
-  let made: ClientConnection | undefined;
-  let closed = false;
-  const open = async (): Promise<ClientConnection> => {
-    const connection = await make();
-    for (const listener of listeners) connection.onChange(listener);
-    made = connection;
+  return new LazyConnection(declaration, make);
+}
+
+type Listener = (change: ListKind | 'state') => void;
+
+/** A class, as there is one for every server at every start. */
+class LazyConnection implements ClientConnection {
+  readonly declaration: ServerDeclaration;
+  readonly #make: () => Promise<ClientConnection>;
+  readonly #listeners: Listener[] = [];
+  #making: Promise<ClientConnection> | undefined;
+  #made: ClientConnection | undefined;
+  #closed = false;
+
+  constructor(declaration: ServerDeclaration, make: () => Promise<ClientConnection>) {
+    this.declaration = declaration;
+    this.#make = make;
+  }
+
+  status(): ServerStatus {
+    const { name, scope, entry } = this.declaration;
+    return (
+      this.#made?.status() ?? { name, scope, transport: entry?.type ?? 'unknown', state: 'pending' }
+    );
+  }
+
+  async connect() {
+    return (await this.#real()).connect();
+  }
+
+  async reconnect() {
+    return (await this.#real()).reconnect();
+  }
+
+  async listTools() {
+    return (await this.#real()).listTools();
+  }
+
+  async listResources() {
+    return (await this.#real()).listResources();
+  }
+
+  async listPrompts() {
+    return (await this.#real()).listPrompts();
+  }
+
+  async call(request: CallRequest, signal: AbortSignal) {
+    return (await this.#real()).call(request, signal);
+  }
+
+  async readResource(uri: string, signal: AbortSignal) {
+    return (await this.#real()).readResource(uri, signal);
+  }
+
+  async getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal) {
+    return (await this.#real()).getPrompt(name, args, signal);
+  }
+
+  onChange(listener: Listener): void {
+    if (this.#made === undefined) this.#listeners.push(listener);
+    else this.#made.onChange(listener);
+  }
+
+  async rootsChanged(): Promise<void> {
+    await this.#made?.rootsChanged();
+  }
+
+  stderr(): string {
+    return this.#made?.stderr() ?? '';
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await (await this.#making)?.close();
+  }
+
+  #real(): Promise<ClientConnection> {
+    this.#making ??= this.#open();
+    return this.#making;
+  }
+
+  async #open(): Promise<ClientConnection> {
+    const connection = await this.#make();
+    for (const listener of this.#listeners) connection.onChange(listener);
+    this.#made = connection;
     // fail-closed: who was closed before it was made is closed for good; what it says then is its own.
-    if (closed) await connection.close();
+    if (this.#closed) await connection.close();
     return connection;
-  };
-  const real = (): Promise<ClientConnection> => {
-    making ??= open();
-    return making;
-  };
-  return {
-    declaration,
-    status: () =>
-      made?.status() ?? {
-        name: declaration.name,
-        scope: declaration.scope,
-        transport: declaration.entry?.type ?? 'unknown',
-        state: 'pending',
-      },
-    connect: async () => (await real()).connect(),
-    reconnect: async () => (await real()).reconnect(),
-    listTools: async () => (await real()).listTools(),
-    listResources: async () => (await real()).listResources(),
-    listPrompts: async () => (await real()).listPrompts(),
-    call: async (request, signal) => (await real()).call(request, signal),
-    readResource: async (uri, signal) => (await real()).readResource(uri, signal),
-    getPrompt: async (name, args, signal) => (await real()).getPrompt(name, args, signal),
-    onChange(listener) {
-      if (made === undefined) listeners.push(listener);
-      else made.onChange(listener);
-    },
-    rootsChanged: async () => made?.rootsChanged(),
-    stderr: () => made?.stderr() ?? '',
-    async close() {
-      closed = true;
-      await (await making)?.close();
-    },
-  };
+  }
 }

@@ -24,8 +24,9 @@ export class EntryReader {
   readonly warnings: EntryWarning[] = [];
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #variables: Variables;
-  readonly #taken = new Set<string>();
-  readonly #missing = new Map<string, string>();
+  /** A list: an entry has few fields. */
+  readonly #taken: string[] = [];
+  #missing: Map<string, string> | undefined;
 
   constructor(fields: Readonly<Record<string, unknown>>, variables: Variables) {
     this.#fields = fields;
@@ -34,7 +35,7 @@ export class EntryReader {
 
   /** As it stands, without expansion. */
   raw(name: string): unknown {
-    this.#taken.add(name);
+    this.#taken.push(name);
     return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
   }
 
@@ -88,15 +89,17 @@ export class EntryReader {
 
   /** After all fields have been taken: what nobody knows is told, what has no value ends it. */
   finish(known: readonly string[]): void {
-    for (const name of Object.keys(this.#fields).filter((one) => !this.#taken.has(one))) {
+    for (const name of Object.keys(this.#fields)) {
+      if (this.#taken.includes(name)) continue;
       const meant = nearest(name, known);
       const hint = meant === undefined ? 'Remove it.' : `Did you mean \`${meant}\`?`;
       this.warn([name], `\`${name}\` is not a field of this kind of server.`, hint);
     }
-    const [first] = this.#missing;
-    if (first === undefined) return;
-    const names = [...this.#missing.keys()].map((name) => `\${${name}}`).join(', ');
-    const verb = this.#missing.size === 1 ? 'has' : 'have';
+    const missing = this.#missing;
+    const [first] = missing ?? [];
+    if (missing === undefined || first === undefined) return;
+    const names = [...missing.keys()].map((name) => `\${${name}}`).join(', ');
+    const verb = missing.size === 1 ? 'has' : 'have';
     throw new EntryProblem(`${names} ${verb} no value (in \`${first[1]}\`)`, first[1].split('.'));
   }
 
@@ -106,8 +109,10 @@ export class EntryReader {
       this.warn(way, message, 'Remove it if it is not meant.');
     }
     const { text: filled, missing } = expand(text, this.#variables);
-    for (const name of missing)
+    for (const name of missing) {
+      this.#missing ??= new Map();
       if (!this.#missing.has(name)) this.#missing.set(name, way.join('.'));
+    }
     // fail-closed: no program and no header takes it, and what is shown would end there.
     if (filled.includes('\0'))
       throw new EntryProblem(

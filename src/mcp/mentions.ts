@@ -1,3 +1,4 @@
+import type { Result } from '../util/result.js';
 import {
   findConnection,
   markedResource,
@@ -6,7 +7,7 @@ import {
   shownContents,
   unknownServer,
 } from './resource-content.js';
-import type { McpConnection } from './server.js';
+import type { McpConnection, RawResourceContent } from './server.js';
 
 /** A resource that a person names in a prompt: `@server:scheme://path`. */
 export interface Mention {
@@ -68,9 +69,8 @@ function withoutEnd(uri: string): string {
 export interface MentionDeps {
   readonly connections: readonly McpConnection[];
   readonly save: SaveBytes;
-  readonly signal: AbortSignal;
-  /** Why a resource may not be read: a deny rule. Undefined when it may. */
-  refuse?(mention: Mention): string | undefined;
+  /** The one way to a resource, past the gate. The error says why there is none. */
+  read(mention: Mention): Promise<Result<readonly RawResourceContent[], string>>;
 }
 
 /** What stands beside the prompt for one mention. */
@@ -107,20 +107,18 @@ export async function resolveMentions(
 async function readMention(
   mention: Mention,
   index: number,
-  { connections, save, signal, refuse }: MentionDeps,
+  { connections, save, read }: MentionDeps,
 ): Promise<{ readonly text: string } | string> {
   const connection = findConnection(connections, mention.server);
   if (connection === undefined) return unknownServer(connections, mention.server);
-  const refusal = refuse?.(mention);
-  if (refusal !== undefined) return refusal;
-  const answer = await connection.readResource(mention.uri, signal);
-  if (!answer.ok) return answer.error.message;
+  const { name } = connection.declaration;
+  const answer = await read({ server: name, uri: mention.uri });
+  if (!answer.ok) return answer.error;
   if (answer.value.length === 0) return 'the server sent nothing for it';
   const shown = await shownContents(answer.value, {
     cap: ONE_CHARS,
     save: (name, bytes) => save(`mention-${index}-${name}`, bytes),
   });
-  const { name } = connection.declaration;
   return { text: shown.map((one) => markedResource(name, one)).join('\n') };
 }
 

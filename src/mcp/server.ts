@@ -57,6 +57,12 @@ export type Standing =
       readonly reason: string;
     };
 
+/** Where an entry stands. Its line may be looked for only when it is asked for. */
+export interface EntryOrigin {
+  readonly file?: string;
+  readonly line?: number | undefined;
+}
+
 /** One server as some file, flag or host declares it, after expansion of variables. */
 export interface ServerDeclaration {
   readonly name: string;
@@ -65,11 +71,11 @@ export interface ServerDeclaration {
   readonly scope: McpScope;
   /** Undefined exactly when `standing` is `invalid`. */
   readonly entry: McpEntry | undefined;
-  readonly origin: { readonly file?: string; readonly line?: number };
+  readonly origin: EntryOrigin;
   readonly standing: Standing;
   /** Hash of the entry as written, before expansion: approvals are bound to it. */
   readonly contentHash: string;
-  /** Tells entries apart as well, but not against somebody who wants two of them to look the same. */
+  /** Tells entries and their names apart as well, but not against somebody who wants two of them to look the same. */
   readonly contentMark?: string;
 }
 

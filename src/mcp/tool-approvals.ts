@@ -34,7 +34,8 @@ export interface ApprovedTools {
 }
 
 export interface ToolApprovals {
-  read(server: StoredServer): Promise<ApprovedTools>;
+  /** Nothing is read before somebody wants to know: most sessions begin without a question about it. */
+  read(server: StoredServer): ApprovedTools;
   /**
    * Adds to what was approved, also by other programs in the meantime. Throws when it cannot be kept.
    * To have a damaged list forgotten, `forget` first.
@@ -44,7 +45,7 @@ export interface ToolApprovals {
   forget(server: StoredServer): Promise<void>;
 }
 
-/** One file for all servers: it is read at the start of every session, and opening files costs most. */
+/** One file for all servers: opening files costs most. */
 const APPROVALS = 'approvals-1.json';
 /** What was approved, word for word; read when something has changed. */
 const DEFINITIONS = 'definitions-1.json';
@@ -56,20 +57,12 @@ export function openToolApprovals(place: {
   const directory = join(place.stateDirectory, 'mcp-approvals');
   const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
-  let known: Promise<() => Content> | undefined;
-  /** Looked at when somebody wants to know: most sessions begin without a question about it. */
-  const contents = async (): Promise<() => Content> => {
-    const read = await files.read(APPROVALS);
-    let content: Content | undefined;
-    return () => {
-      content ??= contentOf(read, join(directory, DEFINITIONS));
-      return content;
-    };
-  };
+  let known: Content | undefined;
+  const content = (): Content => contentOf(files.read(APPROVALS), join(directory, DEFINITIONS));
 
   const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
-    const before = (await contents())();
+    const before = content();
     const servers = new Map(before.servers);
     edit(servers);
     const heads = [...servers].map(([id, { prints, isWhole }]) => [
@@ -79,7 +72,6 @@ export function openToolApprovals(place: {
       isWhole,
     ]);
     const bodies = [...servers].map(([id, { definitions }]) => [id, [...definitions()]]);
-    known = undefined;
     try {
       // fail-closed: what was lost stays lost, or the next session would take every tool for new.
       const body = JSON.stringify(bodies);
@@ -91,6 +83,9 @@ export function openToolApprovals(place: {
         remedy: `make ${place.stateDirectory} writable`,
         cause: thrown,
       });
+    } finally {
+      // Who asked in the meantime was told of the old state.
+      known = undefined;
     }
   };
   /** One change at a time: two approvals at once must not undo each other. */
@@ -101,18 +96,23 @@ export function openToolApprovals(place: {
   };
 
   return {
-    async read(server) {
-      known ??= contents();
-      const content = await known;
+    read(server) {
+      let seen: Content | undefined;
       let id: string | undefined;
       let names: ReadonlyMap<string, string> | undefined;
+      /** One state of the file for as long as somebody holds this: what he compares must not change. */
+      const all = (): Content => {
+        known ??= content();
+        seen ??= known;
+        return seen;
+      };
       const approved = (): Approved => {
         id ??= storedId(server);
-        return content().servers.get(id) ?? NONE;
+        return all().servers.get(id) ?? NONE;
       };
       return {
         get damaged() {
-          return content().lost && !approved().isWhole;
+          return all().lost && !approved().isWhole;
         },
         fingerprint: (tool) => approved().prints.get(tool),
         sameName(tool) {

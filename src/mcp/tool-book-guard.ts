@@ -7,7 +7,7 @@ const MOST_NOTED = 256;
 
 /** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
 export function definitionGuard(
-  pages: ReadonlyMap<string, Promise<Page>>,
+  pageOf: (server: string) => Page | undefined,
   judged: Map<string, string>,
   covers: ToolBookDeps['covers'],
 ): Guard {
@@ -15,10 +15,10 @@ export function definitionGuard(
     name: 'MCP tool definitions',
     // fail-closed: whether the definition was approved could not be told.
     onFailure: 'deny',
-    async decide(view) {
+    decide(view) {
       const { tool, toolUseId } = view.call;
       if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
-      const page = await pages.get(tool.origin.server);
+      const page = pageOf(tool.origin.server);
       const entry = page?.entries.get(tool.origin.tool);
       if (page === undefined || entry?.tool.name !== tool.name) {
         const reason = `${tool.name} belongs to no server of this session`;

@@ -65,12 +65,12 @@ export type Admit = (
   toolUseId: string,
 ) => Promise<Result<Admission, string>>;
 
-export async function openPage(
+export function openPage(
   connection: McpConnection,
   { approvals, fs, env, tell }: ToolBookDeps,
   admit: Admit,
-): Promise<Page> {
-  const approved = await approvals.read(connection.declaration);
+): Page {
+  const approved = approvals.read(connection.declaration);
   const page: Page = {
     connection,
     approved,
@@ -116,13 +116,9 @@ function watch(page: Page, connection: McpConnection): void {
 }
 
 /** The same server by another connection, or another one under its name. */
-export async function bind(
-  page: Page,
-  connection: McpConnection,
-  deps: ToolBookDeps,
-): Promise<Page> {
+export function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Page {
   if (page.connection !== connection) {
-    const approved = await deps.approvals.read(connection.declaration);
+    const approved = deps.approvals.read(connection.declaration);
     page.make?.();
     page.connection = connection;
     page.approved = approved;

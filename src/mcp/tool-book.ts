@@ -30,16 +30,16 @@ export interface ToolBook {
     connection: McpConnection,
     listing: ServerListing,
     options: { readonly live: boolean },
-  ): Promise<Offered>;
+  ): Offered;
   /** What a cache remembers. Its tools are made when they are first wanted. */
-  remember(connection: McpConnection, listing: ServerListing): Promise<() => readonly AnyTool[]>;
+  remember(connection: McpConnection, listing: ServerListing): () => readonly AnyTool[];
   /**
    * For calls that no gate judges, as settings have chosen the tool: whether the server describes it
    * as it was approved. The first such call approves it.
    */
   vouch(connection: McpConnection, tool: string): Promise<Result<undefined, string>>;
   /** The server is not to be called any more, and why; until it is offered anew. */
-  leave(server: string, why: string): Promise<void>;
+  leave(server: string, why: string): void;
   /** Must be part of the gate: a call that it has not seen is not made. */
   readonly extension: GateExtension;
   /** Once approvals of this session are stored. */
@@ -47,18 +47,19 @@ export interface ToolBook {
 }
 
 export function createToolBook(deps: ToolBookDeps): ToolBook {
-  const pages = new Map<string, Promise<Page>>();
+  const pages = new Map<string, Page>();
+  /** Servers that a cache remembers. Most sessions want nothing of them, so each has no page yet. */
+  const unopened = new Map<string, () => Page>();
+  const find = (server: string): Page | undefined => pages.get(server) ?? unopened.get(server)?.();
   /** Which definition each call was judged by. */
   const judged = new Map<string, string>();
   const storing = new Set<Promise<void>>();
 
-  const pageOf = (connection: McpConnection): Promise<Page> => {
+  const pageOf = (connection: McpConnection): Page => {
     const { name } = connection.declaration;
-    const known = pages.get(name);
-    const page =
-      known === undefined
-        ? openPage(connection, deps, admit)
-        : known.then((one) => bind(one, connection, deps));
+    const known = find(name);
+    if (known !== undefined) return bind(known, connection, deps);
+    const page = openPage(connection, deps, admit);
     pages.set(name, page);
     return page;
   };
@@ -133,7 +134,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     connection: McpConnection,
     name: string,
   ): Promise<Result<undefined, string>> => {
-    const page = await pageOf(connection);
+    const page = pageOf(connection);
     const live = await askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
     if (!live.ok) return live;
     const entry = page.entries.get(name);
@@ -147,28 +148,36 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
 
   return {
     vouch,
-    async offer(connection, listing, options) {
-      return entered(await pageOf(connection), listing, options);
+    offer(connection, listing, options) {
+      return entered(pageOf(connection), listing, options);
     },
-    async remember(connection, listing) {
-      const page = await pageOf(connection);
+    remember(connection, listing) {
+      const { name } = connection.declaration;
       let tools: readonly AnyTool[] | undefined;
-      const make = (): readonly AnyTool[] => {
-        page.make = undefined;
-        tools ??= entered(page, listing, { live: false }).tools;
-        return tools;
+      const open = (): Page => {
+        unopened.delete(name);
+        const page = pageOf(connection);
+        page.make = () => {
+          page.make = undefined;
+          tools ??= entered(page, listing, { live: false }).tools;
+        };
+        return page;
       };
-      page.make = make;
-      return make;
+      if (pages.has(name)) open();
+      else unopened.set(name, open);
+      return () => {
+        find(name)?.make?.();
+        return tools ?? [];
+      };
     },
-    async leave(server, why) {
-      const page = await pages.get(server);
+    leave(server, why) {
+      const page = find(server);
       if (page === undefined) return;
       page.away = why;
       page.live = false;
     },
     extension: {
-      guards: [definitionGuard(pages, judged, deps.covers), planGuard, serverOfRuleGuard],
+      guards: [definitionGuard(find, judged, deps.covers), planGuard, serverOfRuleGuard],
       resolvers: [],
       rules: () => NO_RULES,
       contentOf: (toolUseId) => judged.get(toolUseId),

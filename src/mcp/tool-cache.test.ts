@@ -154,6 +154,17 @@ describe('approvals of definitions', () => {
     expect(statSync(fileIn('mcp-approvals', '.json')).mode & 0o777).toBe(0o600);
   });
 
+  it('are read when somebody asks, and stay as they were then', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    const read = approvals.read(server);
+    await openToolApprovals({ fs, stateDirectory }).record(server, [listed(raw('one', 'first'))]);
+    const before = read.fingerprint('one');
+    expect(before).toBe(listed(raw('one', 'first')).fingerprint);
+    await approvals.record(server, [listed(raw('one', 'second'))]);
+    expect(read.fingerprint('one')).toBe(before);
+    expect(approvals.read(server).fingerprint('one')).not.toBe(before);
+  });
+
   it('that are damaged are not the same as none, and stay so until they are forgotten', async () => {
     const approvals = openToolApprovals({ fs, stateDirectory });
     await approvals.record(server, [listed(raw('one')), listed(raw('two'))]);

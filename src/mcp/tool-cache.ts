@@ -5,7 +5,7 @@ import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { sortedNames } from '../util/sorted-names.js';
 import type { RawTool, ServerDeclaration } from './server.js';
-import { type ListedTool, type ServerListing, sizeOf } from './tool-listing.js';
+import { type BriefListing, type ListedTool, type ServerListing, sizeOf } from './tool-listing.js';
 import { toolNames } from './tool-names.js';
 import {
   cacheId,
@@ -18,8 +18,11 @@ import {
 
 /** What servers offered when they were last asked, so that a session can begin without asking. */
 export interface ToolCache {
-  /** Undefined: nothing is known, or what is there cannot be used. Looks at no tool yet. */
-  read(server: StoredServer): Promise<ServerListing | undefined>;
+  /**
+   * Undefined: nothing is known, or what is there cannot be used. Looks at no tool yet: what is in it
+   * was checked before it was written, and a server under another name or entry is another one.
+   */
+  read(server: StoredServer): ServerListing | undefined;
   write(
     server: StoredServer & Pick<ServerDeclaration, 'key'>,
     listing: ServerListing,
@@ -45,14 +48,14 @@ export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace)
   const directory = join(stateDirectory, 'mcp-tools');
   const files = openPrivateFiles({ fs, stateDirectory, directory });
   let queue: Promise<unknown> = Promise.resolve();
-  let known: Promise<ReadonlyMap<string, string>> | undefined;
-  const index = async (): Promise<ReadonlyMap<string, string>> => {
-    const read = await files.read(INDEX);
+  let known: ReadonlyMap<string, string> | undefined;
+  const index = (): ReadonlyMap<string, string> => {
+    const read = files.read(INDEX);
     return read.kind === 'found' ? linesOf(read.bytes) : new Map();
   };
   const change = async (edit: (lines: Map<string, string>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
-    const lines = new Map(await index());
+    const lines = new Map(index());
     edit(lines);
     for (const [oldest] of lines) {
       if (lines.size <= MOST_SERVERS) break;
@@ -70,12 +73,15 @@ export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace)
     return changing;
   };
   return {
-    async read(server) {
+    read(server) {
       known ??= index();
       const id = cacheId(server);
-      const line = (await known).get(id);
+      const line = known.get(id);
       if (line === undefined) return undefined;
-      return listingFrom(line, join(directory, fileOf(id)), () => onDamaged?.(server.name));
+      return listingFrom(line, {
+        body: (sum) => new CachedBody(join(directory, fileOf(id)), sum),
+        onDamaged: () => onDamaged?.(server.name),
+      });
     },
     async write(server, listing) {
       const id = cacheId(server);
@@ -148,42 +154,68 @@ function bodyOf(tools: readonly ListedTool[]): string {
   return `${JSON.stringify(columns)}\n${JSON.stringify(tools.map((tool) => tool.raw()))}`;
 }
 
+/** What a listing is read from, once somebody wants more than names. */
+interface ListingSource {
+  body(sum: unknown): CachedBody;
+  onDamaged(): void;
+}
+
 /** What was written had been checked; its sum says that it is the same. */
-function listingFrom(
-  line: string,
-  bodyFile: string,
-  onDamaged: () => void,
-): ServerListing | undefined {
-  const [start = '', names = '', end] = line.split('\t');
-  const parsed = parseJson(start);
-  if (!parsed.ok || !isRecord(parsed.value) || end === undefined) return undefined;
-  const { size, instructions, serverInfo, problems, sum, hasResources } = parsed.value;
-  const info = isRecord(serverInfo)
-    ? { name: String(serverInfo.name), version: String(serverInfo.version) }
-    : undefined;
-  const body = new CachedBody(bodyFile, sum);
-  let tools: readonly ListedTool[] | undefined;
-  if (typeof size !== 'number') {
-    tools = toolsFrom(body);
-    if (tools === undefined) return undefined;
+function listingFrom(line: string, source: ListingSource): ServerListing | undefined {
+  const headEnd = line.indexOf('\t');
+  const parsed = parseJson(line.slice(0, headEnd));
+  // A line that was cut off does not end with its tab.
+  const isWhole = headEnd !== -1 && line.length > headEnd + 1 && line.endsWith('\t');
+  if (!parsed.ok || !isRecord(parsed.value) || !isWhole) return undefined;
+  const { value: head } = parsed;
+  const tools = (): readonly ListedTool[] | undefined => toolsFrom(source.body(head.sum));
+  if (typeof head.size === 'number') {
+    const names = line.slice(headEnd + 1, -1);
+    const brief = { names: names === '' ? [] : names.split(' '), size: head.size };
+    return new CachedListing(head, { brief, tools, onDamaged: source.onDamaged });
   }
-  return {
-    get tools() {
-      if (tools === undefined) {
-        tools = toolsFrom(body);
-        if (tools === undefined) onDamaged();
-        tools ??= [];
-      }
-      return tools;
+  const found = tools();
+  if (found === undefined) return undefined;
+  return new CachedListing(head, { tools: () => found, onDamaged: source.onDamaged });
+}
+
+/** A class, as every server has one at every start. */
+class CachedListing implements ServerListing {
+  readonly problems: readonly string[];
+  readonly brief?: BriefListing;
+  readonly instructions?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly hasResources?: boolean;
+  readonly #read: () => readonly ListedTool[] | undefined;
+  readonly #onDamaged: () => void;
+  #tools: readonly ListedTool[] | undefined;
+
+  constructor(
+    { problems, instructions, serverInfo, hasResources }: Readonly<Record<string, unknown>>,
+    from: {
+      readonly brief?: BriefListing;
+      tools(): readonly ListedTool[] | undefined;
+      onDamaged(): void;
     },
-    problems: Array.isArray(problems) ? problems.map(String) : [],
-    ...(typeof size === 'number'
-      ? { brief: { names: names === '' ? [] : names.split(' '), size } }
-      : {}),
-    ...(typeof instructions === 'string' ? { instructions } : {}),
-    ...(info === undefined ? {} : { serverInfo: info }),
-    ...(hasResources === true ? { hasResources } : {}),
-  };
+  ) {
+    this.problems = Array.isArray(problems) ? problems.map(String) : [];
+    if (from.brief !== undefined) this.brief = from.brief;
+    if (typeof instructions === 'string') this.instructions = instructions;
+    if (isRecord(serverInfo))
+      this.serverInfo = { name: String(serverInfo.name), version: String(serverInfo.version) };
+    if (hasResources === true) this.hasResources = true;
+    this.#read = from.tools;
+    this.#onDamaged = from.onDamaged;
+  }
+
+  get tools(): readonly ListedTool[] {
+    if (this.#tools === undefined) {
+      this.#tools = this.#read();
+      if (this.#tools === undefined) this.#onDamaged();
+      this.#tools ??= [];
+    }
+    return this.#tools;
+  }
 }
 
 /** Undefined when the file is not as it was written. */

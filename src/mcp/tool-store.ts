@@ -2,11 +2,13 @@ import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { join, separator } from '../env/paths.js';
 import { readNow } from '../env/read-now.js';
-import { systemCodeOf } from '../errors.js';
 import { weakHash } from '../util/weak-hash.js';
 import type { ServerDeclaration } from './server.js';
 
-export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
+export type StoreFiles = Pick<
+  FileSystem,
+  'stat' | 'statNow' | 'writeAtomic' | 'makeDirectory' | 'remove'
+>;
 
 /** Which server something is kept about. */
 export type StoredServer = Pick<
@@ -24,7 +26,8 @@ export const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
 /** Files for their owner alone (0600), in a directory of the state directory. */
 export interface PrivateFiles {
-  read(name: string): Promise<Read>;
+  /** At once: what is wanted in the middle of a computation is read there, and not at every start. */
+  read(name: string): Read;
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
 }
@@ -36,18 +39,17 @@ export function openPrivateFiles(place: {
 }): PrivateFiles {
   const { fs, stateDirectory, directory } = place;
   return {
-    async read(name) {
+    read(name) {
       try {
-        const found = await isOurs(fs, directory);
+        const found = isOurs(fs, directory);
         if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
         const file = join(directory, name);
-        if ((await fs.stat(file)) === undefined) return { kind: 'absent' };
-        // At once: in turns with others, a large file takes several times as long.
         const bytes = readNow(file, MAX_STORED_BYTES);
-        return bytes === undefined ? { kind: 'damaged' } : { kind: 'found', bytes };
-      } catch (thrown) {
+        if (bytes !== undefined) return { kind: 'found', bytes };
+        return { kind: fs.statNow?.(file) === undefined ? 'absent' : 'damaged' };
+      } catch {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
-        return { kind: systemCodeOf(thrown) === 'ENOENT' ? 'absent' : 'damaged' };
+        return { kind: 'damaged' };
       }
     },
     async write(name, text) {
@@ -64,8 +66,10 @@ export function openPrivateFiles(place: {
 }
 
 /** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */
-async function isOurs(fs: StoreFiles, directory: string): Promise<boolean | undefined> {
-  const stat = await fs.stat(directory);
+function isOurs(fs: StoreFiles, directory: string): boolean | undefined {
+  // fail-closed: where nobody can look at once, nobody can say whose it is.
+  if (fs.statNow === undefined) return false;
+  const stat = fs.statNow(directory);
   if (stat === undefined) return undefined;
   // fail-closed: what others may write is not ours.
   const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;
@@ -79,9 +83,16 @@ export function storedId({ name, contentHash, origin }: StoredServer): string {
 
 /** For what is only remembered: calls are held against what the server says and somebody approved. */
 export function cacheId(server: StoredServer): string {
-  const { name, contentMark, origin } = server;
-  if (contentMark === undefined) return storedId(server);
-  return weakHash(JSON.stringify([name, origin.file ?? ''])) + contentMark;
+  const { contentMark, origin } = server;
+  return contentMark === undefined ? storedId(server) : placeMark(origin.file ?? '') + contentMark;
+}
+
+/** Most servers stand in one file, so its name is looked through once. */
+let lastPlace: { readonly file: string; readonly mark: string } | undefined;
+
+function placeMark(file: string): string {
+  if (lastPlace?.file !== file) lastPlace = { file, mark: weakHash(file) };
+  return lastPlace.mark;
 }
 
 export function textOf(bytes: Uint8Array): string {

@@ -8,6 +8,7 @@ import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
 import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
 import { offersResources, resourceTools } from '../../src/mcp/resources.js';
 import type { AskElicitation } from '../../src/protocol/elicitation.js';
+import { err } from '../../src/util/result.js';
 import { callTool } from '../support/permitted-call.js';
 import { call, connectTo, never, publicServer, text } from './connection-rig.js';
 
@@ -40,7 +41,10 @@ describe('the content of a real server', () => {
     const blocks = await resolveMentions(mentions, {
       connections: [connection],
       save,
-      signal: never,
+      async read(mention) {
+        const answer = await connection.readResource(mention.uri, never);
+        return answer.ok ? answer : err(answer.error.message);
+      },
     });
     expect(blocks).toMatchObject([{ text: expect.stringContaining('<mcp-resource server="srv"') }]);
     expect(blocks[0]?.failure).toBeUndefined();

@@ -267,6 +267,25 @@ describe('what servers have besides tools', () => {
     }
   });
 
+  it('of a prompt is read past the gate, with a receipt, and not where a rule denies it', async () => {
+    const spec = { resources: [{ uri: 'note://one', text: 'TEXT OF NOTE' }] };
+    for (const deny of [[], ['ReadMcpResourceTool']]) {
+      world = new World({ permissions: { deny } });
+      world.servers({ srv: world.server('srv', spec) });
+      const session = await world.session({ script: ['one'] });
+      await session.say('look at @srv:note://one please');
+      const isDenied = deny.length > 0;
+      expect(session.shown().includes('TEXT OF NOTE')).toBe(!isDenied);
+      const [receipt] = session.receipts;
+      expect(receipt).toMatchObject({
+        tool: 'ReadMcpResourceTool',
+        decision: isDenied ? 'deny' : 'allow',
+      });
+      expect(session.notices.some((text) => text.includes('was not attached'))).toBe(isDenied);
+      await world.remove();
+    }
+  });
+
   it('is not asked of anybody when nobody can answer', async () => {
     world = new World(allow('mcp__srv'));
     world.servers({ srv: world.server('srv', { tools: [{ name: 'ask', do: { ask: 1 } }] }) });

@@ -1,0 +1,76 @@
+import { sha256 } from '../env/hash.js';
+import { canonicalJson } from '../settings/trust-digest.js';
+import { weakHash } from '../util/weak-hash.js';
+import { serverKey } from './config-names.js';
+import type { RawServer } from './config-types.js';
+import type { EntryOrigin, McpEntry, ServerDeclaration, Standing } from './server.js';
+
+/**
+ * A server as a file, a flag or the host declares it. What takes its time is computed when it is wanted:
+ * the hash of the entry, and its line.
+ */
+export class Declaration implements ServerDeclaration {
+  readonly name: string;
+  readonly key: string;
+  readonly scope: ServerDeclaration['scope'];
+  readonly entry: McpEntry | undefined;
+  readonly origin: EntryOrigin;
+  readonly standing: Standing;
+  readonly contentMark: string;
+  readonly #server: RawServer;
+  #hash: string | undefined;
+
+  constructor(server: RawServer, entry: McpEntry | undefined, standing: Standing) {
+    this.name = server.name;
+    this.key = serverKey(server.name);
+    this.scope = server.scope;
+    this.entry = entry;
+    this.origin = new Origin(server);
+    this.standing = standing;
+    // Keys in another order make another mark: then the server is asked once more what it offers.
+    this.contentMark = weakHash(JSON.stringify([server.name, server.raw]));
+    this.#server = server;
+  }
+
+  get contentHash(): string {
+    this.#hash ??= contentHash(this.#server.raw);
+    return this.#hash;
+  }
+
+  /** As it stands there, before variables were put in. */
+  get written(): unknown {
+    return this.#server.raw;
+  }
+
+  /** fail-closed: the same entry, which may not be used after all. */
+  refused(reason: string): Declaration {
+    return new Declaration(this.#server, undefined, { kind: 'invalid', reason });
+  }
+}
+
+class Origin implements EntryOrigin {
+  readonly file?: string;
+  readonly #server: RawServer;
+
+  constructor(server: RawServer) {
+    if (server.file !== undefined) this.file = server.file;
+    this.#server = server;
+  }
+
+  get line(): number | undefined {
+    return this.#server.line([]);
+  }
+}
+
+/** As parts of a message. */
+export function placeOf({ file, line }: EntryOrigin): { file?: string; line?: number } {
+  return {
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/** Of an entry as written; order of keys and blanks do not count. */
+export function contentHash(raw: unknown): string {
+  return sha256(canonicalJson(['mcp server', 1, raw]));
+}
