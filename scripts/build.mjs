@@ -5,6 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { writeCodeCache } from './code-cache.mjs';
+import { functionsOnCall, ON_CALL_ENTRY } from './on-call.mjs';
 import { writeProgram } from './pack.mjs';
 import { ROOT } from './run-ts.mjs';
 
@@ -29,7 +30,8 @@ if (!typesOnly) {
   rmSync(path.join(ROOT, 'dist/lib'), { recursive: true, force: true });
   const cli = await build({
     ...shared,
-    entryPoints: { main: 'src/cli/main.ts' },
+    entryPoints: { main: 'src/cli/main.ts', 'on-call': ON_CALL_ENTRY },
+    plugins: [functionsOnCall()],
     outdir: 'dist/cli',
     minify: true,
     keepNames: false,

@@ -42,8 +42,10 @@ export async function writeCodeCache() {
   // A server of this kind answers once; what it offers is then read from the cache, as at most starts.
   const mcpServer = path.join(home, 'server.cjs');
   writeFileSync(mcpServer, MCP_SERVER);
-  const one = { command: process.execPath, args: [mcpServer] };
-  writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers: { one } }));
+  const server = { command: process.execPath, args: [mcpServer] };
+  // Two, as much is done only to tell one from another.
+  const mcpServers = { one: server, two: server };
+  writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers }));
   // An agent's own answers stand between the call that starts it and the answer that follows.
   const agent = { description: 'none', prompt: 'go', subagent_type: 'general-purpose' };
   const work = [...calls, ...calls.slice(0, 2)];
@@ -72,7 +74,9 @@ const MCP_SERVER = `
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} },
     serverInfo: { name: 'one', version: '1' }, instructions: 'Of no use.' }),
-  'tools/list': () => ({ tools: [{ name: 'none', inputSchema: { type: 'object' } }] }),
+  'tools/list': () => ({
+    tools: ['none', 'other'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+  }),
 };
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -100,7 +104,8 @@ async function session({ home, project, script, startFakeModelServer, keep, host
           PATH: process.env.PATH,
           HOME: home,
           TMPDIR: home,
-          ENABLE_TOOL_SEARCH: 'true',
+          // As at most starts, but for two tools that would not be worth it.
+          ENABLE_TOOL_SEARCH: 'auto:0',
           ANTHROPIC_BASE_URL: server.url,
           ...(keep === true ? { PORTCULLIS_WRITE_CODE_CACHE: '1' } : {}),
         },

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { transform } from 'esbuild';
+import { ON_CALL, ON_CALL_ENTRY } from './on-call.mjs';
 import { oneScope } from './one-scope.mjs';
 import { ROOT } from './run-ts.mjs';
 
@@ -62,7 +63,7 @@ const nameOf = (output) => `./${path.basename(output)}`;
 
 /** What chunks outside of a pack ask of it. */
 function askedFor(pack, chunks) {
-  const asked = new Set();
+  const asked = new Set(pack.has(ON_CALL) ? [ON_CALL] : []);
   for (const [name, { imports, later }] of chunks)
     if (!pack.has(name))
       for (const one of [...imports, ...later]) if (pack.has(one)) asked.add(one);
@@ -112,7 +113,7 @@ const PACKS = {
   // Hosts that drive the program by frames.
   'host.js': ['src/cli/stream.ts', 'src/cli/print-frames.ts'],
   // The first call of a tool.
-  'calls.js': ['src/generated/validators.ts'],
+  'calls.js': ['src/generated/validators.ts', ON_CALL_ENTRY],
   // The first command, or the first call that may change something.
   'changes.js': ['unbash/dist/parser.js', 'src/harness/checkpoint-journal.ts'],
 };

@@ -83,7 +83,10 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     ),
     readText: (file) => ground.fs.readText(file),
   });
-  return await joinSession(config, ground, await openParts(config, ground, model, earlier));
+  const parts = await openParts(config, ground, model, earlier);
+  const session = await joinSession(config, ground, parts);
+  ground.levels.startIsOver();
+  return session;
 }
 
 /** The parts of a session before they are joined: no hook has been told and no model asked. */
@@ -113,12 +116,7 @@ export async function openParts(
   const { sessionId } = log.history;
   const [instructions, mcp] = await Promise.all([
     openInstructions(config, ground),
-    openMcp(config, ground, {
-      processes: servers,
-      hooks,
-      sessionId,
-      spillDirectory: () => log.store.spillDirectory(sessionId),
-    }),
+    openMcp(config, ground, { processes: servers, hooks }),
   ]);
   const skills = openSkills(config, ground, {
     hooks,

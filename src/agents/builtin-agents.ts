@@ -2,13 +2,22 @@ import { sha256 } from '../env/hash.js';
 import explore from './builtin-explore.md';
 import general from './builtin-general.md';
 import plan from './builtin-plan.md';
+import statusLine from './builtin-statusline.md';
 import type { AgentDefinition } from './definition.js';
 
 /** The type of a call that names none. */
 export const DEFAULT_AGENT = 'general-purpose';
 
-/** A second name of the default, which others use; not shown to the model beside it. */
+/** A second name of the default, which others use. */
 export const DEFAULT_AGENT_ALIAS = 'claude';
+
+const STATUS_LINE_AGENT = 'statusline-setup';
+
+/** Started by whoever knows their names; not worth their place in every request. */
+export const UNLISTED_AGENTS: ReadonlySet<string> = new Set([
+  DEFAULT_AGENT_ALIAS,
+  STATUS_LINE_AGENT,
+]);
 
 /** What an agent that only looks does not get. */
 const EDITING: readonly string[] = [
@@ -29,6 +38,7 @@ export function builtinAgents(): readonly AgentDefinition[] {
     builtin(DEFAULT_AGENT_ALIAS, GENERAL, general),
     looking('Explore', EXPLORE, explore),
     looking('Plan', PLAN, plan),
+    builtin(STATUS_LINE_AGENT, STATUS_LINE, statusLine, { tools: ['Read', 'Edit'] }),
   ];
   return made;
 }
@@ -39,6 +49,7 @@ const EXPLORE =
   'Looks through a code base quickly without changing anything: finds files by pattern, searches for words, answers how something works. Say how thorough it should be: quick, medium or very thorough.';
 const PLAN =
   'Works out how to make a change before it is made, without changing anything: reads the code, weighs designs, gives steps, files and risks.';
+const STATUS_LINE = 'Sets up the status line in the user’s settings.';
 
 function builtin(
   name: string,
@@ -61,10 +72,7 @@ function builtin(
     asks: 'bubble',
     source: 'builtin',
     ...own,
-    // Hashing loads a library, and hardly anybody asks; to spread this object would be to ask.
-    get contentHash() {
-      return sha256(JSON.stringify([name, description, text]));
-    },
+    contentHash: () => sha256(JSON.stringify([name, description, text])),
   };
 }
 

@@ -14,7 +14,8 @@ export function createChildLog(
   world: Pick<ChildWorld, 'clock' | 'emit'>,
   order: Pick<ChildOrder, 'ref' | 'description' | 'output' | 'choice' | 'above' | 'once'>,
 ) {
-  const { ref, description, output } = order;
+  const { ref, description } = order;
+  const output = order.output.log;
   const started = world.clock.monotonic();
   let turns = 0;
   let toolUses = 0;
@@ -49,10 +50,10 @@ export function createChildLog(
       switch (event.type) {
         case 'answer':
           for (const block of event.answer.message.content) {
-            if (block.type === 'text') output.append(block.text);
+            if (block.type === 'text') output?.append(block.text);
             if (block.type !== 'tool_use') continue;
             toolUses++;
-            output.append(`→ ${block.name} ${sliceWhole(JSON.stringify(block.input), 0, 500)}`);
+            output?.append(`→ ${block.name} ${sliceWhole(JSON.stringify(block.input), 0, 500)}`);
             const lastTool = block.name;
             world.emit({
               type: 'task_progress',
@@ -64,6 +65,7 @@ export function createChildLog(
           }
           break;
         case 'tool_result': {
+          if (output === undefined) break;
           const { content, is_error } = event.result.block;
           const text = typeof content === 'string' ? content : textOf(content);
           output.append(`${is_error === true ? '✗' : '✓'} ${sliceWhole(text, 0, 500)}`);

@@ -71,9 +71,15 @@ export interface ChildHands {
   onVerdict(verdict: GateVerdict): void;
 }
 
-/** What an agent writes while it runs, for whoever looks. */
+/** Where to look at what an agent does while it runs. */
 export interface ChildOutput {
   readonly path: string;
+  /** Absent: the path is that of its transcript, which says it all. */
+  readonly log?: ChildOutputLog;
+}
+
+/** A file that grows with what an agent says, for people. */
+export interface ChildOutputLog {
   append(text: string): void;
   close(): void;
 }
@@ -91,8 +97,9 @@ export interface ChildWorld {
   /** Of the agents that run, the main one too, by their ids. */
   readonly minds: Map<string, AgentMind>;
   invoke(hands: ChildHands): Invoke;
-  record(ref: AgentRef, place: RecordPlace): Recorder;
-  output(id: string): ChildOutput;
+  /** Its transcript, ready for the first line. */
+  record(ref: AgentRef, place: RecordPlace): Promise<Recorder>;
+  output(ref: AgentRef): ChildOutput;
   readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
   readonly fences: AgentFences;
   /** The main agent's place. */

@@ -83,7 +83,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   cleanup.add(world.hooks.scoped(ref, definition));
   const servers = await ownServers(world, order, signal);
   if (servers !== undefined) cleanup.add(() => servers.close());
-  const recorder = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  const recorder = await world.record(ref, { cwd: () => workspace.cwd, ...earlier });
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);

@@ -137,7 +137,7 @@ class FieldReader {
     if (description === undefined) this.#error('name', 'it has no description');
     const named = { name: this.name ?? '', description: description ?? '' };
     // Most say nothing but what they are called and when to use them.
-    if (this.#isBare()) return { ...named, ...unsaid() };
+    if (this.#isBare()) return bareFields(named);
     const own = this.#own();
     const isolation = this.#choice('isolation', ['worktree', 'none'], 'error');
     const workspace = own.workspace ?? { kind: isolation === 'worktree' ? 'worktree' : 'inherit' };
@@ -368,8 +368,13 @@ class FieldReader {
 }
 
 /** What holds where a definition does not say otherwise. */
-function unsaid(): Omit<DefinitionFields, 'name' | 'description'> {
+export function bareFields({
+  name,
+  description,
+}: Pick<DefinitionFields, 'name' | 'description'>): DefinitionFields {
   return {
+    name,
+    description,
     disallowedTools: [],
     skills: [],
     mcpServers: [],

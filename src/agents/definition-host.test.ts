@@ -12,7 +12,7 @@ describe('agents of a host', () => {
       const [rev] = read.value.definitions;
       expect(rev).toMatchObject({ name: 'rev', source: 'flag', tools: ['Read'], asks: 'deny' });
       expect(await rev?.prompt()).toBe('P');
-      expect(rev?.contentHash).toMatch(/^[0-9a-f]{64}$/);
+      expect(rev?.contentHash()).toMatch(/^[0-9a-f]{64}$/);
     }
   });
 

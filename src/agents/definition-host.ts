@@ -82,7 +82,7 @@ function readEntry(
   const definition: AgentDefinition = {
     ...read.fields,
     source: 'flag',
-    contentHash: sha256(JSON.stringify([name, entry])),
+    contentHash: () => sha256(JSON.stringify([name, entry])),
     prompt: async () => prompt,
   };
   const warnings = read.findings.map(

@@ -1,7 +1,7 @@
 import { fairShares } from '../skills/fair-shares.js';
 import { oneLine } from '../skills/names.js';
 import { sliceWhole } from '../util/truncate.js';
-import { DEFAULT_AGENT_ALIAS } from './builtin-agents.js';
+import { UNLISTED_AGENTS } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
 import { bareName } from './definition-tools.js';
 
@@ -33,7 +33,7 @@ export function agentListing(
   { budgetChars = AGENT_LISTING_CHARS }: AgentListingOptions = {},
 ): AgentListing {
   const entries = definitions
-    .filter(({ name, source }) => name !== DEFAULT_AGENT_ALIAS || source !== 'builtin')
+    .filter(({ name, source }) => source !== 'builtin' || !UNLISTED_AGENTS.has(name))
     .map(entryOf)
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const { shown, left } = namesThatFit(entries, budgetChars);

@@ -14,12 +14,17 @@ const LONGEST_NAME = 128;
 const PLAIN_NAME = /^(?!mcp__)\w[\w-]{0,63}$/i;
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_TYPES);
 
+/** Of letters, digits, dashes and underscores, and nobody's own: fine as a type. */
+export function isPlainType(name: string): boolean {
+  return PLAIN_NAME.test(name) && !RESERVED.has(name.toLowerCase());
+}
+
 /**
  * Why a name cannot be an agent's type; undefined when it can. It stands in rules (`Agent(name)`),
  * in paths (`main/name#2`), in directories of memory and on terminals.
  */
 export function typeProblem(name: string): string | undefined {
-  if (PLAIN_NAME.test(name) && !RESERVED.has(name.toLowerCase())) return undefined;
+  if (isPlainType(name)) return undefined;
   if (name === '') return 'the name is empty';
   if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
   // fail-closed: what cannot be seen makes two names look like one.
@@ -38,5 +43,5 @@ export function typeProblem(name: string): string | undefined {
 
 /** What two names have in common that differ in case alone: rules do not tell those apart. */
 export function typeKey(name: string): string {
-  return name.normalize('NFC').toLowerCase();
+  return PLAIN_NAME.test(name) ? name.toLowerCase() : name.normalize('NFC').toLowerCase();
 }

@@ -1,4 +1,5 @@
 import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import { isSameVersion, stampOf } from '../env/file-version.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -11,8 +12,9 @@ import {
   readFrontmatter,
 } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
-import { plainHead } from '../util/plain-head.js';
-import { knownField, type ReadFields, readFields } from './definition-fields.js';
+import { headFrom, lineOf, type PlainFields, plainFields } from '../util/plain-head.js';
+import { bareFields, knownField, type ReadFields, readFields } from './definition-fields.js';
+import { isPlainType } from './definition-names.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
 type Files = Pick<FileSystem, 'stat' | 'statNow' | 'readHead' | 'readText'>;
@@ -26,9 +28,9 @@ export interface ReadDefinition {
   readonly fields?: DefinitionFields;
   readonly line?: number;
   readonly findings: readonly AgentFinding[];
-  /** Changes whenever the file does. */
-  readonly stamp: string;
-  readonly contentHash: string;
+  /** Is another one whenever the file changes; absent where it could not be read. */
+  readonly version: FileStat | undefined;
+  contentHash(): string;
   /** Text below the head, of the same version. Throws when the file is another one by now. */
   prompt(): Promise<string>;
 }
@@ -46,7 +48,7 @@ export interface DefinitionReader {
   /** What is read from now on counts anew against the limits. */
   begin(): void;
   /** Of the file as it is now; undefined when there is none. */
-  stampOf(file: string): Promise<string | undefined>;
+  versionOf(file: string): Promise<FileStat | undefined>;
 }
 
 export interface WholeDefinition {
@@ -78,50 +80,61 @@ export function openDefinitionReader(deps: {
   let headRoom = MOST_HEADS_OF_ALL;
   const known = new Map<string, ReadDefinition>();
 
-  async function readHead(file: string, { size }: FileStat, stamp: string): Promise<KnownHead> {
+  async function readHead(file: string, stat: FileStat): Promise<KnownHead> {
     // fail-closed: what is not read is not used, and said.
     if (room <= 0 || headRoom <= 0)
       throw new PortcullisError('io', 'all agents together are more than is read');
-    const { bytes, isWhole, text } = await headOf(fs, file, size);
+    const { bytes, isWhole, text } = await headOf(fs, file, stat.size);
     room -= bytes.length;
     if (OPENING.test(text)) headRoom -= text.length;
     const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools });
     // What was not read is known by its version.
-    const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stamp}`);
+    const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stampOf(stat)}`);
     return { ...read, contentHash };
   }
 
   /** Of a head of plain texts, which most are. */
-  function readLooked(file: string, { text, stat }: FileLook): KnownHead | undefined {
+  function readLooked(
+    file: string,
+    stat: FileStat,
+    text: string | undefined,
+  ): ReadDefinition | undefined {
     // Of a long file no more than its head is kept.
     if (text === undefined || text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
     if (room <= 0 || headRoom <= 0) return undefined;
-    const plain = plainHead(text);
+    const plain = plainFields(text);
     if (plain === undefined) return undefined;
     room -= stat.size;
-    headRoom -= text.length - plain.body.length;
-    const head = hashedLater(definitionFrom(plain, text, knownTools), text);
-    memory.note(AGENT, file, stat, head);
-    return head;
+    headRoom -= plain.bodyAt;
+    const found = everydayDefinition(plain) ?? definitionFrom(headFrom(plain, text), text, deps);
+    if (memory.takes(stat)) {
+      memory.note(AGENT, file, stat, { ...found, contentHash: sha256(text) });
+    }
+    return take(file, stat, { found, contentHash: () => sha256(text) });
   }
 
-  function take(file: string, head: KnownHead, stamp: string): ReadDefinition {
-    const { isDocument, fields, line, findings } = head;
-    const found: ReadDefinition = {
+  function take(file: string, version: FileStat, head: HashedHead): ReadDefinition {
+    const { isDocument, name, fields, line, findings } = head.found;
+    const { contentHash } = head;
+    const prompt = (): Promise<string> => promptOf(fs, file, version);
+    // Of a document there is no name, and then JSON does not have the key.
+    const read: Writable<ReadDefinition> = {
       isDocument,
-      // Of a document there is none, and then JSON does not have the key.
-      name: head.name,
-      ...(fields === undefined ? {} : { fields }),
-      ...(line === undefined ? {} : { line }),
+      name,
       findings,
-      stamp,
-      get contentHash() {
-        return head.contentHash;
-      },
-      prompt: async () => await promptOf(fs, { file, stamp }),
+      version,
+      contentHash,
+      prompt,
     };
-    known.set(file, found);
-    return found;
+    if (fields !== undefined) read.fields = fields;
+    if (line !== undefined) read.line = line;
+    known.set(file, read);
+    return read;
+  }
+
+  function recalled(file: string, stat: FileStat): HashedHead | undefined {
+    const said = memory.recall(AGENT, file, stat);
+    return isHead(said) ? { found: said, contentHash: () => said.contentHash } : undefined;
   }
 
   return {
@@ -129,12 +142,10 @@ export function openDefinitionReader(deps: {
       try {
         const stat = looked?.stat ?? fs.statNow?.(file);
         if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
-        const stamp = stampFrom(stat);
         const before = known.get(file);
-        if (before?.stamp === stamp) return before;
-        const said = memory.recall(AGENT, file, stat);
-        const head = isHead(said) ? said : readLooked(file, { ...looked, stat });
-        return head === undefined ? undefined : take(file, head, stamp);
+        if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
+        const head = recalled(file, stat);
+        return head === undefined ? readLooked(file, stat, looked?.text) : take(file, stat, head);
       } catch {
         // fail-closed: whoever reads it is told what is wrong.
         return undefined;
@@ -153,8 +164,8 @@ export function openDefinitionReader(deps: {
         const prompt = readFrontmatter(text, { known: [] }).body.trim();
         const read: ReadDefinition = {
           ...(await readDefinition(text, deps)),
-          stamp: stampFrom(stat),
-          contentHash: sha256(text),
+          version: stat,
+          contentHash: () => sha256(text),
           prompt: () => Promise.resolve(prompt),
         };
         return { read, text };
@@ -168,22 +179,22 @@ export function openDefinitionReader(deps: {
         const stat = looked?.stat ?? (await fs.stat(file));
         if (stat?.kind !== 'file') return unread('it is not a regular file');
         if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
-        const stamp = stampFrom(stat);
         const before = known.get(file);
-        if (before?.stamp === stamp) return before;
-        const said = memory.recall(AGENT, file, stat);
-        const head = isHead(said) ? said : await readHead(file, stat, stamp);
-        if (head !== said) memory.note(AGENT, file, stat, head);
-        return take(file, head, stamp);
+        if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
+        const remembered = recalled(file, stat);
+        if (remembered !== undefined) return take(file, stat, remembered);
+        const found = await readHead(file, stat);
+        memory.note(AGENT, file, stat, found);
+        return take(file, stat, { found, contentHash: () => found.contentHash });
       } catch (thrown) {
         // fail-closed: what cannot be read is not used, and said.
         return unread(`it cannot be read: ${messageOf(thrown)}`);
       }
     },
-    async stampOf(file) {
+    async versionOf(file) {
       try {
         const stat = await fs.stat(file);
-        return stat?.kind === 'file' ? stampFrom(stat) : undefined;
+        return stat?.kind === 'file' ? stat : undefined;
       } catch {
         // fail-closed: a file that cannot be looked at is not the one that was read.
         return undefined;
@@ -194,19 +205,16 @@ export function openDefinitionReader(deps: {
 
 const AGENT = 'agent';
 
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Nobody asks for the digest before a definition has changed. */
-function hashedLater(found: HeadFindings, text: string): KnownHead {
-  let digest: string | undefined;
-  return {
-    ...found,
-    get contentHash() {
-      digest ??= sha256(text);
-      return digest;
-    },
-  };
+interface HashedHead extends Pick<ReadDefinition, 'contentHash'> {
+  readonly found: HeadFindings;
 }
 
-type KnownHead = HeadFindings & Pick<ReadDefinition, 'contentHash'>;
+/** As it is remembered. */
+type KnownHead = HeadFindings & { readonly contentHash: string };
 
 /** fail-closed: what is not whole is read from the file again. */
 function isHead(value: unknown): value is KnownHead {
@@ -225,17 +233,13 @@ function unread(message: string): ReadDefinition {
     isDocument: false,
     name: undefined,
     findings: [{ severity: 'error', message }],
-    stamp: '',
-    contentHash: '',
+    version: undefined,
+    contentHash: () => '',
     prompt: () => Promise.reject(new PortcullisError('io', message)),
   };
 }
 
 const utf8 = new TextDecoder('utf-8');
-
-function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return `${mtimeMs} ${size} ${ctimeMs ?? ''} ${inode ?? ''}`;
-}
 
 const OPENING = /^\uFEFF?(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
 const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
@@ -281,9 +285,22 @@ export async function readDefinition(
   if (text.includes('\0')) {
     return { ...NAMELESS, findings: [{ severity: 'error', message: 'it is no text' }] };
   }
-  const { parseYaml, knownTools } = deps;
+  const { parseYaml } = deps;
   const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
-  return definitionFrom(head, text, knownTools);
+  return definitionFrom(head, text, deps);
+}
+
+/** What most heads are: what it is called and when to use it. Undefined when anything else is said. */
+function everydayDefinition({ names, values }: PlainFields): HeadFindings | undefined {
+  if (names.length !== 2) return undefined;
+  const at = names.indexOf('name');
+  const name = values[at];
+  const description = values[names.indexOf('description')];
+  if (name === undefined || description === undefined) return undefined;
+  // fail-closed: a name in doubt is for the reader that says what is wrong with it.
+  if (!isPlainType(name)) return undefined;
+  const fields = bareFields({ name, description });
+  return { isDocument: false, name, fields, line: lineOf(at), findings: [] };
 }
 
 const NAMELESS = { name: undefined, isDocument: false } as const;
@@ -291,7 +308,7 @@ const NAMELESS = { name: undefined, isDocument: false } as const;
 function definitionFrom(
   head: Frontmatter,
   text: string,
-  knownTools: readonly string[],
+  { knownTools }: { readonly knownTools: readonly string[] },
 ): HeadFindings {
   // Most heads are whole, and then nobody asks for lines.
   let known: ReadonlyMap<string, number> | undefined;
@@ -355,13 +372,10 @@ function lineIn(text: string, line: number | undefined, inner?: string): number 
   return below === -1 ? line : line + below + 1;
 }
 
-async function promptOf(
-  fs: Files,
-  { file, stamp }: { readonly file: string; readonly stamp: string },
-): Promise<string> {
+async function promptOf(fs: Files, file: string, version: FileStat): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const stat = await fs.stat(file);
-  if (stat !== undefined && stampFrom(stat) === stamp) {
+  if (stat !== undefined && isSameVersion(stat, version)) {
     return readFrontmatter(text, { known: [] }).body.trim();
   }
   // fail-closed: what the old head allows was not said about this text.

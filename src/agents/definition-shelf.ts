@@ -1,3 +1,5 @@
+import type { FileStat } from '../env/fs.js';
+import { extended } from '../util/extended.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import type { DefinitionFile, SkippedFile } from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';
@@ -15,7 +17,7 @@ export interface ShelfClaim {
   readonly definition?: AgentDefinition;
   readonly findings: readonly AgentFinding[];
   readonly file?: string;
-  readonly stamp?: string;
+  readonly version?: FileStat;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The built-in whose name it has taken. */
@@ -176,35 +178,29 @@ function nameOf({ root, folders, read }: ShelfFile): string | undefined {
 function claimOf(one: ShelfFile, name: string): ShelfClaim {
   const { root, file, read } = one;
   const { source, level } = root;
-  const { fields, stamp, prompt, line, findings } = read;
-  const place = {
-    name,
-    source,
-    place: file,
-    file,
-    stamp,
-    findings,
-    ...(level === undefined ? {} : { level }),
-    as(other: ReadDefinition) {
-      const now = { ...one, read: other };
-      const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
-      return isSame ? claimOf(now, name) : undefined;
-    },
+  const { fields, version, prompt, contentHash, line, findings } = read;
+  const as = (other: ReadDefinition): ShelfClaim | undefined => {
+    const now = { ...one, read: other };
+    const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
+    return isSame ? claimOf(now, name) : undefined;
   };
-  if (fields === undefined) return place;
-  const definition: AgentDefinition = {
-    ...fields,
+  const claim: Writable<ShelfClaim> = { name, source, place: file, file, version, findings, as };
+  if (level !== undefined) claim.level = level;
+  if (fields === undefined) return claim;
+  const definition: Writable<AgentDefinition> = extended(fields, {
     name,
     source,
     file,
-    get contentHash() {
-      return read.contentHash;
-    },
     prompt,
-    ...(line === undefined ? {} : { line }),
-  };
-  return { ...place, definition: source === 'plugin' ? asPlugin(definition) : definition };
+    contentHash,
+  });
+  if (line !== undefined) definition.line = line;
+  claim.definition = source === 'plugin' ? asPlugin(definition) : definition;
+  return claim;
 }
+
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function hiddenFrom(one: ShelfFile, reason: string): HiddenAgent {
   const { root, file, read } = one;

@@ -76,6 +76,6 @@ export interface AgentDefinition {
   readonly source: DefinitionSource;
   readonly file?: string;
   readonly line?: number;
-  /** Hash of the file, flag or host's object it comes from. */
-  readonly contentHash: string;
+  /** Hash of the file, flag or host's object it comes from. Hardly anybody asks. */
+  contentHash(): string;
 }

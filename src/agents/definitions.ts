@@ -1,4 +1,5 @@
 import type { FileMemory } from '../env/file-memory.js';
+import { isSameVersion } from '../env/file-version.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
@@ -149,7 +150,9 @@ class Book {
     const key = typeKey(name.trim());
     const claim = (await this.shelf()).claims.get(key);
     if (claim?.file === undefined) return claim;
-    if ((await this.#reader.stampOf(claim.file)) === claim.stamp) return claim;
+    const now = await this.#reader.versionOf(claim.file);
+    const { version } = claim;
+    if (now !== undefined && version !== undefined && isSameVersion(now, version)) return claim;
     return (await this.#rescan()).claims.get(key);
   }
 
@@ -200,9 +203,10 @@ class Book {
       const { file = '', look } = files[at] ?? {};
       heads[at] = await this.#reader.read(file, look);
     });
-    const read = files.flatMap((file, at): ShelfFile[] => {
+    const read: ShelfFile[] = [];
+    files.forEach(({ root, file, real, folders }, at) => {
       const head = heads[at];
-      return head === undefined ? [] : [{ ...file, read: head }];
+      if (head !== undefined) read.push({ root, file, real, folders, read: head });
     });
     const shelf: ShelfDeps = {
       files: read,
@@ -241,6 +245,6 @@ function brokenText({ name, place, findings }: ShelfClaim): string {
 /** All that a list is made of. */
 function signatureOf({ claims }: DefinitionShelf): string {
   return JSON.stringify(
-    [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash]),
+    [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash()]),
   );
 }

@@ -52,7 +52,7 @@ export function forkDefinition(original?: AgentDefinition): AgentDefinition {
     budget: {},
     asks: original?.asks ?? 'bubble',
     source: original?.source ?? 'builtin',
-    contentHash: sha256(JSON.stringify([FORK_TYPE, DESCRIPTION])),
+    contentHash: () => sha256(JSON.stringify([FORK_TYPE, DESCRIPTION])),
     // Guards of the original's file hold for whoever acts in its place.
     ...(original?.hooks === undefined ? {} : { hooks: original.hooks }),
     ...(original?.trusted === undefined ? {} : { trusted: original.trusted }),

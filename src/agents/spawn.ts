@@ -252,7 +252,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     readState: begin.readState,
     ...made.value,
     budget: budget?.value,
-    output: world.output(ref.id),
+    output: world.output(ref),
     above,
     once: request.admit !== undefined || request.stays !== undefined,
     ...(request.stays === undefined ? {} : { stays: request.stays }),
@@ -279,10 +279,9 @@ async function run(
   const { world, deliveries } = state.parts;
   const report = await runChild(world, order, task.line);
   for (const step of undo) step();
-  order.output.append(
-    report.end.kind === 'done' ? '' : `[${report.end.kind}: ${report.end.reason}]`,
-  );
-  order.output.close();
+  const { log } = order.output;
+  log?.append(report.end.kind === 'done' ? '' : `[${report.end.kind}: ${report.end.reason}]`);
+  log?.close();
   state.seats.delete(task.id);
   state.roster.ended(task);
   // Safe from a crash before anybody hears of it.

@@ -22,14 +22,18 @@ interface Seen {
 const GONE: Seen = { stamp: '', source: '' };
 
 export function createEnforcedWatch(): EnforcedWatch {
-  let seen = new Map<string, Seen>();
+  /** As they were read; most sessions are over, or a request is under way, before anybody looks again. */
+  let first: readonly Entry[] = [];
+  let later: Map<string, Seen> | undefined;
   const keyOf = ({ place }: Entry): string =>
     JSON.stringify([place.path, place.parent, place.base]);
   return {
     begin(entries) {
-      seen = new Map(entries.map((entry) => [keyOf(entry), asRead(entry)]));
+      first = entries;
+      later = undefined;
     },
     async look(entries, parts) {
+      const seen = later ?? new Map(first.map((entry) => [keyOf(entry), asRead(entry)]));
       const now = new Map<string, Seen>();
       for (const entry of entries) {
         const key = keyOf(entry);
@@ -40,7 +44,7 @@ export function createEnforcedWatch(): EnforcedWatch {
       const isSame =
         now.size === seen.size &&
         [...now].every(([key, { stamp }]) => seen.get(key)?.stamp === stamp);
-      seen = now;
+      later = now;
       if (isSame) return undefined;
       return entries.map((entry) => ({
         ...entry,

@@ -1,23 +1,29 @@
 import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
-import { isInside, join } from '../env/paths.js';
+import { join } from '../env/paths.js';
+import type { ProjectLevels } from '../env/project-levels.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import type { Sourced } from '../util/sourced.js';
+import {
+  AGENTS_FILE,
+  isDirectory,
+  mayHaveAgentsFile,
+  type Survey,
+  type SurveyHow,
+  type Surveys,
+  seek,
+  surveyOf,
+} from './directory-survey.js';
 import { enforcingGathering, type Gathering } from './instruction-gathering.js';
 import type { Entry, InstructionLoader, Place, Taking } from './instruction-loader.js';
-import { type ProjectPlace, realOrSelf } from './instruction-places.js';
-import {
-  type InstructionReader,
-  isLocated,
-  type Sought,
-  type Wanted,
-} from './instruction-reader.js';
+import type { ProjectPlace } from './instruction-places.js';
+import { type InstructionReader, isLocated, type Sought } from './instruction-reader.js';
 import type { InstructionSettings } from './instruction-settings.js';
 import { withoutBlockComments, withoutHidden } from './instruction-text.js';
 import type { InstructionScope } from './instruction-types.js';
 import { isOn, takeMemories } from './memory-files.js';
 import type { PathMatcher } from './path-matcher.js';
-import type { Area, RuleDirectory } from './rule-taking.js';
+import type { RuleDirectory } from './rule-taking.js';
 
 export interface DiscoveryParts {
   readonly fs: FileSystem;
@@ -36,6 +42,8 @@ export interface DiscoveryParts {
   readonly matcher?: PathMatcher;
   readonly parseYaml?: ParseYaml;
   readonly memory?: FileMemory;
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
 }
 
 export interface Discovery {
@@ -43,22 +51,6 @@ export interface Discovery {
   start(how: Taking): Promise<Gathering>;
   /** What one directory below the working directory brings; in `surveys` it is looked up first. */
   nested(directory: string, how: Taking, into: Gathering, surveys?: Surveys): Promise<void>;
-}
-
-/** Directories that were looked at, by their paths. */
-export type Surveys = Map<string, Survey>;
-
-/** What stands in one directory under the names that have a meaning. */
-export interface Survey {
-  readonly directory: string;
-  readonly area: Area;
-  readonly own: Sought;
-  readonly dotted: Sought;
-  readonly local: Sought;
-  readonly hasDotClaude: boolean;
-  readonly hasRules: boolean;
-  /** Looked for only where they count. */
-  readonly agents: Map<string, Sought>;
 }
 
 interface Task {
@@ -72,11 +64,14 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
   const managedOnly = settings.agentsMode === 'managed-only';
   const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
   const sources = filesOff ? [] : parts.sources;
-  const surveyOf = (directory: string, nested = false): Promise<Survey> =>
-    survey({ nested, ...parts, sources }, directory, [project, ...added]);
+  const projects = [project, ...added];
+  const survey = (directory: string, how: SurveyHow = {}): Survey | Promise<Survey> =>
+    surveyOf({ ...how, ...parts, sources, projects }, directory);
 
   async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
     const { directory, area } = one;
+    const takesAgents = agents && sources.includes('project');
+    if (one.isBare && !(takesAgents && mayHaveAgentsFile(one, reader))) return;
     const dot = join(directory, '.claude');
     const file = (path: string, scope: InstructionScope): Place => {
       return { path, scope, kind: 'file', base: directory, ...area };
@@ -86,9 +81,9 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
     };
     await take(join(directory, 'CLAUDE.md'), 'project', one.own);
     await take(join(dot, 'CLAUDE.md'), 'project', one.dotted);
-    if (agents && sources.includes('project')) {
+    if (takesAgents) {
       for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
-        const path = join(folder, 'AGENTS.md');
+        const path = join(folder, AGENTS_FILE);
         const place: Place = { onceByContent: true, ...file(path, 'project') };
         const sought = one.agents.get(path) ?? (await seek(reader, place));
         one.agents.set(path, sought);
@@ -108,11 +103,15 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       const task = { how, into: enforcingGathering() };
       await takeManaged(parts, task);
       if (sources.includes('user')) await takeUser(parts, task);
-      const surveys = await Promise.all(project.ancestors.map((one) => surveyOf(one)));
+      const bare = (parts.levels?.look() ?? []).filter(({ hasDirectory }) => !hasDirectory);
+      const withoutDot = new Set(bare.map(({ path }) => path));
+      const surveys = await Promise.all(
+        project.ancestors.map((one) => survey(one, { hasNoDot: withoutDot.has(one) })),
+      );
       const agents = wantsAgents(settings, surveys.some(hasClaudeFile));
       for (const one of surveys) await takeSurvey(one, agents, task);
       for (const { root } of added) {
-        const one = await surveyOf(root);
+        const one = await survey(root);
         await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), task);
       }
       if (!managedOnly) await takeMemories(parts, task);
@@ -120,60 +119,11 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
     },
     async nested(directory, how, into, surveys) {
       if (filesOff) return;
-      const one = surveys?.get(directory) ?? (await surveyOf(directory, true));
+      const one = surveys?.get(directory) ?? (await survey(directory, { nested: true }));
       surveys?.set(directory, one);
       await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), { how, into });
     },
   };
-}
-
-interface Look extends Pick<DiscoveryParts, 'fs' | 'reader' | 'configDir' | 'sources'> {
-  readonly nested: boolean;
-}
-
-async function survey(
-  look: Look,
-  directory: string,
-  projects: readonly ProjectPlace[],
-): Promise<Survey> {
-  const { fs, reader, sources } = look;
-  const around = await areaOf(fs, directory, projects);
-  const area = look.nested ? { ...around, nested: true } : around;
-  const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
-    sources.includes(scope) ? await seek(reader, { path, scope, ...area }) : 'absent';
-  const dot = join(directory, '.claude');
-  const isThere =
-    sources.includes('project') && !reader.isAbsent(dot) && (await isDirectory(fs, dot));
-  // The user's own configuration is not the project's, also where it lies above it.
-  const hasDotClaude = isThere && !(await isSamePlace(fs, dot, look.configDir));
-  return {
-    directory,
-    area,
-    own: await found(join(directory, 'CLAUDE.md'), 'project'),
-    dotted: hasDotClaude ? await found(join(dot, 'CLAUDE.md'), 'project') : 'absent',
-    local: await found(join(directory, 'CLAUDE.local.md'), 'local'),
-    hasDotClaude,
-    hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
-    agents: new Map(),
-  };
-}
-
-/** Most of what is looked for is nowhere, and that is told without a promise. */
-function seek(reader: InstructionReader, wanted: Wanted): Sought | Promise<Sought> {
-  return reader.isAbsent(wanted.path) ? 'absent' : reader.locate(wanted);
-}
-
-/** Above the project a file may lie beside its link, and include what is in the project. */
-async function areaOf(
-  fs: FileSystem,
-  directory: string,
-  projects: readonly ProjectPlace[],
-): Promise<Area> {
-  const around = projects.find(({ root }) => isInside(directory, root));
-  if (around !== undefined) return { within: [around.realRoot], includesWithin: [around.realRoot] };
-  const roots = projects.slice(0, 1).map(({ realRoot }) => realRoot);
-  const within = [...roots, await realOrSelf(fs, directory)];
-  return { within, includesWithin: roots, aboveProject: true };
 }
 
 async function takeManaged(parts: DiscoveryParts, { how, into }: Task): Promise<void> {
@@ -247,21 +197,4 @@ function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string
 /** Most projects have none, so the code for them is not part of the start. */
 async function takeRules(parts: DiscoveryParts, rules: RuleDirectory, task: Task): Promise<void> {
   await (await import('./rule-taking.js')).takeRules(parts, rules, task);
-}
-
-async function isDirectory(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
-  try {
-    return (await fs.stat(path))?.kind === 'directory';
-  } catch {
-    // What cannot be looked at cannot be read either.
-    return false;
-  }
-}
-
-async function isSamePlace(
-  fs: Pick<FileSystem, 'realPath'>,
-  one: string,
-  other: string,
-): Promise<boolean> {
-  return one === other || (await realOrSelf(fs, one)) === (await realOrSelf(fs, other));
 }

@@ -1,10 +1,11 @@
 import { basename, extname } from '../env/paths.js';
 import type { ParseYaml } from '../util/frontmatter.js';
-import type { Result } from '../util/result.js';
+import { ok, type Result } from '../util/result.js';
 import type { Entry, Place, Taking } from './instruction-entry.js';
 import { admit, type Gathering, mayLookUp } from './instruction-gathering.js';
 import {
   type InstructionReader,
+  type InstructionText,
   isLocated,
   type Located,
   type Sought,
@@ -16,6 +17,7 @@ import {
   memoryTypeOf,
   type SkippedInstruction,
 } from './instruction-types.js';
+import type { RuleHead } from './rule-files.js';
 import { PROSE_EXTENSIONS, TEXT_EXTENSIONS } from './text-extensions.js';
 
 export type { Entry, Fitting, Place, Taking, WaitingRule } from './instruction-entry.js';
@@ -62,30 +64,18 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
   const prepare: InstructionLoader['prepare'] = async (place, located) => {
     const read = await reader.read(located);
     if (!read.ok) return read;
-    const isProse = isProseFile(place.path, located.real);
     // Most rules have no head, and the code for those is loaded with the first that has.
-    const rule =
-      place.kind === 'rule' && MAY_HAVE_HEAD.test(read.value.text)
-        ? await (await import('./rule-files.js')).readRuleHead(read.value.text, parts.parseYaml)
-        : undefined;
-    const body = rule?.body ?? read.value.text;
-    const shown = withoutHidden(isProse ? withoutBlockComments(body) : body);
-    const cut = place.kind === 'memory' ? firstLines(shown.text, MEMORY_CAP) : { text: shown.text };
-    const source = rule === undefined ? body : '\n'.repeat(rule.bodyLine - 1) + body;
-    return {
-      ok: true,
-      value: {
-        text: cut.text,
-        source: isProse ? source : '',
-        notes: [
-          ...read.value.notes,
-          ...(rule?.notes ?? []),
-          ...(shown.removed === 0 ? [] : [`${shown.removed} invisible characters were taken out`]),
-          ...(cut.note === undefined ? [] : [cut.note]),
-        ],
-        ...(rule?.globs === undefined ? {} : { globs: rule.globs }),
-      },
-    };
+    const rule = mayHaveHead(place, read.value)
+      ? await (await import('./rule-files.js')).readRuleHead(read.value.text, parts.parseYaml)
+      : undefined;
+    return ok(preparedFrom(place, located, { read: read.value, rule }));
+  };
+
+  /** The usual case of a directory of rules, without a promise; undefined: `prepare` it. */
+  const preparedNow = (place: Place, located: Located): Prepared | undefined => {
+    const read = reader.known(located);
+    if (read === undefined || mayHaveHead(place, read)) return undefined;
+    return preparedFrom(place, located, { read, rule: undefined });
   };
 
   async function takeLocated(
@@ -99,7 +89,8 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     const toEnforce = isProseFile(place.path, located.real) && admit(into, place, located);
     if (!toShow && !toEnforce) return;
     if (toShow) into.seen.add(located.real);
-    const prepared = await prepare(place, located);
+    const now = preparedNow(place, located);
+    const prepared = now === undefined ? await prepare(place, located) : ok(now);
     if (!prepared.ok) {
       if (isNew) into.skipped.push(prepared.error);
       return;
@@ -113,13 +104,15 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     const entry = entryOf(place, { located, how, depth }, prepared.value);
     if (isShown) into.entries.push(entry);
     else if (toEnforce) into.unshown.push(entry);
-    if (isShown || toEnforce) await follow(entry, how, into, { unshown: !isShown });
+    if ((isShown || toEnforce) && mayInclude(entry)) {
+      await follow(entry, how, into, { unshown: !isShown });
+    }
   }
 
   const follow: InstructionLoader['takeIncludes'] = async (entry, how, into, options) => {
     const { place, located, source, depth } = entry;
     const { unshown } = options ?? { unshown: false };
-    if (place.kind === 'memory' || !source.includes('@')) return;
+    if (!mayInclude(entry)) return;
     const { includeTargets, resolveTarget } = await import('./includes.js');
     for (const target of includeTargets(source)) {
       if (!mayLookUp(into, entry)) return;
@@ -173,6 +166,37 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     },
     takeIncludes: follow,
   };
+}
+
+function mayHaveHead(place: Place, { text }: InstructionText): boolean {
+  return place.kind === 'rule' && MAY_HAVE_HEAD.test(text);
+}
+
+function preparedFrom(
+  place: Place,
+  located: Located,
+  { read, rule }: { readonly read: InstructionText; readonly rule: RuleHead | undefined },
+): Prepared {
+  const isProse = isProseFile(place.path, located.real);
+  const body = rule?.body ?? read.text;
+  const shown = withoutHidden(isProse ? withoutBlockComments(body) : body);
+  const cut = place.kind === 'memory' ? firstLines(shown.text, MEMORY_CAP) : { text: shown.text };
+  const source = rule === undefined ? body : '\n'.repeat(rule.bodyLine - 1) + body;
+  const prepared = {
+    text: cut.text,
+    source: isProse ? source : '',
+    notes: [
+      ...read.notes,
+      ...(rule?.notes ?? []),
+      ...(shown.removed === 0 ? [] : [`${shown.removed} invisible characters were taken out`]),
+      ...(cut.note === undefined ? [] : [cut.note]),
+    ],
+  };
+  return rule?.globs === undefined ? prepared : { ...prepared, globs: rule.globs };
+}
+
+function mayInclude({ place, source }: Entry): boolean {
+  return place.kind !== 'memory' && source.includes('@');
 }
 
 function includeOf(from: Place, path: string): Place {

@@ -1,3 +1,4 @@
+import { isSameVersion, stampOf } from '../env/file-version.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, expandHome, isAbsolute, isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
@@ -7,7 +8,7 @@ import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
 import type { Located, Sought, Wanted } from './located.js';
 import type { PathMatcher } from './path-matcher.js';
-import { isPlainFile, isSameVersion, PlainFile, realPathIn, stampOf } from './plain-file.js';
+import { isPlainFile, PlainFile, realPathIn } from './plain-file.js';
 
 export type { Located, Sought, Wanted } from './located.js';
 
@@ -34,6 +35,8 @@ export interface InstructionReader {
    */
   isAsLocated(located: Located): boolean;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
+  /** What was read of the very file that was located; undefined: `read` it. */
+  known(located: Located): InstructionText | undefined;
   /** The first part, as far as it is text. */
   readHead(located: Located, bytes: number): Promise<string>;
 }
@@ -63,7 +66,15 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   let lastIn:
     | { directory: string; within: readonly string[] | undefined; isIn: boolean }
     | undefined;
-  const texts = new Map<string, { stamp: string; text: InstructionText }>();
+  const texts = new Map<string, { located: Located; text: InstructionText }>();
+
+  const known: InstructionReader['known'] = (located) => {
+    const read = texts.get(located.real);
+    if (read === undefined) return undefined;
+    // To make a stamp costs as much as all else about a small file.
+    const isSame = read.located === located || read.located.stamp === located.stamp;
+    return isSame ? read.text : undefined;
+  };
 
   async function judge(
     wanted: Wanted,
@@ -180,7 +191,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         if (!isPlainFile(stat, MAX_INSTRUCTION_BYTES) || UNCLEAR_TEXT.test(text)) return undefined;
         const located = new PlainFile(wanted, real, stat);
         const lines = unixLines(text);
-        texts.set(real, { stamp: located.stamp, text: { text: lines, notes: [] } });
+        texts.set(real, { located, text: { text: lines, notes: [] } });
         return { located, text: lines };
       } catch {
         // `locate` says why it cannot be looked at, `read` why it cannot be read.
@@ -208,15 +219,17 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return skip(wanted, 'unreadable', messageOf(thrown));
       }
     },
-    async read({ wanted, real, stamp }) {
-      const known = texts.get(real);
-      if (known?.stamp === stamp) return ok(known.text);
+    known,
+    async read(located) {
+      const { wanted, real } = located;
+      const text = known(located);
+      if (text !== undefined) return ok(text);
       try {
         // By its real path: a link that is turned meanwhile leads nowhere else.
         const bytes = await fs.readBytes(real, { maxBytes: MAX_INSTRUCTION_BYTES });
         const decoded = decode(bytes, { strict: wanted.parent !== undefined });
         if (decoded === undefined) return err(skip(wanted, 'not text', 'it is not text in UTF-8'));
-        texts.set(real, { stamp, text: decoded });
+        texts.set(real, { located, text: decoded });
         return ok(decoded);
       } catch (thrown) {
         return err(skip(wanted, 'unreadable', messageOf(thrown)));

@@ -1,6 +1,6 @@
 import type { FileStat } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
-import type { Surveys } from './instruction-discovery.js';
+import type { Surveys } from './directory-survey.js';
 import {
   enforcingGathering,
   type Gathering,

@@ -1,9 +1,11 @@
 import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
+import type { ProjectLevels } from '../env/project-levels.js';
 import type { ParseYaml } from '../util/frontmatter.js';
+import type { Surveys } from './directory-survey.js';
 import type { LocateJson } from './enforced.js';
 import type { IncludeApprovals } from './include-approvals.js';
-import { createDiscovery, type Discovery, type Surveys } from './instruction-discovery.js';
+import { createDiscovery, type Discovery } from './instruction-discovery.js';
 import { createInstructionLoader, type InstructionLoader } from './instruction-loader.js';
 import { type ProjectPlace, projectPlace, realOrSelf } from './instruction-places.js';
 import { createInstructionReader, type InstructionReader } from './instruction-reader.js';
@@ -37,6 +39,8 @@ export interface InstructionBookParts {
   readonly memory?: FileMemory;
   /** For the patterns of rules; absent: as of .gitignore. */
   readonly matcher?: PathMatcher;
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
   /** Reads the JSON of enforced rules. */
   readonly locateJson: LocateJson;
 }

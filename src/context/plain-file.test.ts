@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { isSameVersion, stampOf } from '../env/file-version.js';
 import type { FileStat } from '../env/fs.js';
-import { isPlainFile, isSameVersion, PlainFile, realPathIn, stampOf } from './plain-file.js';
+import { isPlainFile, PlainFile, realPathIn } from './plain-file.js';
 
 const STAT: FileStat = {
   kind: 'file',

@@ -1,3 +1,4 @@
+import { stampOf } from '../env/file-version.js';
 import type { FileStat } from '../env/fs.js';
 import { separator } from '../env/paths.js';
 import type { Located, Wanted } from './located.js';
@@ -32,20 +33,4 @@ export function realPathIn(realDirectory: string, path: string): string {
 /** fail-closed: what is a link, foreign or large is looked at closely. */
 export function isPlainFile({ kind, foreign, size }: FileStat, maxBytes: number): boolean {
   return kind === 'file' && foreign !== true && size <= maxBytes;
-}
-
-/** fail-closed: a file of which anything is different has another stamp, and may say something else. */
-export function isSameVersion(one: FileStat, other: FileStat): boolean {
-  return (
-    one.ctimeMs === other.ctimeMs &&
-    one.mtimeMs === other.mtimeMs &&
-    one.size === other.size &&
-    one.inode === other.inode &&
-    one.device === other.device
-  );
-}
-
-/** Changes whenever the content does. */
-export function stampOf({ mtimeMs, size, ctimeMs, inode, device }: FileStat): string {
-  return `${mtimeMs} ${size} ${ctimeMs} ${inode} ${device}`;
 }

@@ -124,6 +124,49 @@ describe('append log', () => {
     expect(log.append(['€'])).toBe(8);
   });
 
+  it('can be opened before the first append, with its parents', async () => {
+    const log = createAppendLog(file);
+    await log.prepare();
+    expect(content()).toBe('');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(log.append(['1'])).toBe(2);
+    await log.prepare();
+    expect(log.append(['2'])).toBe(4);
+    expect(content()).toBe('1\n2\n');
+    log.close();
+  });
+
+  it('is not disturbed by an append while it is being opened', async () => {
+    const log = createAppendLog(file);
+    const ready = log.prepare();
+    log.append(['1']);
+    await ready;
+    log.append(['2']);
+    expect(content()).toBe('1\n2\n');
+    log.close();
+  });
+
+  it('closes a torn tail and notices a move after it was opened ahead, too', async () => {
+    createAppendLog(file).append(['1']);
+    appendFileSync(file, '{"b":');
+    const log = createAppendLog(file);
+    await log.prepare();
+    log.append(['2']);
+    expect(content()).toBe('1\n{"b":\n2\n');
+    const other = createAppendLog(file);
+    await other.prepare();
+    renameSync(file, `${file}.old`);
+    other.append(['3']);
+    expect(content()).toBe('3\n');
+  });
+
+  it('leaves it to the append to say that it cannot be opened', async () => {
+    writeFileSync(path.join(root, 'projects'), 'a file where a directory has to be');
+    const log = createAppendLog(file);
+    await log.prepare();
+    expect(failureOf(() => log.append(['1'])).message).toMatch(/ENOTDIR|EEXIST/);
+  });
+
   it.skipIf(!existsSync('/dev/full'))('names file, reason and remedy when the disk is full', () => {
     symlinkSync('/dev/full', path.join(root, 'full'));
     const failure = failureOf(() => createAppendLog(path.join(root, 'full')).append(['x']));

@@ -3,6 +3,7 @@ import {
   constants,
   fstatSync,
   mkdirSync,
+  open,
   openSync,
   readSync,
   statSync,
@@ -25,6 +26,11 @@ export interface AppendLog {
    * A file that was deleted, moved or replaced meanwhile is noticed: the lines go to the file at the path.
    */
   append(lines: readonly string[]): number;
+  /**
+   * Opens the file while the program goes on, so that the first append need not wait for the disk to
+   * make it. Never fails: what is wrong with the file is for the append to say.
+   */
+  prepare(): Promise<void>;
   /** Where the file ends now; it is made if there is none. Another value than that of the last append: another writer. */
   end(): number;
   close(): void;
@@ -68,6 +74,20 @@ class FileAppendLog implements AppendLog {
   end(): number {
     this.#ready();
     return this.#size;
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#fd !== undefined) return;
+    const fd = await openAside(this.path);
+    if (fd === undefined) return;
+    try {
+      // Whoever appended meanwhile has opened it already.
+      if (this.#fd === undefined) this.#take(fd);
+      else closeSync(fd);
+    } catch {
+      // The append opens it anew, and says what is wrong with it.
+      this.close();
+    }
   }
 
   append(lines: readonly string[]): number {
@@ -124,11 +144,15 @@ class FileAppendLog implements AppendLog {
     }
     this.close();
     const fd = openMakingParents(this.path);
+    this.#take(fd);
+    return fd;
+  }
+
+  #take(fd: number): void {
     this.#fd = fd;
     const opened = fstatSync(fd);
     this.#inode = opened.ino;
     this.#lookAtEnd(fd, opened.size);
-    return fd;
   }
 
   #asItIs(fd: number, size: number): number {
@@ -152,6 +176,28 @@ function openMakingParents(path: string): number {
     makePrivateDirectory(nodePath.dirname(path));
     return openSync(path, FLAGS, 0o600);
   }
+}
+
+/** As `openMakingParents`, on another thread. Undefined: it cannot be opened. */
+async function openAside(path: string): Promise<number | undefined> {
+  const opened = await tryOpen(path);
+  if (typeof opened === 'number') return opened;
+  if (opened !== 'ENOENT') return undefined;
+  try {
+    makePrivateDirectory(nodePath.dirname(path));
+  } catch {
+    // The append finds the same and says it.
+    return undefined;
+  }
+  const again = await tryOpen(path);
+  return typeof again === 'number' ? again : undefined;
+}
+
+/** The descriptor, or why there is none. */
+function tryOpen(path: string): Promise<number | string | undefined> {
+  return new Promise((resolve) => {
+    open(path, FLAGS, 0o600, (failure, fd) => resolve(failure === null ? fd : failure.code));
+  });
 }
 
 /** Step by step: the recursive mkdir of Node says ENOENT where the disk is read-only or full. */

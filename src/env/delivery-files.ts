@@ -55,7 +55,7 @@ export const nodeDeliveryFiles: DeliveryFiles = {
     const log = createAppendLog(path);
     return {
       append(lines, { sync = true } = {}) {
-        const isNew = statSync(path, { throwIfNoEntry: false }) === undefined;
+        const isNew = sync && statSync(path, { throwIfNoEntry: false }) === undefined;
         log.append(lines);
         if (!sync) return;
         syncPath(path);

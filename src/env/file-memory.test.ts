@@ -84,6 +84,13 @@ describe.runIf(process.platform === 'linux' && isHonest)('what files said', () =
     expect(readdirSync(path.dirname(kept()))).toHaveLength(1);
   });
 
+  it('is taken when the file is not of the last moments', () => {
+    expect(open().takes(stat())).toBe(false);
+    later();
+    expect(open().takes(stat())).toBe(true);
+    expect(open().takes({ ...stat(), device: -1 })).toBe(false);
+  });
+
   it('is not believed of a file of the same size whose time was set back', () => {
     later();
     const { mtimeMs } = statSync(file);

@@ -33,6 +33,8 @@ export interface FileMemory {
    * same object each time, and what it is made of comes from a file: check its shape, do not change it.
    */
   recall(what: string, path: string, stat: FileStat): unknown;
+  /** Whether something about this version of a file would be noted: not of one of the last moments. */
+  takes(stat: FileStat): boolean;
   /** `stat` is from before the file was read. What JSON cannot hold is not noted. */
   note(what: string, path: string, stat: FileStat, said: unknown): void;
   /** Whether anything is noted about a file of this name, of whichever version. */
@@ -59,11 +61,12 @@ export interface FileMemoryPlace {
   readonly root: string;
 }
 
-type Notes = Pick<FileMemory, 'recall' | 'note' | 'knows' | 'keep'>;
+type Notes = Pick<FileMemory, 'recall' | 'takes' | 'note' | 'knows' | 'keep'>;
 
 /** Remembers nothing. */
 export const NO_MEMORY: FileMemory = {
   recall: () => undefined,
+  takes: () => false,
   note: () => undefined,
   knows: () => false,
   look: () => undefined,
@@ -106,6 +109,7 @@ function whenAsked(open: () => Notes): FileMemory {
   };
   return {
     recall: (what, path, stat) => notes().recall(what, path, stat),
+    takes: (stat) => notes().takes(stat),
     note: (what, path, stat, said) => notes().note(what, path, stat, said),
     knows: (path) => notes().knows(path),
     look(path, look) {
@@ -181,8 +185,12 @@ class KeptMemory implements Notes {
     return this.#entries.has(path);
   }
 
+  takes(stat: FileStat): boolean {
+    return stat.device === this.#at.device && isSettled(stat);
+  }
+
   note(what: string, path: string, stat: FileStat, said: unknown): void {
-    if (stat.device !== this.#at.device || !isSettled(stat) || !isJson(said)) return;
+    if (!this.takes(stat) || !isJson(said)) return;
     const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
     const known = this.#entries.get(path);
     const isKnown = known !== undefined && this.#isOf(known, stat);

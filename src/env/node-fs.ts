@@ -114,7 +114,7 @@ function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions)
     shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
     const count = readSync(fd, shared, 0, SHARED_BYTES, null);
     const isWhole = count === stat.size && count < SHARED_BYTES;
-    if (isWhole && count <= maxBytes) return { stat, text: decodeUtf8(shared.subarray(0, count)) };
+    if (isWhole && count <= maxBytes) return { stat, text: sharedText(shared, count) };
     // A large file, one that grows, or one of /proc, which says 0 and holds more: its end decides.
     const rest = readUpTo(fd, maxBytes + 1 - count, Math.max(1, stat.size + 1 - count));
     if (count + rest.length > maxBytes) throw tooLarge(path, maxBytes);
@@ -122,6 +122,12 @@ function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions)
   } finally {
     closeSync(fd);
   }
+}
+
+/** As `decodeUtf8`, which costs as much as the reading where files are small and many. */
+function sharedText(bytes: Buffer, count: number): string {
+  const hasMark = count >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return bytes.toString('utf8', hasMark ? 3 : 0, count);
 }
 
 function listNow(path: string): DirectoryEntries {

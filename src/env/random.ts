@@ -13,19 +13,30 @@ export function randomBytes(count: number): Buffer {
   return taken;
 }
 
+/** Digits of names to come, and how many of them are used up: to write them all at once is half the work. */
+let digits = '';
+let used = 0;
+const DIGITS_OF_UUID = 32;
+const NAMES_AT_ONCE = 64;
+/** By the digit that was drawn in its place. */
+const VARIANTS = '89ab89ab89ab89ab';
+
 /** A random (version 4) UUID. */
 export function randomUuid(): string {
-  const bytes = randomBytes(16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
+  if (used === digits.length) {
+    digits = draw((NAMES_AT_ONCE * DIGITS_OF_UUID) / 2).toString('hex');
+    used = 0;
+  }
+  const at = used;
+  used += DIGITS_OF_UUID;
+  const variant = VARIANTS[Number.parseInt(digits.charAt(at + 16), 16)];
   // Joined, not added: a sum of texts keeps all its parts, which is seven times the memory.
   return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
+    digits.slice(at, at + 8),
+    digits.slice(at + 8, at + 12),
+    `4${digits.slice(at + 13, at + 16)}`,
+    `${variant}${digits.slice(at + 17, at + 20)}`,
+    digits.slice(at + 20, at + 32),
   ].join('-');
 }
 

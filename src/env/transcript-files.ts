@@ -6,9 +6,12 @@ import {
   openSync,
   readdirSync,
   readSync,
+  rename,
   renameSync,
+  rm,
   rmSync,
   statSync,
+  writeFile,
   writeFileSync,
 } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -38,6 +41,8 @@ export interface TranscriptFiles {
   makeDirectory(path: string): void;
   /** Writes a file that nobody sees half-written; leaves one that is already there alone. Throws. */
   writeOnce(path: string, text: string): void;
+  /** Writes a file that nobody sees half-written while the program goes on. Rejects. */
+  writeAside(path: string, text: string): Promise<void>;
 }
 
 export const nodeTranscriptFiles: TranscriptFiles = {
@@ -74,7 +79,20 @@ export const nodeTranscriptFiles: TranscriptFiles = {
       throw thrown;
     }
   },
+  writeAside,
 };
+
+/** With callbacks: of files that are this small, promises would be the larger part. */
+function writeAside(path: string, text: string): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`;
+  return new Promise((resolve, reject) => {
+    const fail = (failure: Error): void => rm(draft, { force: true }, () => reject(failure));
+    writeFile(draft, text, { mode: 0o600 }, (unwritten) => {
+      if (unwritten !== null) return fail(unwritten);
+      rename(draft, path, (unnamed) => (unnamed === null ? resolve() : fail(unnamed)));
+    });
+  });
+}
 
 /** The directory is there already as a rule: it is made only where it is missing. */
 function writeMakingParents(path: string, text: string): void {

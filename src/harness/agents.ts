@@ -59,6 +59,7 @@ export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
   return openAgentBook({
     fs: ground.fs,
     cwd: config.cwd,
+    levels: ground.levels,
     configDir: ground.configDir,
     managedDir: managedSettingsDirectory(ground.host.os),
     sources: ground.sources,

@@ -4,7 +4,7 @@ import { changesNothing } from '../agents/call-facts.js';
 import { createCallLedger } from '../agents/call-ledger.js';
 import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
-import type { ChildFacts, ChildHands, ChildOutput, ChildWorld } from '../agents/child-world.js';
+import type { ChildFacts, ChildHands, ChildOutputLog, ChildWorld } from '../agents/child-world.js';
 import { bareName } from '../agents/definition-tools.js';
 import type { AgentMind } from '../agents/fork.js';
 import type { ModelLayer } from '../agents/model-layer.js';
@@ -69,6 +69,7 @@ export function openChildWorld(
   const { ledger } = model;
   /** Where agents write what they say; made for the first of them. */
   let outputs: string | undefined;
+  const hasTranscripts = config.persist && config.store === undefined;
   const spent = createLimits({
     maxTurns: undefined,
     maxBudgetUsd: config.maxBudgetUsd,
@@ -92,8 +93,10 @@ export function openChildWorld(
       pools.set(hand.ref.id, hand.pool);
       return childInvoke(config, parts, hand);
     },
-    record: (ref, place) =>
-      createRecorder({
+    async record(ref, place) {
+      // One in the background is not to fall behind what its parent does next.
+      if (!ref.background) await log.store.prepare(sessionId, ref.id);
+      return createRecorder({
         store: log.store,
         sessionId,
         clock,
@@ -102,10 +105,14 @@ export function openChildWorld(
         agentId: ref.id,
         ...place,
         ...(gitBranch === undefined ? {} : { gitBranch }),
-      }),
-    output(id) {
+      });
+    },
+    output({ id, background }) {
+      // Whoever waits for an agent gets its report with the result: nobody is sent to a file meanwhile.
+      if (!background && hasTranscripts) return { path: log.store.transcriptPath(sessionId, id) };
       outputs ??= log.store.spillDirectory(sessionId);
-      return outputOf(join(outputs, `${id}.output`), hooks.tell);
+      const path = join(outputs, `${id}.output`);
+      return { path, log: outputLog(path, hooks.tell) };
     },
     permissions,
     fences: parts.fences,
@@ -133,7 +140,7 @@ export function openChildWorld(
       parts.instructions.release(ref.id);
       await builtins.release(ref.id);
       builtins.ledger.forget(ref.path);
-      log.store.release(sessionId, ref.id);
+      await log.store.release(sessionId, ref.id);
     },
     ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),
     ...parts.more,
@@ -231,7 +238,7 @@ async function listedSkills(
 const OUTPUT_PAUSE_MS = 50;
 
 /** A file that grows with what an agent says. Losing it loses nothing that counts. */
-function outputOf(path: string, tell: (text: string) => void): ChildOutput {
+function outputLog(path: string, tell: (text: string) => void): ChildOutputLog {
   const log = createAppendLog(path);
   let isLost = false;
   let waiting: string[] = [];
@@ -250,7 +257,6 @@ function outputOf(path: string, tell: (text: string) => void): ChildOutput {
     }
   };
   return {
-    path,
     append(text) {
       if (isLost || text === '') return;
       for (const line of text.split('\n')) waiting.push(line);

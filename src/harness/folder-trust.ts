@@ -1,9 +1,9 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { basename, dirname, stateDirectory } from '../env/paths.js';
+import { projectLevels } from '../env/project-levels.js';
 import type { Hook } from '../hooks/hook.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust.js';
 import type { UsedDocument } from '../settings/trust-types.js';
-import { projectLevels } from '../skills/find-roots.js';
 import type { Ground } from './ground.js';
 
 /** Trust in the folders of a session, the project's and those of added and nested directories. */

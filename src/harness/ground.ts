@@ -10,6 +10,7 @@ import {
   resolve,
   stateDirectory,
 } from '../env/paths.js';
+import { LevelsOfStart } from '../env/project-levels.js';
 import { patternProblem } from '../permissions/agent-rules.js';
 import { ruleChecker } from '../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
@@ -24,10 +25,12 @@ export async function openGround(config: SessionConfig) {
   const host = hostFacts();
   const fs = nodeFileSystem;
   const configDir = configDirectory(config.env);
+  const levels = new LevelsOfStart(fs, config.cwd);
   const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
   const { settings, trust, watch } = await openSettings({
     fs,
     cwd: config.cwd,
+    levels,
     configDir,
     managedDir: managedSettingsDirectory(host.os),
     stateDirectory: stateDirectory(config.env),
@@ -54,6 +57,8 @@ export async function openGround(config: SessionConfig) {
   ];
   return {
     fs,
+    /** What the parts of the start look for in the project's directories. */
+    levels,
     host,
     configDir,
     sources,

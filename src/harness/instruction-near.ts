@@ -3,12 +3,10 @@ import type { EnforcedHold } from '../context/enforced-hold.js';
 import type { BelowRules } from '../context/instruction-below.js';
 import type { InstructionBook } from '../context/instruction-book.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import { restrictingPath } from '../permissions/path-restriction.js';
+import type { RestrictionMatch } from '../permissions/restriction-match.js';
 import { indexOf } from '../permissions/rule-index.js';
-import {
-  findRestriction,
-  type RestrictionMatch,
-  restrictingPath,
-} from '../permissions/rule-match.js';
+import { findRestriction } from '../permissions/rule-match.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import { describeProblem } from '../settings/types.js';

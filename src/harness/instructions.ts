@@ -28,12 +28,14 @@ import { enforcedCompiler, openEnforced } from './instruction-rules.js';
 export async function openInstructions(config: SessionConfig, ground: Ground) {
   const { fs, env, configDir } = ground;
   const home = homeDirectory(env);
+  const readAt = ground.clock.monotonic();
   const { settings, problems } = instructionSettings(ground.settings.values);
   const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
   const hiding = openHiding(config, ground, home);
   const bookParts: InstructionBookParts = {
     fs,
     cwd: config.cwd,
+    levels: ground.levels,
     home,
     configDir,
     managedDir: managedSettingsDirectory(ground.host.os),
@@ -100,8 +102,10 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       books.set(agentId, shown ? book.forAnother() : undefined);
     },
     release: (agentId: string): void => void books.delete(agentId),
-    /** Instructions that are different on disk now. */
-    async changed(): Promise<string | undefined> {
+    /** Instructions that are different on disk now. `atStart`: no program of ours has run since they were read. */
+    async changed({ atStart }: { readonly atStart: boolean }): Promise<string | undefined> {
+      // A prompt that comes with the start: hundreds of files need not be looked at twice for it.
+      if (atStart && ground.clock.monotonic() - readAt < JUST_READ_MS) return undefined;
       const files = (await book.changed()).filter(({ scope }) => scope !== 'memory');
       return instructionsReminder(files, { occasion: 'changed' });
     },
@@ -113,6 +117,9 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     },
   };
 }
+
+/** A prompt that was given with the start follows in less, one that is typed does not. */
+const JUST_READ_MS = 100;
 
 export type OpenInstructions = Awaited<ReturnType<typeof openInstructions>>;
 

@@ -24,6 +24,7 @@ import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { fatalOf } from '../settings/refuse.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
+import { loadValidators } from '../tools/builtin-definition.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
 import { openingFacts, systemOf } from './context-facts.js';
@@ -352,6 +353,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       parts.checkpoints.requested();
       await live.refresh();
       await parts.instructions.refresh();
+      await loadValidators();
     },
     async takeInput() {
       const last = model.budget?.main.windDown();

@@ -25,6 +25,7 @@ import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import { attachedResources } from './mcp-mentions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
 
@@ -213,14 +214,17 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   /** Instruction files that changed since they were shown stand before the next prompt. */
   const submit: typeof runs.submit = async (given, signal) => {
-    const changed = await instructions.changed().catch((thrown: unknown) => {
+    const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
+    const atStart = !hasRun && !hasHooks;
+    const changed = await instructions.changed({ atStart }).catch((thrown: unknown) => {
       tell(`changed instruction files could not be read again: ${messageOf(thrown)}`);
       return undefined;
     });
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
     // At the start they have just been listed.
     if (hasRun) await reloadSkills();
-    const attached = (await mcp?.attached(given, signal)) ?? [];
+    const named = { hands, log, mcp, tell, prompts: given, signal };
+    const attached = await attachedResources(config, ground, named);
     const submitted = await submitTyped(typing, given, signal);
     if (submitted.kind !== 'pass' || attached.length === 0) return submitted;
     return { ...submitted, inputs: [...submitted.inputs, notes.blocks(attached)] };

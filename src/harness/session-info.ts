@@ -1,4 +1,6 @@
 import type { ModelLayer } from '../agents/model-layer.js';
+import { serverKey } from '../mcp/config-names.js';
+import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
@@ -16,17 +18,18 @@ export interface InfoParts {
 export function sessionInfo({ env, workspace }: Ground, parts: InfoParts): SessionInfo {
   const { model, log, hands, mcp } = parts;
   const { sessionId } = log.history;
+  const statuses = mcp?.statuses() ?? [];
   return {
     sessionId,
     cwd: workspace.cwd,
     model: model.choices.current().model,
     mode: hands.permissions.mode(),
-    tools: hands.builtins.pool.names,
+    tools: callableNames(hands.builtins.pool.names, statuses),
     keySource: env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
     additionalDirectories: workspace.roots.slice(1),
     memoryPaths: parts.memoryPaths,
     transcriptPath: log.store.transcriptPath(sessionId),
-    mcpServers: (mcp?.statuses() ?? []).map(({ name, state, scope, transport }) => ({
+    mcpServers: statuses.map(({ name, state, scope, transport }) => ({
       name,
       status: state,
       source: transport === 'sdk' ? 'sdk' : scope,
@@ -34,4 +37,15 @@ export function sessionInfo({ env, workspace }: Ground, parts: InfoParts): Sessi
     models: model.choices.offers(),
     provider: model.client.provider,
   };
+}
+
+/** Without the tools of servers that are turned off: they come back with their server. */
+export function callableNames(
+  names: readonly string[],
+  statuses: readonly Pick<ServerStatus, 'name' | 'state'>[],
+): readonly string[] {
+  const off = statuses.filter(({ state }) => state === 'disabled');
+  if (off.length === 0) return names;
+  const beginnings = off.map(({ name }) => `mcp__${serverKey(name)}__`);
+  return names.filter((name) => !beginnings.some((one) => name.startsWith(one)));
 }

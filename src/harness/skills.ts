@@ -5,6 +5,7 @@ import { type FileMemory, fileMemoryOf } from '../env/file-memory.js';
 import { homeDirectory } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
+import { projectLevels } from '../env/project-levels.js';
 import { createConfigHooks } from '../hooks/config-hooks.js';
 import type { GateExtension } from '../permissions/open.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -13,7 +14,6 @@ import type { EffectiveSettings } from '../settings/types.js';
 import { openSkillBook } from '../skills/book.js';
 import { bundledFilesResolver } from '../skills/bundled-files.js';
 import { openExtraction } from '../skills/extract.js';
-import { projectLevels } from '../skills/find-roots.js';
 import { gitIgnored } from '../skills/git-ignored.js';
 import { createSkillGrants } from '../skills/grant.js';
 import { createSkillApprovals } from '../skills/grant-approval.js';
@@ -59,6 +59,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
+    levels: ground.levels,
     configDir: ground.configDir,
     managedDir,
     sources: ground.sources,

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.js';
+import { restrictingPath } from '../permissions/path-restriction.js';
 import { indexOf } from '../permissions/rule-index.js';
-import { findRestriction, needsShell, restrictingPath } from '../permissions/rule-match.js';
+import { findRestriction, needsShell } from '../permissions/rule-match.js';
 import { parseRule, type Rule } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import type { SourcedRule } from '../settings/types.js';

@@ -59,14 +59,15 @@ describe('PermissionRequest hooks', () => {
     expect(withdrawn).toBe(true);
   });
 
-  it('lose against a person who is quicker', async () => {
+  it('lose against a person who is quicker, and are let finish', async () => {
     let withdrawn = false;
+    let finish: (said: Said) => void = () => undefined;
     const slow: Says = ({ signal }) =>
-      new Promise((_resolve, reject) => {
+      new Promise((resolve) => {
         signal.addEventListener('abort', () => {
           withdrawn = true;
-          reject(new Error('withdrawn'));
         });
+        finish = resolve;
       });
     const asker = person({ behavior: 'deny', message: 'PERSON' });
     expect(await ask({ slow }, { asker })).toMatchObject({
@@ -74,7 +75,8 @@ describe('PermissionRequest hooks', () => {
       message: 'PERSON',
       receipt: { decidedBy: 'asker' },
     });
-    expect(withdrawn).toBe(true);
+    finish(await yes());
+    expect(withdrawn).toBe(false);
   });
 
   it('leave it to the person when they have no opinion, and stay in the receipt', async () => {

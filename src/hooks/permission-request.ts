@@ -33,8 +33,8 @@ type Deny = Extract<AskAnswer, { behavior: 'deny' }>;
 
 /**
  * Puts a question to the PermissionRequest hooks and, at the same time, to whoever is there to be
- * asked. The first decision counts, and the other question is withdrawn. Undefined when nobody can
- * answer.
+ * asked. The first decision counts: the question to the person is then withdrawn, the hooks end by
+ * themselves unheard. Undefined when nobody can answer.
  */
 export function createHookAsker(
   dispatch: HookDispatch,
@@ -81,7 +81,8 @@ async function put(
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const person = asker?.({ ...request, call: { ...call, signal } });
-  const said = hooks({ request, signal });
+  // Not withdrawn when the person is quicker: a script that was started is let finish what it does.
+  const said = hooks({ request, signal: call.signal });
   const fromHooks = forPerson ? said.then(onlyNo) : said;
   for (const question of [person, fromHooks]) {
     question?.catch(() => {

@@ -187,6 +187,43 @@ describe('the loop', () => {
     ]);
   });
 
+  it('runs ten safe calls at once, and the next one as soon as any of them has ended', async () => {
+    const finish = new Map<string, () => void>();
+    const calls = Array.from({ length: 12 }, (_, index) => ({ id: `c${index}`, name: 'safe' }));
+    const w = world([calls, 'done'], {
+      runTool: (call) =>
+        new Promise((resolve) => {
+          w.log.push(`run ${call.id}`);
+          finish.set(call.id, () => resolve(resultFor(call, call.id)));
+        }),
+    });
+    const ran = (): string[] => w.log.filter((line) => line.startsWith('run'));
+    const ended = start(w);
+    await expect.poll(ran).toHaveLength(10);
+    finish.get('c7')?.();
+    await expect.poll(ran).toContain('run c10');
+    expect(ran()).toHaveLength(11);
+    for (const { id } of calls.slice(0, 11)) finish.get(id)?.();
+    await expect.poll(ran).toContain('run c11');
+    finish.get('c11')?.();
+    await ended;
+    const recorded = w.log.filter((line) => line.startsWith('result'));
+    expect(recorded).toEqual(calls.map(({ id }) => `result ${id}`));
+  });
+
+  it('does not start calls that wait for room once one has ended the run', async () => {
+    const calls = Array.from({ length: 12 }, (_, index) => ({ id: `c${index}`, name: 'safe' }));
+    const w = world([calls], {
+      runTool: async (call) => {
+        w.log.push(`run ${call.id}`);
+        return { ...resultFor(call, call.id), ...(call.id === 'c0' ? { interrupt: true } : {}) };
+      },
+    });
+    expect((await start(w)).reason).toEqual({ kind: 'aborted', during: 'tools' });
+    expect(w.log.filter((line) => line.startsWith('run'))).toHaveLength(10);
+    expect(w.log.filter((line) => line.startsWith('result'))).toHaveLength(12);
+  });
+
   it('puts results and steering input into one user message', async () => {
     const steering = [prompt('also this')];
     const w = world([[{ id: 'a', name: 'safe' }], 'done'], { takeInput: () => steering.splice(0) });

@@ -35,23 +35,48 @@ async function runInOrder(
 ): Promise<readonly ToolCallResult[]> {
   const results: ToolCallResult[] = [];
   let stopped = false;
+  const run = async (call: ToolUseBlock): Promise<ToolCallResult> => {
+    if (stopped || signal.aborted) return notRun(deps, call);
+    const result = await deps.runTool(call, batch.malformed.get(call.id), signal);
+    const { interrupt, finish, stop } = result;
+    if (interrupt === true || finish !== undefined || stop !== undefined) stopped = true;
+    return result;
+  };
   for (const group of groupsOf(deps, batch.calls)) {
-    const started = group.map((call) =>
-      stopped || signal.aborted
-        ? Promise.resolve(notRun(deps, call))
-        : deps.runTool(call, batch.malformed.get(call.id), signal),
-    );
+    const started = inTurn(group, run);
     for (const [index, call] of group.entries()) {
       const result = (await started[index]) ?? notRun(deps, call);
       if (isDeferred(deps, batch, result)) return [result];
       deps.recordResult(call, result);
       deps.emit({ type: 'tool_result', call, result });
       results.push(result);
-      const { interrupt, finish, stop } = result;
-      if (interrupt === true || finish !== undefined || stop !== undefined) stopped = true;
     }
   }
   return results;
+}
+
+/** Starts calls in their order, the next one when there is room for it. */
+function inTurn<T>(
+  calls: readonly ToolUseBlock[],
+  run: (call: ToolUseBlock) => Promise<T>,
+): readonly Promise<T>[] {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const leave = (): void => {
+    running--;
+    waiting.shift()?.();
+  };
+  const begin = (call: ToolUseBlock): Promise<T> => {
+    running++;
+    const result = run(call);
+    result.then(leave, leave);
+    return result;
+  };
+  return calls.map((call) =>
+    running < MAX_PARALLEL_CALLS
+      ? begin(call)
+      : new Promise<T>((resolve) => waiting.push(() => resolve(begin(call)))),
+  );
 }
 
 /** Only a call that stands alone can be put off: its siblings' results would have no place to go. */
@@ -70,7 +95,7 @@ function groupsOf(deps: LoopDeps, calls: readonly ToolUseBlock[]): readonly Tool
     if (!deps.isConcurrencySafe(call)) {
       open = undefined;
       groups.push([call]);
-    } else if (open === undefined || open.length >= MAX_PARALLEL_CALLS) {
+    } else if (open === undefined) {
       open = [call];
       groups.push(open);
     } else {

@@ -11,7 +11,7 @@ export const permissions = z.strictObject({
   }),
   defaultMode: key(
     z.enum(['default', 'manual', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions']),
-    'The mode a session starts in. A project can lower it, not raise it.',
+    'The mode a session starts in. A project can lower what its user chose; a trusted one whose user chose none can set acceptEdits.',
     { restricts: true },
   ),
   disableBypassPermissionsMode: key(z.literal('disable'), 'Forbids the mode bypassPermissions.', {

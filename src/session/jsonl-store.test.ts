@@ -81,6 +81,25 @@ describe('where things are', () => {
     }
   });
 
+  it('has an agent described beside its transcript when the agent is released', async () => {
+    const store = storeAt('/p');
+    const agent = { id: 'abc', type: 'Explore', depth: 1, spawnedBy: 'toolu_1' };
+    const attachment = { type: 'agent_started', agent, description: 'looks around' };
+    await store.prepare(ID, 'abc');
+    store.append(ID, [{ ...entry('s1'), type: 'attachment', attachment } as never], 'abc');
+    store.append(ID, [entry('s2', 's1')], 'abc');
+    await store.release(ID, 'abc');
+    const directory = path.dirname(store.transcriptPath(ID, 'abc'));
+    expect(readdirSync(directory).sort()).toEqual(['agent-abc.jsonl', 'agent-abc.meta.json']);
+    expect(JSON.parse(readFileSync(path.join(directory, 'agent-abc.meta.json'), 'utf8'))).toEqual({
+      agentType: 'Explore',
+      description: 'looks around',
+      toolUseId: 'toolu_1',
+      spawnDepth: 1,
+    });
+    expect((await store.read(ID, 'abc'))?.entries).toHaveLength(2);
+  });
+
   it('takes a given folder name in place of the slug', () => {
     const store = createJsonlStore({ configDir, cwd: '/p', projectDirName: 'named' });
     expect(store.transcriptPath(ID)).toBe(path.join(configDir, 'projects', 'named', `${ID}.jsonl`));

@@ -47,9 +47,11 @@ class JsonlStore implements SessionStore {
   readonly #project: string;
   /** Sessions that were found in another project stay in its folder. */
   readonly #foundIn = new Map<string, string>();
-  /** The directory of the session that was asked for last. */
-  #lastDirectory: { readonly sessionId: string; readonly path: string } | undefined;
+  /** Where the session is kept that was asked for last. */
+  #lastPlace: SessionPlace | undefined;
   readonly #writers = new Map<string, Writer>();
+  /** By transcript: what is being written beside it. */
+  readonly #beside = new Map<string, Promise<void>>();
 
   constructor(options: JsonlStoreOptions) {
     this.#options = options;
@@ -64,10 +66,16 @@ class JsonlStore implements SessionStore {
     agentId?: string,
   ): number {
     const path = this.#path(sessionId, agentId);
-    const texts = lines.map((line) => serialiseLine(line, (json) => this.#spill(sessionId, json)));
+    const spill = (json: string): PayloadRef | undefined => this.#spill(sessionId, json);
+    let grown = 0;
+    const texts = lines.map((line) => {
+      const text = serialiseLine(line, spill);
+      grown += text.length + 1;
+      return text;
+    });
     this.#writer(path).append(sessionId, texts);
     if (agentId !== undefined) this.#describe(path, lines);
-    return texts.reduce((sum, text) => sum + text.length + 1, 0);
+    return grown;
   }
 
   async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
@@ -113,10 +121,17 @@ class JsonlStore implements SessionStore {
     return this.#path(sessionId, agentId);
   }
 
-  release(sessionId: string, agentId: string): void {
+  prepare(sessionId: string, agentId: string): Promise<void> {
+    return this.#writer(this.#path(sessionId, agentId)).prepare();
+  }
+
+  async release(sessionId: string, agentId: string): Promise<void> {
     const path = this.#path(sessionId, agentId);
     // What could not be saved is kept, to be tried again at the end.
     if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
+    await this.#beside.get(path);
+    this.#beside.delete(path);
+    this.#lastPlace?.transcripts.delete(agentId);
   }
 
   spillDirectory(sessionId: string): string {
@@ -137,35 +152,44 @@ class JsonlStore implements SessionStore {
     const project = projectsHolding(this.#files, this.#projects, sessionId);
     if (project !== undefined) {
       this.#foundIn.set(sessionId, project);
-      this.#lastDirectory = undefined;
+      this.#lastPlace = undefined;
     }
     return project !== undefined;
   }
 
-  #directory(sessionId: string): string {
-    if (this.#lastDirectory?.sessionId !== sessionId) {
+  #place(sessionId: string): SessionPlace {
+    if (this.#lastPlace?.sessionId !== sessionId) {
       const project = this.#foundIn.get(sessionId) ?? this.#project;
-      const path = join(this.#projects, project, requireSafeId(sessionId, 'session'));
-      this.#lastDirectory = { sessionId, path };
+      const directory = join(this.#projects, project, requireSafeId(sessionId, 'session'));
+      this.#lastPlace = { sessionId, directory, transcripts: new Map() };
     }
-    return this.#lastDirectory.path;
+    return this.#lastPlace;
+  }
+
+  #directory(sessionId: string): string {
+    return this.#place(sessionId).directory;
   }
 
   #path(sessionId: string, agentId: string | undefined): string {
-    const directory = this.#directory(sessionId);
-    if (agentId === undefined) return `${directory}.jsonl`;
-    return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+    const { directory, transcripts } = this.#place(sessionId);
+    const known = transcripts.get(agentId);
+    if (known !== undefined) return known;
+    const path =
+      agentId === undefined
+        ? `${directory}.jsonl`
+        : join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+    transcripts.set(agentId, path);
+    return path;
   }
 
   /** What other programs want to know of an agent stands beside its transcript. */
   #describe(path: string, lines: readonly (TranscriptEntry | MetaLine)[]): void {
     const facts = lines.map(agentFacts).find((found) => found !== undefined);
     if (facts === undefined) return;
-    try {
-      this.#files.writeOnce(path.replace(/\.jsonl$/, '.meta.json'), JSON.stringify(facts));
-    } catch {
-      // The transcript says the same.
-    }
+    const file = path.replace(/\.jsonl$/, '.meta.json');
+    // What cannot be written is no loss: the transcript says the same.
+    const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
+    this.#beside.set(path, written);
   }
 
   #writer(path: string): Writer {
@@ -187,6 +211,13 @@ class JsonlStore implements SessionStore {
       return undefined;
     }
   }
+}
+
+interface SessionPlace {
+  readonly sessionId: string;
+  readonly directory: string;
+  /** Paths by agent, undefined being the session itself: every line asks for one. */
+  readonly transcripts: Map<string | undefined, string>;
 }
 
 /** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */
@@ -212,6 +243,10 @@ class Writer {
   constructor(log: AppendLog, options: JsonlStoreOptions) {
     this.#log = log;
     this.#options = options;
+  }
+
+  prepare(): Promise<void> {
+    return this.#log.prepare();
   }
 
   append(sessionId: string, lines: readonly string[]): void {

@@ -66,7 +66,8 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
       return join(options.directory, session, 'subagents', file);
     },
-    release: () => undefined,
+    prepare: async () => undefined,
+    release: async () => undefined,
     spillDirectory(sessionId) {
       const session = requireSafeId(sessionId, 'session');
       const directory = join(options.directory, session, PAYLOAD_DIRECTORY);

@@ -32,8 +32,13 @@ export interface SessionStore {
   find(idOrTitle: string): Promise<string | undefined>;
   /** Where the session's transcript is, or would be. `agentId` selects a subagent's. */
   transcriptPath(sessionId: string, agentId?: string): string;
-  /** An agent has ended: its file is closed until something is appended to it again. */
-  release(sessionId: string, agentId: string): void;
+  /** An agent begins: its file is made while others go on, so that its first line waits for nothing. */
+  prepare(sessionId: string, agentId: string): Promise<void>;
+  /**
+   * An agent has ended: its file is closed until something is appended to it again. What stands
+   * beside its transcript is written when this is done.
+   */
+  release(sessionId: string, agentId: string): Promise<void>;
   /** A directory beside the transcript for output too long to show, made on first use. */
   spillDirectory(sessionId: string): string;
   /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */

@@ -71,7 +71,7 @@ function notOfProject(one: Contribution, reason: string): Contribution {
     : one;
 }
 
-/** How much a mode lets through; a project may lower what its user chose, not raise it. */
+/** How much a mode lets through. */
 const REACH: Readonly<Record<PermissionMode, number>> = {
   plan: 0,
   dontAsk: 1,
@@ -80,9 +80,14 @@ const REACH: Readonly<Record<PermissionMode, number>> = {
   bypassPermissions: 4,
 };
 
+/**
+ * A project may lower the mode that its user chose, not raise it. Where its user chose none, a
+ * trusted one may have edits accepted: allow rules for Edit and Write, which trust puts in force,
+ * are as much.
+ */
 function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
   const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
-  let reach = REACH.default;
+  let reach: number | undefined;
   // Weakest first: each stronger source is measured against what was chosen below it.
   const judged = [...entry.contributions].reverse().map((one): Contribution => {
     const mode = modeOf(one.value);
@@ -92,8 +97,9 @@ function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
     if (mode === 'bypassPermissions' && noBypass) {
       return { ...one, standing: 'dropped', why: 'disableBypassPermissionsMode forbids it' };
     }
-    if (isOfProject(one) && REACH[mode] > reach) {
-      // fail-closed: a repository cannot raise the mode, trusted or not.
+    const most = reach ?? (one.trusted ? REACH.acceptEdits : REACH.default);
+    if (isOfProject(one) && REACH[mode] > most) {
+      // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.
       const why = `a project's files cannot raise the mode to "${mode}"`;
       return { ...one, standing: 'dropped', why };
     }

@@ -30,7 +30,9 @@ export class JsonScan {
   /** Where a value begins; undefined when there is none. */
   offsetOf(way: Way): number | undefined {
     let place: Place | number | undefined = this.#root;
-    for (const step of way) {
+    // Asked for every rule of a file, and an iterator for each would be garbage.
+    for (let at = 0; at < way.length; at++) {
+      const step = way[at] ?? '';
       if (typeof place !== 'object') return undefined;
       place = typeof step === 'number' ? place.items?.[step] : place.members?.get(step);
     }

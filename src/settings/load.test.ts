@@ -280,19 +280,21 @@ describe('a folder that is not trusted', () => {
 });
 
 describe('the mode', () => {
-  const modeOf = async (project_: string, user?: string) => {
+  const modeOf = async (project_: string, user?: string, trust = true) => {
     const { settings, problems } = await load(
       { '.claude/settings.json': permissions({ defaultMode: project_ }) },
       user === undefined
-        ? {}
-        : { home: { '.claude/settings.json': permissions({ defaultMode: user }) } },
+        ? { trust }
+        : { trust, home: { '.claude/settings.json': permissions({ defaultMode: user }) } },
     );
     return [settings.permissions.defaultMode?.value, problems.map((problem) => problem.severity)];
   };
 
   it.each([
     ['bypassPermissions', undefined, undefined, ['warning']],
-    ['acceptEdits', undefined, undefined, ['warning']],
+    ['acceptEdits', undefined, 'acceptEdits', []],
+    ['acceptEdits', 'default', 'default', ['warning']],
+    ['acceptEdits', 'plan', 'plan', ['warning']],
     ['auto', undefined, undefined, ['warning']],
     ['plan', undefined, 'plan', []],
     ['dontAsk', undefined, 'dontAsk', []],
@@ -300,8 +302,31 @@ describe('the mode', () => {
     ['default', 'plan', 'plan', ['warning']],
     ['acceptEdits', 'bypassPermissions', 'acceptEdits', []],
     ['default', 'acceptEdits', 'default', []],
-  ])('%s of a project with %s of its user', async (ofProject, ofUser, expected, severities) => {
-    expect(await modeOf(ofProject, ofUser)).toEqual([expected, severities]);
+  ])(
+    '%s of a trusted project with %s of its user',
+    async (ofProject, ofUser, expected, severities) => {
+      expect(await modeOf(ofProject, ofUser)).toEqual([expected, severities]);
+    },
+  );
+
+  it.each([
+    ['acceptEdits', undefined, ['warning']],
+    ['bypassPermissions', undefined, ['warning']],
+    ['plan', 'plan', []],
+  ])('%s of a project that nobody trusts', async (ofProject, expected, severities) => {
+    expect(await modeOf(ofProject, undefined, false)).toEqual([expected, severities]);
+  });
+
+  it('that a project raised is lowered again by its local file, and the other way round', async () => {
+    const both = async (shared: string, local: string) => {
+      const { settings } = await load({
+        '.claude/settings.json': permissions({ defaultMode: shared }),
+        '.claude/settings.local.json': permissions({ defaultMode: local }),
+      });
+      return settings.permissions.defaultMode?.value;
+    };
+    expect(await both('acceptEdits', 'plan')).toBe('plan');
+    expect(await both('plan', 'acceptEdits')).toBe('plan');
   });
 
   it('is not bypassPermissions where that is disabled', async () => {

@@ -93,7 +93,9 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
     entry.definedBy.add(here.file.source);
   items.forEach((item, index) => {
     if (of !== undefined && !fits(of, item)) return;
-    entry.contributions.push(contribution(here, isList ? [...here.way, index] : here.way, item));
+    // Not spread: that would leave room in each of hundreds for more.
+    const way = isList ? here.way.concat(index) : here.way;
+    entry.contributions.push(contribution(here, way, item));
   });
 }
 

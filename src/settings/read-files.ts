@@ -1,5 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
-import { dirname, isOwnRepository, join, resolve } from '../env/paths.js';
+import { dirname, join, resolve } from '../env/paths.js';
+import { lookAtLevels, type ProjectLevels } from '../env/project-levels.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
 import { parseLocatedJson } from './located-json.js';
@@ -21,6 +22,8 @@ export interface SettingsPlaces {
   /** Which of the optional sources count. */
   readonly sources: readonly ProjectSource[];
   readonly trustProject: boolean;
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
 }
 
 export interface ReadSettings {
@@ -38,7 +41,7 @@ export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSet
     ...administrators.files,
     ...host(places),
     ...flag(places),
-    ...(await projectFiles(places)),
+    ...projectFiles(places),
     ...(places.sources.includes('user') ? [user(places)] : []),
   ];
   const read = await Promise.all(
@@ -59,6 +62,8 @@ interface Place {
   readonly text?: string;
   /** A file that must exist because somebody named it. */
   readonly required?: boolean;
+  /** Its directory is known not to be there. */
+  readonly isAbsent?: boolean;
 }
 
 const DROP_INS = 'managed-settings.d';
@@ -115,17 +120,18 @@ function user(places: SettingsPlaces): Place {
 }
 
 /** Local before project in each directory's kind; from the start directory up to the repository root. */
-async function projectFiles(places: SettingsPlaces): Promise<readonly Place[]> {
-  const directories = await directoriesUpToRepository(places);
+function projectFiles(places: SettingsPlaces): readonly Place[] {
+  const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
   const userFile = join(places.configDir, 'settings.json');
   const of = (source: 'local' | 'project', name: string): Place[] =>
     places.sources.includes(source)
-      ? directories
-          .map((root) => ({
+      ? levels
+          .map(({ path: root, hasDirectory }) => ({
             source,
             root,
             trusted: places.trustProject,
             file: join(root, '.claude', name),
+            isAbsent: !hasDirectory,
           }))
           // Started in the home directory, the user's own file is not a project's.
           .filter((place) => place.file !== userFile)
@@ -133,47 +139,14 @@ async function projectFiles(places: SettingsPlaces): Promise<readonly Place[]> {
   return [...of('local', 'settings.local.json'), ...of('project', 'settings.json')];
 }
 
-/** The start directory first, the repository's root last; the start directory alone outside of one. */
-export async function directoriesUpToRepository(
-  places: Pick<SettingsPlaces, 'cwd'> & { readonly fs: Pick<FileSystem, 'stat' | 'statNow'> },
-): Promise<readonly string[]> {
-  const ancestors: string[] = [];
-  for (let at = resolve(places.cwd); ; at = dirname(at)) {
-    ancestors.push(at);
-    const dotGit = join(at, '.git');
-    const isRepository = hasNow(places.fs, dotGit) ?? (await isThere(places.fs, dotGit));
-    if (isRepository && isOwnRepository(at, places.cwd)) return ancestors;
-    if (dirname(at) === at) return ancestors.slice(0, 1);
-  }
-}
-
-/** At once, where the file system can; most of what is looked for on the way up is not there. */
-function hasNow(fs: Pick<FileSystem, 'statNow'>, path: string): boolean | undefined {
-  try {
-    return fs.statNow === undefined ? undefined : fs.statNow(path) !== undefined;
-  } catch {
-    // A directory that cannot be looked into is no repository we could be working in.
-    return false;
-  }
-}
-
-async function isThere(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
-  try {
-    return (await fs.stat(path)) !== undefined;
-  } catch {
-    // A directory that cannot be looked into is no repository we could be working in.
-    return false;
-  }
-}
-
 /** The usual case, without a promise: nothing there. Undefined for every other. */
 function absentNow(
-  { source, file, required }: Place,
+  { source, file, required, isAbsent }: Place,
   fs: SettingsPlaces['fs'],
 ): ReadSettings | undefined {
   if (file === undefined || required === true || fs.statNow === undefined) return undefined;
   try {
-    if (fs.statNow(file) !== undefined) return undefined;
+    if (isAbsent !== true && fs.statNow(file) !== undefined) return undefined;
     return { files: [], problems: [], places: [{ path: file, source, stamp: '' }] };
   } catch {
     // fail-closed: what cannot be looked at may be there, and its reader says so.

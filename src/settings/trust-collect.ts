@@ -2,8 +2,10 @@ import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js
 import type { FileStat, FileSystem, ReadNow } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { basename, dirname, isInside, join, relative, separator, toPosix } from '../env/paths.js';
+import type { ProjectLevel } from '../env/project-levels.js';
 import { systemCodeOf } from '../errors.js';
 import { parseLocatedJson } from './located-json.js';
+import { Declared } from './trust-declared.js';
 import { canonicalJson } from './trust-digest.js';
 import { isBare, settingsOf, tooMany } from './trust-drafts.js';
 import { openLook, type TrustLook } from './trust-look.js';
@@ -12,7 +14,7 @@ import { draftsFrom, openDigests } from './trust-memory.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { filesBelow } from './trust-tree.js';
-import type { ConfiguredLevel, Declaration, Draft, TrustPart } from './trust-types.js';
+import type { Declaration, Draft, TrustPart } from './trust-types.js';
 
 export interface CollectPlaces {
   readonly fs: Pick<
@@ -21,8 +23,8 @@ export interface CollectPlaces {
   >;
   /** Real path of the project's. */
   readonly root: string;
-  /** The directories whose `.claude` counts, the project's root last. */
-  readonly levels: readonly ConfiguredLevel[];
+  /** The directories whose `.claude` or `.mcp.json` counts, the project's root last. */
+  readonly levels: readonly Pick<ProjectLevel, 'path' | 'hasDirectory'>[];
   /** The user's own configuration, which is nobody's project. */
   readonly configDir: string;
   readonly sources: readonly string[];
@@ -124,7 +126,9 @@ class LevelCollector {
     const all = drafts(json.value);
     const stat = (): FileStat | undefined => this.#statNow(file);
     const digests = openDigests(this.#memory, { file, stat, text, count: all.length });
-    for (const [index, draft] of all.entries()) {
+    for (let index = 0; index < all.length; index++) {
+      const draft = all[index];
+      if (draft === undefined) continue;
       const line = json.lineOf(draft.way);
       if (isBare(draft)) {
         const digest = (): string => digests.of(index, () => this.#digest(file, draft));
@@ -351,21 +355,11 @@ class LevelCollector {
       readonly complete?: boolean;
     },
   ): void {
-    const { line } = found;
-    let digest: string | undefined;
-    this.#found.push({
-      kind,
-      name,
-      text,
-      file,
-      level: this.#way(this.#level),
-      get digest() {
-        digest ??= found.digest();
-        return digest;
-      },
-      pinned: found.complete !== false && pinned !== false,
-      ...(line === undefined ? {} : { line }),
-    });
+    const level = this.#way(this.#level);
+    const isPinned = found.complete !== false && pinned !== false;
+    this.#found.push(
+      new Declared({ kind, name, text, file, level, line: found.line, pinned: isPinned }, found),
+    );
   }
 }
 

@@ -143,7 +143,9 @@ function items(
   if (!Array.isArray(value)) return [{ ...setting(way, value), ...what }];
   const { kind, name } = what;
   return value.map((item, index) => {
-    return { kind, name, way: [...way, index], text: textOf(item), value: item };
+    // Not spread: that would leave room in each of hundreds for more.
+    const at = (way as Draft['way']).concat(index);
+    return { kind, name, way: at, text: textOf(item), value: item };
   });
 }
 

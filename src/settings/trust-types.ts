@@ -28,7 +28,7 @@ export interface Declaration {
   readonly text: string;
   /** Absolute. */
   readonly file: string;
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** From the project's root to the directory whose `.claude` it is in, `''` for the root. */
   readonly level: string;
   /** Changes with anything that changes what would happen; not with order or formatting. */
@@ -88,10 +88,3 @@ export interface UsedDocument {
 
 /** `documents`: skills, commands and agents. `settings`: settings and servers. */
 export type TrustPart = 'settings' | 'documents';
-
-/** A directory of the project with a `.claude` or a `.mcp.json` in it. */
-export interface ConfiguredLevel {
-  readonly path: string;
-  /** False: there is only the `.mcp.json`. */
-  readonly hasDirectory: boolean;
-}

@@ -1,11 +1,10 @@
 import { fileMemoryOf, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../env/paths.js';
-import { directoriesUpToRepository } from './read-files.js';
+import { lookAtLevels, type ProjectLevels, projectLevels } from '../env/project-levels.js';
 import type { SeenScripts } from './trust-pins.js';
 import type { TrustedDeclaration, TrustRecord, TrustStore } from './trust-store.js';
 import type {
-  ConfiguredLevel,
   Declaration,
   PendingDeclaration,
   TrustCheck,
@@ -22,6 +21,8 @@ export interface TrustPlaces {
   readonly stateDirectory: string;
   /** Which optional settings sources count; all unless said otherwise. */
   readonly sources?: readonly string[];
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
   now(): number;
 }
 
@@ -89,18 +90,18 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   let scripts: SeenScripts | undefined;
 
   async function check({ atStart = false, used, part }: CheckHow = {}): Promise<TrustCheck> {
-    const levels = await directoriesUpToRepository(places);
-    const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
-    const looked = await configured(places, levels);
+    const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
+    const top = levels.at(-1)?.path ?? places.cwd;
+    const root = await places.fs.realPath(top);
+    const looked = levels.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
+    // In most projects none has anything, and nothing more is read, loaded or hashed.
     if (looked.length === 0) return { isBare: true, ...nothing(root) };
     const [{ collectDeclarations }, { openLook }] = await Promise.all([
       import('./trust-collect.js'),
       import('./trust-look.js'),
     ]);
     const sources = places.sources ?? ['project', 'local'];
-    const memory = atStart
-      ? fileMemoryOf({ ...places, root: levels.at(-1) ?? places.cwd })
-      : NO_MEMORY;
+    const memory = atStart ? fileMemoryOf({ ...places, root: top }) : NO_MEMORY;
     const look = openLook(places.fs, used);
     const declarations = await collectDeclarations({
       ...places,
@@ -209,8 +210,7 @@ async function placeOfHook(
     if (dirname(claude) === claude) return undefined;
     claude = dirname(claude);
   }
-  const levels = await directoriesUpToRepository(places);
-  const root = await places.fs.realPath(levels.at(-1) ?? places.cwd);
+  const root = await places.fs.realPath(projectLevels(places.cwd).at(-1) ?? places.cwd);
   const level = await places.fs.realPath(dirname(claude));
   const directory = join(level, '.claude', relative(claude, dirname(file)));
   return { root, level, directory };
@@ -218,29 +218,6 @@ async function placeOfHook(
 
 function nothing(root: string): TrustCheck {
   return { verdict: 'nothing', root, declarations: [], pending: [] };
-}
-
-/** The directories that have something; in most projects none has, and nothing more is read, loaded or hashed. */
-async function configured(
-  { fs }: TrustPlaces,
-  levels: readonly string[],
-): Promise<readonly ConfiguredLevel[]> {
-  const found: ConfiguredLevel[] = [];
-  const has = async (path: string): Promise<boolean> => {
-    try {
-      const stat = fs.statNow === undefined ? await fs.stat(path) : fs.statNow(path);
-      return stat !== undefined;
-    } catch {
-      // fail-closed: what cannot be looked at may be there.
-      return true;
-    }
-  };
-  for (const path of levels) {
-    const hasDirectory = await has(join(path, '.claude'));
-    const hasServers = await has(join(path, '.mcp.json'));
-    if (hasDirectory || hasServers) found.push({ path, hasDirectory });
-  }
-  return found;
 }
 
 async function storeOf(places: TrustPlaces): Promise<TrustStore> {
@@ -282,7 +259,7 @@ function entryOf(declaration: Declaration, root: string): TrustedDeclaration {
 }
 
 async function levelNames(places: TrustPlaces, root: string): Promise<readonly string[]> {
-  const levels = await directoriesUpToRepository(places);
+  const levels = projectLevels(places.cwd);
   const real = await Promise.all(levels.map((level) => places.fs.realPath(level)));
   return real.map((level) => toPosix(relative(root, level)));
 }

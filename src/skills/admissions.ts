@@ -1,3 +1,5 @@
+import { isSameVersion } from '../env/file-version.js';
+import type { FileStat } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { ReadFile } from './read-file.js';
@@ -27,7 +29,7 @@ const MOST_KEPT = 32 * 1024 * 1024;
 export function openAdmissions(deps: AdmissionDeps): Admissions {
   const answers = new Map<
     string,
-    { readonly stamp: string; readonly reason: string | undefined }
+    { readonly version: FileStat; readonly reason: string | undefined }
   >();
   const kept = new Map<string, { readonly read: ReadFile; readonly size: number }>();
   let room = MOST_KEPT;
@@ -35,25 +37,26 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
   return {
     async admit(file, read) {
       const known = answers.get(file);
-      const isKnown = known?.stamp === read.stamp;
+      const isKnown = known !== undefined && isSameVersion(known.version, read.version);
       const reason = isKnown ? known.reason : isSettled ? await asked(file) : undefined;
-      answers.set(file, { stamp: read.stamp, reason });
+      answers.set(file, { version: read.version, reason });
       if (reason !== undefined) {
         const earlier = kept.get(file);
         // fail-closed: what is not known any more cannot be used.
         return earlier === undefined ? err(reason) : ok(earlier.read);
       }
-      if (kept.get(file)?.read.stamp !== read.stamp && deps.isGuarded?.() === true) {
-        await keep(file, read);
-      }
+      const last = kept.get(file)?.read.version;
+      const isKept = last !== undefined && isSameVersion(last, read.version);
+      if (!isKept && deps.isGuarded?.() === true) await keep(file, read);
       return ok(read);
     },
     admitNow(file, read) {
       const known = answers.get(file);
-      const isFree = known?.stamp === read.stamp ? known.reason === undefined : !isSettled;
+      const isKnown = known !== undefined && isSameVersion(known.version, read.version);
+      const isFree = isKnown ? known.reason === undefined : !isSettled;
       // Somebody may want the text later, and reading it takes a promise.
       if (!isFree || deps.isGuarded?.() === true) return false;
-      answers.set(file, { stamp: read.stamp, reason: undefined });
+      answers.set(file, { version: read.version, reason: undefined });
       return true;
     },
     settle() {

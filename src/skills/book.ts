@@ -1,6 +1,8 @@
 import { gitignoreMatcher } from '../context/path-matcher.js';
 import type { FileMemory } from '../env/file-memory.js';
+import { isSameVersion } from '../env/file-version.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
+import { projectLevels } from '../env/project-levels.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import type { ParseYaml } from '../util/frontmatter.js';
@@ -9,7 +11,7 @@ import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';
 import type { Extraction } from './extract.js';
 import { type NestedFinder, openNestedFinder } from './find-nested.js';
-import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
+import type { SkillPlaces, SkillRoot } from './find-roots.js';
 import type { SkillOverride } from './listing.js';
 import { type Looks, openLooks } from './looks.js';
 import { asName } from './names.js';
@@ -174,8 +176,9 @@ class Book {
   /** The entry in the version that is on disk now. */
   async #fresh(name: string): Promise<ShelfEntry | undefined> {
     const entry = lookUp(await this.#current(), name);
-    if (entry?.stamp === undefined) return entry;
-    if ((await this.#reader.stampOf(entry.skill.file)) === entry.stamp) return entry;
+    if (entry?.version === undefined) return entry;
+    const now = await this.#reader.versionOf(entry.skill.file);
+    if (now !== undefined && isSameVersion(now, entry.version)) return entry;
     return lookUp(await this.#rescan(), name);
   }
 

@@ -1,6 +1,7 @@
 import { dirname, isInside, join, relative, resolve, toPosix } from '../env/paths.js';
+import { projectLevels } from '../env/project-levels.js';
 import { messageOf } from '../errors.js';
-import { projectLevels, type SkillPlaces, type SkillRoot, skillsRoot } from './find-roots.js';
+import { type SkillPlaces, type SkillRoot, skillsRoot } from './find-roots.js';
 import { ALL } from './found.js';
 import type { SkippedSkill } from './skill.js';
 

@@ -1,11 +1,20 @@
 import type { FileSystem } from '../env/fs.js';
-import { basename, dirname, findRepositoryRoot, join, resolve } from '../env/paths.js';
+import { basename, dirname, join } from '../env/paths.js';
+import { lookAtLevels, type ProjectLevels } from '../env/project-levels.js';
 import type { SettingSource } from '../util/sourced.js';
 import type { SkillOrigin } from './skill.js';
 
 export type SkillFiles = Pick<
   FileSystem,
-  'stat' | 'lstat' | 'lstatNow' | 'list' | 'readHead' | 'readText' | 'readTextNow' | 'realPath'
+  | 'stat'
+  | 'statNow'
+  | 'lstat'
+  | 'lstatNow'
+  | 'list'
+  | 'readHead'
+  | 'readText'
+  | 'readTextNow'
+  | 'realPath'
 >;
 
 /** A plugin's directory. What it is called by is `name:skill`. */
@@ -29,6 +38,8 @@ export interface SkillPlaces {
   /** The further working directories, as they are now. */
   additionalDirectories(): readonly string[];
   readonly plugins?: readonly PluginPlace[];
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
 }
 
 /** A directory that holds skills, or old command files. */
@@ -43,18 +54,6 @@ export interface SkillRoot {
   readonly prefix?: string;
   /** Of a plugin. */
   readonly trusted?: boolean;
-}
-
-/** From the start directory up to the repository's root; the start directory alone outside of one. */
-export function projectLevels(cwd: string): readonly string[] {
-  const start = resolve(cwd);
-  const top = findRepositoryRoot(start) ?? start;
-  const levels = [start];
-  for (let at = start; at !== top && dirname(at) !== at; ) {
-    at = dirname(at);
-    levels.push(at);
-  }
-  return levels;
 }
 
 /** Strongest first: of two skills of one name the one that is found first is in force. */
@@ -110,10 +109,11 @@ export async function projectDirectories(
   if (!places.sources.includes('project')) return [];
   const own = await realOrSelf(places.fs, places.configDir);
   const found: ProjectDirectory[] = [];
-  for (const level of projectLevels(places.cwd)) {
-    const directory = join(level, '.claude');
+  const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
+  for (const { path: level, hasDirectory } of levels) {
     // Most levels have none, and each root would be looked for by itself.
-    if (!(await mayBeThere(places.fs, directory))) continue;
+    if (!hasDirectory) continue;
+    const directory = join(level, '.claude');
     // Started in the home directory, the user's own skills are not a project's.
     if ((await realOrSelf(places.fs, directory)) === own) continue;
     found.push({ directory, level, isAdded: false });
@@ -134,15 +134,6 @@ export function skillsRoot(directory: string, level: string): SkillRoot {
 
 function pluginRoot({ name, directory, trusted }: PluginPlace): SkillRoot {
   return { kind: 'plugin', origin: 'plugin', source: 'plugin', directory, prefix: name, trusted };
-}
-
-async function mayBeThere(fs: Pick<SkillFiles, 'stat'>, path: string): Promise<boolean> {
-  try {
-    return (await fs.stat(path)) !== undefined;
-  } catch {
-    // Whoever looks into it is told why it cannot be looked at.
-    return true;
-  }
 }
 
 async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {

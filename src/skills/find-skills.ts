@@ -6,6 +6,7 @@ import type { SkillFiles, SkillRoot } from './find-roots.js';
 import {
   ALL,
   AT_ONCE,
+  type Candidate,
   type Entry,
   type FindDeps,
   type Found,
@@ -15,7 +16,8 @@ import {
   NOTHING,
   passedOver,
 } from './found.js';
-import { nameProblem } from './names.js';
+import { isPlainName, nameProblem } from './names.js';
+import type { SkippedSkill } from './skill.js';
 
 const SKILL_FILE = 'SKILL.md';
 /** Holds skills that an account brings, which are not read here. */
@@ -28,16 +30,30 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
   const real = await deps.fs.realPath(root.directory);
   const place = { root, real, isHome: await isHome(root, real, deps), deps };
   const entries = list.entries.slice(0, MOST_ENTRIES);
-  const found: Found[] = entries.map((entry) => plainly(entry, place) ?? PENDING);
-  const odd = entries.flatMap((entry, index) =>
-    found[index] === PENDING ? [{ entry, index }] : [],
-  );
-  await mapBounded(odd, AT_ONCE, async ({ entry, index }) => {
-    found[index] = await fromEntry(entry, place);
-  });
-  if (list.entries.length <= MOST_ENTRIES) return joined(found);
+  const plain = entries.map((entry) => plainly(entry, place));
+  const odd = entries.filter((_, index) => plain[index] === undefined);
+  const others = await mapBounded(odd, AT_ONCE, (entry) => fromEntry(entry, place));
+  const found = inOrder(plain, others);
+  if (list.entries.length <= MOST_ENTRIES) return found;
   const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
-  return joined([...found, passedOver(ALL, root.directory, reason)]);
+  return joined([found, passedOver(ALL, root.directory, reason)]);
+}
+
+/** Where something is missing among the plain ones the next of the others stands. */
+function inOrder(plain: readonly (Candidate | undefined)[], others: readonly Found[]): Found {
+  const candidates: Candidate[] = [];
+  const skipped: SkippedSkill[] = [];
+  let next = 0;
+  for (const one of plain) {
+    if (one !== undefined) {
+      candidates.push(one);
+      continue;
+    }
+    const other = others[next++] ?? NOTHING;
+    candidates.push(...other.candidates);
+    skipped.push(...other.skipped);
+  }
+  return { candidates, skipped };
 }
 
 /** A plugin that is one skill, in its own directory. */
@@ -72,26 +88,20 @@ function below(directory: string, name: string): string {
   return `${directory}${separator}${name}`;
 }
 
-/** Stands for what has not been looked at yet. */
-const PENDING: Found = { candidates: [], skipped: [] };
-
 /** The usual case, at once: a directory with a SKILL.md in it and no link. Undefined for every other. */
-function plainly({ name, kind }: Entry, place: Place): Found | undefined {
+function plainly({ name, kind }: Entry, place: Place): Candidate | undefined {
   const { root, deps } = place;
-  if (kind !== 'directory' || !place.isHome || name.startsWith('.') || name === RESERVED) {
-    return undefined;
-  }
-  if (PASSED_OVER.has(name)) return undefined;
-  if (nameProblem(name) !== undefined || name.normalize('NFC') !== name) return undefined;
+  if (kind !== 'directory' || !place.isHome || !isPlainName(name)) return undefined;
+  if (name === RESERVED || PASSED_OVER.has(name)) return undefined;
   const directory = below(root.directory, name);
   const file = below(directory, SKILL_FILE);
   try {
     const look = deps.looks?.at(file);
     const stat = look?.stat ?? deps.fs.lstatNow?.(file);
     if (stat?.kind !== 'file') return undefined;
-    const real = below(below(place.real, name), SKILL_FILE);
-    const text = look?.text;
-    return { candidates: [{ name, root, file, directory, real, stat, text }], skipped: [] };
+    const isReal = place.real === root.directory;
+    const real = isReal ? file : below(below(place.real, name), SKILL_FILE);
+    return { name, root, file, directory, real, stat, text: look?.text };
   } catch {
     // Whoever looks closer says why it cannot be looked at.
     return undefined;

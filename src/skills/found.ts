@@ -45,9 +45,12 @@ export const MOST_ENTRIES = 5_000;
 export const AT_ONCE = 16;
 
 export function joined(found: readonly Found[]): Found {
+  const some = found.filter((one) => one.candidates.length > 0 || one.skipped.length > 0);
+  // Mostly one place has them all, and there may be hundreds.
+  if (some.length === 1 && some[0] !== undefined) return some[0];
   return {
-    candidates: found.flatMap((one) => one.candidates),
-    skipped: found.flatMap((one) => one.skipped),
+    candidates: some.flatMap((one) => one.candidates),
+    skipped: some.flatMap((one) => one.skipped),
   };
 }
 

@@ -2,7 +2,7 @@ import { isUniversal } from '../context/path-matcher.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
-import { plainHead } from '../util/plain-head.js';
+import { bodyLineOf, headFrom, lineOf, type PlainFields, plainFields } from '../util/plain-head.js';
 import { writtenKeys } from './head-keys.js';
 import { booleanOf, listOf, textOf } from './head-values.js';
 import { oneLine } from './names.js';
@@ -59,13 +59,39 @@ export async function readSkill(text: string, options: ReadHeadOptions = {}): Pr
   return skillFrom(read, text, options);
 }
 
-/** The same at once, of a head of plain texts; undefined for every other. */
+/** Enough of the body to take a description from. */
+export const ENOUGH_BODY = 2_048;
+
+/** The same at once and without the body, of a head of plain texts; undefined for every other. */
 export function readPlainSkill(
   text: string,
   options: Pick<ReadHeadOptions, 'isCommand'>,
-): ReadSkill | undefined {
-  const read = plainHead(text);
-  return read === undefined ? undefined : skillFrom(read, text, options);
+): Omit<ReadSkill, 'body'> | undefined {
+  const fields = plainFields(text);
+  if (fields === undefined) return undefined;
+  const head = everydayHead(fields);
+  if (head !== undefined) return { head, bodyLine: bodyLineOf(fields.names), problems: [] };
+  const enough = text.slice(0, fields.bodyAt + ENOUGH_BODY);
+  const { body: _, ...skill } = skillFrom(headFrom(fields, enough), enough, options);
+  return skill;
+}
+
+/** What most heads are: what it is called and when to use it. Undefined when anything else is said. */
+function everydayHead({ names, values }: PlainFields): SkillHead | undefined {
+  let displayName: string | undefined;
+  let description: string | undefined;
+  const lines: { name?: number; description?: number } = {};
+  for (let index = 0; index < names.length; index++) {
+    if (names[index] === 'name') {
+      displayName = values[index];
+      lines.name = lineOf(index);
+    } else if (names[index] === 'description') {
+      description = values[index];
+      lines.description = lineOf(index);
+    } else return undefined;
+  }
+  if (displayName === undefined || description === undefined) return undefined;
+  return { displayName, description, keys: names, lines };
 }
 
 function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): ReadSkill {

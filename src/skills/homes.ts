@@ -1,6 +1,7 @@
 import { isInside, join } from '../env/paths.js';
+import { projectLevels } from '../env/project-levels.js';
 import { messageOf } from '../errors.js';
-import { projectLevels, type SkillPlaces, type SkillRoot } from './find-roots.js';
+import type { SkillPlaces, SkillRoot } from './find-roots.js';
 import { isTrusted, type Trusting } from './trust.js';
 
 /** Decides whether a file that links lead to may be read as a skill, or as an agent. */

@@ -59,21 +59,25 @@ const LEAST_BYTES = 24;
 export function skillListing(skills: readonly Skill[], options: ListingOptions = {}): SkillListing {
   const entries = entriesOf(skills, options);
   const budget = listingBudget(options);
+  const given = entries.map(({ words }): string | undefined => words);
   const isWhole = entries.reduce((sum, entry) => sum + entry.wholeBytes, 0) <= budget;
-  const given = isWhole ? entries.map(({ words }) => words) : fitted(entries, budget);
+  if (!isWhole) makeFit(entries, given, budget);
   const shown: ListedSkill[] = [];
   const cut: CutSkill[] = [];
   const lines: string[] = [];
-  entries.forEach((entry, index) => {
-    const words = given[index];
+  let used = 0;
+  for (const entry of entries) {
+    const words = given[entry.at];
     const how = cutOf(entry, words);
     if (how !== undefined) cut.push({ name: entry.name, how });
-    if (words === undefined) return;
+    if (words === undefined) continue;
     shown.push({ name: entry.name, form: formOf(entry, words) });
     lines.push(lineOf(entry.label, words));
-  });
-  const text = [...lines, ...(isWhole ? [] : summaryLine(lines, cut, budget))].join('\n');
-  return { text, shown, cut, ...(cut.length === 0 ? {} : { note: noteOf(cut) }) };
+    used += words === entry.words ? entry.wholeBytes : entry.bareBytes + wordsCost(words);
+  }
+  if (!isWhole) lines.push(...summaryLine(cut, budget - used));
+  const text = lines.join('\n');
+  return cut.length === 0 ? { text, shown, cut } : { text, shown, cut, note: noteOf(cut) };
 }
 
 /** What stands above the list in the message that holds it. */
@@ -90,6 +94,8 @@ export function listingBudget(options: ListingOptions): number {
 }
 
 interface Entry {
+  /** Its place in the list. */
+  readonly at: number;
   readonly name: string;
   /** The name, and behind it the one that the head gives. */
   readonly label: string;
@@ -108,30 +114,32 @@ interface Entry {
 
 function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly Entry[] {
   const variants = variantsOf(skills);
-  return skills.flatMap((skill): Entry[] => {
+  const entries: Entry[] = [];
+  for (const skill of skills) {
     const override = options.overrides?.(skill.name);
     const isHidden = override === 'off' || override === 'user-invocable-only';
-    if (skill.head.disableModelInvocation === true || isHidden) return [];
-    if (options.isDormant?.(skill) === true) return [];
+    if (skill.head.disableModelInvocation === true || isHidden) continue;
+    if (options.isDormant?.(skill) === true) continue;
     const full = override === 'name-only' ? '' : descriptionOf(skill, variants);
     const label = labelOf(skill);
-    const room = (options.maxEntryChars ?? ENTRY_CHARS) - `- ${label}: `.length;
+    const room = (options.maxEntryChars ?? ENTRY_CHARS) - '- : '.length - label.length;
     const isBundled = skill.origin === 'bundled';
-    const words = isBundled ? full : shortened(full, { chars: Math.max(0, room) });
-    return [
-      {
-        name: skill.name,
-        label,
-        source: sourceOf(skill),
-        words,
-        capped: words !== full,
-        isBundled,
-        uses: options.used?.get(skill.name) ?? 0,
-        wholeBytes: bytesOf(lineOf(label, words)) + 1,
-        bareBytes: bytesOf(lineOf(label, '')) + 1,
-      },
-    ];
-  });
+    const words = isBundled ? full : withinChars(full, Math.max(0, room));
+    const bareBytes = '- \n'.length + bytesOf(label);
+    entries.push({
+      at: entries.length,
+      name: skill.name,
+      label,
+      source: sourceOf(skill),
+      words,
+      capped: words !== full,
+      isBundled,
+      uses: options.used?.get(skill.name) ?? 0,
+      wholeBytes: bareBytes + wordsCost(words),
+      bareBytes,
+    });
+  }
+  return entries;
 }
 
 const LONGEST_LABEL = 64;
@@ -145,7 +153,9 @@ function labelOf({ name, origin, head: { displayName } }: Skill): string {
 
 function descriptionOf(skill: Skill, variants: ReadonlyMap<string, readonly string[]>): string {
   const { description = '', whenToUse = '' } = skill.head;
-  const others = variants.get(skill.name);
+  const others = variants.size === 0 ? undefined : variants.get(skill.name);
+  // Mostly there is nothing but a description.
+  if (whenToUse === '' && others === undefined) return oneLine(description);
   const also = others === undefined ? '' : `(In other directories: ${others.join(', ')}.)`;
   return oneLine([description, whenToUse, also].filter((part) => part !== '').join(' '));
 }
@@ -168,16 +178,23 @@ function sourceOf({ name, origin, source }: Skill): string {
   return origin === 'command' ? source : origin;
 }
 
-/** What each entry says, undefined for one whose name does not fit either. */
-function fitted(entries: readonly Entry[], budget: number): readonly (string | undefined)[] {
-  const bundled = entries.filter((entry) => entry.isBundled);
-  const others = entries.filter((entry) => !entry.isBundled);
-  const taken = bundled.reduce((sum, entry) => sum + entry.wholeBytes, 0);
-  const room = budget - taken - SUMMARY_BYTES;
+/** What each entry says by its place, undefined for one whose name does not fit either. */
+type Given = (string | undefined)[];
+
+/** Takes off what there is no room for. What comes in the box is kept whole. */
+function makeFit(entries: readonly Entry[], given: Given, budget: number): void {
+  let room = budget - SUMMARY_BYTES;
+  const others: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.isBundled) room -= entry.wholeBytes;
+    else {
+      others.push(entry);
+      given[entry.at] = undefined;
+    }
+  }
   const named = keptNames(others, room);
   const left = room - named.reduce((sum, entry) => sum + entry.bareBytes, 0);
-  const words = sharedWords(named, left);
-  return entries.map((entry) => (entry.isBundled ? entry.words : words.get(entry)));
+  shareWords(named, given, left);
 }
 
 /** All of them where there is room; else each source in turn gets one more name in. */
@@ -201,28 +218,26 @@ function keptNames(entries: readonly Entry[], room: number): readonly Entry[] {
 }
 
 /** What each entry may say: equal shares for the sources, and within one for its entries. */
-function sharedWords(entries: readonly Entry[], room: number): ReadonlyMap<Entry, string> {
+function shareWords(entries: readonly Entry[], given: Given, room: number): void {
   const sources = [...bySource(entries).values()];
   const shares = fairShares(
     sources.map((source) => source.reduce((sum, entry) => sum + needOf(entry), 0)),
     room,
   );
-  const words = new Map<Entry, string>();
   sources.forEach((source, index) => {
     let left = shares[index] ?? 0;
     const used = source.filter((entry) => entry.uses > 0);
     for (const entry of used) {
       const bytes = Math.min(needOf(entry), left);
-      words.set(entry, withinBytes(entry.words, bytes));
+      given[entry.at] = wordsWithin(entry, bytes);
       left -= bytes;
     }
     const rest = source.filter((entry) => entry.uses === 0);
     const parts = fairShares(rest.map(needOf), left);
     rest.forEach((entry, at) => {
-      words.set(entry, withinBytes(entry.words, parts[at] ?? 0));
+      given[entry.at] = wordsWithin(entry, parts[at] ?? 0);
     });
   });
-  return words;
 }
 
 /** In each source what was used most comes first. */
@@ -246,26 +261,41 @@ function needOf({ wholeBytes, bareBytes }: Entry): number {
   return wholeBytes - bareBytes;
 }
 
-/** `bytes` include the colon before the words. */
-function withinBytes(words: string, bytes: number): string {
-  const room = bytes - ': '.length;
-  if (bytesOf(words) <= room) return words;
-  return room < LEAST_BYTES ? '' : shortened(words, { bytes: room });
+/** Of words with the colon before them. */
+function wordsCost(words: string): number {
+  return words === '' ? 0 : ': '.length + bytesOf(words);
 }
 
-function shortened(text: string, limit: { chars?: number; bytes?: number }): string {
-  const { chars = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = limit;
-  if (text.length <= chars && (bytes === Number.POSITIVE_INFINITY || bytesOf(text) <= bytes)) {
-    return text;
-  }
-  let end = Math.min(text.length, chars - 1, bytes - bytesOf('…'));
-  while (end > 0 && bytesOf(text.slice(0, end)) + bytesOf('…') > bytes) {
+/** `bytes` include the colon before the words. */
+function wordsWithin(entry: Entry, bytes: number): string {
+  if (needOf(entry) <= bytes) return entry.words;
+  const room = bytes - ': '.length;
+  if (room < LEAST_BYTES) return '';
+  const isAscii = needOf(entry) === ': '.length + entry.words.length;
+  return isAscii ? cutAt(entry.words, room - DOTS_BYTES) : withinBytes(entry.words, room);
+}
+
+function withinChars(text: string, chars: number): string {
+  return text.length <= chars ? text : cutAt(text, chars - 1);
+}
+
+function withinBytes(text: string, bytes: number): string {
+  const room = bytes - DOTS_BYTES;
+  let end = Math.min(text.length, room);
+  while (end > 0) {
+    const over = bytesOf(text.slice(0, end)) - room;
+    if (over <= 0) break;
     // Each unit takes three bytes at most, so this ends after few steps.
-    end -= Math.max(1, Math.floor((bytesOf(text.slice(0, end)) + bytesOf('…') - bytes) / 3));
+    end -= Math.max(1, Math.floor(over / 3));
   }
+  return cutAt(text, end);
+}
+
+function cutAt(text: string, end: number): string {
   return end <= 0 ? '' : `${sliceWhole(text, 0, end).trimEnd()}…`;
 }
 
+const DOTS_BYTES = 3;
 const encoder = new TextEncoder();
 const ASCII = /^[\x00-\x7f]*$/;
 
@@ -289,15 +319,10 @@ function cutOf(entry: Entry, words: string | undefined): CutSkill['how'] | undef
 const SUMMARY_BYTES = 80;
 
 /** For the model, so that a short list is not taken for all there is. */
-function summaryLine(
-  lines: readonly string[],
-  cuts: readonly CutSkill[],
-  budget: number,
-): readonly string[] {
+function summaryLine(cuts: readonly CutSkill[], room: number): readonly string[] {
   const hidden = cuts.filter(({ how }) => how === 'left out').length;
   const text = `(No room for all: ${cuts.length - hidden} shortened, ${hidden} skills not shown.)`;
-  const used = lines.reduce((sum, line) => sum + bytesOf(line) + 1, 0);
-  return used + bytesOf(text) + 1 <= budget ? [text] : [];
+  return bytesOf(text) + 1 <= room ? [text] : [];
 }
 
 /** Of each kind this many are named; one more says nothing new. */
@@ -305,9 +330,10 @@ const MOST_NAMED = 30;
 
 function noteOf(cut: readonly CutSkill[]): string {
   const named = (how: CutSkill['how']): string => {
-    const names = cut.filter((one) => one.how === how).map((one) => one.name);
-    const more = names.length - MOST_NAMED;
-    return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const all = cut.filter((one) => one.how === how);
+    const names = all.slice(0, MOST_NAMED).map((one) => one.name);
+    const more = all.length - names.length;
+    return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   };
   const parts = (
     [
@@ -315,6 +341,9 @@ function noteOf(cut: readonly CutSkill[]): string {
       ['name only', 'shown without a description'],
       ['shortened', 'shown with a shortened description'],
     ] as const
-  ).flatMap(([how, words]) => (named(how) === '' ? [] : [`${words}: ${named(how)}`]));
+  ).flatMap(([how, words]) => {
+    const names = named(how);
+    return names === '' ? [] : [`${words}: ${names}`];
+  });
   return `the list of skills is too long for its budget; ${parts.join('; ')}`;
 }

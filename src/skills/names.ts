@@ -8,12 +8,17 @@ const FOREIGN_PREFIX = /^mcp__/i;
 /** Nearly all names, at a glance. */
 const PLAIN_NAME = /^(?!mcp__)[\w-]{1,64}$/i;
 
+/** Of letters, digits, dashes and underscores: fine as a name, and the same in every form of Unicode. */
+export function isPlainName(name: string): boolean {
+  return PLAIN_NAME.test(name);
+}
+
 /**
  * Why a directory or file name cannot be what a skill is called by; undefined when it can. Stands
  * in prompts, in rules (`Skill(name *)`) and on a terminal, and must mean the same thing in each.
  */
 export function nameProblem(name: string): string | undefined {
-  if (PLAIN_NAME.test(name)) return undefined;
+  if (isPlainName(name)) return undefined;
   if (name === '') return 'its name is empty';
   if (name.length > LONGEST_NAME) return `its name is longer than ${LONGEST_NAME} characters`;
   if (/[<>]/.test(name)) return 'its name holds < or >';

@@ -1,4 +1,5 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import { isSameVersion } from '../env/file-version.js';
 import type { FileStat } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ParseYaml } from '../util/frontmatter.js';
@@ -6,14 +7,14 @@ import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
-import { type ReadSkill, readPlainSkill, readSkill } from './head.js';
+import { ENOUGH_BODY, type ReadSkill, readPlainSkill, readSkill } from './head.js';
 import { yamlWithin } from './parse-yaml.js';
 
 /** A file's head as it was read, and which version of the file that was. Enough to show it. */
 export interface ReadFile {
   readonly skill: Omit<ReadSkill, 'body'>;
-  /** Changes whenever the file does, as far as its times tell. */
-  readonly stamp: string;
+  /** Is another one whenever the file changes, as far as its times tell. */
+  readonly version: FileStat;
   /** All of the file, of the same version. Throws when the file is another one by now. */
   text(): Promise<string>;
 }
@@ -28,15 +29,13 @@ export interface SkillFileReader {
   /** The same at once, of a file that was just looked at and is known or plain; undefined: read it. */
   known(candidate: Candidate): ReadFile | undefined;
   /** Of the file as it is now; undefined when there is none. */
-  stampOf(file: string): Promise<string | undefined>;
+  versionOf(file: string): Promise<FileStat | undefined>;
 }
 
 /** A larger file is no skill. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How much is read for the head: mostly the first step holds it. */
 const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
-/** Enough of the body to take a description from. */
-const ENOUGH_BODY = 2_048;
 const ENOUGH_BLANKS = 256 * 1024;
 /** Of all heads of one look together; limits, so that no folder holds a start up. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
@@ -51,39 +50,36 @@ export function openSkillReader(deps: {
   const { fs, memory = NO_MEMORY } = deps;
   const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
-  const known = new Map<string, Result<ReadFile, string> & { readonly stamp: string }>();
+  /** The same file may be found as a skill and as a command. */
+  const known = { skill: new Map<string, KnownFile>(), command: new Map<string, KnownFile>() };
 
-  const textOf = (file: string, stamp: string) => async (): Promise<string> =>
-    await wholeText(fs, { file, stamp });
+  const foundIn = (file: string, version: FileStat, skill: ReadFile['skill']): ReadFile => ({
+    skill,
+    version,
+    text: () => wholeText(fs, file, version),
+  });
 
   function recalled({ file, root }: Candidate, stat: FileStat): ReadFile | undefined {
     const skill = memory.recall(whatOf(root), file, stat);
-    if (!isHead(skill)) return undefined;
-    const stamp = stampFrom(stat);
-    return { skill, stamp, text: textOf(file, stamp) };
+    return isHead(skill) ? foundIn(file, stat, skill) : undefined;
   }
 
   /** Of a head of plain texts, which most are. */
   function readLooked({ file, root, text }: Candidate, stat: FileStat): ReadFile | undefined {
     if (text === undefined || room <= 0 || text.includes('\0')) return undefined;
-    const isCommand = root.kind === 'commands';
-    const read = readPlainSkill(text.slice(0, enoughOf(text)), { isCommand });
-    if (read === undefined) return undefined;
+    const what = whatOf(root);
+    const skill = readPlainSkill(text, { isCommand: what === 'command' });
+    if (skill === undefined) return undefined;
     room -= text.length;
-    const { head, bodyLine, problems, refusal } = read;
-    const skill =
-      refusal === undefined ? { head, bodyLine, problems } : { head, bodyLine, problems, refusal };
-    memory.note(whatOf(root), file, stat, skill);
-    const stamp = stampFrom(stat);
-    const found: ReadFile = { skill, stamp, text: textOf(file, stamp) };
-    known.set(keyOf(file, root), { ok: true, value: found, stamp });
-    return found;
+    memory.note(what, file, stat, skill);
+    const value = foundIn(file, stat, skill);
+    known[what].set(file, { version: stat, read: ok(value) });
+    return value;
   }
 
   async function readNew(
     { file, root }: Candidate,
     stat: FileStat,
-    stamp: string,
   ): Promise<Result<ReadFile, string>> {
     // fail-closed: what is not read is not used.
     if (room <= 0) return err('all skills together are more than is read');
@@ -92,10 +88,11 @@ export function openSkillReader(deps: {
     if (text.includes('\0')) return err('it is no text');
     // fail-closed: the head that may come later would not have been seen.
     if (text.length >= ENOUGH_BLANKS && mayOpen(text)) return err('it begins with blanks only');
-    const isCommand = root.kind === 'commands';
+    const what = whatOf(root);
+    const isCommand = what === 'command';
     const { body: _, ...skill } = await readSkill(text, { parseYaml: yaml.parse, isCommand });
-    memory.note(whatOf(root), file, stat, skill);
-    return ok({ skill, stamp, text: textOf(file, stamp) });
+    memory.note(what, file, stat, skill);
+    return ok(foundIn(file, stat, skill));
   }
 
   return {
@@ -104,14 +101,13 @@ export function openSkillReader(deps: {
         const stat = candidate.stat ?? (await fs.stat(candidate.file));
         if (stat?.kind !== 'file') return err('it is not a regular file');
         if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
-        const stamp = stampFrom(stat);
-        const key = keyOf(candidate.file, candidate.root);
-        const before = known.get(key);
-        if (before?.stamp === stamp) return before;
+        const mine = known[whatOf(candidate.root)];
+        const before = mine.get(candidate.file);
+        if (before !== undefined && isSameVersion(before.version, stat)) return before.read;
         const remembered = recalled(candidate, stat);
         if (remembered !== undefined) return ok(remembered);
-        const read = await readNew(candidate, stat, stamp);
-        known.set(key, { ...read, stamp });
+        const read = await readNew(candidate, stat);
+        mine.set(candidate.file, { version: stat, read });
         return read;
       } catch (thrown) {
         // fail-closed: what cannot be read is not used.
@@ -132,10 +128,10 @@ export function openSkillReader(deps: {
       if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
       return recalled(candidate, stat) ?? readLooked(candidate, stat);
     },
-    async stampOf(file) {
+    async versionOf(file) {
       try {
         const stat = await fs.stat(file);
-        return stat?.kind === 'file' ? stampFrom(stat) : undefined;
+        return stat?.kind === 'file' ? stat : undefined;
       } catch {
         // fail-closed: a file that cannot be looked at is not the one that was read.
         return undefined;
@@ -144,13 +140,13 @@ export function openSkillReader(deps: {
   };
 }
 
-/** The same file may be found as a skill and as a command. */
-function keyOf(file: string, { kind }: Candidate['root']): string {
-  return `${kind} ${file}`;
+interface KnownFile {
+  readonly version: FileStat;
+  readonly read: Result<ReadFile, string>;
 }
 
 /** By which name a head is remembered: of a command `paths` mean nothing. */
-function whatOf({ kind }: Candidate['root']): string {
+function whatOf({ kind }: Candidate['root']): 'command' | 'skill' {
   return kind === 'commands' ? 'command' : 'skill';
 }
 
@@ -163,10 +159,6 @@ function isHead(value: unknown): value is Omit<ReadSkill, 'body'> {
     Array.isArray(value.problems) &&
     typeof value.bodyLine === 'number'
   );
-}
-
-function stampFrom({ mtimeMs, size, ctimeMs, inode }: FileStat): string {
-  return `${mtimeMs} ${size} ${ctimeMs ?? ''} ${inode ?? ''}`;
 }
 
 const utf8 = new TextDecoder('utf-8');
@@ -206,13 +198,10 @@ function enoughOf(text: string): number {
   return CLOSING.test(text) ? CLOSING.lastIndex + ENOUGH_BODY : Number.POSITIVE_INFINITY;
 }
 
-async function wholeText(
-  fs: SkillFiles,
-  { file, stamp }: { file: string; stamp: string },
-): Promise<string> {
+async function wholeText(fs: SkillFiles, file: string, version: FileStat): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const stat = await fs.stat(file);
-  if (stat !== undefined && stampFrom(stat) === stamp) return text;
+  if (stat !== undefined && isSameVersion(stat, version)) return text;
   // fail-closed: what was decided by the old file does not hold for this text.
   throw new PortcullisError('io', `${file} has changed since it was looked at`, {
     remedy: 'Call the skill again.',

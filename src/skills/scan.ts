@@ -1,3 +1,4 @@
+import type { FileStat } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { readFrontmatter } from '../util/frontmatter.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -34,7 +35,7 @@ export interface ShelfEntry {
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The version that was looked at last; absent for what is not a file. */
-  readonly stamp?: string;
+  readonly version?: FileStat;
   /**
    * The skill as it is used: head and body of the bytes that are there now, and those bytes. What is
    * in `skill` may be from an earlier start. An error: what is there now cannot be used.
@@ -72,11 +73,13 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
   const found = joined(await mapBounded(roots, AT_ONCE, find));
   const names = new NameBook(deps);
   for (const candidate of found.candidates) names.claim(candidate);
-  const claims = [...names.claims];
-  const read = claims.map(([name, candidate]) => loadNow(name, candidate, deps));
-  const unread = claims.flatMap(([name, candidate], index) =>
-    read[index] === undefined ? [{ name, candidate, index }] : [],
-  );
+  const read: (ShelfEntry | SkippedSkill | undefined)[] = [];
+  const unread: { name: string; candidate: Candidate; index: number }[] = [];
+  names.claims.forEach((candidate, name) => {
+    const now = loadNow(name, candidate, deps);
+    if (now === undefined) unread.push({ name, candidate, index: read.length });
+    read.push(now);
+  });
   await mapBounded(unread, AT_ONCE, async ({ name, candidate, index }) => {
     read[index] = await load(name, candidate, deps);
   });
@@ -172,7 +175,7 @@ async function load(
   const isManaged = root.source === 'managed';
   const admitted = isManaged ? read : await deps.admit(file, read.value);
   if (!admitted.ok) return { name, file, reason: admitted.error };
-  return entryOf(name, candidate, { deps, read: admitted.value, stamp: read.value.stamp });
+  return entryOf(name, candidate, { deps, read: admitted.value, version: read.value.version });
 }
 
 /** What is remembered needs no promise; undefined for what has to be read, or asked about. */
@@ -184,16 +187,16 @@ function loadNow(
   const read = deps.reader.known(candidate);
   if (read === undefined) return undefined;
   const isFree = candidate.root.source === 'managed' || deps.admitNow(candidate.file, read);
-  return isFree ? entryOf(name, candidate, { deps, read, stamp: read.stamp }) : undefined;
+  return isFree ? entryOf(name, candidate, { deps, read, version: read.version }) : undefined;
 }
 
 function entryOf(
   name: string,
   candidate: Candidate,
-  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly stamp: string },
+  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileStat },
 ): ShelfEntry | SkippedSkill {
   const { root, file } = candidate;
-  const { deps, read, stamp } = from;
+  const { deps, read, version } = from;
   const refusal = refusalOf(read.skill);
   if (refusal !== undefined) return { name, file, reason: refusal };
   const body = async (): Promise<string> => readFrontmatter(await read.text(), { known: [] }).body;
@@ -211,7 +214,7 @@ function entryOf(
     return ok({ skill: used, text, real: await deps.fs.realPath(file) });
   };
   const { level } = root;
-  return level === undefined ? { skill, stamp, use } : { skill, stamp, use, level };
+  return level === undefined ? { skill, version, use } : { skill, version, use, level };
 }
 
 function refusalOf({ refusal }: Pick<ReadSkill, 'refusal'>): string | undefined {

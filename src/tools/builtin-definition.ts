@@ -33,15 +33,20 @@ type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError
 
 type Validators = Readonly<Record<string, Validator>>;
 
-/** Loaded with the first call, not at start: the model's first answer takes longer than this. */
+/** Loaded while the model works on its first answer, not at the start. */
 let loaded: Validators | undefined;
+
+/** Whoever knows that a call may come need not wait for it then. */
+export async function loadValidators(): Promise<Validators> {
+  loaded ??= (await import('../generated/validators.js')) as unknown as Validators;
+  return loaded;
+}
 
 async function validateBuiltin(
   name: BuiltinName,
   input: unknown,
 ): Promise<readonly ValidationProblem[]> {
-  loaded ??= (await import('../generated/validators.js')) as unknown as Validators;
-  const validator = loaded[name];
+  const validator = (loaded ?? (await loadValidators()))[name];
   // fail-closed: an input that cannot be checked is not valid.
   if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
   return validator(input) ? [] : problemsOf(validator.errors ?? []);

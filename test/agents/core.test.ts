@@ -50,6 +50,18 @@ describe('an agent that is waited for', () => {
     expect(first).not.toContain('AskUserQuestion');
   });
 
+  it('has its transcript for its output file, and no other', async () => {
+    const world = await opened({
+      main: [agent('TASKWORD'), 'all done'],
+      agents: { TASKWORD: [bash('echo from the child'), 'THE REPORT'] },
+      config: allowBash,
+    });
+    await world.say('go');
+    const { outputFile = '' } = world.news('task_finished')[0] ?? {};
+    expect(outputFile).toMatch(/subagents.agent-a[0-9a-f]+\.jsonl$/);
+    expect(readFileSync(outputFile, 'utf8')).toContain('THE REPORT');
+  });
+
   it('is shown the instructions near its files, whatever others were shown', async () => {
     const read = { tool: 'Read', input: {} };
     const reads = (view: { system: string; firstUser: string }) => ({

@@ -39,7 +39,9 @@ describe('where agents come from', () => {
       'Plan',
       'claude',
       'general-purpose',
+      'statusline-setup',
     ]);
+    expect(await book.find('statusline-setup')).toMatchObject({ tools: ['Read', 'Edit'] });
     const explore = await book.find('explore');
     expect(explore).toMatchObject({ name: 'Explore', omitInstructions: true, oneShot: true });
     expect(explore?.disallowedTools).toEqual(expect.arrayContaining(['Edit', 'Write', 'Agent']));
@@ -258,7 +260,7 @@ describe('names', () => {
     expect(await mainAgentOf(book, 'reviwer')).toEqual({
       ok: false,
       error:
-        'there is no agent "reviwer"; did you mean reviewer? Available: Explore, Plan, claude, general-purpose, reviewer',
+        'there is no agent "reviwer"; did you mean reviewer? Available: Explore, Plan, claude, general-purpose, reviewer, statusline-setup',
     });
     expect(await book.find('__proto__')).toBeUndefined();
   });
@@ -284,11 +286,11 @@ describe('changes', () => {
 
   it('of content change the hash, and nothing else does', async () => {
     const { book, project } = openAgentWorld({ files: { [`${AT}/a.md`]: agentText('a') } });
-    const before = (await book.find('a'))?.contentHash;
+    const before = (await book.find('a'))?.contentHash();
     project.write(`${AT}/a.md`, agentText('a'));
-    expect((await book.find('a'))?.contentHash).toBe(before);
+    expect((await book.find('a'))?.contentHash()).toBe(before);
     project.write(`${AT}/a.md`, `${agentText('a')}more`);
-    expect((await book.find('a'))?.contentHash).not.toBe(before);
+    expect((await book.find('a'))?.contentHash()).not.toBe(before);
   });
 });
 

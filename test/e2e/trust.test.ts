@@ -101,6 +101,20 @@ describe('an untrusted project in headless mode grants nothing', () => {
     expect(done.project.exists('made')).toBe(false);
   });
 
+  it.each([
+    ['acceptEdits', 'acceptEdits'],
+    ['bypassPermissions', 'default'],
+  ])('and a trusted one with defaultMode %s starts in %s', async (defaultMode, permissionMode) => {
+    const done = await run({
+      files: { [SETTINGS]: json({ permissions: { defaultMode } }) },
+      args: ['--trust'],
+      env: { IS_SANDBOX: '1' },
+      script: [{ tool: 'Write', input: { file_path: 'made', content: 'x' } }, 'done'],
+    });
+    expect(done.frames.find((frame) => frame.subtype === 'init')).toMatchObject({ permissionMode });
+    expect(done.project.exists('made')).toBe(permissionMode === 'acceptEdits');
+  });
+
   it('a directory outside', async () => {
     const done = await run({
       files: { [SETTINGS]: json({ permissions: { additionalDirectories: ['../home'] } }) },

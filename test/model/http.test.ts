@@ -70,6 +70,14 @@ describe('httpStream', () => {
     expect(connections()).toBe(1);
   });
 
+  it('sends small and large pieces of a list in their order', async () => {
+    const { url } = await echo();
+    const texts = ['a', 'b'.repeat(5_000), 'c', '', 'd'.repeat(2_048), 'e'.repeat(2_049), 'f'];
+    const body = texts.map((text) => new TextEncoder().encode(text));
+    const { chunks } = await httpStream({ url, body });
+    expect(JSON.parse(await read(chunks)).body).toBe(texts.join(''));
+  });
+
   it('never splits a character', async () => {
     const { port } = await listen(
       http.createServer(async (_request, response) => {

@@ -6,11 +6,11 @@ import { systemClock } from '../../env/clock.js';
 import { hostFacts } from '../../env/host.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { configDirectory, resolve, stateDirectory } from '../../env/paths.js';
+import { projectLevels } from '../../env/project-levels.js';
 import { PortcullisError } from '../../errors.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
 import { openProjectTrust } from '../../settings/trust.js';
 import { startTrust } from '../../settings/trust-start.js';
-import { projectLevels } from '../../skills/find-roots.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
 
 export interface AgentsHere {

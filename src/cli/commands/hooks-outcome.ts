@@ -130,7 +130,7 @@ async function onDisplay({ scene, fields, ask }: Stage): Promise<Outcome> {
 }
 
 async function onStop({ event, scene, ask }: Stage): Promise<Outcome> {
-  const move = await createStopHooks(ask).beforeLeaving({
+  const move = await createStopHooks(ask, { changes: () => 0 }).beforeLeaving({
     ...scene,
     event: event === 'SubagentStop' ? 'SubagentStop' : 'Stop',
     backgroundTasks: [],

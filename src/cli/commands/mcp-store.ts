@@ -1,8 +1,8 @@
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
-import { contentHash } from '../../mcp/config.js';
 import { nameProblem } from '../../mcp/config-names.js';
+import { contentHash } from '../../mcp/declaration.js';
 import { parseEntry } from '../../mcp/entry.js';
 import { addServer, WRITABLE_SCOPES, type WritableScope } from '../../mcp/stores-write.js';
 import { visible } from '../../util/visible.js';

@@ -1,4 +1,5 @@
 import { displayPath } from '../../env/paths.js';
+import { placeOf } from '../../mcp/declaration.js';
 import type { ServerDeclaration } from '../../mcp/server.js';
 import { visible } from '../../util/visible.js';
 import type { McpHere } from './mcp-here.js';
@@ -22,7 +23,7 @@ export function serverData(here: McpHere, server: ServerDeclaration): Record<str
     type: entry?.type ?? null,
     status: standing.kind,
     ...(standing.kind === 'ready' ? {} : { reason: standing.reason }),
-    ...origin,
+    ...placeOf(origin),
     contentHash,
     entry: here.configuration.describe(server),
   };

@@ -83,7 +83,10 @@ async function accept(
 function report(wishes: Wishes, seen: TrustCheck, output: Output): number {
   if (wishes.json) {
     const pending = new Map(seen.pending.map(({ declaration, was }) => [declaration, was]));
-    const declarations = seen.declarations.map((one) => ({ ...one, pending: pending.get(one) }));
+    const declarations = seen.declarations.map((one) => {
+      const { digest } = one;
+      return { ...one, digest, pending: pending.get(one) };
+    });
     const { root, verdict } = seen;
     const all = { root, verdict, digest: digest(seen.declarations), declarations };
     output.out(`${JSON.stringify(all, null, 2)}\n`);

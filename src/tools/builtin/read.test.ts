@@ -72,12 +72,12 @@ describe('Read of text', () => {
   });
 
   it('stops at the token cap, but refuses a stated range above it', async () => {
-    make('a.txt', `${'x'.repeat(1000)}\n`.repeat(500));
+    make('a.txt', `${'x'.repeat(1000)}\n`.repeat(250));
     const { text, structured } = await open('a.txt');
     expect(text.length).toBeLessThan(101_000);
     expect(text).toContain('PARTIAL');
     expect(structured.file).toMatchObject({ truncatedByTokenCap: true });
-    const refused = await open('a.txt', { limit: 400 });
+    const refused = await open('a.txt', { limit: 200 });
     expect(refused.isError).toBe(true);
     expect(refused.text).toMatch(/limit=\d+ or less/);
     expect((await open('a.txt', { limit: 90 })).isError).toBe(false);
@@ -135,7 +135,9 @@ describe('Read of text', () => {
     expect(part.text).toBe(
       `600000\t${'0123456789'.repeat(10)}\n600001\t${'0123456789'.repeat(10)}`,
     );
-    expect((await open('huge2.txt')).text).toContain('[PARTIAL: lines 1-');
+    expect((await open('huge2.txt')).text).toContain('offset and limit');
+    expect((await open('huge2.txt', { allow_large: true })).text).toContain('[PARTIAL: lines 1-');
+    expect((await open('huge2.txt', { limit: 3 })).text).toMatch(/^1\t0123.*\n2\t.*\n3\t0123\d*9$/);
     expect((await open('huge2.txt', { offset: 800_000 })).text).toContain('has 700000 lines');
     expect((await open('huge2.txt', { offset: 699_999 })).text).not.toContain('PARTIAL');
   });
@@ -156,8 +158,33 @@ describe('Read refuses', () => {
   it('pipes and devices, without waiting', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     expect(await open('pipe')).toMatchObject({ isError: true });
-    expect((await open('/dev/zero')).text).toMatch(/device/);
-    expect((await open('/dev/stdin')).text).toMatch(/device/);
+    symlinkSync('/dev/zero', at('zero'));
+    expect((await open('zero')).text).toMatch(/device/);
+  });
+
+  it.each([
+    ['/dev/zero', 'device'],
+    ['/dev/../dev/fd/0', 'device'],
+    ['/proc/self/environ', 'state of a process'],
+    ['/proc/1/root/etc/passwd', 'state of a process'],
+    ['/tmp/../proc/self', 'state of a process'],
+    ['/proc/cpuinfo', undefined],
+    ['/device/x', undefined],
+    ['proc/self/environ', undefined],
+  ])('the name %s before anybody is asked: %s', async (file_path, why) => {
+    const problems = await read.validate({ file_path });
+    expect(problems).toEqual(
+      why === undefined ? [] : [{ path: '/file_path', message: expect.stringContaining(why) }],
+    );
+  });
+
+  it('a text of more than 256 KB, unless a part of it is meant', async () => {
+    make('big.txt', 'line of text\n'.repeat(30_000));
+    expect(await open('big.txt')).toMatchObject({ isError: true });
+    expect((await open('big.txt')).text).toContain('Give offset and limit');
+    expect((await open('big.txt', { offset: 29_999 })).text).toContain('30000\tline of text');
+    make('fits.txt', 'x'.repeat(256 * 1024));
+    expect((await open('fits.txt')).isError).not.toBe(true);
   });
 
   it('missing files, naming one that is near', async () => {

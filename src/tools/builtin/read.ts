@@ -1,5 +1,5 @@
 import type { FileStat, FileSystem } from '../../env/fs.js';
-import { displayPath, extname } from '../../env/paths.js';
+import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { fileTypeOf } from '../../util/file-type.js';
@@ -8,7 +8,7 @@ import { fileSubject, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { unhashedVersion, versionOf } from '../read-state.js';
 import { decodeText } from '../text-file.js';
-import type { FileVersion, Tool, ToolContext, ToolOutput } from '../tool.js';
+import type { FileVersion, Tool, ToolContext, ToolOutput, ValidationProblem } from '../tool.js';
 import description from './read.md';
 import { readImage } from './read-image.js';
 import { readNotebook } from './read-notebook.js';
@@ -18,10 +18,15 @@ import { type ReadPart, readLines, streamLines } from './read-text.js';
 export type ReadInput = ToolInputs['Read'];
 
 export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
+  const { definition, validate } = builtinDefinition('Read', description);
   return {
     name: 'Read',
     kind: 'read',
-    ...builtinDefinition('Read', description),
+    definition,
+    validate: async (input) => {
+      const problems = await validate(input);
+      return problems.length > 0 ? problems : unreadableName(input);
+    },
     subject: (input, workspace) =>
       fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
     concurrencySafe: () => true,
@@ -40,8 +45,10 @@ export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
 
 /** Above this a file is not held in memory but streamed. */
 const LOAD_BYTES = 64 * 1024 * 1024;
-/** Above this only a stated range is read. */
-const WHOLE_READ_BYTES = 256 * 1024 * 1024;
+/** A text above this is read by ranges. */
+const WHOLE_READ_BYTES = 256 * 1024;
+/** The same with `allow_large`. */
+const LARGE_READ_BYTES = 256 * 1024 * 1024;
 const NOTEBOOK_BYTES = 100 * 1024 * 1024;
 const SNIFF_BYTES = 512;
 
@@ -75,6 +82,8 @@ async function read(fs: FileSystem, call: ReadCall): Promise<ToolOutput> {
     const output = readNotebook({ path, text: text.text, input, note });
     if (output !== undefined) return output;
   }
+  const tooMuch = needsRange(call, stat);
+  if (tooMuch !== undefined) return failure(tooMuch);
   return finish(call, readLines(path, text, input), note);
 }
 
@@ -107,14 +116,38 @@ async function readHuge(
       `${name} is a ${type} of ${stat.size} bytes, too large to show. Make it smaller.`,
     );
   }
-  if (stat.size > WHOLE_READ_BYTES && input.offset === undefined && input.limit === undefined) {
-    return failure(
-      `${name} has ${stat.size} bytes. Give offset and limit, or search it with Grep.`,
-    );
-  }
+  const tooMuch = needsRange(call, stat);
+  if (tooMuch !== undefined) return failure(tooMuch);
   const part = await streamLines(fs, path, { input, signal: call.context.signal });
   const key = await fs.realPath(path);
   return finish(call, part, () => call.context.readState.note(key, unhashedVersion(stat)));
+}
+
+/** Why a text of this size is not read from its beginning to wherever the limits end it. */
+function needsRange({ path, input, context }: ReadCall, { size }: FileStat): string | undefined {
+  if (input.offset !== undefined || input.limit !== undefined) return undefined;
+  if (size <= (input.allow_large ? LARGE_READ_BYTES : WHOLE_READ_BYTES)) return undefined;
+  const name = displayPath(path, context.workspace.cwd);
+  return `${name} has ${size} bytes. Give offset and limit, or search it with Grep.`;
+}
+
+/** Of a process: its environment, memory and open files. */
+const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/|$)/;
+
+/**
+ * Names under which no file can be. They are a mistake in the input: whoever is asked could only
+ * allow what is then not done.
+ */
+function unreadableName(input: unknown): readonly ValidationProblem[] {
+  const { file_path } = input as ReadInput;
+  if (!file_path.startsWith('/')) return [];
+  const path = resolve(file_path);
+  if (path.startsWith('/dev/')) {
+    return [{ path: '/file_path', message: `is a device, pipe or socket: ${path}` }];
+  }
+  return OF_PROCESS.test(path)
+    ? [{ path: '/file_path', message: `is no file but the state of a process: ${path}` }]
+    : [];
 }
 
 /** Devices, pipes and sockets are never opened: reading one may wait for ever. */

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from './node-fs.js';
+import { LevelsOfStart, lookAtLevels, mayBeThere, projectLevels } from './project-levels.js';
+
+let root: string;
+let below: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'portcullis-levels-')));
+  below = path.join(root, 'one/two');
+  mkdirSync(path.join(root, '.git'));
+  mkdirSync(below, { recursive: true });
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('projectLevels', () => {
+  it('goes from the start directory up to the root of the repository', () => {
+    expect(projectLevels(below)).toEqual([below, path.join(root, 'one'), root]);
+    expect(projectLevels(root)).toEqual([root]);
+  });
+
+  it('is the start directory alone outside of a repository', () => {
+    rmSync(path.join(root, '.git'), { recursive: true });
+    expect(projectLevels(below)).toEqual([below]);
+  });
+});
+
+describe('lookAtLevels', () => {
+  it('says of each level what it has', () => {
+    mkdirSync(path.join(root, '.claude'));
+    writeFileSync(path.join(root, 'one/.mcp.json'), '{}');
+    expect(lookAtLevels(nodeFileSystem, below)).toEqual([
+      { path: below, hasDirectory: false, hasServers: false },
+      { path: path.join(root, 'one'), hasDirectory: false, hasServers: true },
+      { path: root, hasDirectory: true, hasServers: false },
+    ]);
+  });
+
+  it('follows a link, and takes one to nowhere for nothing', () => {
+    mkdirSync(path.join(root, 'elsewhere'));
+    symlinkSync(path.join(root, 'elsewhere'), path.join(root, '.claude'));
+    symlinkSync(path.join(root, 'nowhere'), path.join(below, '.claude'));
+    const [bottom, , top] = lookAtLevels(nodeFileSystem, below);
+    expect([bottom?.hasDirectory, top?.hasDirectory]).toEqual([false, true]);
+  });
+
+  it('takes for there what cannot be looked at', () => {
+    const refuses = {
+      statNow(): undefined {
+        throw Object.assign(new Error('not permitted'), { code: 'EACCES' });
+      },
+    };
+    expect(lookAtLevels(refuses, root)).toEqual([
+      { path: root, hasDirectory: true, hasServers: true },
+    ]);
+    expect(mayBeThere({}, root)).toBe(true);
+  });
+});
+
+describe('LevelsOfStart', () => {
+  it('looks once until the start is over, and then every time', () => {
+    const levels = new LevelsOfStart(nodeFileSystem, root);
+    const [first] = levels.look();
+    mkdirSync(path.join(root, '.claude'));
+    expect([first, levels.look()[0]].map((level) => level?.hasDirectory)).toEqual([false, false]);
+    levels.startIsOver();
+    expect(levels.look()[0]?.hasDirectory).toBe(true);
+    rmSync(path.join(root, '.claude'), { recursive: true });
+    expect(levels.look()[0]?.hasDirectory).toBe(false);
+  });
+});
