@@ -79,11 +79,11 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       ],
     });
     shell.line('look');
-    expect(await shell.shows('? Read: Read /etc/hostname')).not.toContain(
-      '? Read: Read /etc/hosts',
+    expect(await shell.shows('? Read: /etc/hostname')).not.toContain(
+      '? Read: /etc/hosts',
     );
     shell.line('y');
-    await shell.shows('? Read: Read /etc/hosts');
+    await shell.shows('? Read: /etc/hosts');
     shell.line('n, not that one');
     await shell.shows('Seen one of them.');
     const results = JSON.stringify(shell.server.requests[1]?.body);

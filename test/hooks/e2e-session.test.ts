@@ -63,11 +63,11 @@ describe('a Stop hook', () => {
     expect(notices(done, 'stop_hook')[0]).toContain('2 times in a row');
   });
 
-  it('that says the same each time is obeyed as often', async () => {
+  it('that says the same three times while nothing changes is overridden', async () => {
     const same = says({ decision: 'block', reason: 'RUN THE TESTS' });
-    const done = await run({ home: userHooks({ Stop: on(same) }), script: answers(9) });
-    expect(done.requests).toHaveLength(9);
-    expect(notices(done, 'stop_hook')[0]).toContain('8 times in a row');
+    const idle = await run({ home: userHooks({ Stop: on(same) }), script: answers(3) });
+    expect(idle.requests).toHaveLength(3);
+    expect(notices(idle, 'stop_hook')[0]).toContain('the same 3 times and nothing had changed');
   });
 
   it('ends the run with continue: false, whatever others say', async () => {
