@@ -9,9 +9,17 @@ import { PROGRAM } from './program.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Notes each pack that the program reads. */
+const SENT = 'the request was sent';
+
+/** Notes each pack that the program reads, and when it has sent its request. */
 const SPY = `
 const fs = require('node:fs');
+const { OutgoingMessage } = require('node:http');
+const { end } = OutgoingMessage.prototype;
+OutgoingMessage.prototype.end = function (...rest) {
+  fs.appendFileSync(process.env.PACKS, '${SENT}\\n');
+  return end.apply(this, rest);
+};
 const { readFileSync } = fs;
 fs.readFileSync = (file, ...rest) => {
   const pack = /dist.cli.([a-z-]+[.]js)$/.exec(String(file));
@@ -20,16 +28,14 @@ fs.readFileSync = (file, ...rest) => {
 };
 `;
 
-/** The packs that were read when the first request came. */
+/** The packs that were read when the first request was sent. */
 async function packsBeforeRequest(files: Record<string, string>): Promise<readonly string[]> {
   const project = makeTempProject({ files });
   const packs = path.join(project.root, 'packs.txt');
   const spy = path.join(project.root, 'spy.cjs');
   writeFileSync(packs, '');
   writeFileSync(spy, SPY);
-  let read: readonly string[] = ['no request came'];
   const server = createServer((request, response) => {
-    read = readFileSync(packs, 'utf8').trim().split('\n');
     request.resume().on('end', () => response.writeHead(401).end('{}'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -49,7 +55,9 @@ async function packsBeforeRequest(files: Record<string, string>): Promise<readon
       stdio: 'ignore',
     });
     await new Promise((resolve) => child.on('close', resolve));
-    return read;
+    const read = readFileSync(packs, 'utf8').split('\n');
+    expect(read).toContain(SENT);
+    return read.slice(0, read.indexOf(SENT));
   } finally {
     server.close();
     project.remove();
