@@ -79,9 +79,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       ],
     });
     shell.line('look');
-    expect(await shell.shows('? Read: /etc/hostname')).not.toContain(
-      '? Read: /etc/hosts',
-    );
+    expect(await shell.shows('? Read: /etc/hostname')).not.toContain('? Read: /etc/hosts');
     shell.line('y');
     await shell.shows('? Read: /etc/hosts');
     shell.line('n, not that one');
