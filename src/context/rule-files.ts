@@ -1,5 +1,6 @@
 import type { DirectoryEntries, FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
+import { messageOf, systemCodeOf } from '../errors.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { plainHead } from '../util/plain-head.js';
 import { visible } from '../util/visible.js';
@@ -17,22 +18,34 @@ interface Open {
   readonly real?: string;
 }
 
+/** What was found in a directory of rules. */
+export interface FoundRules {
+  readonly files: readonly RuleFile[];
+  /** Directories that are there and could not be looked into, and why. */
+  readonly closed: readonly { readonly path: string; readonly why: string }[];
+  /** There is more than is looked at. */
+  readonly cut: boolean;
+}
+
 /** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
-export async function ruleFilesIn(
-  fs: RuleFiles,
-  directory: string,
-): Promise<{ readonly files: readonly RuleFile[]; readonly cut: boolean }> {
+export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<FoundRules> {
   const files: RuleFile[] = [];
+  const closed: { readonly path: string; readonly why: string }[] = [];
   const seen = new Set<string>();
   const open: Open[] = [{ at: directory }];
   let entries = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { at } = next;
-    const real = next.real ?? (await realOrNothing(fs, at));
+    const note = (thrown: unknown): undefined => {
+      // What is not there, or is no directory, holds no rules; all else is told.
+      if (!isAbsence(thrown)) closed.push({ path: at, why: messageOf(thrown) });
+    };
+    const real = next.real ?? (await fs.realPath(at).catch(note));
     if (real === undefined || seen.has(real)) continue;
     seen.add(real);
-    for (const { name, kind } of listedNow(fs, at) ?? (await entriesOf(fs, at))) {
-      if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), cut: true };
+    const listed = listedNow(fs, at) ?? (await fs.list(at).catch(note)) ?? [];
+    for (const { name, kind } of listed) {
+      if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), closed, cut: true };
       // A name of a list is one step, so that nothing has to be normalised.
       const path = `${at}${separator}${name}`;
       const isLink = kind === 'symlink';
@@ -43,7 +56,7 @@ export async function ruleFilesIn(
       } else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }
   }
-  return { files: files.sort(byPath), cut: false };
+  return { files: files.sort(byPath), closed, cut: false };
 }
 
 export interface RuleFile {
@@ -65,22 +78,9 @@ function listedNow(fs: RuleFiles, directory: string): DirectoryEntries | undefin
   }
 }
 
-async function entriesOf(fs: RuleFiles, directory: string): Promise<DirectoryEntries> {
-  try {
-    return await fs.list(directory);
-  } catch {
-    // Not there, or not readable: then nothing in it can be loaded either.
-    return [];
-  }
-}
-
-async function realOrNothing(fs: RuleFiles, directory: string): Promise<string | undefined> {
-  try {
-    return await fs.realPath(directory);
-  } catch {
-    // As above.
-    return undefined;
-  }
+function isAbsence(thrown: unknown): boolean {
+  const code = systemCodeOf(thrown);
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 async function statOf(fs: Pick<FileSystem, 'stat'>, path: string): Promise<string | undefined> {

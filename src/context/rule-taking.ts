@@ -45,7 +45,7 @@ export async function takeRules(
   { how, into }: { how: Taking; into: Gathering },
 ): Promise<void> {
   const { scope, area, bases } = directory;
-  const { files, cut } = await ruleFilesIn(parts.fs, directory.path);
+  const { files, closed, cut } = await ruleFilesIn(parts.fs, directory.path);
   const looked: (Looked | undefined)[] = [];
   const closer: { readonly rule: Place; readonly file: RuleFile; readonly index: number }[] = [];
   files.forEach((file, index) => {
@@ -66,6 +66,7 @@ export async function takeRules(
       into.waiting.push({ place: rule, real: sought.real, globs, fits });
     }
   }
+  for (const { path, why } of closed) into.skipped.push(skip({ path, scope }, 'unreadable', why));
   if (cut) {
     const wanted = { path: directory.path, scope };
     into.skipped.push(skip(wanted, 'too many', 'it holds more files than are looked at'));
