@@ -3,7 +3,9 @@ import {
   chmodSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -23,6 +25,17 @@ beforeEach(() => {
   file = path.join(root, 'projects', 'p', 's.jsonl');
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Those of this process that lead to the file. */
+function descriptors(): string[] {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === file;
+    } catch {
+      return false;
+    }
+  });
+}
 
 const content = (): string => readFileSync(file, 'utf8');
 
@@ -145,6 +158,20 @@ describe('append log', () => {
     expect(content()).toBe('1\n2\n');
     log.close();
   });
+
+  it.skipIf(!existsSync('/proc/self/fd'))(
+    'keeps nothing open when it was closed while it was being opened',
+    async () => {
+      const log = createAppendLog(file);
+      const ready = log.prepare();
+      log.close();
+      await ready;
+      expect(descriptors()).toEqual([]);
+      log.append(['1']);
+      expect(content()).toBe('1\n');
+      log.close();
+    },
+  );
 
   it('closes a torn tail and notices a move after it was opened ahead, too', async () => {
     createAppendLog(file).append(['1']);

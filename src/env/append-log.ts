@@ -66,6 +66,8 @@ class FileAppendLog implements AppendLog {
   /** Where the file ended after our last look at it. Another size means another writer. */
   #size = -1;
   #torn = false;
+  /** How often it was closed: an opening under way is not to outlive that. */
+  #closed = 0;
 
   constructor(path: string) {
     this.path = path;
@@ -78,11 +80,12 @@ class FileAppendLog implements AppendLog {
 
   async prepare(): Promise<void> {
     if (this.#fd !== undefined) return;
+    const closed = this.#closed;
     const fd = await openAside(this.path);
     if (fd === undefined) return;
     try {
-      // Whoever appended meanwhile has opened it already.
-      if (this.#fd === undefined) this.#take(fd);
+      // Whoever appended meanwhile has opened it already; whoever closed it wants none.
+      if (this.#fd === undefined && closed === this.#closed) this.#take(fd);
       else closeSync(fd);
     } catch {
       // The append opens it anew, and says what is wrong with it.
@@ -112,6 +115,7 @@ class FileAppendLog implements AppendLog {
   close(): void {
     const fd = this.#fd;
     this.#fd = undefined;
+    this.#closed++;
     if (fd === undefined) return;
     try {
       closeSync(fd);

@@ -224,6 +224,33 @@ describe('the loop', () => {
     expect(w.log.filter((line) => line.startsWith('result'))).toHaveLength(12);
   });
 
+  it.each([
+    ['a result cannot be recorded', 'record'],
+    ['a call cannot be run at all', 'run'],
+  ])('starts no more calls once %s, and waits for those that run', async (_, broken) => {
+    const calls = Array.from({ length: 15 }, (_, index) => ({ id: `c${index}`, name: 'safe' }));
+    let running = 0;
+    const w = world([calls], {
+      runTool: async (call) => {
+        w.log.push(`run ${call.id}`);
+        running++;
+        await new Promise((resolve) => setTimeout(resolve, call.id === 'c0' ? 1 : 30));
+        running--;
+        if (broken === 'run') throw new Error('BROKEN');
+        return resultFor(call, call.id);
+      },
+      recordResult: () => {
+        throw new Error('BROKEN');
+      },
+    });
+    await expect(start(w)).rejects.toThrow('BROKEN');
+    expect(running).toBe(0);
+    const ran = w.log.filter((line) => line.startsWith('run')).length;
+    expect(ran).toBeLessThan(13);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(w.log.filter((line) => line.startsWith('run'))).toHaveLength(ran);
+  });
+
   it('puts results and steering input into one user message', async () => {
     const steering = [prompt('also this')];
     const w = world([[{ id: 'a', name: 'safe' }], 'done'], { takeInput: () => steering.splice(0) });

@@ -44,12 +44,20 @@ async function runInOrder(
   };
   for (const group of groupsOf(deps, batch.calls)) {
     const started = inTurn(group, run);
-    for (const [index, call] of group.entries()) {
-      const result = (await started[index]) ?? notRun(deps, call);
-      if (isDeferred(deps, batch, result)) return [result];
-      deps.recordResult(call, result);
-      deps.emit({ type: 'tool_result', call, result });
-      results.push(result);
+    try {
+      for (const [index, call] of group.entries()) {
+        const result = (await started[index]) ?? notRun(deps, call);
+        if (isDeferred(deps, batch, result)) return [result];
+        deps.recordResult(call, result);
+        deps.emit({ type: 'tool_result', call, result });
+        results.push(result);
+      }
+    } catch (thrown) {
+      // fail-closed: what cannot be recorded is not gone on with. Nothing more starts, and nothing is
+      // left running behind the failure.
+      stopped = true;
+      await Promise.allSettled(started);
+      throw thrown;
     }
   }
   return results;

@@ -129,8 +129,9 @@ class JsonlStore implements SessionStore {
     const path = this.#path(sessionId, agentId);
     // What could not be saved is kept, to be tried again at the end.
     if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
-    await this.#beside.get(path);
-    this.#beside.delete(path);
+    const written = this.#beside.get(path);
+    await written;
+    if (this.#beside.get(path) === written) this.#beside.delete(path);
     this.#lastPlace?.transcripts.delete(agentId);
   }
 

@@ -87,16 +87,20 @@ const REACH: Readonly<Record<PermissionMode, number>> = {
  */
 function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
   const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
-  let reach: number | undefined;
+  const refusal = ({ value }: Contribution): string | undefined => {
+    const mode = modeOf(value);
+    if (mode === undefined) return `the mode "${value}" is not available`;
+    const isForbidden = mode === 'bypassPermissions' && noBypass;
+    return isForbidden ? 'disableBypassPermissionsMode forbids it' : undefined;
+  };
+  // fail-closed: who chose a mode that cannot be had did choose, and no project chooses in his place.
+  const hasVoidChoice = entry.contributions.some((one) => !isOfProject(one) && refusal(one));
+  let reach: number | undefined = hasVoidChoice ? REACH.default : undefined;
   // Weakest first: each stronger source is measured against what was chosen below it.
   const judged = [...entry.contributions].reverse().map((one): Contribution => {
     const mode = modeOf(one.value);
-    if (mode === undefined) {
-      return { ...one, standing: 'dropped', why: `the mode "${one.value}" is not available` };
-    }
-    if (mode === 'bypassPermissions' && noBypass) {
-      return { ...one, standing: 'dropped', why: 'disableBypassPermissionsMode forbids it' };
-    }
+    const why = refusal(one);
+    if (mode === undefined || why !== undefined) return { ...one, standing: 'dropped', why };
     const most = reach ?? (one.trusted ? REACH.acceptEdits : REACH.default);
     if (isOfProject(one) && REACH[mode] > most) {
       // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.

@@ -296,6 +296,7 @@ describe('the mode', () => {
     ['acceptEdits', 'default', 'default', ['warning']],
     ['acceptEdits', 'plan', 'plan', ['warning']],
     ['auto', undefined, undefined, ['warning']],
+    ['acceptEdits', 'auto', undefined, ['warning', 'warning']],
     ['plan', undefined, 'plan', []],
     ['dontAsk', undefined, 'dontAsk', []],
     ['manual', undefined, 'default', []],
@@ -327,6 +328,14 @@ describe('the mode', () => {
     };
     expect(await both('acceptEdits', 'plan')).toBe('plan');
     expect(await both('plan', 'acceptEdits')).toBe('plan');
+  });
+
+  it('is not a project’s to choose where an administrator chose one that cannot be had', async () => {
+    const { settings } = await load(
+      { '.claude/settings.json': permissions({ defaultMode: 'acceptEdits' }) },
+      { home: { 'managed/managed-settings.json': permissions({ defaultMode: 'auto' }) } },
+    );
+    expect(settings.permissions.defaultMode).toBeUndefined();
   });
 
   it('is not bypassPermissions where that is disabled', async () => {

@@ -26,7 +26,7 @@ export interface LoadedSettings {
 /**
  * Reads, checks and merges managed, host, command-line, local, project and user settings, in this
  * order of strength. Lists add up, single values come from the strongest source. A project's files
- * can always restrict; they grant only when the folder is trusted, and never raise the mode.
+ * can always restrict; they grant only when the folder is trusted, and never raise a mode that was chosen.
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const { problems, places, ...read } = await readSettingsFiles(options);

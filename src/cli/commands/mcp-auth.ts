@@ -58,9 +58,12 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
 }
 
 /** fail-closed: no sign-in for a server that could not be used afterwards. */
-export function remoteDeclaration(declaration: ServerDeclaration): RemoteDeclaration {
+export function remoteDeclaration(
+  declaration: ServerDeclaration,
+  wanted: 'usable' | 'whatever its standing' = 'usable',
+): RemoteDeclaration {
   const { name, entry, standing } = declaration;
-  if (standing.kind !== 'ready' || entry === undefined) {
+  if ((wanted === 'usable' && standing.kind !== 'ready') || entry === undefined) {
     const reason = standing.kind === 'ready' ? 'it has no entry' : standing.reason;
     throw new PortcullisError('config', `"${visible(name)}" cannot be used: ${visible(reason)}`, {
       remedy: `portcullis mcp get ${name} shows it`,

@@ -16,7 +16,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     throw new PortcullisError('usage', 'mcp logout wants one name', { remedy: `usage: ${USAGE}` });
   const declaration = serverNamed(await mcpHere(), name);
   // Also of a server that may not be used any more: its tokens lie there all the same.
-  const auth = authFor(remoteDeclaration({ ...declaration, standing: { kind: 'ready' } }));
+  const auth = authFor(remoteDeclaration(declaration, 'whatever its standing'));
   const done = await auth.signOut();
   if (!done.ok) throw new PortcullisError('io', done.error.message, { remedy: REMEDY });
   if (switches.has('json')) output.out(`${JSON.stringify({ name, signedOut: done.value })}\n`);
