@@ -6,7 +6,7 @@ export interface Pathspec {
   covers(name: string): 'yes' | 'maybe' | 'no';
 }
 
-const MAGIC = /^:(?:\(([a-z,]*)\)|([!^/]+))(.*)$/s;
+const MAGIC = /^:(?:\(([a-z,]*)\)|([!^/]+):?)(.*)$/s;
 
 /** `prefix` is the way from the root of the working tree to the directory that the command runs in. */
 export function parsePathspec(text: string, prefix: string): Pathspec {

@@ -126,22 +126,31 @@ interface Operands {
 
 /** What is in front of `--` is a path where there is such a path: git takes it for nothing else then. */
 async function operandsOf(
-  { open, paths }: TrackedUse,
+  { open, paths, scope, openAreRevisions = false }: TrackedUse,
   { directory, root }: Repository,
   { view }: TreePlace,
 ): Promise<Operands> {
   const revisions: string[] = [];
   const objects: string[] = [];
   const found: string[] = paths.map(({ value, literal }) => (literal ? value : '.'));
+  const fromTop: string[] = [];
   for (const word of open) {
     const named = objectPaths(word);
     if (named.length > 0) objects.push(...named.map((one) => fromRoot(one, { directory, root })));
     else if (!word.literal) revisions.push(word.raw);
-    // `:/text` is a revision in the first place.
+    else if (openAreRevisions) revisions.push(word.value);
     else if (/^:[!^(]/.test(word.value)) found.push(word.value);
-    else if (await isThere(resolve(directory, word.value), view)) found.push(word.value);
+    // No name of a revision has a wildcard.
+    else if (/^[^{]*[*?[\\]/.test(word.value)) found.push(word.value);
+    else if (word.value.startsWith(':/')) {
+      // A revision by its message in the first place, and a path where there is no such message.
+      revisions.push(word.value);
+      fromTop.push(word.value);
+    } else if (await isThere(resolve(directory, word.value), view)) found.push(word.value);
     else revisions.push(word.value);
   }
+  // Alone in front of everything it may be the revision: then it narrows nothing down.
+  if (found.length > 0 || scope === 'named') found.push(...fromTop);
   return { revisions, objects, paths: found };
 }
 
@@ -197,7 +206,10 @@ function meantBy(
   });
   const isIn = within(specs);
   const below = objects.map((path) => relative(root, path));
-  const ids = revisions.filter((text) => /^[0-9a-f]{4,40}$/i.test(text));
+  // `ID^{}` and `TAG-5-gID` mean the object too.
+  const ids = revisions.flatMap(
+    (text) => /(?:^|-g)([0-9a-f]{4,40})(?=$|[\^~@])/i.exec(text)?.[1] ?? [],
+  );
   return ({ name, id }) =>
     ((isAll || specs.length > 0) && isIn(name)) ||
     below.some((path) => path === '' || name === path || name.startsWith(`${path}/`)) ||

@@ -56,6 +56,27 @@ function rig(lists: { deny?: readonly string[]; ask?: readonly string[] } = { de
 }
 
 const REFUSED = [
+  // Paths choose revisions only.
+  'git log -p --full-diff -- src',
+  'git show --full-diff HEAD -- src',
+  // An option that takes a value only when that is attached.
+  'git show -X -p HEAD',
+  'git log -X -p',
+  // Patterns, and paths from the top, without a `--`.
+  "git log -p lib 'trac*'",
+  'git diff HEAD lib :/tracked',
+  "git show HEAD -- ':/:tracked'",
+  // What is taken back does not count.
+  'git rm -n --no-dry-run -rf tracked',
+  'git clean -n --no-dry-run -fdx',
+  'git clean -fdx -e .env/',
+  'chmod -R -x protected',
+  'chmod -x -R protected',
+  'diff -rh . /tmp',
+  'tar --remove-files -cf /tmp/x.tar protected',
+  'zip -rm /tmp/x.zip protected',
+  'find protected -delete -name zzz',
+  'cp -r q/protected/.. .',
   'grep -r k .',
   'grep -r k',
   'grep -R k',
@@ -189,6 +210,8 @@ const ASKED = [
 ] as const;
 
 const BENIGN = [
+  "git grep import '*.ts'",
+  'grep -r --exclude-dir=secrets/ --exclude=.env k docs src',
   'grep -r k src',
   'grep -rn k src lib docs',
   'grep k src/a.ts',

@@ -2,7 +2,7 @@ import { systemCodeOf } from '../errors.js';
 import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictingPath } from './path-restriction.js';
-import type { PathJudge } from './paths.js';
+import type { PathJudge, PathSpellings } from './paths.js';
 import { mayEndPattern, type PatternState, patternState, stepInto } from './pattern-state.js';
 import type { Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
@@ -166,9 +166,11 @@ class Walk {
     } catch (thrown) {
       const code = systemCodeOf(thrown);
       if (code === 'ENOTDIR') return 'file';
-      if (code === 'ENOENT') return undefined;
-      // What this user cannot read, a command of this user cannot either.
-      return code === 'EACCES' && !this.#look.elevated ? undefined : 'unseen';
+      // A name that is no text was not read as it is, so it only seems not to be there.
+      if (code === 'ENOENT') return place.directory.includes('\ufffd') ? 'unseen' : undefined;
+      // What this user cannot read, a command of this user cannot either; but it may be moved or opened.
+      const writes = place.ways.some(({ access }) => access === 'write');
+      return code === 'EACCES' && !this.#look.elevated && !writes ? undefined : 'unseen';
     }
   }
 
@@ -188,6 +190,7 @@ class Walk {
       : [];
     const here = own.length === 0 ? place : { ...place, ignores: [...own, ...place.ignores] };
     for (const { name, kind } of entries) {
+      if (performance.now() > budget.until) return undefined;
       const looked = this.#entry(here, name, kind);
       const finding = looked instanceof Promise ? await looked : looked;
       if (finding !== undefined) return finding;
@@ -226,7 +229,10 @@ class Walk {
     place: Place,
     { path, ways }: { readonly path: string; readonly ways: readonly Way[] },
   ): Promise<TreeFinding | undefined> {
-    const { literal, real, resolved } = await this.#look.judge.spell(path);
+    const spelled = await this.#spelled(path);
+    if (spelled === 'nowhere') return undefined;
+    if (spelled === 'unseen') return this.#unseen(`the link ${path} cannot be followed`);
+    const { literal, real, resolved } = spelled;
     if (this.#seen.has(real)) return undefined;
     this.#seen.add(real);
     const { access } = this.#tree.names[0] ?? { access: 'read' };
@@ -242,6 +248,16 @@ class Walk {
       this.#queue.push({ directory: real, ways: all, depth, ignores: place.ignores });
     }
     return undefined;
+  }
+
+  /** A link that leads in a circle leads nowhere, for every program. */
+  async #spelled(path: string): Promise<PathSpellings | 'nowhere' | 'unseen'> {
+    try {
+      return await this.#look.judge.spell(path);
+    } catch (thrown) {
+      const code = systemCodeOf(thrown);
+      return code === 'ELOOP' || code === 'ENOENT' ? 'nowhere' : 'unseen';
+    }
   }
 
   /** Whether a rule covers it; where that may be so further down, it is looked at later. */

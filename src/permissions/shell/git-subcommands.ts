@@ -17,7 +17,8 @@ const withoutRevision = ({ revisions }: { revisions: number }): boolean => revis
 
 const HISTORY: OptionSpec = {
   ...GIT_READ_ONLY.log,
-  valued: 'nSGLOlX',
+  valued: 'nSGLOl',
+  optional: 'X',
   long: `${GIT_READ_ONLY.log?.long ?? ''} cc combined-all-paths color-words[=] word-diff-regex=
     patch-with-raw binary remerge-diff dd dirstat[=] compact-summary cumulative no-index output=
     diff-algorithm= anchored= inter-hunk-context= find-object= skip-to= rotate-to= line-prefix=
@@ -41,13 +42,24 @@ function printsLines(options: LooseOptions, { byDefault }: { byDefault: boolean 
   return byDefault && !hasFlag(options, SUMMARY);
 }
 
+/** fail-closed: an option that is taken back somewhere does not count. */
+function isOn(options: LooseOptions, names: string): boolean {
+  return hasFlag(options, names) && !names.split(' ').some((one) => options.flags.has(`no-${one}`));
+}
+
 /** Operands in front of `--` may be revisions, those behind it are paths. */
-function shared(options: LooseOptions, first = 0): Pick<TrackedUse, 'open' | 'paths'> {
+function shared(
+  options: LooseOptions,
+  first = 0,
+): Pick<TrackedUse, 'open' | 'paths' | 'openAreRevisions'> {
   const { operands, behind = [] } = options;
+  // Paths choose revisions only, or more of them come in by the input.
+  if (hasFlag(options, 'full-diff stdin')) return { open: [], paths: [] };
   const lines = valuesOf(options, 'L').map((range) => literalWord(range.replace(/^.*:/s, '')));
   return {
     open: [...operands.slice(first, operands.length - behind.length), ...lines],
     paths: behind,
+    openAreRevisions: options.behind !== undefined,
   };
 }
 
@@ -165,8 +177,8 @@ const clean: Subcommand = (words) => {
     valued: 'e',
     long: 'force dry-run quiet interactive exclude=',
   });
-  if (hasFlag(options, 'n dry-run')) return undefined;
-  const kept = valuesOf(options, 'e exclude').map((glob) => glob.replace(/\/$/, ''));
+  if (isOn(options, 'n dry-run')) return undefined;
+  const kept = valuesOf(options, 'e exclude');
   return { trees: removed(options.operands, { ignored: hasFlag(options, 'x X'), kept }) };
 };
 
@@ -175,8 +187,10 @@ function removed(
   paths: readonly ShellWord[],
   { ignored, kept }: { readonly ignored: boolean; readonly kept: readonly string[] },
 ): readonly TreeUse[] {
-  const left = globMatcher(kept);
-  const skips = { file: left, directory: left, tracked: true };
+  // What ends with a slash speaks of directories alone.
+  const file = globMatcher(kept.filter((glob) => !glob.endsWith('/')));
+  const directory = globMatcher(kept.map((glob) => glob.replace(/\/$/, '')));
+  const skips = { file, directory, tracked: true };
   return (paths.length === 0 ? [HERE] : paths).map((start) => ({
     start,
     access: 'write',
@@ -231,7 +245,7 @@ const rm: Subcommand = (words) => {
     flags: 'rfqn',
     long: 'cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= pathspec-file-nul',
   });
-  if (hasFlag(options, 'cached n dry-run')) return undefined;
+  if (isOn(options, 'cached') || isOn(options, 'n dry-run')) return undefined;
   const scope = hasFlag(options, 'pathspec-from-file') ? 'all' : 'named';
   const paths = options.operands;
   return { tracked: [{ access: 'write', open: [], paths, scope, onlyChanged: never }] };

@@ -6,6 +6,8 @@ export interface TrackedUse {
   readonly access: 'read' | 'write';
   /** Operands that are paths where such a path exists, and revisions where not. */
   readonly open: readonly ShellWord[];
+  /** A `--` stands behind them: then they are revisions, whatever exists. */
+  readonly openAreRevisions?: boolean;
   readonly paths: readonly ShellWord[];
   /** Without a path: everything, or only what is named in another way. */
   readonly scope: 'all' | 'named';

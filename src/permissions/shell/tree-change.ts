@@ -19,6 +19,13 @@ const MODES: OptionSpec = {
     user= role= type= range= logical physical`,
 };
 
+/** A mode may begin with a dash: `-x`. */
+const OWNERS: OptionSpec = {
+  flags: 'RcfvhHLPrwxXstugo',
+  long: `recursive reference= changes silent quiet verbose dereference no-dereference from=
+    preserve-root no-preserve-root`,
+};
+
 const changes =
   (spec: OptionSpec, { always }: { readonly always: boolean }): TreeProgram =>
   (words) => {
@@ -32,6 +39,7 @@ const changes =
 
 const rm = changes(REMOVE, { always: false });
 const modes = changes(MODES, { always: false });
+const owners = changes(OWNERS, { always: false });
 const trash = changes({}, { always: true });
 
 /** Actions after which there is nothing to be found; others are commands of their own. */
@@ -46,9 +54,15 @@ const find: TreeProgram = (words) => {
   return (starts.length === 0 ? [HERE] : starts).map((start): TreeUse => ({ start, ...use }));
 };
 
+/** Primaries that take one value or none, and options. */
+const PLAIN =
+  /^-(name|type|maxdepth|mindepth|mtime|mmin|ctime|atime|size|empty|newer|delete|print0?|depth|xdev|mount|[HLP])$/;
+
 /** Tests that all have to hold narrow it down; anything else is not followed. */
-function narrowed(values: readonly string[]): Pick<TreeUse, 'skips' | 'unsure'> {
-  const isPlain = !values.some((value) => /^(-o|-or|-not|!|\(|,|-prune|-quit)$/.test(value));
+function narrowed(given: readonly string[]): Pick<TreeUse, 'skips' | 'unsure'> {
+  const isPlain = given.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
+  // What stands behind the removal does not hold it back.
+  const values = given.slice(0, given.indexOf('-delete'));
   if (!isPlain) return { unsure: 'which files it takes is not followed' };
   const names = values.flatMap((value, at) => (value === '-name' ? [values[at + 1] ?? ''] : []));
   const simple = names
@@ -60,7 +74,8 @@ function narrowed(values: readonly string[]): Pick<TreeUse, 'skips' | 'unsure'> 
   return { skips: { file: (name) => misses(name) || (values.includes('-type') && kind === 'd') } };
 }
 
-const RECURSIVE_MODES = 'chmod chown chgrp setfacl chattr chcon gchmod gchown gchgrp';
+const LISTED_MODES = 'setfacl chattr chcon';
+const OWNER_PROGRAMS = 'chmod chown chgrp gchmod gchown gchgrp';
 
 export const CHANGING_PROGRAMS: Readonly<Record<string, TreeProgram>> = {
   rm,
@@ -70,5 +85,6 @@ export const CHANGING_PROGRAMS: Readonly<Record<string, TreeProgram>> = {
   'trash-put': trash,
   rimraf: trash,
   find,
-  ...Object.fromEntries(RECURSIVE_MODES.split(' ').map((name) => [name, modes])),
+  ...Object.fromEntries(LISTED_MODES.split(' ').map((name) => [name, modes])),
+  ...Object.fromEntries(OWNER_PROGRAMS.split(' ').map((name) => [name, owners])),
 };

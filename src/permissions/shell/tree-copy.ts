@@ -75,7 +75,7 @@ function copied(options: LooseOptions, use: Omit<TreeUse, 'start'>): readonly Tr
   return sources.filter(isLocal).map((start): TreeUse => {
     if (last === undefined || !last.literal || !isLocal(last)) return { start, ...use };
     // What stands behind `dir/.` is the content of the directory.
-    const bare = /(^|\/)\.\/?$/.test(start.value);
+    const bare = /(^|\/)\.{1,2}\/?$/.test(start.value);
     const named: TreeTarget['named'] =
       exact || bare ? 'never' : into !== undefined ? 'always' : 'in-directory';
     const path = parents && !bare ? `${last.value}/${start.value}` : last.value;

@@ -31,12 +31,12 @@ function dashed(words: readonly ShellWord[]): readonly ShellWord[] {
   return [literalWord(`-${flags}`), ...pairs, ...rest.slice(valued.length)];
 }
 
-const tar: TreeProgram = (given) => {
+const tar: TreeProgram = (given, context) => {
   const words = dashed(given);
   const options = looseOptions(words, TAR);
   if (!hasFlag(options, 'c r u create append update')) return [];
   const use: Omit<TreeUse, 'start'> = {
-    access: 'read',
+    access: options.flags.has('remove-files') ? 'write' : 'read',
     follows: hasFlag(options, 'h dereference'),
     leaveOut: (name) => `--exclude=${name} in front of the directory`,
   };
@@ -54,7 +54,7 @@ const tar: TreeProgram = (given) => {
       return [{ start, moves: moves.map(({ value }) => value), skips, ...use }];
     },
   );
-  const listed = hasFlag(options, 'T files-from');
+  const listed = hasFlag(options, 'T files-from') || context.names('TAR_OPTIONS');
   return listed ? [...uses, { start: UNKNOWN_WORD, ...use }] : uses;
 };
 
@@ -64,11 +64,14 @@ const ZIP: OptionSpec = {
   long: 'recurse-paths recurse-patterns symlinks output-file= temp-path= password= suffixes=',
 };
 
-const zip: TreeProgram = (words) => {
+const zip: TreeProgram = (words, context) => {
   const options = looseOptions(words, ZIP);
-  const isListed = words.some(({ value }) => value === '-@' || value === '@');
+  const isListed =
+    context.names('ZIPOPT') || words.some(({ value }) => value === '-@' || value === '@');
   const follows = !hasFlag(options, 'y symlinks');
-  const use: Omit<TreeUse, 'start'> = { access: 'read', follows };
+  // Moved into the archive: gone from where it was.
+  const access = hasFlag(options, 'm move') ? 'write' : 'read';
+  const use: Omit<TreeUse, 'start'> = { access, follows };
   const listed = isListed ? [{ start: UNKNOWN_WORD, ...use }] : [];
   const left = words.findIndex(({ value }) => /^-(x|i)$|^--(ex|in)clude$/.test(value));
   // What is left out goes by whole paths with other wildcards.

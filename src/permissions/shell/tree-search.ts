@@ -47,7 +47,7 @@ const ACK: OptionSpec = {
 const DIFF: OptionSpec = {
   ...READ_ONLY_PROGRAMS.diff,
   flags: `${READ_ONLY_PROGRAMS.diff?.flags ?? ''}rNlvnZ`,
-  valued: 'UCWIFLxXSDh',
+  valued: 'UCWIFLxXSD',
   long: `${READ_ONLY_PROGRAMS.diff?.long ?? ''} recursive new-file no-dereference exclude= exclude-from=
     starting-file= from-file= to-file= label= show-function-line= ignore-matching-lines= ifdef=
     horizon-lines= tabsize= line-format= palette= unidirectional-new-file`,
@@ -82,7 +82,9 @@ function grepSkips(options: LooseOptions): TreeSkips {
   const first = options.values.find(({ option }) => /^(in|ex)clude$/.test(option))?.option;
   return {
     file: (name) => !included(name) && (first === 'include' || excluded(name)),
-    directory: globMatcher(valuesOf(options, 'exclude-dir')),
+    directory: globMatcher(
+      valuesOf(options, 'exclude-dir').map((glob) => glob.replace(/\/+$/, '')),
+    ),
   };
 }
 
