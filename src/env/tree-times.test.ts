@@ -7,7 +7,7 @@ const FUSE = 0x65735546;
 const ZFS = 0x2fc12fc1;
 const ROOT_MOUNT = '22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw';
 
-function rig(root = '/work/my project') {
+function rig(root = '/data/my project') {
   const at = { now: 1_700_000_000_000, monotonic: 5_000, type: EXT4, mounts: [ROOT_MOUNT] };
   const sources: TimeSources = {
     clock: { now: () => at.now, monotonic: () => at.monotonic },
@@ -61,8 +61,8 @@ describe('change times', () => {
   });
 
   it.each([
-    '40 22 0:50 / /work/my\\040project/data rw - tmpfs tmpfs rw',
-    '40 22 0:50 / /work/my\\040project rw - tmpfs tmpfs rw',
+    '40 22 0:50 / /data/my\\040project/data rw - tmpfs tmpfs rw',
+    '40 22 0:50 / /data/my\\040project rw - tmpfs tmpfs rw',
     '40 22 254:0 /elsewhere /work rw - ext4 /dev/vda rw',
   ])('tell nothing when this was mounted meanwhile: %s', (line) => {
     const { at, times } = rig();
@@ -76,8 +76,8 @@ describe('change times', () => {
   });
 
   it.each([
-    '40 22 0:50 / /work/my\\040projects rw - tmpfs tmpfs rw',
-    '40 22 0:50 / /mnt/work/my\\040project rw - tmpfs tmpfs rw',
+    '40 22 0:50 / /data/my\\040projects rw - tmpfs tmpfs rw',
+    '40 22 0:50 / /mnt/data/my\\040project rw - tmpfs tmpfs rw',
   ])('go on when this was mounted meanwhile: %s', (line) => {
     const { at, times } = rig();
     const last = times.begin();
