@@ -63,7 +63,7 @@ describe('change times', () => {
   it.each([
     '40 22 0:50 / /data/my\\040project/data rw - tmpfs tmpfs rw',
     '40 22 0:50 / /data/my\\040project rw - tmpfs tmpfs rw',
-    '40 22 254:0 /elsewhere /work rw - ext4 /dev/vda rw',
+    '40 22 254:0 /elsewhere /data rw - ext4 /dev/vda rw',
   ])('tell nothing when this was mounted meanwhile: %s', (line) => {
     const { at, times } = rig();
     const last = times.begin();
@@ -91,7 +91,7 @@ describe('change times', () => {
     };
     const { sources } = rig();
     for (const broken of [{ mounts: failing }, { fileSystemType: failing }]) {
-      const times = new ChangeTimes('/work', { ...sources, ...broken });
+      const times = new ChangeTimes('/data', { ...sources, ...broken });
       expect(times.since(times.begin(), times.begin())).toBeUndefined();
     }
   });

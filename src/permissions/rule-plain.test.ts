@@ -6,7 +6,7 @@ import { parseSpec } from './rule-specs.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { parseRules } from './rules.js';
 
-const OPTIONS = { cwd: '/work', home: '/home/me' };
+const OPTIONS = { cwd: '/data', home: '/home/me' };
 const KINDS: readonly RuleKind[] = ['allow', 'ask', 'deny'];
 
 function written(text: string): SourcedRule {
