@@ -322,7 +322,7 @@ describe('path rules and the shell', () => {
         'cd src && echo z > x.ts',
         'rm src/*',
       ],
-      asks: ['cat $X', 'cat s*/key.txt', 'echo x > $F', 'cd $X && cat key.txt'],
+      asks: ['cat $X', 'cat **/key.txt', 'echo x > $F', 'cd $X && cat key.txt'],
       runs: [
         'grep secrets a.txt',
         `git commit -m '${'long '.repeat(2000)}'`,
@@ -386,7 +386,7 @@ describe('modes', () => {
     table(
       { mode: 'bypassPermissions', deny: ['Bash(git push:*)'] },
       {
-        runs: ['npm i', 'echo x > .vscode/x', 'rm -rf sub'],
+        runs: ['npm i', 'echo x > .vscode/x', 'rm -rf sub', 'rm -f *.log', 'rm -rf ./build-*'],
         denied: ['git push'],
         asks: [
           'echo x > .git/config',
@@ -394,6 +394,11 @@ describe('modes', () => {
           'rm -rf /',
           'rm -rf "$HOME/"',
           'rm -rf -- /*',
+          'rm -rf -- /us*',
+          'rm -rf ~/Doc*',
+          'rm -rf *.*',
+          'rm -rf [ab]*',
+          'rm -rf ../pro*',
           'rm -rf $X/*',
           'sudo rm -rf /',
           'rm -rf ..',

@@ -6,7 +6,7 @@ export interface GateFacts {
   exported?(): ReadonlySet<string>;
   /** Whether commands that only look are asked about too. */
   askReadOnly?(): boolean;
-  /** Directories of our own: settings of the user and of administrators, and our state. */
+  /** Directories of our own: settings of the user and of administrators, our state, plugins. */
   readonly own?: readonly string[];
   /** Directories in which this agent keeps notes: what protects settings does not protect those from it. */
   notes?(agent: AgentRef): readonly string[];

@@ -123,11 +123,12 @@ async function rejudge(
     return { ...progress, by: before.by, reason, held };
   }
   const { finding, by } = outcome;
-  const reason = `the input that came with the answer is held back: ${finding.reason ?? by}`;
+  const held = 'the input that came with the answer is held back';
+  const reason = `${held}: ${finding.reason ?? by}`;
   const message =
     finding.decision === 'deny'
       ? refusalText(call.tool.name, finding)
-      : `${call.tool.name}: ${reason}.`;
+      : `${call.tool.name}: ${held}: ${finding.reasonForModel ?? finding.reason ?? by}.`;
   return refuse(progress, { by, reason, message, stop: finding.stop });
 }
 

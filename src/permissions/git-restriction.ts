@@ -1,5 +1,6 @@
-import { displayPath, isInside, nearestRepository, relative, resolve } from '../env/paths.js';
+import { displayPath, isInside, relative, resolve } from '../env/paths.js';
 import { parsePathspec, within } from './git-pathspec.js';
+import { repositoriesOf } from './git-repositories.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './git-tracked.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
@@ -47,8 +48,22 @@ export async function restrictingGit(
 }
 
 async function restrictingAt(use: GitUse, directory: string, place: TreePlace): Promise<Match> {
-  const root = nearestRepository(directory);
-  if (root === undefined) return await restrictingUses([...use.trees, ...use.outside], place);
+  const roots = await repositoriesOf(directory, place.view.judge.disk);
+  if (roots.length === 0) return await restrictingUses([...use.trees, ...use.outside], place);
+  let possible: Match;
+  for (const root of roots) {
+    const found = await restrictingIn(use, { directory, root }, place);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+async function restrictingIn(
+  use: GitUse,
+  { directory, root }: Repository,
+  place: TreePlace,
+): Promise<Match> {
   const leaves = use.outside.some(({ start }) => {
     return start.literal && !isInside(resolve(directory, start.value), root);
   });
@@ -107,8 +122,13 @@ async function restrictingTracked(
     paths: given.paths.length,
   });
   const isMeant = meantBy(given, { isAll, repository });
+  const mayMean = use.byContent === true && use.open.some(({ literal }) => !literal);
   for (const file of restricted.files) {
-    if (!isMeant(file)) continue;
+    if (!isMeant(file)) {
+      if (!mayMean) continue;
+      // fail-closed: it may be the name of this one's content.
+      return { rule: file.rule, sure: 'maybe', detail: 'what it prints is decided at run time' };
+    }
     const path = resolve(root, file.name);
     const { indexMs } = restricted;
     if (onlyChanged && (await isUnchanged(path, file, { fs: disk, indexMs }))) continue;

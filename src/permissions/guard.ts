@@ -5,6 +5,8 @@ import type { CallView } from './view.js';
 export interface Finding {
   readonly decision: Restriction;
   readonly reason?: string;
+  /** What the model is told instead, where the reason quotes what it must not be shown. */
+  readonly reasonForModel?: string;
   /** What it went by: a rule with its file and line, a mode, a hook. */
   readonly source?: string;
   readonly blockedPath?: string;

@@ -207,8 +207,20 @@ async function isCriticalWord(
   // `$DIR/` and `$DIR/*` are the root when the variable is empty.
   if (!word.literal)
     return /^"?\$\{?\w+\}?"?\/*("?\/?\*?)*$/.test(word.raw) && word.raw.includes('/');
+  const isCritical = (path: PathSpellings): boolean => isCriticalPath(path, place);
+  if (word.pattern === undefined) {
+    return (await view.judge.spellFrom(directory, word.value)).some(isCritical);
+  }
   // A wildcard directly below such a place empties it.
-  const target = word.pattern === undefined ? word.value : word.value.replace(/[^/]*$/, '');
-  const spelled = await view.judge.spellFrom(directory, target === '' ? '.' : target);
-  return spelled.some((path) => isCriticalPath(path, place));
+  const above = word.value.replace(/[^/]*$/, '');
+  const spelled = await view.judge.spellFrom(directory, above === '' ? '.' : above);
+  if (!spelled.some(isCritical)) return false;
+  const { home } = place;
+  const isNarrow =
+    /\w{2}/.test(word.value.slice(above.length).replace(/\[[^\]]*\]?/g, '')) &&
+    !spelled.some((path) => isCriticalPath(path, { cwd: home, home, roots: [] }));
+  // In a working directory a part of a name chooses some files, and those are looked at.
+  const chosen = isNarrow ? await view.judge.expand(directory, word.pattern) : undefined;
+  if (chosen === undefined) return true;
+  return (await Promise.all(chosen.map(view.judge.spell))).some(isCritical);
 }

@@ -43,10 +43,11 @@ export function createLiveRules(parts: LiveRulesParts): LiveRules {
   let current: PermissionSettings = { allow: [], ask: [], deny: [], additionalDirectories: [] };
   let rulesOf: RulesOf = () => NO_RULES;
   const textsOf = (settings: PermissionSettings) => ({
-    deny: [...flagDeny, ...settings.deny],
+    // Not spread: there may be hundreds.
+    deny: flagDeny.concat(settings.deny),
     ask: settings.ask,
     // An administrator who keeps granting to himself keeps it from flags too.
-    allow: [...(settings.managedRulesOnly === undefined ? flagAllow : []), ...settings.allow],
+    allow: (settings.managedRulesOnly === undefined ? flagAllow : []).concat(settings.allow),
   });
   return {
     settings: () => current,

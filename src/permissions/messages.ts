@@ -23,8 +23,9 @@ export function refusalText(
     return `${tool} was refused because ${finding.reason}. A guard that cannot answer refuses; tell the user.`;
   }
   if (question === undefined)
-    return `${tool} was refused: ${finding?.reason ?? 'no reason was given'}.`;
-  const { reason, suggestion, dontAsk } = question;
+    return `${tool} was refused: ${finding?.reasonForModel ?? finding?.reason ?? 'no reason was given'}.`;
+  const { suggestion, dontAsk } = question;
+  const reason = finding?.reasonForModel ?? question.reason;
   const help =
     suggestion === undefined
       ? 'Do not try another way to the same effect: go on without it, or end and tell the user.'

@@ -43,6 +43,8 @@ export interface PermissionParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isRoot: boolean;
   readonly cwd: string;
+  /** Directories of plugins: whoever changes them changes guards. */
+  readonly plugins?: readonly string[];
   readonly settings: PermissionSettings;
   /** Whether a rule that cannot be honoured stops the start; it does unless said otherwise. */
   readonly strictness?: Strictness;
@@ -141,7 +143,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     facts: {
       exported: exportedBy(parts.env),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
-      own: [configDirectory(parts.env), stateDirectory(parts.env)],
+      own: [configDirectory(parts.env), stateDirectory(parts.env), ...(parts.plugins ?? [])],
       ...(extension?.notes === undefined ? {} : { notes: extension.notes }),
     },
     guards: extension?.guards ?? [],
@@ -237,8 +239,9 @@ function bannedAmong(deny: readonly Rule[], written: readonly string[]): readonl
   return known.filter((name) => rules.forTool([name]).any !== undefined);
 }
 
-function nameOf(rule: SourcedRule): string {
-  return rule.value.text.split('(')[0]?.trim() ?? '';
+function nameOf({ value: { text } }: SourcedRule): string {
+  const open = text.indexOf('(');
+  return (open === -1 ? text : text.slice(0, open)).trim();
 }
 
 function startMode(parts: PermissionParts): PermissionMode {

@@ -63,13 +63,16 @@ describe('inside the working directories', () => {
     await expect(judge.spell(project.at('loop/x'))).rejects.toThrow();
   });
 
-  it('expands patterns of one directory', async () => {
+  it('expands patterns', async () => {
     const names = async (pattern: string) =>
       (await judge.expand(project.directory, pattern))?.map((file) => path.basename(file));
     expect(await names('*.txt')).toEqual(['a.txt', 'b.txt']);
     expect(await names('sub/*')).toEqual(['x']);
     expect(await names('.h*')).toEqual(['.hidden.txt']);
-    expect(await names('s*/x')).toBeUndefined();
+    expect(await names('s*/x')).toEqual(['x']);
+    expect(await names('s*/gone')).toEqual([]);
+    expect(await names('**/x')).toBeUndefined();
+    expect(await names('s*/../x')).toBeUndefined();
     expect(await names('nowhere/*')).toBeUndefined();
   });
 });

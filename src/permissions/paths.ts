@@ -2,8 +2,8 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
+import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
-import { matches, segmentTokens } from './wildcard.js';
 
 export type { PathSpellings } from '../tools/tool.js';
 
@@ -121,7 +121,7 @@ export function createPathJudge(
     spell,
     spellFrom,
     inside,
-    expand: (directory, pattern) => expand(fs, directory, pattern),
+    expand: (directory, pattern) => filesFitting(fs, directory, pattern),
     disk: fs,
     repositoryTrap(directory) {
       const found = traps.get(directory) ?? repositoryTrap(fs, directory);
@@ -200,35 +200,4 @@ async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> 
 /** As `isInside`, at once where the spelling already tells. */
 function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(`${directory}/`) || isInside(path, directory);
-}
-
-const MOST_FILES = 500;
-
-async function expand(
-  fs: PathFileSystem,
-  directory: string,
-  pattern: string,
-): Promise<readonly string[] | undefined> {
-  const cut = pattern.lastIndexOf('/');
-  const parent = pattern.slice(0, cut + 1).replace(/\\(.)/gs, '$1');
-  if (/(^|[^\\])[*?[]/.test(pattern.slice(0, cut + 1)) || parent.includes('..')) return undefined;
-  const name = pattern.slice(cut + 1);
-  // `[[:alpha:]]`, `[[=a=]]`, `[[.a.]]` depend on the locale.
-  if (/\[[:=.]/.test(name)) return undefined;
-  const tokens = segmentTokens(name);
-  try {
-    const entries = await fs.list(resolve(directory, parent === '' ? '.' : parent));
-    const fitting = entries.filter(
-      (entry) =>
-        // How many characters a name has depends on the locale too.
-        (matches(tokens, entry.name) || /[^\x20-\x7e]/.test(entry.name)) &&
-        (name.startsWith('.') || !entry.name.startsWith('.')),
-    );
-    return fitting.length > MOST_FILES
-      ? undefined
-      : fitting.map((entry) => resolve(directory, parent, entry.name));
-  } catch {
-    // fail-closed: what cannot be listed is not known.
-    return undefined;
-  }
 }

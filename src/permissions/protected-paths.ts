@@ -91,9 +91,11 @@ const TELLING =
   /(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
 
 /** A quick look, so that commands which name nothing of the kind need no closer one. */
-export function mayNameProtected(command: string, { own = [] }: ProtectedPlace): boolean {
+export function mayNameProtected(command: string, { own = [], roots }: ProtectedPlace): boolean {
   // Escapes inside `$'…'` can spell any name.
   if (command.includes("$'")) return true;
+  // What lies in the project can be named in many ways, a plugin for one.
+  if (own.some((directory) => roots.some((root) => isInside(directory, root)))) return true;
   const plain = command.replace(/['"\\]/g, '');
   return TELLING.test(plain) || own.some((directory) => plain.includes(directory));
 }

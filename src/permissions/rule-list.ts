@@ -9,21 +9,19 @@ export function splitRuleList(values: readonly string[]): readonly string[] {
 function splitOne(value: string): readonly string[] {
   const rules: string[] = [];
   let depth = 0;
-  let current = '';
+  let start = 0;
+  const end = (at: number): void => {
+    if (at > start) rules.push(value.slice(start, at));
+    start = at + 1;
+  };
   for (let at = 0; at < value.length; at++) {
     const char = value.charAt(at);
-    if (char === '\\' && at + 1 < value.length) {
-      current += char + value.charAt(++at);
-      continue;
-    }
-    if (char === '(') depth++;
-    if (char === ')' && depth > 0) depth--;
-    const separates = depth === 0 && (char === ',' || /\s/.test(char));
-    if (separates) {
-      rules.push(current);
-      current = '';
-    } else current += char;
+    // What follows it separates nothing.
+    if (char === '\\') at++;
+    else if (char === '(') depth++;
+    else if (char === ')' && depth > 0) depth--;
+    else if (depth === 0 && (char === ',' || char.trim() === '')) end(at);
   }
-  rules.push(current);
-  return rules.filter((rule) => rule !== '');
+  end(value.length);
+  return rules;
 }

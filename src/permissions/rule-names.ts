@@ -92,9 +92,14 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
   // A restriction may spell the tool as its server does: in names, other characters are underscores.
   const meant = isGrant ? name : name.replace(/[^A-Za-z0-9_*-]/gu, '_');
   const pattern = end === -1 && !server.includes('*') ? `${meant}__*` : meant;
-  const tokens = commandTokens(isGrant ? pattern : pattern.toLowerCase());
+  // Read when the first tool is held against it: most grants are for calls that nobody makes.
+  let tokens: ReturnType<typeof commandTokens> | undefined;
   return {
-    matchesTool: (names) => names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase())),
+    matchesTool(names) {
+      const read = tokens ?? commandTokens(isGrant ? pattern : pattern.toLowerCase());
+      tokens = read;
+      return names.some((one) => matches(read, isGrant ? one : one.toLowerCase()));
+    },
     ...(name.includes('*') || end === -1 ? {} : { canonical: name }),
   };
 }

@@ -48,7 +48,7 @@ export function parseRules(
       const parsed = parseOdd(kind, origin, options);
       if ('why' in parsed) told.push({ origin, what: parsed });
       else {
-        rules.push(parsed.rule);
+        rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
         if (parsed.note !== undefined) told.push({ origin, what: parsed.note });
       }
     }
@@ -68,7 +68,14 @@ export function parseRules(
   };
 }
 
-export type ParsedRule = { readonly rule: Rule; readonly note?: string } | Malformed;
+export type ParsedRule =
+  | {
+      readonly rule: Rule;
+      /** What a restriction `Edit(**)` says of files; `rule` is what it says of the tool. */
+      readonly below?: Rule;
+      readonly note?: string;
+    }
+  | Malformed;
 
 export function parseRule(
   kind: RuleKind,
@@ -87,22 +94,31 @@ function parseOdd(kind: RuleKind, origin: SourcedRule, options: ParseRulesOption
   const { knownTools = [] } = options;
   const tool = resolveRuleName(name, { kind, scoped: !onlyStars, knownTools });
   if ('why' in tool) return tool;
-  const everyCall = onlyStars && !(kind === 'allow' && spec === '**' && isAboutPaths(tool));
+  const isBelow = spec === '**' && isAboutPaths(tool);
+  const everyCall = onlyStars && !(kind === 'allow' && isBelow);
   const text = origin.value.text.trim();
   const label = `${text} (${originOf(origin)})`;
+  const written = () =>
+    parseSpec(spec ?? '', { kind, origin, options, tool: tool.canonical, written: name });
   // No call is named like this: without its specifier the rule would do nothing.
   const ruleSpec =
-    everyCall && tool.canonical !== 'Effect'
-      ? ({ kind: 'any' } as const)
-      : parseSpec(spec ?? '', { kind, origin, options, tool: tool.canonical, written: name });
+    everyCall && tool.canonical !== 'Effect' ? ({ kind: 'any' } as const) : written();
   if ('why' in ruleSpec) return ruleSpec;
   const rule = { kind, text, label, origin, spec: ruleSpec, matchesTool: tool.matchesTool };
+  if (everyCall && isBelow) {
+    // fail-closed: who bans `Edit(src/**)` bans every way to change what is there, and so with `**`.
+    const below = written();
+    return 'why' in below ? below : { rule, below: { ...rule, spec: below } };
+  }
   return tool.nothingNow === true
     ? { rule, note: `${name} is no tool that is known now` }
     : { rule };
 }
 
-/** For a grant `Edit(**)` is what is below here, as `Edit(src/**)` is below `src`; `Edit(*)` is the tool. */
+/**
+ * `Edit(**)` is what is below here, as `Edit(src/**)` is below `src`; `Edit(*)` is the tool. A restriction
+ * is both.
+ */
 function isAboutPaths({ canonical }: { readonly canonical?: string | undefined }): boolean {
   const takes = canonical === undefined ? undefined : own(RULE_TOOLS, canonical)?.spec;
   return takes === 'read-path' || takes === 'write-path';

@@ -319,7 +319,7 @@ describe('what rules for paths see in commands', () => {
     'awk "{print > \\"src/a\\"}"',
     "python3 -c \"open('src/x','w')\"",
     'touch sr{c,}/a',
-    'touch s*/a',
+    'touch s*/x.ts',
     ': > src/a',
   ])('writing: %s', async (command) => {
     expect(await passing([command], { allow: ['Bash'], deny: ['Edit(./src/**)'] })).toEqual([]);

@@ -7,7 +7,7 @@ import { cdTarget } from './shell/directories.js';
 import { knownWrites, simpleFileUse } from './shell/file-commands.js';
 import { hazardIn } from './shell/hazards.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
-import { nameOf } from './shell/model.js';
+import { literalWord, nameOf } from './shell/model.js';
 import { readOnlyUse } from './shell/read-only.js';
 import { canonicalText, unwrapForGrant } from './shell/runners.js';
 
@@ -63,7 +63,8 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   }
   const redirected = await redirectionCoverage(command, place);
   if (!redirected.covered || command.words.length === 0) return redirected;
-  const { words, fed } = unwrapForGrant(command.words);
+  const { words: given, fed } = unwrapForGrant(command.words);
+  const words = printed(given);
   if (words.some((word) => !word.literal)) {
     return open(`\`${command.raw}\` has arguments that are decided at run time`);
   }
@@ -86,6 +87,21 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
     by: [...main.by, ...redirected.by],
     writes: [...main.writes, ...redirected.writes],
   };
+}
+
+/**
+ * What `echo` prints of a substitution does no more than the commands in there, which are judged like
+ * all others.
+ */
+function printed(words: readonly ShellWord[]): readonly ShellWord[] {
+  const isOpen = (word: ShellWord): boolean => !word.literal && isSubstitution(word.raw);
+  if (nameOf(words) !== 'echo' || !words.some(isOpen)) return words;
+  return words.map((word) => (isOpen(word) ? literalWord(word.value) : word));
+}
+
+/** Nothing but text and `$(…)`; what stands in there in brackets is not followed. */
+function isSubstitution(raw: string): boolean {
+  return !/[$`()\\<>]/.test(raw.replace(/\$\([^()]*\)/g, ''));
 }
 
 /** Names that the shell, the linker or the locale system go by. */

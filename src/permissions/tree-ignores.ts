@@ -1,4 +1,5 @@
 import { dirname, nearestRepository, relative, resolve } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import { type IgnoreRules, parseIgnoreRules } from '../util/ignore-rules.js';
 import type { PathFileSystem } from './paths.js';
 import type { TreeSkips } from './shell/tree-use.js';
@@ -11,8 +12,15 @@ interface IgnoreFile {
   readonly of: 'git' | 'search';
 }
 
-/** The ignore files that count in a directory, the deepest first. */
-export type Ignores = readonly IgnoreFile[];
+/** The ignore files that count in a directory. */
+export interface Ignores {
+  /** The deepest first. */
+  readonly files: readonly IgnoreFile[];
+  /** Whether it lies in a repository: only there git's own count. */
+  readonly inRepository: boolean;
+}
+
+export const NO_IGNORES: Ignores = { files: [], inRepository: false };
 
 const NAMES: ReadonlyMap<string, IgnoreFile['of']> = new Map([
   ['.gitignore', 'git'],
@@ -28,23 +36,42 @@ export async function ignoresAbove(
   home: string,
 ): Promise<Ignores> {
   const root = nearestRepository(directory);
-  const found: IgnoreFile[] = [];
+  const files: IgnoreFile[] = [];
   for (let at = directory; at !== root && at !== dirname(at); ) {
     at = dirname(at);
-    found.push(...(await ignoresIn(fs, at, [...NAMES.keys()])));
+    files.push(...(await filesIn(fs, at, [...NAMES.keys()])));
   }
-  if (root === undefined) return found.filter(({ of }) => of === 'search');
+  if (root === undefined) return { files: files.filter(ofSearches), inRepository: false };
   const shared = [resolve(root, '.git/info/exclude'), resolve(home, '.config/git/ignore')];
-  for (const file of shared) found.push(...(await read(fs, { file, directory: root, of: 'git' })));
-  return found;
+  for (const file of shared) files.push(...(await read(fs, { file, directory: root, of: 'git' })));
+  return { files, inRepository: true };
 }
 
-/** Those of a directory itself, by the names that are in it. */
+/** Those that count one directory further down, by the names that are in it. */
 export async function ignoresIn(
+  fs: PathFileSystem,
+  { directory, names }: { readonly directory: string; readonly names: readonly string[] },
+  above: Ignores,
+): Promise<Ignores> {
+  const isRoot = names.includes('.git');
+  const own = await filesIn(fs, directory, names);
+  if (!isRoot && own.length === 0) return above;
+  const inRepository = isRoot || above.inRepository;
+  // What git ignores in one repository says nothing about another inside it.
+  const counts = (file: IgnoreFile): boolean => ofSearches(file) || file.directory === directory;
+  const outer = isRoot ? above.files.filter(counts) : above.files;
+  return { files: [...(inRepository ? own : own.filter(ofSearches)), ...outer], inRepository };
+}
+
+function ofSearches({ of }: IgnoreFile): boolean {
+  return of === 'search';
+}
+
+async function filesIn(
   fs: PathFileSystem,
   directory: string,
   names: readonly string[],
-): Promise<Ignores> {
+): Promise<readonly IgnoreFile[]> {
   const found: IgnoreFile[] = [];
   for (const name of names) {
     const of = NAMES.get(name);
@@ -54,16 +81,20 @@ export async function ignoresIn(
   return found;
 }
 
+/** fail-closed: what is not known may take anything in again. */
+const TAKES_ALL_IN: IgnoreRules = { isWhole: false, verdict: () => false };
+
 async function read(
   fs: PathFileSystem,
   { file, directory, of }: { file: string; directory: string; of: IgnoreFile['of'] },
-): Promise<Ignores> {
+): Promise<readonly IgnoreFile[]> {
   try {
-    const text = await fs.readText(file, { maxBytes: LONGEST_FILE });
-    return [{ directory, of, rules: parseIgnoreRules(text) }];
-  } catch {
-    // Without it less is left out, and more is looked at.
-    return [];
+    const rules = parseIgnoreRules(await fs.readText(file, { maxBytes: LONGEST_FILE }));
+    return [{ directory, of, rules: rules.isWhole ? rules : TAKES_ALL_IN }];
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    const isAbsent = code === 'ENOENT' || code === 'ENOTDIR';
+    return isAbsent ? [] : [{ directory, of, rules: TAKES_ALL_IN }];
   }
 }
 
@@ -71,12 +102,12 @@ async function read(
 export function isLeftOut(
   entry: { readonly path: string; readonly name: string; readonly isDirectory: boolean },
   skips: TreeSkips,
-  ignores: Ignores,
+  { files }: Ignores,
 ): boolean {
   const isHidden = skips.hidden === true && entry.name.startsWith('.');
   if ((!isHidden && skips.ignored === undefined) || skips.shown?.(entry.name) === true)
     return false;
-  const verdicts = ignores.map(({ directory, rules, of }) => ({
+  const verdicts = files.map(({ directory, rules, of }) => ({
     of,
     out: rules.verdict(relative(directory, entry.path).split('/'), entry.isDirectory),
   }));

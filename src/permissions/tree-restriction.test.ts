@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../test/support/gate-rig.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
@@ -77,6 +78,24 @@ const REFUSED = [
   'zip -rm /tmp/x.zip protected',
   'find protected -delete -name zzz',
   'cp -r q/protected/.. .',
+  'rsync -a --exclude=.env/ --exclude=secrets --exclude=conf.key . /tmp/elsewhere',
+  "rg -uu -g '!.env/' -g '!secrets' -g '!conf.key' k",
+  "rg -uu -g '!.env/**' -g '!secrets' -g '!conf.key' k",
+  'git rm --cached --no-cached tracked/conf.key',
+  'gzip -r .',
+  'gzip -rk sub',
+  'gunzip -r protected',
+  'zstd -r sub',
+  'zstd --rm -r protected',
+  'pigz -r .',
+  'rclone copy . remote:x',
+  'rclone move protected remote:x',
+  'rclone sync /tmp/elsewhere protected',
+  'aws s3 sync . s3://bucket',
+  'gsutil -m cp -r secrets gs://bucket',
+  'docker cp . box:/x',
+  'kubectl cp sub pod:/x',
+  'restic -r /tmp/r backup .',
   'grep -r k .',
   'grep -r k',
   'grep -R k',
@@ -204,7 +223,10 @@ const ASKED = [
   'find . | cpio -o',
   'tar cf x.tar -T list',
   "zip -r x.zip . -x '*.log'",
-  'find . -name a -o -name b -delete',
+  "find . -path './x' -o -delete",
+  'find . -not -name a -exec prettier --write {} +',
+  'fd -H . -x prettier',
+  "rclone copy . remote: --exclude '*.log'",
   'git --git-dir=/tmp/x/.git show HEAD:a',
   'GIT_DIR=/tmp/x/.git git log -p',
 ] as const;
@@ -244,6 +266,21 @@ const BENIGN = [
   'mv dist out',
   'chmod -R u+x src',
   'find . -name "*.pyc" -delete',
+  'find . -name a -o -name b -delete',
+  "find . -name m -prune -o '(' -name '*.ts' -o -iname '*.TSX' ')' -exec prettier --write {} +",
+  'find . -exec echo {} +',
+  'fd . -e ts -x prettier',
+  'gzip -r src',
+  'gzip .gitignore',
+  'zstd -r src',
+  'rclone sync src remote:x',
+  'aws s3 sync dist s3://bucket',
+  'docker cp src box:/x',
+  'docker ps',
+  'rsync -a --exclude=.env --exclude=secrets/ --exclude=conf.key . /tmp/elsewhere',
+  "rg -uu -g '!.env' -g '!secrets/' -g '!conf.key' -g '!*.pem' k",
+  'git rm --cached tracked/conf.key',
+  'git rm -r --cached tracked/locked',
   'find . -name "*.ts"',
   'diff -r src lib',
   'ls -R',
@@ -328,6 +365,22 @@ describe('rules for paths and commands that go through directories', () => {
     expect(verdict.kind === 'refused' ? verdict.message : '').toMatch(
       /Read\(\.\/secrets\/\*\*\) .*settings\.json:1.*secrets\/key; leave it out with --exclude-dir=secrets/,
     );
+  });
+
+  it('do not take a directory called .git for a repository', async () => {
+    for (const { files, seen } of [
+      { files: [], seen: 'src' },
+      { files: ['HEAD', 'objects/x', 'refs/x'], seen: 'lib' },
+    ]) {
+      mkdirSync(project.at(`${seen}/.git`));
+      for (const file of files) {
+        mkdirSync(path.dirname(project.at(`${seen}/.git/${file}`)), { recursive: true });
+        writeFileSync(project.at(`${seen}/.git/${file}`), 'nothing');
+      }
+      expect(await rig().bash(`cd ${seen} && git show HEAD`)).toBe('denied');
+      expect(await rig().bash(`git -C ${seen} log -p`)).toBe('denied');
+      rmSync(project.at(`${seen}/.git`), { recursive: true });
+    }
   });
 
   it('see what has been changed since git put it away', async () => {

@@ -1,11 +1,11 @@
-import { resolve } from '../env/paths.js';
 import { restrictingGit } from './git-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
 import { gitUseOf } from './shell/git-call.js';
-import { programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
+import { programOf, type ShellWord } from './shell/model.js';
 import type { TreeContext } from './shell/tree-use.js';
 import { treesOf } from './shell/trees-of.js';
+import { contextOf, directoriesOf } from './tree-context.js';
 import { restrictingUses, type TreePlace } from './tree-uses.js';
 import { treeBudget } from './tree-walk.js';
 import type { CallView } from './view.js';
@@ -23,12 +23,7 @@ export async function restrictingTree(rules: readonly Rule[], view: CallView): P
   const look = { judge: view.judge, home: view.home, budget: treeBudget(), elevated };
   let possible: Match;
   for (const command of commands) {
-    const context: TreeContext = {
-      fed: command.piped === true || command.input !== '',
-      names: (variable) => text.includes(variable),
-      mayBeSet: (variable) =>
-        text.includes(variable) || view.facts.exported?.().has(variable) === true,
-    };
+    const context = contextOf(command, view);
     for (const words of command.views) {
       const directories = directoriesOf(command, words);
       const place = { rules, view, look, directories };
@@ -50,19 +45,4 @@ async function restrictingWords(
     return use === undefined ? undefined : await restrictingGit(use, place, context);
   }
   return await restrictingUses(treesOf(words, context), place);
-}
-
-/** `env -C dir` and `sudo -D dir` go to a directory before they run anything. */
-function directoriesOf(
-  { words, directories }: SimpleCommand,
-  view: readonly ShellWord[],
-): readonly string[] | undefined {
-  if (directories === undefined || view === words) return directories;
-  const moves = words.flatMap(({ value }, at) => {
-    if (/^(-C|-D|--chdir|--cwd|--directory)$/.test(value)) return [words[at + 1]?.value ?? ''];
-    const attached = /^(?:-[CD]|--(?:chdir|cwd|directory)=)(.+)$/s.exec(value)?.[1];
-    return attached === undefined ? [] : [attached];
-  });
-  const moved = moves.flatMap((move) => directories.map((one) => resolve(one, move)));
-  return [...directories, ...moved];
 }

@@ -21,6 +21,16 @@ beforeAll(() => {
       'shown/.ignore': '!.env\n',
       'shown/.env': '',
       'quiet/.env': '',
+      'plain/.gitignore': 'key\n',
+      'plain/key': '',
+      'kept/.git/HEAD': '',
+      'kept/.gitignore': 'key\n',
+      'kept/key': '',
+      'kept/inner/.git/HEAD': '',
+      'kept/inner/key': '',
+      'long/.git/HEAD': '',
+      'long/.gitignore': `key\n${'#\n'.repeat(5_001)}!key\n`,
+      'long/key': '',
       'quiet/sub/.hidden/.env': '',
     },
   });
@@ -122,5 +132,21 @@ describe('a look through a tree', () => {
     expect(await look('Read(.env)', 'shown', { tree })).toMatchObject({ kind: 'covered' });
     const shown = { skips: { hidden: true, shown: (name: string) => name === '.env' } };
     expect(await look('Read(.env)', 'quiet', { tree: shown })).toMatchObject({ kind: 'covered' });
+  });
+
+  it('goes by the ignore files of the repository that it is in, and of no other', async () => {
+    const tree: Partial<Tree> = { skips: { hidden: true, ignored: 'search' } };
+    const at = async (start: string) => {
+      const found = await look('Read(key)', start, { tree });
+      return found?.kind === 'covered' ? found.path : undefined;
+    };
+    expect(await at('plain')).toBe(project.at('plain/key'));
+    expect(await at('kept')).toBe(project.at('kept/inner/key'));
+    expect(await at('kept/inner')).toBe(project.at('kept/inner/key'));
+  });
+
+  it('leaves nothing out by an ignore file that is too long to be read', async () => {
+    const tree: Partial<Tree> = { skips: { hidden: true, ignored: 'search' } };
+    expect(await look('Read(key)', 'long', { tree })).toMatchObject({ kind: 'covered' });
   });
 });

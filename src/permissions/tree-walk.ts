@@ -7,7 +7,7 @@ import { mayEndPattern, type PatternState, patternState, stepInto } from './patt
 import type { Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
 import type { TreeSkips } from './shell/tree-use.js';
-import { type Ignores, ignoresAbove, ignoresIn, isLeftOut } from './tree-ignores.js';
+import { type Ignores, ignoresAbove, ignoresIn, isLeftOut, NO_IGNORES } from './tree-ignores.js';
 
 /** A name that something in the tree goes by, and what is done to it under this name. */
 export interface TreeName {
@@ -112,7 +112,9 @@ class Walk {
     const ways = names.map((name) => ({ ...name, states: this.#begin(name) }));
     if (!this.#isWorthALook(ways)) return undefined;
     const { judge, home } = this.#look;
-    const ignores = this.#goesByIgnores ? await ignoresAbove(judge.disk, directory, home) : [];
+    const ignores = this.#goesByIgnores
+      ? await ignoresAbove(judge.disk, directory, home)
+      : NO_IGNORES;
     const found = this.#judge({ ways, directory, depth: 0, ignores }, { isDirectory: true });
     if (found.finding !== undefined) return found.finding;
     while (this.#queue.length > 0) {
@@ -181,14 +183,10 @@ class Walk {
     if (budget.entries < 0) {
       return this.#unseen(`there are more than ${MOST_ENTRIES} files in ${this.#tree.directory}`);
     }
-    const own = this.#goesByIgnores
-      ? await ignoresIn(
-          judge.disk,
-          place.directory,
-          entries.map(({ name }) => name),
-        )
-      : [];
-    const here = own.length === 0 ? place : { ...place, ignores: [...own, ...place.ignores] };
+    const names = this.#goesByIgnores ? entries.map(({ name }) => name) : [];
+    const inside = { directory: place.directory, names };
+    const ignores = await ignoresIn(judge.disk, inside, place.ignores);
+    const here = ignores === place.ignores ? place : { ...place, ignores };
     for (const { name, kind } of entries) {
       if (performance.now() > budget.until) return undefined;
       const looked = this.#entry(here, name, kind);

@@ -88,11 +88,12 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
       return spelled.map((spellings) => ({ access: 'write', spellings }));
     }),
     shellPaths: once(async () => {
-      const reading = await shell();
-      const found = await Promise.all(
-        (reading?.commands ?? []).map((command) => pathsOf(command, judge, cwd)),
-      );
-      const unknown = found.find((one) => one.unknown !== undefined)?.unknown;
+      const commands = (await shell())?.commands ?? [];
+      const found = await Promise.all(commands.map((command) => pathsOf(command, judge, cwd)));
+      const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
+      const unknown = odd
+        ? 'it changes what patterns of names stand for'
+        : found.find((one) => one.unknown !== undefined)?.unknown;
       const paths = found.flatMap((one) => one.paths);
       return unknown === undefined ? { paths } : { paths, unknown };
     }),
@@ -123,6 +124,9 @@ function textOf({ commands }: ShellReading): string {
   return commands.map((command) => command.words.map(text).join(' ')).join('\n');
 }
 
+/** What a number stands for is known to the process alone. */
+const THROUGH_OPEN = /^\/+(dev|proc\/[^/]+(\/task\/[^/]+)?)\/+fd\/+[^/]+\/./;
+
 async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
   const wanted: { access: 'read' | 'write'; text: string }[] = [];
   let unknown: string | undefined;
@@ -149,6 +153,9 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
     else paths.push(...patterns);
   }
+  if (wanted.some(({ text }) => THROUGH_OPEN.test(text))) {
+    unknown ??= 'it goes through a directory that is open at run time';
+  }
   const relative = wanted.some(({ text }) => !text.startsWith('/'));
   if (command.directories === undefined && relative) {
     unknown ??= 'the directory it runs in is decided at run time';
@@ -163,18 +170,51 @@ async function expandedPatterns(
   directory: string,
 ): Promise<readonly TouchedPath[] | undefined> {
   const paths: TouchedPath[] = [];
-  for (const word of command.words) {
-    if (word.pattern === undefined) continue;
+  for (const { word, accesses } of patternsIn(command)) {
     const files = await judge.expand(directory, word.pattern);
     if (files === undefined) return undefined;
-    const writes = possibleFileUse(command.words).writes.includes(word.value);
     for (const file of files) {
       const spellings = await judge.spell(file);
-      paths.push({ access: 'read', spellings });
-      if (writes) paths.push({ access: 'write', spellings });
+      paths.push(...accesses.map((access) => ({ access, spellings })));
     }
   }
   return paths;
+}
+
+interface PatternUse {
+  readonly word: ShellWord & { readonly pattern: string };
+  readonly accesses: readonly TouchedPath['access'][];
+}
+
+/** Also behind `>`: a pattern that fits one file leads to it there. */
+function patternsIn({ words, redirections }: SimpleCommand): readonly PatternUse[] {
+  const found: PatternUse[] = [];
+  for (const word of words) {
+    if (!hasPattern(word)) continue;
+    const writes = possibleFileUse(words).writes.includes(word.value);
+    found.push({ word, accesses: writes ? ['read', 'write'] : ['read'] });
+  }
+  for (const { access, target } of redirections) {
+    if (access === 'none' || target === undefined || !hasPattern(target)) continue;
+    found.push({ word: target, accesses: [access] });
+  }
+  return found;
+}
+
+/** Options of the shell by which `*` fits hidden files, other letters, or other directories. */
+function readsPatternsAnew({ views, assignments }: SimpleCommand): boolean {
+  return (
+    assignments.some(({ name }) => name === 'GLOBIGNORE' || name === 'BASHOPTS') ||
+    views.some(([first, ...rest]) =>
+      first?.value === 'shopt'
+        ? rest.length > 0
+        : /(^|\/)bash$/.test(first?.value ?? '') && rest.some(({ value }) => /^[-+]O/.test(value)),
+    )
+  );
+}
+
+function hasPattern(word: ShellWord): word is PatternUse['word'] {
+  return word.pattern !== undefined;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

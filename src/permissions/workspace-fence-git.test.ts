@@ -85,6 +85,49 @@ describe('a link that a command line moves', () => {
   });
 });
 
+describe('branches that others work on', () => {
+  it.each([
+    'git update-ref refs/heads/main HEAD~1',
+    'git update-ref --stdin < a.txt',
+    'git symbolic-ref HEAD refs/heads/main',
+    'git symbolic-ref -q HEAD refs/heads/main',
+    'git symbolic-ref -m why HEAD refs/heads/main',
+    'git symbolic-ref --del HEAD',
+    'git checkout -B main HEAD~1',
+    'git checkout -qB main',
+    'git switch -C main HEAD~1',
+    'git switch --force-create main',
+    'git switch --force-c main',
+    'git checkout --ignore-other-worktrees main',
+    'git switch --ignore-other main',
+    'git switch --ig main',
+    'git fetch -u . HEAD:main',
+    'git fetch -fu . HEAD:main',
+    'git fetch --update-head-ok . HEAD:main',
+    'git fast-import --force < a.txt',
+    'git apply --unsafe-p a.txt',
+  ])('are not moved: %s', async (command) => {
+    expect(await rig.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'git symbolic-ref HEAD',
+    'git symbolic-ref --short HEAD',
+    'git symbolic-ref -q --short HEAD',
+    'git checkout -b feature',
+    'git checkout -f feature',
+    'git switch --force feature',
+    'git switch -c feature',
+    'git fetch --unshallow',
+    'git fetch --update-shallow',
+    'git pull --rebase',
+    'git push -u origin HEAD',
+    'git branch -f feature HEAD~1',
+  ])('are not meant: %s', async (command) => {
+    expect(await rig.bash(command)).toBe('runs');
+  });
+});
+
 describe('the configuration that all trees share', () => {
   it.each([
     "GIT_EDITOR='cp evil.cfg' git config -e",

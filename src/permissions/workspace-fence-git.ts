@@ -71,8 +71,20 @@ const TREE_WIDE = new Set(
 );
 const TAKES_TEXT =
   /^(-[a-zA-Z]*m|--message|-F-|--author|--date|--trailer|-S|-G|--grep|--format|--pretty)$/;
-const DANGEROUS =
-  /^(--ignore-other-worktrees|--unsafe-paths|--no-index|--separate-git-dir|--reference|--template)(=|$)/;
+const DANGEROUS = [
+  '--ignore-other-worktrees',
+  '--unsafe-paths',
+  '--no-index',
+  '--separate-git-dir',
+  '--reference',
+  '--template',
+];
+
+/** Git takes the beginning of an option for all of it. */
+function isShortFor(value: string, option: string): boolean {
+  const [name = ''] = value.split('=', 1);
+  return name.length > 2 && option.startsWith(name);
+}
 
 /**
  * What a git command means for the fence. `whole`: the workspace is a whole working tree; else it is
@@ -100,8 +112,12 @@ export function judgeGit(
       };
     }
   }
-  const flag = rest.find((value) => DANGEROUS.test(value));
+  const flag = rest.find((value) => DANGEROUS.some((option) => isShortFor(value, option)));
   if (flag !== undefined) return { ...verdict, problem: `\`${flag}\` reaches beyond this tree` };
+  const taken = subcommand === undefined ? undefined : takesBranches(subcommand, rest);
+  if (taken !== undefined) {
+    return { ...verdict, problem: `\`git ${taken}\` may move a branch that others work on` };
+  }
   if (!whole && subcommand !== undefined && TREE_WIDE.has(subcommand)) {
     return {
       ...verdict,
@@ -109,6 +125,33 @@ export function judgeGit(
     };
   }
   return verdict;
+}
+
+/**
+ * What moves branches although they are checked out elsewhere, the one of the main checkout among
+ * them. Other commands leave those alone by themselves.
+ */
+function takesBranches(subcommand: string, rest: readonly string[]): string | undefined {
+  const has = (option: RegExp): boolean => rest.some((value) => option.test(value));
+  switch (subcommand) {
+    case 'update-ref':
+    case 'fast-import':
+    case 'receive-pack':
+      return subcommand;
+    case 'symbolic-ref': {
+      const operands = operandsOf(rest).filter((value) => !value.startsWith('-'));
+      return operands.length > 1 || has(/^(-[a-z]*d|--d)/) ? subcommand : undefined;
+    }
+    case 'checkout':
+      return has(/^-[a-zA-Z]*B/) ? 'checkout -B' : undefined;
+    case 'switch':
+      return has(/^(-[a-zA-Z]*C|--force-)/) ? 'switch -C' : undefined;
+    case 'fetch':
+    case 'pull':
+      return has(/^(-[a-zA-Z0-9]*u|--update-h)/) ? `${subcommand} -u` : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** Without texts, and without options that have none attached. */

@@ -2,6 +2,8 @@ import { ANY_DEPTH, type NamePattern, nameFits, namePatternOf } from './name-pat
 
 /** The rules of one ignore file, as git reads them. */
 export interface IgnoreRules {
+  /** Whether all of the file was read: otherwise a rule that takes something in again may be missing. */
+  readonly isWhole: boolean;
   /**
    * Whether the last rule that fits leaves the path out (true) or takes it in again (false); undefined
    * where none fits. `names` is the way from the file's directory, whose last directory is not left out.
@@ -34,6 +36,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
     else others.push(parsed.rule);
   }
   return {
+    isWhole: lines.length <= MOST_RULES,
     verdict(names, isDirectory) {
       const name = names.at(-1) ?? '';
       let best: Rule | undefined;

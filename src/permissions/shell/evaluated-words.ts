@@ -26,14 +26,20 @@ export function isEvaluated(name: string): boolean {
 /** Builtins that run what stands behind them in this shell. `time` is a word of the language. */
 const PASSES_ON = new Set(['command', 'builtin', 'time', 'coproc', 'noglob', 'nocorrect']);
 
-/** Why a builtin may run text that it is given, other than by running a program of that name. */
-export function evaluatedIn(words: Words): string | undefined {
+/** The words behind those that only say how a command is run in this shell. */
+export function ownWords(words: Words): Words {
   let mine = words;
   while (PASSES_ON.has(nameOf(mine) ?? '')) {
     const next = mine.findIndex((word, index) => index > 0 && !word.value.startsWith('-'));
-    if (next === -1) return undefined;
+    if (next === -1) return [];
     mine = mine.slice(next);
   }
+  return mine;
+}
+
+/** Why a builtin may run text that it is given, other than by running a program of that name. */
+export function evaluatedIn(words: Words): string | undefined {
+  const mine = ownWords(words);
   const name = nameOf(mine) ?? '';
   const check = own(CHECKS, name);
   // fail-closed: what bash may count out or run later is not known to be harmless.
@@ -177,6 +183,7 @@ function testsOddly(args: Words): boolean {
     const next = args[index + 1];
     if (next === undefined) return false;
     if (/^-[vR]$/.test(word.value)) return !next.literal || next.value.includes('[');
-    return !word.literal && word.value === '' && /^\w+\[/.test(next.value);
+    const mayBeOption = !word.literal && /^-?$/.test(word.value);
+    return mayBeOption && (!next.literal || /^\w+\[/.test(next.value));
   });
 }

@@ -82,12 +82,21 @@ const WRITES_ALL = new Set(
   `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
   split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
-  isort rustfmt`.split(/\s+/),
+  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename`.split(
+    /\s+/,
+  ),
 );
 const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
 /** Subcommands of git that change the files they name. */
 const GIT_WRITES =
-  /^(add|am|apply|checkout|checkout-index|clean|clone|init|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
+  /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|init|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
+/** Programs that change files where `-i` is given. */
+const EDITS_IN_PLACE =
+  /^(g?sed|perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
+const TARS = /^(g|bsd)?tar$/;
+/** Programs of which a subcommand carries files to the place that is named last. */
+const TRANSFERS = /^(docker|podman|nerdctl|kubectl|oc|rclone|aws|gsutil|gcloud|s3cmd|mc)$/;
+const CARRIES = /^(cp|copy|copyto|sync|move|moveto|mv|rsync|get|mirror)$/;
 const TAKES_TEXT = new Set([
   'echo',
   'printf',
@@ -113,11 +122,25 @@ function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: b
   if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };
   const looks = readOnlyUse(words);
   if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
+  if (program === 'git' && onlyForgets(rest)) return { reads: [], writes: [], unknown: false };
   const operands = rest
     .filter((word, at) => (word.literal || word.value !== '') && !isLeftOut(program, rest, at))
     .flatMap((word) => pathsIn(word.value));
   const unknown = rest.some((word) => !word.literal) && isFileProgram(program);
   return { reads: operands, writes: writesOf(program, rest, operands), unknown };
+}
+
+/** `git rm --cached` takes names off git's list and leaves the files alone. */
+function onlyForgets(rest: readonly ShellWord[]): boolean {
+  const [first, ...others] = rest.map(({ value }) => value);
+  const options = others.filter((value) => value.startsWith('-'));
+  return (
+    first === 'rm' &&
+    options.includes('--cached') &&
+    options.every((option) =>
+      /^(--cached|--|-[rfqn]+|--(force|quiet|ignore-unmatch))$/.test(option),
+    )
+  );
 }
 
 const LEAVES_OUT = /^(g?tar|bsdtar|rsync|g?diff|colordiff|[a-z]*grep|du)$/;
@@ -147,16 +170,26 @@ function writesOf(
     return [...targets, ...targetsOf(plain.slice(0, -1), plain.slice(-1)), ...outputs];
   }
   const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
-  if (/^(sed|perl|ruby|gsed)$/.test(program) && edits) return [...operands, ...outputs];
+  if (EDITS_IN_PLACE.test(program) && edits) return [...operands, ...outputs];
+  if (TRANSFERS.test(program) && plain.some((word) => CARRIES.test(word))) {
+    return [...targets, ...outputs];
+  }
   const formats = rest.some((word) => /^--(write|fix|in-place|inplace)(=|$)/.test(word.value));
   const gofmt = /^(gofmt|goimports)$/.test(program) && rest.some((word) => word.value === '-w');
   if (formats || gofmt || (program === 'ruff' && plain[0] === 'format')) {
     return [...operands, ...outputs];
   }
-  if (program === 'tar' && /^-?[a-zA-Z]*[cru]/.test(rest[0]?.value ?? '')) {
-    return [...(rest[1] === undefined ? [] : [rest[1].value]), ...outputs];
+  if (TARS.test(program) && /^-?[a-zA-Z]*[cru]/.test(rest[0]?.value ?? '')) {
+    const attached = /^-[a-zA-Z]*?f(.+)$/s.exec(rest[0]?.value ?? '')?.[1];
+    return [...[rest[1]?.value, attached].filter((one) => one !== undefined), ...outputs];
   }
   if (program === 'git' && GIT_WRITES.test(plain[0] ?? '')) return [...operands, ...outputs];
+  if (program === 'git' && plain[0] === 'config') {
+    return rest.flatMap((word, index) => {
+      const file = /^(?:-f|--file=?)(.*)$/s.exec(word.value)?.[1];
+      return file === '' ? [rest[index + 1]?.value ?? ''] : (file ?? []);
+    });
+  }
   if (
     program === 'find' &&
     rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
@@ -180,7 +213,13 @@ const TARGET_LETTERS: Readonly<Record<string, string>> = {
   mv: 't',
   rsync: 'T',
   scp: '',
+  'ssh-keygen': 'f',
   tar: 'C',
+  bsdtar: 'C',
+  gtar: 'C',
+  cpio: 'D',
+  ctags: 'fo',
+  cscope: 'f',
   unzip: 'd',
   wget: 'OoaP',
   curl: 'oDc',
@@ -195,7 +234,7 @@ function outputValue(program: string, value: string, next: string | undefined): 
   if (!value.startsWith('-')) return [];
   const long = LONG_TARGET.exec(value);
   if (long !== null) return [long[1] ?? next ?? ''];
-  if (/^-(out|outfile|outdir)$/.test(value)) return [next ?? ''];
+  if (/^-(out|outfile|outdir|keyout)$/.test(value)) return [next ?? ''];
   const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
   if (letters === '') return [];
   const short = new RegExp(`^-[a-zA-Z]*?[${letters}](.*)$`, 's').exec(value);
@@ -204,6 +243,9 @@ function outputValue(program: string, value: string, next: string | undefined): 
 }
 
 function pathsIn(value: string): readonly string[] {
+  // Some programs have lists of their own.
+  const list = /^(?:-[a-zA-Z])?\{(.+)\}$/s.exec(value)?.[1];
+  if (list !== undefined) return [value, ...list.split(',')];
   if (!value.startsWith('-')) {
     const key = /^[A-Za-z_][\w-]*=[@<]?(.+)$/s.exec(value);
     const file = /^(?:@|file:\/\/)(.+)$/is.exec(value)?.[1];

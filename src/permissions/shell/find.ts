@@ -1,5 +1,5 @@
 /** Tests, options and actions of find that change nothing, with the number of their arguments. */
-const PRIMARIES: ReadonlyMap<string, number> = new Map([
+export const PRIMARIES: ReadonlyMap<string, number> = new Map([
   ...[
     '-empty',
     '-print',

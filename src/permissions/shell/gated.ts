@@ -1,4 +1,4 @@
-import type { Script, SyntaxNode } from 'unbash';
+import type { Script, Statement, SyntaxNode } from 'unbash';
 import { evaluatedBy } from './evaluated-syntax.js';
 
 /** Kinds of syntax in which shells find commands that a parser does not show. */
@@ -47,6 +47,7 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   let commands = 0;
   let repeats = false;
   const assigned = new Set<string>();
+  const waited = new Set<Statement>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
     if (OPAQUE.has(type)) opaque ??= `it uses ${OPAQUE.get(type)}`;
@@ -68,7 +69,10 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
       if (node.index !== undefined) opaque ??= 'it uses an array';
       if (node.prefix === '!') opaque ??= 'it uses an indirect expansion';
     }
-    if (node.type === 'Statement' && node.background === true) {
+    if (node.type === 'Script' || node.type === 'CompoundList') {
+      for (const statement of waitedFor(node.commands)) waited.add(statement);
+    }
+    if (node.type === 'Statement' && node.background === true && !waited.has(node)) {
       complex ??= 'it runs a command in the background';
     }
     forEachChild(node, look);
@@ -81,4 +85,16 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     ...(opaque === undefined ? {} : { opaque }),
     ...(complex === undefined ? {} : { complex }),
   };
+}
+
+/** What runs in the background until a bare `wait`, which comes next: none of it outlives the line. */
+function waitedFor(statements: readonly Statement[]): readonly Statement[] {
+  return statements.filter((_, at) => {
+    const next = statements.slice(at).find(({ background }) => background !== true)?.command;
+    return (
+      next?.type === 'Command' &&
+      next.name?.text === 'wait' &&
+      next.prefix.length + next.suffix.length + next.redirects.length === 0
+    );
+  });
 }

@@ -4,7 +4,7 @@ import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-opti
 import { literalWord, type ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';
 import { COPYING_PROGRAMS } from './tree-copy.js';
-import { globMatcher } from './tree-globs.js';
+import { leftOutBy } from './tree-globs.js';
 import type { TreeUse } from './tree-use.js';
 
 type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
@@ -144,7 +144,8 @@ const catFile: Subcommand = (words) => {
   const asks = hasFlag(options, 't s e batch-check') && !hasFlag(options, 'p batch batch-command');
   if (asks) return undefined;
   const scope = hasFlag(options, 'batch batch-command') ? 'all' : 'named';
-  return { tracked: [{ access: 'read', ...shared(options), scope, onlyChanged: never }] };
+  const use = { access: 'read', ...shared(options), scope, onlyChanged: never } as const;
+  return { tracked: [{ ...use, byContent: true }] };
 };
 
 const STASH: OptionSpec = {
@@ -187,10 +188,7 @@ function removed(
   paths: readonly ShellWord[],
   { ignored, kept }: { readonly ignored: boolean; readonly kept: readonly string[] },
 ): readonly TreeUse[] {
-  // What ends with a slash speaks of directories alone.
-  const file = globMatcher(kept.filter((glob) => !glob.endsWith('/')));
-  const directory = globMatcher(kept.map((glob) => glob.replace(/\/$/, '')));
-  const skips = { file, directory, tracked: true };
+  const skips = { ...leftOutBy(kept), tracked: true };
   return (paths.length === 0 ? [HERE] : paths).map((start) => ({
     start,
     access: 'write',

@@ -11,6 +11,8 @@ export interface TrackedUse {
   readonly paths: readonly ShellWord[];
   /** Without a path: everything, or only what is named in another way. */
   readonly scope: 'all' | 'named';
+  /** An operand that is decided at run time may be the name of any content. */
+  readonly byContent?: true;
   /** Whether only files are touched that differ from what git has. */
   readonly onlyChanged: (given: { revisions: number; paths: number }) => boolean;
 }

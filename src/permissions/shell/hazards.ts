@@ -1,6 +1,7 @@
 import { GIT_SHORT, HAZARDS } from './hazard-table.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { assignsByFormat } from './printf.js';
+import { GRANT_WRAPPERS } from './runner-tables.js';
 import { isPlainScript } from './sed.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
@@ -18,6 +19,8 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
   const name = nameOf(words) ?? '';
   if (NEVER_BY_PREFIX.test(name)) return name;
   const program = programOf(words) ?? '';
+  // Options that are not understood: what it runs has to be named by the rule.
+  if (GRANT_WRAPPERS.has(name)) return runBy(words);
   if (program === 'env' && words.length > 1) return 'env';
   if (/^[gmn]?awk$/.test(program)) return awkHazard(words);
   if (/^g?sed$/.test(program)) return sedHazard(words);
@@ -44,6 +47,10 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
     if (program === 'git' && (/^ext::/i.test(value) || isGitRunner(subcommand, value))) return true;
     return hasLong(value, hazard.long) || hasShort(value, short);
   });
+}
+
+function runBy(words: readonly ShellWord[]): string | undefined {
+  return words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value))?.value;
 }
 
 function hasLong(value: string, list: string | undefined): boolean {

@@ -7,6 +7,8 @@ export function gitCode(words: readonly ShellWord[]): readonly string[] {
     (word) =>
       /^(?:-c)?[a-z][\w-]*\.[^=]+=(.+)$/is.exec(word.value)?.[1] ??
       /^-[xO](.+)$/s.exec(word.value)?.[1] ??
+      // A transport that is a command: in there `% ` is a blank.
+      /^ext::(.+)$/is.exec(word.value)?.[1]?.replaceAll('% ', ' ') ??
       [],
   );
   return [...stored, ...given].map((text) => text.replace(/^!/, ''));
@@ -30,7 +32,7 @@ export function builtinCode(program: string, words: readonly ShellWord[]): reado
 
 /** Variables whose value other programs run as a command. */
 const HOLDS_COMMAND =
-  /PAGER$|EDITOR$|^VISUAL$|COMMAND$|^LESS(OPEN|CLOSE)$|^GIT_(EXTERNAL_DIFF|SSH|PROXY_COMMAND)|ASKPASS$|^BROWSER$|_RSH$|^PS[0-4]$|^SHELL$/;
+  /PAGER$|EDITOR$|^VISUAL$|COMMAND$|^LESS(OPEN|CLOSE)$|^GIT_(EXTERNAL_DIFF|SSH|PROXY_COMMAND)|ASKPASS$|^BROWSER$|_RSH$|^PS[0-4]$|^SHELL$|^GIT_CONFIG_VALUE_\d+$|^LESSEDIT$|^(CC|CXX|CPP|LD|AR|RUSTC)$|^RUSTC_\w*WRAPPER$|_(RUNNER|LINKER)$|script_shell$/;
 
 /** What an assignment in front of a command, or on its own, may make other programs run. */
 export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
@@ -38,5 +40,5 @@ export function codeInAssignment(name: string, value: ShellWord): readonly strin
   const inner = [...value.value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
     (found) => found[1] ?? found[2] ?? '',
   );
-  return [value.value.replace(/^\|+|\|+$/g, ''), ...inner];
+  return [value.value.replace(/^[|!]+|\|+$/g, ''), ...inner];
 }

@@ -70,6 +70,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   command: (values) => (/^-[vV]$/.test(values[0] ?? '') ? [] : undefined),
   exit: (values) => (values.length < 2 && /^\d*$/.test(values[0] ?? '') ? [] : undefined),
   hostname: (values) => (values.length === 0 ? [] : undefined),
+  wait: (values) => (values.length === 0 ? [] : undefined),
   node: versionOnly('-v'),
   npm: versionOnly('-v'),
   python3: versionOnly('-V'),

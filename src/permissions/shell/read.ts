@@ -12,10 +12,13 @@ import type {
 } from 'unbash';
 import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
+import { composedIn } from './composed-words.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
 import { isCode, isEvaluated } from './evaluated-words.js';
 import { survey } from './gated.js';
+import { inputOf } from './here-text.js';
 import { codeInAssignment } from './hidden-code.js';
+import { launchedIn } from './launched-in.js';
 import {
   literalWord,
   type ShellReading,
@@ -23,6 +26,7 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from './model.js';
+import { ownLinkIn } from './own-links.js';
 import { disguisesOf } from './runners.js';
 import { unreadable } from './unreadable.js';
 import { readWord } from './words.js';
@@ -107,6 +111,7 @@ class Reader {
     this.#script(script, directories);
     // fail-closed: the parser's own traversal must agree that no command was missed.
     if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
+    this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
     return {
       commands: this.#commands,
       ...(this.#opaque === undefined ? {} : { opaque: this.#opaque }),
@@ -254,9 +259,12 @@ class Reader {
       if (child.type === 'Script') this.#script(child, directories);
       else if (child.type === 'Statement') this.#statements([child], directories);
       else if (child.type === 'Command') this.#command(child, directories);
-      else this.#parser.forEachChild(child, visit);
+      else if (child.type === 'Redirected') {
+        this.#push({ words: [], redirections: this.#redirections(child.redirects), directories });
+        visit(child.command);
+      } else this.#parser.forEachChild(child, visit);
     };
-    if (node.type === 'Command') this.#command(node, directories);
+    if (node.type === 'Command' || node.type === 'Redirected') visit(node);
     else this.#parser.forEachChild(node, visit);
     return undefined;
   }
@@ -301,7 +309,8 @@ class Reader {
   #push(
     command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
   ): void {
-    const { views: seen, scripts, suspects, opaque } = disguisesOf(command.words);
+    const piped = command.piped === true;
+    const { views: seen, scripts, suspects, opaque } = disguisesOf(command.words, { piped });
     this.#opaque ??= opaque;
     const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
       codeInAssignment(name, value),
@@ -313,8 +322,10 @@ class Reader {
     }
     const views = [...seen, ...[...suspects, ...assigned].flatMap((code) => this.#viewsIn(code))];
     const grouped = this.#groups > 0;
-    this.#commands.push({ assignments: [], raw: '', input: '', grouped, ...command, views });
-    for (const script of scripts) this.#code(script, command.directories);
+    const directories = launchedIn(seen, command.directories);
+    const given = { assignments: [], raw: '', input: '', grouped };
+    this.#commands.push({ ...given, ...command, directories, views });
+    for (const script of scripts) this.#code(script, directories);
   }
 
   /** Code in a string that another shell will read. */
@@ -382,14 +393,4 @@ class Reader {
     this.#inside(node, here);
     this.#here = here;
   }
-}
-
-/** Text that the command line itself gives to a command. */
-function inputOf(redirections: readonly Redirection[]): string {
-  return redirections
-    .map((one) => {
-      if (one.type === 'HereDoc') return one.body.text;
-      return one.type === 'HereString' ? (one.target?.text ?? '') : '';
-    })
-    .join('\n');
 }

@@ -1,97 +1,21 @@
 import { memoised } from '../../util/memo.js';
+import { own } from '../../util/own.js';
 import { evaluatedIn } from './evaluated-words.js';
 import { builtinCode, gitCode } from './hidden-code.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
-
-const SHELLS = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'mksh',
-  'ash',
-  'fish',
-  'rbash',
-  'csh',
-  'tcsh',
-  'yash',
-  'osh',
-  'nu',
-]);
-
-/** Programs that run the program named in their arguments, here and now. */
-const WRAPPERS = new Set(
-  `bwrap builtin busybox caffeinate chroot chrt command coproc doas env eval exec firejail flock
-  ionice linux32 linux64 ltrace nice nocorrect noglob nohup nsenter parallel pkexec prlimit proot
-  runuser script setarch setpriv setsid stdbuf strace su sudo systemd-run taskset time timeout toybox
-  trap unshare valgrind watch xargs`.split(/\s+/),
-);
-
-/** The same in a place of their own, or with arguments of their own: looked through by restrictions alone. */
-const LAUNCHERS = new Set(
-  `ansible bunx choom chpst cmd daemonize dbus-run-session dumb-init entr expect fakeroot gosu
-  hyperfine lima mosh nix-shell npx nsjail perf powershell pwsh run-parts sg ssh start-stop-daemon
-  su-exec tini uftrace unbuffer uvx wsl xvfb-run aa-exec capsh catchsegv cgexec chronic cpulimit
-  dbus-launch eatmydata faketime logsave numactl proxychains proxychains4 rlwrap runcon schedtool sem
-  ssh-agent torify torsocks vglrun xterm`.split(/\s+/),
-);
-
-/** Programs of which a subcommand runs what follows it. */
-const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
-  adb: /^shell$/,
-  bun: /^(x|run|exec)$/,
-  bundle: /^exec$/,
-  cargo: /^(run|r|xtask)$/,
-  direnv: /^exec$/,
-  docker: /^(run|exec)$/,
-  git: /^(run|foreach)$/,
-  jobs: /^-\w*x/,
-  kubectl: /^(exec|run|debug)$/,
-  lxc: /^exec$/,
-  mise: /^(exec|x|run)$/,
-  nix: /^(run|shell|develop)$/,
-  npm: /^(exec|x)$/,
-  pdm: /^run$/,
-  pipenv: /^run$/,
-  pnpm: /^(exec|dlx)$/,
-  podman: /^(run|exec)$/,
-  poetry: /^run$/,
-  screen: /^-/,
-  tmux: /^(new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send)$/,
-  uv: /^(run|tool)$/,
-  vagrant: /^ssh$/,
-  yarn: /^(exec|dlx|node)$/,
-};
-
-/** Options whose value is run as a command, by whichever program has them. */
-const RUNS_VALUE =
-  /^--(exec|pre|compress-p\w*|to-c\w*|use-comp[\w-]*|rsh|rsh-command|rsync-path|open-files-in-pager|unzip-command|upload-pack|receive-pack|checkpoint-a\w*|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd)$/;
-
-/** The same for short options, which mean something else to every program. */
-const RUNS_SHORT: Readonly<Record<string, RegExp>> = {
-  git: /^-x$/,
-  man: /^-[PH]$/,
-  rsync: /^-[a-zA-Z]*e$/,
-  ssh: /^-o$/,
-  tar: /^-[a-zA-Z]*[IF]$/,
-};
-
-/** Wrappers that add arguments from their input. */
-const FEEDERS = new Set(['xargs', 'parallel']);
-
-const FINDERS = new Set(['find', 'fd', 'fdfind']);
-
-const EXEC_ACTIONS = new Set([
-  '-exec',
-  '-execdir',
-  '-ok',
-  '-okdir',
-  '-x',
-  '-X',
-  '--exec',
-  '--exec-batch',
-]);
+import {
+  EXEC_ACTIONS,
+  FEEDERS,
+  FINDERS,
+  GRANT_WRAPPERS,
+  LAUNCHERS,
+  RUNS_AFTER,
+  RUNS_ATTACHED,
+  RUNS_SHORT,
+  RUNS_VALUE,
+  SHELLS,
+  WRAPPERS,
+} from './runner-tables.js';
 
 export interface Disguises {
   readonly views: readonly (readonly ShellWord[])[];
@@ -103,8 +27,11 @@ export interface Disguises {
   readonly opaque?: string;
 }
 
-/** What a command runs by way of other programs. */
-export function disguisesOf(words: readonly ShellWord[]): Disguises {
+/** What a command runs by way of other programs. `piped`: what another one prints is its input. */
+export function disguisesOf(
+  words: readonly ShellWord[],
+  { piped }: { readonly piped: boolean } = { piped: false },
+): Disguises {
   const views = [words, ...innerCommands(words)];
   const scripts: string[] = [];
   const suspects: string[] = [];
@@ -121,7 +48,7 @@ export function disguisesOf(words: readonly ShellWord[]): Disguises {
       opaque ??= code.opaque;
     }
   });
-  opaque ??= hiddenHead(words) ?? evaluatedIn(words);
+  opaque ??= hiddenHead(words) ?? evaluatedIn(words) ?? (piped ? runsInput(words) : undefined);
   return { views, scripts, suspects, ...(opaque === undefined ? {} : { opaque }) };
 }
 
@@ -129,18 +56,47 @@ export function disguisesOf(words: readonly ShellWord[]): Disguises {
 function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
   if (FINDERS.has(program)) {
-    return words.flatMap((word, index) =>
-      EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [],
-    );
+    return words.flatMap((word, index) => {
+      const attached = /^--exec(?:-batch)?=(.+)$/s.exec(word.value)?.[1];
+      if (attached !== undefined) return [[{ ...word, value: attached }, UNKNOWN_WORD]];
+      return EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [];
+    });
   }
   const from = firstRun(words, program);
   if (from === undefined) return optionCommands(words);
   const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
-  return words
-    .map((_, index) => words.slice(index))
+  const known = fed ? withoutReplaced(words) : words;
+  return known
+    .map((_, index) => known.slice(index))
     .slice(from)
     .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
     .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+}
+
+/** With `xargs -I X` and `parallel` every `X` becomes what comes in by the input. */
+function withoutReplaced(words: readonly ShellWord[]): readonly ShellWord[] {
+  const marks = words.flatMap(({ value }, at) => {
+    const given = /^-(?:I|i)(.*)$|^--replace=?(.*)$/s.exec(value);
+    const attached = given?.[1] ?? given?.[2];
+    return attached === '' ? [words[at + 1]?.value ?? '', '{}'] : (attached ?? []);
+  });
+  if (words.some(({ value }) => /(^|\/)parallel$/.test(value))) marks.push('{');
+  return words.map((word, index) => {
+    if (isMark(words, index)) return word;
+    const at = Math.min(
+      ...marks
+        .map((mark) => (mark === '' ? -1 : word.value.indexOf(mark)))
+        .filter((one) => one >= 0),
+    );
+    return at === Number.POSITIVE_INFINITY || word.value.startsWith('-')
+      ? word
+      : { ...word, literal: false, value: word.value.slice(0, at) };
+  });
+}
+
+/** What is replaced, as an option names it. */
+function isMark(words: readonly ShellWord[], index: number): boolean {
+  return words[index - 1]?.value === '-I';
 }
 
 /** From which word on a program may name another one that it runs. */
@@ -160,14 +116,24 @@ function isWrapper(program: string): boolean {
 /** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
 function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
+  if (hasOldOptions(words)) {
+    return words.slice(2).map((word) => [word, UNKNOWN_WORD]);
+  }
   return words.slice(1).flatMap((word, index) => {
     const attached = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value);
     if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
       return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
     }
+    const short = own(RUNS_ATTACHED, program)?.exec(word.value)?.[1];
+    if (short !== undefined) return [[{ ...word, value: short }, UNKNOWN_WORD]];
     const next = words[index + 2];
     return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
   });
+}
+
+/** `tar cIf program x y`: letters without a dash have their values behind them, in their order. */
+function hasOldOptions(words: readonly ShellWord[]): boolean {
+  return programOf(words) === 'tar' && /^[A-Za-z]*[IF]/.test(words[1]?.value ?? '');
 }
 
 function takesCommand(option: string, program: string): boolean {
@@ -198,8 +164,13 @@ function suspectCode(words: readonly ShellWord[]): readonly string[] {
   if (isWrapper(program) || SHELLS.has(program)) return aliases;
   const runs = firstRun(words, program);
   const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
-  if (runs === undefined && !isGiven && program !== 'alias') return aliases;
-  return [...aliases, ...textsIn(words.slice(runs ?? 1))];
+  const attached = words.flatMap(
+    ({ value }) => own(RUNS_ATTACHED, program)?.exec(value)?.[1] ?? [],
+  );
+  if (runs === undefined && !isGiven && !hasOldOptions(words) && program !== 'alias') {
+    return [...aliases, ...attached];
+  }
+  return [...aliases, ...attached, ...textsIn(words.slice(isGiven ? 1 : (runs ?? 1)))];
 }
 
 /** Arguments with blanks in them; of `name=value` the value. */
@@ -207,7 +178,7 @@ function textsIn(words: readonly ShellWord[]): readonly string[] {
   return words.flatMap((word) => {
     if (!word.literal || !/\s/.test(word.value)) return [];
     const value =
-      /^(?:--)?[\w-]+=(?:exec=|sh=)?(.*)$/s.exec(word.value)?.[1] ??
+      /^[^\s=]+=(?:exec=|sh=)?["'[]*(.*?)["'\]]*$/s.exec(word.value)?.[1] ??
       /^(?:-[a-zA-Z]|\w*Command\s)(.+)$/s.exec(word.value)?.[1];
     return value === undefined ? [word.value] : [word.value, value];
   });
@@ -246,13 +217,29 @@ function codeOf(
   return { scripts: joined ? [texts.join(' ')] : texts };
 }
 
+/** Programs that run what they read, unless they are given a file or code to run instead. */
+const RUNS_INPUT =
+  /^(at|batch|parallel|python[\d.]*|pypy3?|perl|ruby|node|deno|php|lua\w*|Rscript|R|tclsh\d*|osascript)$/;
+
+function runsInput(words: readonly ShellWord[]): string | undefined {
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1).filter(({ value }) => value !== '-');
+  const isBare = rest.every(({ value, literal }) => literal && /^-(?!-?[cemrpEf])/.test(value));
+  const isTold = program === 'at' || (program === 'crontab' && words[1]?.value === '-');
+  // fail-closed: what another command prints is not known.
+  return isTold || (RUNS_INPUT.test(program) && isBare)
+    ? `${program} runs what it reads from another command`
+    : undefined;
+}
+
 /** A wrapper whose program is decided at run time. */
 function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {
     return 'the name of a command is decided at run time';
   }
   if (!isWrapper(programOf(words) ?? '')) return undefined;
-  for (const word of words.slice(1)) {
+  for (const [index, word] of withoutReplaced(words).entries()) {
+    if (index === 0 || isMark(words, index)) continue;
     if (!word.literal || word.pattern !== undefined) {
       return 'the name of a command is decided at run time';
     }
@@ -262,17 +249,6 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
   }
   return undefined;
 }
-
-const GRANT_WRAPPERS = new Set([
-  'timeout',
-  'nice',
-  'nohup',
-  'stdbuf',
-  'command',
-  'builtin',
-  'xargs',
-  'time',
-]);
 
 export interface Unwrapped {
   readonly words: readonly ShellWord[];

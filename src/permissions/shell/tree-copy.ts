@@ -1,7 +1,7 @@
 import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from './model.js';
 import type { OptionSpec } from './options.js';
-import { globMatcher } from './tree-globs.js';
+import { leftOutBy } from './tree-globs.js';
 import type { TreeProgram, TreeTarget, TreeUse } from './tree-use.js';
 
 const CP: OptionSpec = {
@@ -41,13 +41,10 @@ const rsync: TreeProgram = (words) => {
   const options = looseOptions(words, RSYNC);
   const removes = hasFlag(options, 'remove-source-files');
   const filters = valuesOf(options, 'f filter include include-from').length > 0;
-  const left = globMatcher(
-    filters ? [] : valuesOf(options, 'exclude').map((glob) => glob.replace(/\/$/, '')),
-  );
   const use: Omit<TreeUse, 'start'> = {
     access: removes ? 'write' : 'read',
     follows: hasFlag(options, 'L k copy-links copy-unsafe-links copy-dirlinks'),
-    skips: { file: left, directory: left },
+    skips: leftOutBy(filters ? [] : valuesOf(options, 'exclude')),
     leaveOut: (name) => `--exclude=${name}`,
   };
   const listed = hasFlag(options, 'files-from') ? [{ start: UNKNOWN_WORD, ...use }] : [];

@@ -1,4 +1,5 @@
 import { matches, segmentTokens } from '../wildcard.js';
+import type { TreeSkips } from './tree-use.js';
 
 /**
  * Whether a name fits one of these globs, for what a command leaves out: only globs that every
@@ -8,4 +9,14 @@ export function globMatcher(globs: readonly string[]): (name: string) => boolean
   // fail-closed: braces, sets and slashes mean other things to other programs.
   const tokens = globs.filter((glob) => /^[^/{}[\]\\!,]+$/.test(glob)).map(segmentTokens);
   return (name) => tokens.some((one) => matches(one, name));
+}
+
+/** As of many programs: a glob that ends with a slash speaks of directories alone. */
+export function leftOutBy(
+  globs: readonly string[],
+): Required<Pick<TreeSkips, 'file' | 'directory'>> {
+  return {
+    file: globMatcher(globs.filter((glob) => !glob.endsWith('/'))),
+    directory: globMatcher(globs.map((glob) => glob.replace(/\/$/, ''))),
+  };
 }

@@ -2,7 +2,7 @@ import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-opti
 import { literalWord, type ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';
 import { READ_ONLY_PROGRAMS } from './read-only-table.js';
-import { globMatcher } from './tree-globs.js';
+import { globMatcher, leftOutBy } from './tree-globs.js';
 import type { TreeProgram, TreeSkips, TreeUse } from './tree-use.js';
 
 const HERE = literalWord('.');
@@ -130,14 +130,15 @@ const rg: TreeProgram = (words, context) => {
   const positives = broad(positive.map((glob) => glob.replace(/^\*\*\//, '').toLowerCase()));
   // Some of these options take `A` for `a`.
   const fits = (name: string): boolean => positives(name.toLowerCase());
-  const negative = globMatcher(
+  // `!x/**` speaks of what is in a directory, and so of directories alone too.
+  const negative = leftOutBy(
     globs
       .filter((glob) => glob.startsWith('!'))
       .map((glob) =>
         glob
           .slice(1)
           .replace(/^\*\*\//, '')
-          .replace(/\/(\*\*)?$/, ''),
+          .replace(/\/\*\*$/, '/'),
       ),
   );
   const shown = (name: string): boolean => positive.length > 0 && fits(name);
@@ -147,8 +148,10 @@ const rg: TreeProgram = (words, context) => {
     follows: configured || hasFlag(options, 'L follow'),
     skips: {
       file: (name) =>
-        (positive.length > 0 && !fits(name)) || (!shown(name) && negative(name)) || typed(name),
-      directory: (name) => !shown(name) && negative(name),
+        (positive.length > 0 && !fits(name)) ||
+        (!shown(name) && negative.file(name)) ||
+        typed(name),
+      directory: (name) => !shown(name) && negative.directory(name),
       shown,
       ...(configured || unrestricted > 1 || hasFlag(options, '. hidden') ? {} : { hidden: true }),
       ...(configured || unrestricted > 0 || [...options.flags].some((one) => /^no-i/.test(one))

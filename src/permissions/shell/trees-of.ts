@@ -1,15 +1,19 @@
 import { own } from '../../util/own.js';
 import { programOf, type ShellWord } from './model.js';
 import { CHANGING_PROGRAMS } from './tree-change.js';
+import { COMPRESSING_PROGRAMS } from './tree-compress.js';
 import { COPYING_PROGRAMS } from './tree-copy.js';
 import { PACKING_PROGRAMS } from './tree-pack.js';
 import { SEARCHING_PROGRAMS } from './tree-search.js';
+import { TRANSFERRING_PROGRAMS } from './tree-transfer.js';
 import type { TreeContext, TreeProgram, TreeUse } from './tree-use.js';
 
 export const PROGRAMS: Readonly<Record<string, TreeProgram>> = {
   ...SEARCHING_PROGRAMS,
   ...PACKING_PROGRAMS,
   ...COPYING_PROGRAMS,
+  ...COMPRESSING_PROGRAMS,
+  ...TRANSFERRING_PROGRAMS,
   ...CHANGING_PROGRAMS,
 };
 

@@ -1,0 +1,90 @@
+import type { FileSystem } from '../env/fs.js';
+import { resolve } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
+import { matches, segmentTokens } from './wildcard.js';
+
+const MOST_FILES = 500;
+
+type PatternFiles = Pick<FileSystem, 'list' | 'lstat'>;
+
+/**
+ * The files that a shell's pattern fits now, as it would put them in its place. Undefined when that
+ * cannot be said.
+ */
+export async function filesFitting(
+  fs: PatternFiles,
+  directory: string,
+  pattern: string,
+): Promise<readonly string[] | undefined> {
+  const segments = pattern.split('/').filter((segment, at) => segment !== '' || at === 0);
+  const isAbsolute = segments[0] === '' && segments.shift() !== undefined;
+  // `[[:alpha:]]`, `[[=a=]]`, `[[.a.]]` depend on the locale, `**` on an option of the shell; behind a
+  // link `..` is somewhere else.
+  if (/\[[:=.]|\*\*/.test(pattern) || segments.includes('..')) return undefined;
+  try {
+    let places: readonly string[] = [isAbsolute ? '/' : directory];
+    let isGuessed = false;
+    for (const [at, segment] of segments.entries()) {
+      if (!isPattern(segment)) {
+        const name = segment.replace(/\\(.)/gs, '$1');
+        places = places.map((place) => resolve(place, name));
+        continue;
+      }
+      const found = await fittingIn(fs, places, { segment, isLast: at === segments.length - 1 });
+      if (found === undefined) return undefined;
+      places = found;
+      isGuessed = at < segments.length - 1;
+    }
+    return isGuessed ? await thereAmong(fs, places) : places;
+  } catch {
+    // fail-closed: what cannot be listed is not known.
+    return undefined;
+  }
+}
+
+function isPattern(segment: string): boolean {
+  return /(^|[^\\])[*?[]/.test(segment);
+}
+
+async function fittingIn(
+  fs: PatternFiles,
+  places: readonly string[],
+  { segment, isLast }: { readonly segment: string; readonly isLast: boolean },
+): Promise<readonly string[] | undefined> {
+  const tokens = segmentTokens(segment);
+  const found: string[] = [];
+  for (const place of places) {
+    for (const { name, kind } of await entriesOf(fs, place, places.length === 1)) {
+      // How many characters a name has depends on the locale too.
+      if (!matches(tokens, name) && !/[^\x20-\x7e]/.test(name)) continue;
+      if (name.startsWith('.') && !segment.startsWith('.')) continue;
+      if (isLast || kind === 'directory' || kind === 'symlink') found.push(resolve(place, name));
+      if (found.length > MOST_FILES) return undefined;
+    }
+  }
+  return found;
+}
+
+/** Among several some may be links to files, which hold nothing; the only one is there, or nobody knows. */
+async function entriesOf(fs: PatternFiles, place: string, isOnly: boolean) {
+  try {
+    return await fs.list(place);
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    if (!isOnly && (code === 'ENOTDIR' || code === 'ENOENT')) return [];
+    throw thrown;
+  }
+}
+
+async function thereAmong(fs: PatternFiles, places: readonly string[]): Promise<readonly string[]> {
+  const there: string[] = [];
+  for (const place of places) {
+    try {
+      if ((await fs.lstat(place)) !== undefined) there.push(place);
+    } catch {
+      // fail-closed: what cannot be looked at may be there.
+      there.push(place);
+    }
+  }
+  return there;
+}

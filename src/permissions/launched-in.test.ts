@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gateRig } from '../../test/support/gate-rig.js';
+import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+
+let project: TempProject;
+beforeAll(() => {
+  project = makeTempProject({ files: { 'sub/x': 'x', 'other/x': 'x', x: 'x' } });
+});
+afterAll(() => project.remove());
+
+const judge = (command: string) =>
+  gateRig({
+    cwd: project.directory,
+    home: project.home,
+    allow: ['Bash'],
+    deny: ['Edit(sub/**)'],
+  }).bash(command);
+
+describe('a program that starts another one elsewhere', () => {
+  it.each([
+    'env -C sub touch x',
+    'env -Csub rm x',
+    'env -iC sub rm x',
+    'env -i -u A -C sub A=1 rm x',
+    'env --chdir=sub touch x',
+    'env --ch sub touch x',
+    'nice env -C sub rm x',
+    'sudo -D sub rm x',
+    'sudo --chdir=sub rm x',
+    'unshare --wd=sub rm x',
+    'nsenter -w sub rm x',
+    'systemd-run --working-directory=sub rm x',
+    "env -C sub sh -c 'rm x'",
+    'env -C other env -C ../sub rm x',
+  ])('does not pass rules about that place: %s', async (command) => {
+    expect(await judge(command)).not.toBe('runs');
+  });
+
+  it.each(['env -C $D touch x', 'env -C s* touch x', 'env -S "-C sub rm x"'])(
+    'is asked about where the place is not known: %s',
+    async (command) => {
+      expect(await judge(command)).not.toBe('runs');
+    },
+  );
+
+  it.each(['env -C other touch x', 'env A=1 touch x', 'env -u C touch x', 'sudo -u me touch x'])(
+    'is left alone elsewhere: %s',
+    async (command) => {
+      expect(await judge(command)).toBe('runs');
+    },
+  );
+});

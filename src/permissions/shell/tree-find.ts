@@ -1,0 +1,109 @@
+import { reachOf } from './find-reach.js';
+import { hasFlag, looseOptions, valuesOf } from './loose-options.js';
+import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
+import type { OptionSpec } from './options.js';
+import { readOnlyUse } from './read-only.js';
+import type { TreeProgram, TreeUse } from './tree-use.js';
+
+const HERE = literalWord('.');
+const RUNS = /^-(exec|execdir|ok|okdir)$/;
+
+/** What happens to all that is found: it is removed, or a command is run for it. */
+export const find: TreeProgram = (words) => {
+  const { tests, commands } = apart(words);
+  // What the shell makes of a word may be any other; a slash fits no name.
+  const values = tests.map(({ value, literal, pattern }) =>
+    literal && pattern === undefined ? value : `${value}/`,
+  );
+  const deletes = values.includes('-delete');
+  const given = commands.filter((command) => !NAMES_ALONE.test(programOf(command) ?? ''));
+  if (!deletes && given.length === 0) return [];
+  const first = tests.findIndex(({ value }) => /^-[^HLPOD]|^[!(]/.test(value));
+  const starts = tests
+    .slice(0, first === -1 ? tests.length : first)
+    .filter(({ literal, value }) => literal && !value.startsWith('-'));
+  const reads = !deletes && given.every((command) => readOnlyUse(command) !== undefined);
+  const use: Omit<TreeUse, 'start'> = {
+    access: reads ? 'read' : 'write',
+    follows: values.some((value) => /^-(L|follow)$/.test(value)),
+    // What a program does with a file that it is given is its own affair.
+    ...(deletes ? {} : { unsure: 'what is run for it may take it' }),
+    ...narrowed(values),
+  };
+  const listed = values.some((value) => value.startsWith('-files0-from')) ? [UNKNOWN_WORD] : [];
+  const all = [...starts, ...listed];
+  return (all.length === 0 ? [HERE] : all).map((start) => ({ start, ...use }));
+};
+
+/** Programs that do nothing but tell about the names that they are given. */
+const NAMES_ALONE = /^(echo|printf|true|false|:|basename|dirname|realpath|ls|stat|test|\[)$/;
+
+/** The commands that are run, and everything else with one word for each of them. */
+function apart(words: readonly ShellWord[]): {
+  readonly tests: readonly ShellWord[];
+  readonly commands: readonly (readonly ShellWord[])[];
+} {
+  const tests: ShellWord[] = [];
+  const commands: (readonly ShellWord[])[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) continue;
+    tests.push(word);
+    if (!RUNS.test(word.value)) continue;
+    const rest = words.slice(at + 1);
+    const end = rest.findIndex(
+      ({ value }, index) => value === ';' || (value === '+' && rest[index - 1]?.value === '{}'),
+    );
+    const command = end === -1 ? rest : rest.slice(0, end);
+    commands.push(command);
+    at += command.length + 1;
+  }
+  return { tests, commands };
+}
+
+/** Primaries that take one value or none, and options: all of them together narrow it down. */
+const PLAIN =
+  /^-(name|type|maxdepth|mindepth|mtime|mmin|ctime|atime|size|empty|newer|delete|exec|execdir|ok|okdir|print0?|depth|xdev|mount|follow|[HLP])$/;
+
+/** Names that no action is about are left out; where other tests matter too, nobody can be sure. */
+function narrowed(values: readonly string[]): Pick<TreeUse, 'skips' | 'unsure'> {
+  const isPlain = values.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
+  const reach = reachOf(values.slice(values.findIndex((value) => /^[-!(]/.test(value))));
+  // A directory is gone through whatever it is called, and removed only by its name.
+  const skips = { file: (name: string) => reach.every((fits) => fits(name) === 'no') };
+  return isPlain ? { skips } : { skips, unsure: 'which files it takes is not followed' };
+}
+
+const FD: OptionSpec = {
+  flags: 'HIusigapFlL0q1',
+  valued: 'tedEcjSoO',
+  long: `hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob
+    regex fixed-strings absolute-path follow full-path max-depth= min-depth= exact-depth= exclude=
+    prune type= extension= size= changed-within= changed-before= owner= threads= batch-size=
+    ignore-file= color= search-path= base-directory= path-separator= max-results= one-file-system`,
+};
+
+/** The same by another program: what is run stands behind one option, up to the end or a `;`. */
+export const fd: TreeProgram = (words) => {
+  const at = words.findIndex(({ value }) => /^(-[xX]|--exec(-batch)?)$/.test(value));
+  if (at === -1) return [];
+  const options = looseOptions(words.slice(0, at), FD);
+  const given = valuesOf(options, 'search-path base-directory').map(literalWord);
+  const starts = [...options.operands.slice(1), ...given];
+  const command = words.slice(at + 1);
+  const unrestricted = hasFlag(options, 'u unrestricted');
+  const endings = valuesOf(options, 'e extension').map((one) => `.${one.replace(/^\./, '')}`);
+  const use: Omit<TreeUse, 'start'> = {
+    access: readOnlyUse(command) === undefined ? 'write' : 'read',
+    follows: hasFlag(options, 'L follow'),
+    skips: {
+      file: (name) => endings.length > 0 && !endings.some((one) => name.endsWith(one)),
+      ...(unrestricted || hasFlag(options, 'H hidden') ? {} : { hidden: true }),
+      ...(unrestricted || [...options.flags].some((flag) => /^(I|no-i)/.test(flag))
+        ? {}
+        : { ignored: 'search' as const }),
+    },
+    unsure: 'what is run for it may take it',
+  };
+  return (starts.length === 0 ? [HERE] : starts).map((start) => ({ start, ...use }));
+};
