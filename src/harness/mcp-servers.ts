@@ -5,7 +5,7 @@ import { messageOf } from '../errors.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
 import type { ClientConnection } from '../mcp/connection-deps.js';
 import { lazyConnection } from '../mcp/connection-lazy.js';
-import { mergedNames } from '../mcp/merged-names.js';
+import { besidesHostServers } from '../mcp/host-approvals.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
@@ -14,9 +14,11 @@ import { createToolBook, type Offered } from '../mcp/tool-book.js';
 import { openToolCache } from '../mcp/tool-cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tool-listing.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
-import { type AnnouncedServer, deferredToolsReminder } from '../tools/deferral.js';
+import { type Announcement, deferredToolsReminder } from '../tools/deferral.js';
 import type { ToolPool, UnmadeTools } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
+import { inOrder, NameList } from '../util/name-list.js';
+import { sortedNames } from '../util/sorted-names.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
@@ -39,6 +41,7 @@ export interface ServerParts extends McpParts {
 /** A first start that takes longer is told of: nobody should wonder what the program waits for. */
 const PATIENCE_MS = 2_000;
 const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
+const NOTHING_CHANGED: Pick<Offered, 'changed' | 'saysOther'> = { changed: [], saysOther: false };
 
 /** What servers offer before the first request. */
 export interface StartTools {
@@ -53,7 +56,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const { tell } = parts.hooks;
   const tellProblems = problemTeller(tell);
   const listings = new Map<string, ServerListing>();
-  const changed = new Map<string, readonly string[]>();
+  const changed = new Map<string, Pick<Offered, 'changed' | 'saysOther'>>();
   const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
   const promptListeners: (() => void)[] = [];
   let isBanned: (names: readonly string[]) => boolean = () => false;
@@ -74,19 +77,26 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   });
   const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
-    const listing = { ...found, hasResources: resources.has(declaration.name) };
-    listings.set(declaration.name, listing);
-    changed.set(declaration.name, offered.changed);
+    const { instructions: _said, ...rest } = found;
+    const { instructions } = offered;
+    changed.set(declaration.name, offered);
     tellProblems(declaration.name, offered.problems);
-    if (declaration.entry?.type !== 'sdk') {
-      void cache.write(declaration, listing).catch((thrown: unknown) => {
-        tell(`what "${declaration.name}" offers could not be remembered: ${messageOf(thrown)}`);
-      });
-    }
+    remember(declaration, {
+      ...rest,
+      ...(instructions === undefined ? {} : { instructions }),
+      hasResources: resources.has(declaration.name),
+    });
+  };
+  const remember = (declaration: ServerDeclaration, listing: ServerListing): void => {
+    listings.set(declaration.name, listing);
+    if (declaration.entry?.type === 'sdk') return;
+    void cache.write(declaration, listing).catch((thrown: unknown) => {
+      tell(`what "${declaration.name}" offers could not be remembered: ${messageOf(thrown)}`);
+    });
   };
   const book = createToolBook({
     fs,
-    approvals: openToolApprovals({ fs, stateDirectory }),
+    approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
     env: ground.env,
     builtinNames: BUILTIN_NAMES,
     // What agents bring for themselves is answered for by their own books.
@@ -236,19 +246,12 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     },
     /** The text that names deferred tools and quotes what servers say of themselves. */
     announcement(pool: ToolPool): string | undefined {
-      const text = deferredToolsReminder({
-        occasion: 'start',
-        servers: announced(pool, listings),
-        ...(pool.unmade.length > 0 ? { names: pool.unmade } : {}),
-      });
+      const text = deferredToolsReminder({ occasion: 'start', ...announced(pool, listings) });
       return text === undefined ? undefined : reminder(text);
     },
     announceLater(tools: readonly AnyTool[]): string | undefined {
-      const names = tools.map(({ name }) => name);
-      const text = deferredToolsReminder({
-        occasion: 'later',
-        servers: [{ name: '', tools: names }],
-      });
+      const names = namesOf(tools);
+      const text = deferredToolsReminder({ occasion: 'later', names, servers: [] });
       return text === undefined ? undefined : reminder(text);
     },
     /** Servers that the model may wonder about. */
@@ -276,7 +279,13 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     ask,
     /** What is known of a server's tools; those among them that are not as they were approved. */
     listing: (name: string) => listings.get(name),
-    changed: (name: string): readonly string[] => changed.get(name) ?? [],
+    changed: (name: string) => changed.get(name) ?? NOTHING_CHANGED,
+    /** Somebody has accepted what a server says about the use of its tools: the next session tells it. */
+    wordsAccepted(connection: ClientConnection, words: string): void {
+      const { declaration } = connection;
+      const listing = listings.get(declaration.name);
+      if (listing !== undefined) remember(declaration, { ...listing, instructions: words });
+    },
     control: createServerControl({
       servers,
       book,
@@ -291,7 +300,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources.tools(fresh)]),
     }),
     async close(): Promise<void> {
-      await book.close();
+      await Promise.all([book.close(), cache.close()]);
       await servers.close();
     },
   };
@@ -312,12 +321,12 @@ async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> 
 interface Remembered {
   make(): readonly AnyTool[];
   /** Undefined: they must be made before anything is said of them. */
-  readonly names: readonly string[] | undefined;
+  readonly names: NameList | undefined;
 }
 
 function unmadeOf(known: readonly Remembered[]): UnmadeTools {
   return {
-    names: mergedNames(known.map(({ names }) => names ?? [])),
+    names: inOrder(known.flatMap(({ names }) => names ?? [])),
     make: () => known.flatMap(({ make }) => make()),
   };
 }
@@ -327,26 +336,19 @@ export type OpenServersOfSession = ReturnType<typeof openServersOfSession>;
 function announced(
   pool: ToolPool,
   listings: ReadonlyMap<string, ServerListing>,
-): readonly AnnouncedServer[] {
-  if (pool.unmade.length > 0) {
-    return [...listings].map(([name, { brief, instructions }]) => ({
-      name,
-      tools: brief?.names ?? [],
-      // Who offers nothing has nothing to say here.
-      instructions: brief?.names.length === 0 ? undefined : instructions,
-    }));
-  }
-  const deferred = new Map<string, string[]>();
-  for (const { name, origin } of pool.deferred) {
-    const names = deferred.get(origin?.server ?? '') ?? [];
-    names.push(name);
-    deferred.set(origin?.server ?? '', names);
-  }
-  // A server whose tools are all denied has nothing to say here.
-  const heard = new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
-  return [...new Set([...deferred.keys(), ...heard])].map((name) => ({
-    name,
-    tools: deferred.get(name) ?? [],
-    instructions: listings.get(name)?.instructions,
-  }));
+): Pick<Announcement, 'names' | 'servers'> {
+  const { unmade } = pool;
+  // Who offers nothing, or whose tools are all denied, has nothing to say here.
+  const heard =
+    unmade.length > 0
+      ? [...listings].flatMap(([name, { brief }]) => (brief?.names.count === 0 ? [] : [name]))
+      : new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
+  return {
+    names: unmade.length > 0 ? unmade : namesOf(pool.deferred),
+    servers: [...heard].map((name) => ({ name, instructions: listings.get(name)?.instructions })),
+  };
+}
+
+function namesOf(tools: readonly AnyTool[]): readonly NameList[] {
+  return [NameList.of(sortedNames(tools.map(({ name }) => name)))];
 }

@@ -39,6 +39,7 @@ export async function openMcp(
       trusted: ground.trust.inForce,
       approvals: openMcpApprovals({ fs, stateDirectory }),
       interactive: config.asker !== undefined,
+      plugins: ground.plugins.flatMap(({ servers }) => servers),
     });
   const configuration = await load(config.mcpConfig);
   refuseBroken(configuration.problems, config.emit);
@@ -50,6 +51,7 @@ export async function openMcp(
 function mayHaveServers(config: SessionConfig, ground: Ground): boolean {
   if ((config.mcpConfig?.length ?? 0) > 0 || config.mcpBridge !== undefined) return true;
   if (ground.settings.values.get('managedMcpServers') !== undefined) return true;
+  if (ground.plugins.some(({ servers }) => servers.length > 0)) return true;
   if (ground.levels.look().some(({ hasServers }) => hasServers)) return true;
   const files = [
     join(homeDirectory(config.env), '.claude.json'),

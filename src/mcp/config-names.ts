@@ -3,7 +3,12 @@ import { visible } from '../util/visible.js';
 
 /** A server's name as it stands in the names of its tools. */
 export function serverKey(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/gu, '_');
+  return isPlainKey(name) ? name : name.replace(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+/** Most names: nothing in them is hidden or looks like something else, and each is its own key. */
+function isPlainKey(name: string): boolean {
+  return /^[A-Za-z0-9_-]*$/.test(name);
 }
 
 const LONGEST_NAME = 100;
@@ -23,14 +28,15 @@ export function nameProblem(name: string): string | undefined {
   const key = serverKey(name);
   if (RESERVED.has(folded(name))) return `the name "${name}" is reserved`;
   if (Object.hasOwn(RULE_TOOLS, key)) return `"${name}" is the name of a built-in tool`;
-  if (/^mcp__/i.test(key)) return 'its name begins like the name of a tool (mcp__)';
+  if (key.toLowerCase().startsWith('mcp__'))
+    return 'its name begins like the name of a tool (mcp__)';
   return undefined;
 }
 
 /** fail-closed: what people cannot see or tell apart could stand for a server that they know. */
 function unclearProblem(name: string): string | undefined {
-  // Most names; the tests below cost more than all else that is done about a server at a start.
-  if (/^[\x21-\x7e]*$/.test(name)) return undefined;
+  // The tests below cost more than all else that is done about a server at a start.
+  if (isPlainKey(name)) return undefined;
   if (visible(name) !== name)
     return `its name holds characters that cannot be seen: ${visible(name)}`;
   return name.normalize('NFKC') !== name || looksLikeLatin(name)

@@ -73,7 +73,8 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
 
 /** What needs no walk through the whole text. Undefined: it does. */
 function quickDocument(text: string, { worth, file }: DocumentPlace): ReadDocument | undefined {
-  if (worth !== undefined && !/mcpServers/i.test(text)) return EMPTY;
+  // Of `mcpServers` and `disabledMcpServers`.
+  if (worth !== undefined && !text.includes('cpServers')) return EMPTY;
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
   const { value } = parsed;
@@ -153,13 +154,14 @@ export function serversAt(
     };
     return { servers: [], problems: [problem] };
   }
+  const place = file === undefined ? {} : { file };
   const servers = Object.entries(table).map(
     ([name, raw]): RawServer => ({
       name,
       scope: at.scope,
       raw,
       ofHost: at.ofHost === true,
-      ...(file === undefined ? {} : { file }),
+      ...place,
       line: (way) => lineOf([...at.way, name, ...way]) ?? lineOf([...at.way, name]),
     }),
   );

@@ -64,8 +64,7 @@ export async function readSources(deps: McpConfigDeps): Promise<RawServers> {
   for (const read of projects) all.take(read, ['mcpServers'], { scope: 'project' });
   if (wants('user')) all.take(personal, ['mcpServers'], { scope: 'user' });
   else if (personal.kind === 'broken') all.problems.push(personal.problem);
-  if (deps.plugins !== undefined)
-    all.take(tableOf(deps.plugins), ['mcpServers'], { scope: 'plugin' });
+  takePlugins(deps, all);
   return {
     servers: all.servers,
     problems: [...new Set(all.problems), ...misplaced],
@@ -223,8 +222,23 @@ function takeDynamic(
   }
 }
 
-function tableOf(servers: Readonly<Record<string, unknown>>): ReadDocument {
-  const document = { value: { mcpServers: servers }, lineOf: () => undefined, problems: [] };
+function takePlugins({ plugins = [], strict }: McpConfigDeps, all: Collected): void {
+  for (const { servers, file } of plugins) {
+    if (strict !== true) all.take(tableOf(servers, file), ['mcpServers'], { scope: 'plugin' });
+    else {
+      const message = 'the servers of this plugin are not used: only those of --mcp-config are.';
+      all.problems.push({ severity: 'warning', file, message, remedy: 'Name them there.' });
+    }
+  }
+}
+
+function tableOf(servers: Readonly<Record<string, unknown>>, file?: string): ReadDocument {
+  const document = {
+    value: { mcpServers: servers },
+    ...(file === undefined ? {} : { file }),
+    lineOf: () => undefined,
+    problems: [],
+  };
   return { kind: 'document', document };
 }
 

@@ -34,8 +34,14 @@ export interface McpConfigDeps {
   readonly approvals: McpApprovals;
   /** Somebody sees the list, or was asked. Otherwise each server that waits for approval is a problem too. */
   readonly interactive?: boolean;
-  /** Entries of plugins, by name; each stands under `plugin:<plugin>:<server>`. */
-  readonly plugins?: Readonly<Record<string, unknown>>;
+  /** Entries of plugins, by the files that they stand in. */
+  readonly plugins?: readonly PluginServers[];
+}
+
+export interface PluginServers {
+  /** By name; each stands under `plugin:<plugin>:<server>`. */
+  readonly servers: Readonly<Record<string, unknown>>;
+  readonly file: string;
 }
 
 export interface McpConfiguration {

@@ -1,11 +1,12 @@
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
-import { type ProjectServers, projectServers } from './config-approval.js';
+import { projectServers } from './config-approval.js';
 import { nameProblem, TakenKeys } from './config-names.js';
 import { readSources } from './config-sources.js';
 import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './config-types.js';
 import { contentHash, Declaration, placeOf } from './declaration.js';
 import { parseEntry } from './entry.js';
+import type { EntryWarning } from './entry-read.js';
 import { entryLines } from './entry-text.js';
 import type { Variables } from './expand.js';
 import type { McpEntry, ServerDeclaration, Standing } from './server.js';
@@ -29,6 +30,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
       message,
       remedy: 'Make the state directory (PORTCULLIS_HOME) writable.',
     });
+  const ofProject = projectServers({ project, tell, ...deps });
   const judge: Judging = {
     read,
     lists,
@@ -37,11 +39,14 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
         ? 'disableClaudeAiConnectors forbids connectors of an account'
         : undefined,
     variables: { ...deps.env, CLAUDE_PROJECT_DIR: project },
-    ofProject: projectServers({ project, tell, ...deps }),
     problems,
   };
   const declared: Declaration[] = [];
-  for (const server of read.servers) declared.push(await declarationOf(server, judge));
+  for (const server of read.servers) {
+    const { entry, standing } = judged(server, judge);
+    const settled = standing ?? (await ofProject.standing(server, contentHash(server.raw)));
+    declared.push(new Declaration(server, entry, settled));
+  }
   const { servers, hidden } = settleNames(declared, problems);
   if (deps.interactive !== true) problems.push(...servers.flatMap(waiting));
   return {
@@ -71,35 +76,47 @@ interface Judging {
   /** What other settings forbid. */
   refusal(entry: McpEntry): string | undefined;
   readonly variables: Variables;
-  readonly ofProject: ProjectServers;
   readonly problems: ConfigProblem[];
 }
 
-async function declarationOf(server: RawServer, judge: Judging): Promise<Declaration> {
-  const { name, scope, raw, ofHost } = server;
-  const parsed = parseEntry(raw, { scope, variables: judge.variables, ofHost });
-  const say = (at: readonly (string | number)[], message: string, remedy: string): void => {
-    const place = { file: server.file, line: server.line(at) };
-    judge.problems.push({
-      severity: 'warning',
-      ...placeOf(place),
-      message: `MCP server "${visible(name)}": ${visible(message)}`,
-      remedy,
-    });
-  };
-  for (const { way, message, remedy } of parsed.warnings) say(way, message, remedy);
+interface Judged {
+  readonly entry: McpEntry | undefined;
+  /** Undefined: approvals of the project decide. */
+  readonly standing: Standing | undefined;
+}
+
+const READY: Standing = { kind: 'ready' };
+
+function judged(server: RawServer, judge: Judging): Judged {
+  const { name } = server;
+  const parsed = parseEntry(server.raw, {
+    scope: server.scope,
+    variables: judge.variables,
+    ofHost: server.ofHost,
+  });
+  for (const warning of parsed.warnings) judge.problems.push(problemOf(server, warning));
   const wrong = nameProblem(name) ?? (parsed.ok ? undefined : parsed.reason);
   if (wrong !== undefined || !parsed.ok) {
     const reason = wrong ?? 'it cannot be understood';
-    say(parsed.ok ? [] : parsed.way, `${reason}.`, 'It is not used.');
-    return new Declaration(server, undefined, { kind: 'invalid', reason });
+    const way = parsed.ok ? [] : parsed.way;
+    const problem = { way, message: `${reason}.`, remedy: 'It is not used.' };
+    judge.problems.push(problemOf(server, problem));
+    return { entry: undefined, standing: { kind: 'invalid', reason } };
   }
   const { entry, idle } = parsed;
-  const blocked = judge.refusal(entry) ?? blockedReason(judge.lists, { name, entry });
-  if (blocked !== undefined)
-    return new Declaration(server, entry, { kind: 'blocked', reason: blocked });
-  const standing = switched(server, judge) ?? idle ?? (await approval(server, judge));
-  return new Declaration(server, entry, standing);
+  const reason = judge.refusal(entry) ?? blockedReason(judge.lists, { name, entry });
+  if (reason !== undefined) return { entry, standing: { kind: 'blocked', reason } };
+  const said = switched(server, judge) ?? idle;
+  return { entry, standing: said ?? (server.scope === 'project' ? undefined : READY) };
+}
+
+function problemOf(server: RawServer, { way, message, remedy }: EntryWarning): ConfigProblem {
+  return {
+    severity: 'warning',
+    ...placeOf({ ...server, line: server.line(way) }),
+    message: `MCP server "${visible(server.name)}": ${visible(message)}`,
+    remedy,
+  };
 }
 
 /** What a person switched off for this project. */
@@ -111,11 +128,6 @@ function switched({ name, scope }: RawServer, { read }: Judging): Standing | und
   // fail-closed: it may be switched off there.
   const reason = `${read.switchesUnknown} cannot be read, which may switch it off`;
   return { kind: 'disabled', reason };
-}
-
-async function approval(server: RawServer, judge: Judging): Promise<Standing> {
-  if (server.scope !== 'project') return { kind: 'ready' };
-  return await judge.ofProject.standing(server, contentHash(server.raw));
 }
 
 interface Settled {

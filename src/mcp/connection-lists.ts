@@ -1,5 +1,5 @@
 import { isRecord } from '../util/own.js';
-import { AS_IT_IS, isShallow, readPrompt, readResource, readTool } from './connection-results.js';
+import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './connection-results.js';
 import type { Session } from './connection-session.js';
 import { hasSoundHeaderParameters } from './header-parameters.js';
 import type { ListKind, RawPrompt, RawResource, RawTool } from './server.js';
@@ -62,7 +62,7 @@ export async function fetchList<K extends ListKind>(
 }
 
 function isOffered(session: Session, item: RawTool | RawResource | RawPrompt): boolean {
-  if (session.isRemote && !isShallow(item)) return false;
+  if (session.isRemote && !isSafeValue(item)) return false;
   if (!('inputSchema' in item)) return true;
   const mirrorsHeaders = session.isRemote && session.era === 'modern';
   return !mirrorsHeaders || hasSoundHeaderParameters(item.inputSchema);

@@ -26,9 +26,8 @@ export class Questions {
   }
 
   async ask(question: Question, signal: AbortSignal): Promise<ElicitAnswer> {
-    // fail-closed: a server that asks without end is not answered, and an odd address is not shown as one.
+    // fail-closed: a server that asks without end is not answered.
     if (this.#open.size >= MAX_OPEN || signal.aborted) return { action: 'decline' };
-    if (question.mode === 'url' && !isWebAddress(question.url)) return { action: 'decline' };
     const own = new AbortController();
     this.#open.add(own);
     for (const timers of this.#running) timers.pause();

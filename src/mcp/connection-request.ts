@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './connection-deps.js';
-import { AS_IT_IS, isShallow } from './connection-results.js';
+import { AS_IT_IS, isSafeValue } from './connection-results.js';
 import type { Session } from './connection-session.js';
 import { CallTimers } from './connection-timers.js';
 import type { RawTool } from './server.js';
@@ -61,7 +61,7 @@ export async function runRequest(
       timers.heard();
       tell(progress);
     });
-    if (session.isRemote && !isShallow(result)) {
+    if (session.isRemote && !isSafeValue(result)) {
       return { kind: 'failed', thrown: { kind: 'protocol' } };
     }
     return { kind: 'done', result };

@@ -112,17 +112,16 @@ function texts<Name extends string>(
   return found;
 }
 
-/** Whether a value can be written out again without overflowing the stack of whoever does. */
-export function isShallow(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth <= MAX_JSON_DEPTH; depth++) {
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      for (const inner of Object.values(item)) next.push(inner);
-    }
-    if (next.length === 0) return true;
-    level = next;
+/**
+ * Whether a value can be handed on: written out again without overflowing the stack of whoever does,
+ * and merged without a `__proto__` of its own reaching a prototype. Other transports look at the text.
+ */
+export function isSafeValue(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0 || Object.hasOwn(value, '__proto__')) return false;
+  // One at a time: a list of all values of one level would take as much memory as they do.
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (!isSafeValue(inner, levels - 1)) return false;
   }
-  return false;
+  return true;
 }

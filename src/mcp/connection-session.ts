@@ -55,6 +55,8 @@ export interface Session {
   /** The entry or its helper gave an `Authorization`: a sign-in would not help. */
   readonly hasOwnAuthorization: boolean;
   stderr(): string;
+  /** It is over because a message of its was longer than any is taken. */
+  wroteTooLong(): boolean;
   close(): Promise<void>;
 }
 
@@ -139,6 +141,7 @@ function toSession(
     hasSession: () =>
       isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
     stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
+    wroteTooLong: () => transport instanceof StdioTransport && transport.wroteTooLong,
     close: async () => {
       if (isWatched) await transport.leave(parts.timeouts.closeMs);
       await client.close().catch(() => {});
@@ -225,7 +228,11 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
   const remote = {
     library,
     url: new URL(entry.url),
-    fetch: createWebFetch({ environment: deps.env, connectTimeoutMs: timeouts.connectMs }),
+    fetch: createWebFetch({
+      environment: deps.env,
+      connectTimeoutMs: timeouts.connectMs,
+      maxBodyBytes: MAX_MESSAGE_BYTES,
+    }),
     headers,
     ...(deps.headers === undefined ? {} : { freshHeaders: () => allHeaders(entry, deps) }),
     authProvider: hasOwnAuthorization ? undefined : deps.authProvider,
@@ -234,6 +241,12 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
   const transport = entry.type === 'sse' ? sseTransport(remote) : httpTransport(remote);
   return { transport, hasOwnAuthorization };
 }
+
+/**
+ * Of one message, by whatever transport: parsed, it takes up to 35 times as much memory. Programs and
+ * event streams are held to the same by those who read them.
+ */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 async function allHeaders(
   entry: RemoteEntry,

@@ -17,6 +17,7 @@ import {
   type SafeWords,
   safeError,
   safeWords,
+  tooLong,
 } from './safe-error-of.js';
 import type {
   CallRequest,
@@ -274,6 +275,7 @@ class Connection implements ClientConnection {
       const text = 'was closed while it was being asked.';
       return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
     }
+    if (thrown.kind === 'closed' && session.wroteTooLong()) return tooLong(this.#words, isCall);
     if (thrown.kind === 'auth') {
       const { hasOwnAuthorization: isOwn } = session;
       return this.#link.authError({ isOwn, message: thrown.message });

@@ -14,7 +14,13 @@ const MINUTE_MS = 60_000;
 
 export interface ElicitLimit {
   /** A place for one question, to be left when it is answered; or why there is none. */
-  enter(server: string): Result<{ leave(): void }, string>;
+  enter(server: string): Result<{ leave(): void }, NoPlace>;
+}
+
+export interface NoPlace {
+  readonly reason: string;
+  /** The first of its kind within a minute: people need not read it for each question. */
+  readonly isNews: boolean;
 }
 
 export function createElicitLimit(
@@ -22,16 +28,21 @@ export function createElicitLimit(
   limits: Partial<ElicitLimits> = {},
 ): ElicitLimit {
   const { perMinute, atOnce } = { ...DEFAULTS, ...limits };
-  const servers = new Map<string, { asked: number[]; open: number }>();
+  const servers = new Map<string, { asked: number[]; open: number; told: Map<string, number> }>();
   return {
     enter(server) {
       const now = clock.monotonic();
-      const state = servers.get(server) ?? { asked: [], open: 0 };
+      const state = servers.get(server) ?? { asked: [], open: 0, told: new Map() };
+      const none = (reason: string): { readonly ok: false; readonly error: NoPlace } => {
+        const isNews = now - (state.told.get(reason) ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
+        if (isNews) state.told.set(reason, now);
+        return err({ reason, isNews });
+      };
       servers.set(server, state);
       state.asked = state.asked.filter((at) => now - at < MINUTE_MS);
-      if (state.open >= atOnce) return err(`${atOnce} of its questions wait already`);
+      if (state.open >= atOnce) return none(`${atOnce} of its questions wait already`);
       if (state.asked.length >= perMinute) {
-        return err(`it has asked ${perMinute} times within a minute`);
+        return none(`it has asked ${perMinute} times within a minute`);
       }
       state.asked.push(now);
       state.open += 1;

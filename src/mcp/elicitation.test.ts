@@ -174,6 +174,9 @@ describe("a server's question", () => {
       'decline',
     ]);
     expect(notes.at(-1)).toContain('2 times within a minute');
+    // However often it goes on asking, people read that once.
+    for (let count = 0; count < 50; count++) expect(await actions()).toBe('decline');
+    expect(notes.filter((note) => note.includes('within a minute'))).toHaveLength(1);
     expect((await elicit({ ...FORM, server: 'other' })).action).toBe('accept');
     pass(60_001);
     expect(await actions()).toBe('accept');

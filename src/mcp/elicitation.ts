@@ -73,8 +73,8 @@ export function createElicit<Scene>(deps: ElicitDeps<Scene>): Elicit {
       deps.onNote?.(`The MCP server "${oneLine(request.server)}" asked something: ${text}`);
     const place = limit.enter(request.server);
     if (!place.ok) {
-      // fail-closed: whoever asks without end wears down the one who answers.
-      note(`declined, ${place.error}`);
+      // fail-closed: whoever asks without end wears down the one who answers, and the one who reads.
+      if (place.error.isNews) note(`declined, ${place.error.reason}`);
       return DECLINE;
     }
     try {

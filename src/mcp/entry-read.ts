@@ -1,5 +1,5 @@
 import { nearest } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
+import { isRecord, own } from '../util/own.js';
 import { expand, type Variables } from './expand.js';
 
 export interface EntryWarning {
@@ -19,13 +19,11 @@ export class EntryProblem extends Error {
   }
 }
 
-/** The fields of one entry, each taken once; what is wrong with one is said by its name. */
+/** The fields of one entry; what is wrong with one is said by its name. */
 export class EntryReader {
   readonly warnings: EntryWarning[] = [];
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #variables: Variables;
-  /** A list: an entry has few fields. */
-  readonly #taken: string[] = [];
   #missing: Map<string, string> | undefined;
 
   constructor(fields: Readonly<Record<string, unknown>>, variables: Variables) {
@@ -35,8 +33,7 @@ export class EntryReader {
 
   /** As it stands, without expansion. */
   raw(name: string): unknown {
-    this.#taken.push(name);
-    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+    return own(this.#fields, name);
   }
 
   text(name: string): string | undefined {
@@ -87,10 +84,10 @@ export class EntryReader {
     this.warnings.push({ way, message, remedy });
   }
 
-  /** After all fields have been taken: what nobody knows is told, what has no value ends it. */
-  finish(known: readonly string[]): void {
+  /** After all fields have been read: what is not one of these is told, what has no value ends it. */
+  finish(fields: readonly string[], known: readonly string[]): void {
     for (const name of Object.keys(this.#fields)) {
-      if (this.#taken.includes(name)) continue;
+      if (fields.includes(name)) continue;
       const meant = nearest(name, known);
       const hint = meant === undefined ? 'Remove it.' : `Did you mean \`${meant}\`?`;
       this.warn([name], `\`${name}\` is not a field of this kind of server.`, hint);
@@ -108,17 +105,22 @@ export class EntryReader {
       const message = `\`${way.join('.')}\` begins or ends with a blank, which counts.`;
       this.warn(way, message, 'Remove it if it is not meant.');
     }
-    const { text: filled, missing } = expand(text, this.#variables);
-    for (const name of missing) {
-      this.#missing ??= new Map();
-      if (!this.#missing.has(name)) this.#missing.set(name, way.join('.'));
-    }
+    const filled = text.includes('${') ? this.#expanded(text, way) : text;
     // fail-closed: no program and no header takes it, and what is shown would end there.
     if (filled.includes('\0'))
       throw new EntryProblem(
         `\`${way.join('.')}\` holds a character that cannot be passed on`,
         way,
       );
+    return filled;
+  }
+
+  #expanded(text: string, way: readonly (string | number)[]): string {
+    const { text: filled, missing } = expand(text, this.#variables);
+    for (const name of missing) {
+      this.#missing ??= new Map();
+      if (!this.#missing.has(name)) this.#missing.set(name, way.join('.'));
+    }
     return filled;
   }
 }

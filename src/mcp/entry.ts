@@ -29,7 +29,7 @@ export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
     refuseKeys(raw, context);
     const entry = entryFrom(raw, reader, context);
     const idle = idleness(raw, entry, reader);
-    reader.finish(KNOWN);
+    reader.finish(FIELDS[entry.type], KNOWN);
     const { warnings } = reader;
     return idle === undefined ? { ok: true, entry, warnings } : { ok: true, entry, idle, warnings };
   } catch (thrown) {
@@ -38,8 +38,24 @@ export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
   }
 }
 
-const COMMON = ['type', 'timeout', 'alwaysLoad'];
-const KNOWN = [...COMMON, 'command', 'args', 'env', 'url', 'headers', 'headersHelper', 'oauth'];
+/** What is suggested in the place of a field that nobody knows. */
+const KNOWN = [
+  ...['type', 'timeout', 'alwaysLoad', 'command', 'args', 'env'],
+  ...['url', 'headers', 'headersHelper', 'oauth'],
+];
+
+/** Which fields are nothing to wonder about; some are there for other programs. */
+const SHARED = ['type', 'timeout', 'alwaysLoad', 'tools', 'disabled', 'enabled'];
+const REMOTE = [...SHARED, 'command', 'url', 'headers', 'headersHelper', 'oauth'];
+const FIELDS: Readonly<Record<McpEntry['type'], readonly string[]>> = {
+  stdio: [...SHARED, 'command', 'args', 'env', 'url'],
+  http: REMOTE,
+  sse: REMOTE,
+  ws: REMOTE,
+  // Of the account that the entry came from.
+  proxy: [...REMOTE, 'id'],
+  sdk: [...SHARED, 'name', 'instance', 'version', 'instructions'],
+};
 
 const TYPES: Readonly<Record<string, McpEntry['type']>> = {
   stdio: 'stdio',
@@ -62,7 +78,6 @@ function entryFrom(
     // fail-closed: a file cannot speak for the program that opened the session.
     if (!context.ofHost)
       throw new EntryProblem('servers of type "sdk" come from the host, not from a file', ['type']);
-    for (const name of ['name', 'instance', 'version', 'instructions']) reader.raw(name);
     return { type, ...common };
   }
   if (type === 'stdio') return { type, ...stdioFields(reader), ...common };
@@ -109,17 +124,15 @@ function commonFields(reader: EntryReader): { timeout?: number; alwaysLoad?: boo
     throw new EntryProblem('`timeout` must be a number of milliseconds', ['timeout']);
   if (isSaid(reader.raw('tools')))
     reader.warn(['tools'], '`tools` is not enforced.', 'Write permission rules for its tools.');
-  const counts = timeout !== undefined && timeout >= LEAST_TIMEOUT_MS;
-  if (timeout !== undefined && !counts)
+  const common: { timeout?: number; alwaysLoad?: boolean } = {};
+  if (timeout !== undefined && timeout < LEAST_TIMEOUT_MS)
     reader.warn(['timeout'], '`timeout` below 1000 ms does not count.', 'Write milliseconds.');
-  return {
-    ...(counts ? { timeout } : {}),
-    ...(alwaysLoad === undefined ? {} : { alwaysLoad }),
-  };
+  else if (timeout !== undefined) common.timeout = timeout;
+  if (alwaysLoad !== undefined) common.alwaysLoad = alwaysLoad;
+  return common;
 }
 
 function stdioFields(reader: EntryReader) {
-  reader.raw('url');
   const command = reader.expanded('command');
   if (command === undefined) throw new EntryProblem('it has no `command`');
   if (command.trim() === '') throw new EntryProblem('its `command` is empty', ['command']);
@@ -131,9 +144,6 @@ function stdioFields(reader: EntryReader) {
 }
 
 function remoteFields(type: RemoteEntry['type'], reader: EntryReader) {
-  reader.raw('command');
-  // Of the account that the entry came from.
-  if (type === 'proxy') reader.raw('id');
   const url = reader.expanded('url');
   if (url === undefined && type !== 'proxy') throw new EntryProblem('it has no `url`');
   if (url !== undefined && url !== '') checkUrl(url, type);
@@ -216,7 +226,8 @@ function idleness(
   entry: McpEntry,
   reader: EntryReader,
 ): Extract<ParsedEntry, { ok: true }>['idle'] {
-  const [disabled, enabled] = [reader.raw('disabled'), reader.raw('enabled')];
+  const disabled = reader.raw('disabled');
+  const enabled = reader.raw('enabled');
   // fail-closed: whoever writes it does not want the server, in whichever spelling.
   if (isSaid(disabled) && disabled !== false)
     return { kind: 'disabled', reason: 'its entry says `disabled`' };

@@ -7,6 +7,11 @@ export function toolFingerprint(raw: RawTool): string {
   return sha256(canonicalJson(definingParts(raw)));
 }
 
+/** Of what a server says about the use of its tools, as the model would be shown it. */
+export function wordsFingerprint(words: string): string {
+  return sha256(words);
+}
+
 /** What is approved of a tool, and shown when it changes. */
 export function definingParts(raw: RawTool): Readonly<Record<string, unknown>> {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta } = raw;

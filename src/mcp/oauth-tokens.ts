@@ -1,4 +1,5 @@
 import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
+import { own } from '../util/own.js';
 import type { Discovered } from './oauth-types.js';
 import type { StoredAuth, StoredClient, StoredTokens } from './token-store.js';
 
@@ -42,12 +43,14 @@ export function authRecord(
   parts: { readonly client: StoredClient; readonly tokens?: StoredTokens },
 ): StoredAuth {
   const methods = found.metadata?.token_endpoint_auth_methods_supported;
+  const revocationEndpoint: unknown = own(found.metadata ?? {}, 'revocation_endpoint');
   return {
     name,
     issuer: found.issuer,
     authorizationServer: found.authorizationServer,
     tokenEndpoint:
       found.metadata?.token_endpoint ?? new URL('/token', found.authorizationServer).href,
+    ...(typeof revocationEndpoint === 'string' ? { revocationEndpoint } : {}),
     ...(methods === undefined ? {} : { authMethods: methods }),
     resource: found.resource,
     ...parts,

@@ -99,8 +99,15 @@ export interface ServerAuth {
   lastFailure(): AuthFailure | undefined;
   /** Starts anew: no refresh, a person signs in. */
   signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>>;
-  /** Forgets everything that is kept for this server; false when there was nothing. */
-  signOut(): Promise<Result<boolean, AuthFailure>>;
+  /** Forgets everything that is kept for this server, and has the tokens revoked where that is offered. */
+  signOut(): Promise<Result<SignedOut, AuthFailure>>;
+}
+
+export interface SignedOut {
+  /** Whether anything was kept. */
+  readonly was: boolean;
+  /** Absent: the authorization server offers no revocation, or there was no token. */
+  readonly revoked?: Result<void, string>;
 }
 
 /** A declaration whose entry is spoken to over the network. */

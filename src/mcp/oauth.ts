@@ -9,6 +9,7 @@ import { signInAsMachine } from './oauth-machine.js';
 import { AUTH_MEMORY_MS, openAuthMemory } from './oauth-memory.js';
 import { probeChallenge } from './oauth-probe.js';
 import { type RefreshFailure, refreshShared } from './oauth-refresh.js';
+import { revokeTokens } from './oauth-revoke.js';
 import { scopesToAsk } from './oauth-scopes.js';
 import { signInWithPerson } from './oauth-sign-in.js';
 import { isExpired } from './oauth-tokens.js';
@@ -19,6 +20,7 @@ import {
   type ServerAuth,
   type ServerAuthDeps,
   ServerAuthError,
+  type SignedOut,
   type SignInAgent,
 } from './oauth-types.js';
 import { openTokenStore, type StoredAuth, tokenKey } from './token-store.js';
@@ -278,10 +280,20 @@ class RemoteServerAuth {
     return renewed;
   }
 
-  async #signOut(): Promise<Result<boolean, AuthFailure>> {
+  async #signOut(): Promise<Result<SignedOut, AuthFailure>> {
     await this.#memory.clear(this.#key);
+    const stored = await this.#store.read(this.#key);
     const removed = await this.#store.remove(this.#key);
-    return removed.ok ? removed : err(authFailed(this.#declaration.name, removed.error));
+    if (!removed.ok) return err(authFailed(this.#declaration.name, removed.error));
+    // Afterwards: whether anybody answers changes nothing in what is forgotten here.
+    const revoked =
+      stored.ok && stored.value !== undefined
+        ? await revokeTokens(await this.#library(), stored.value, {
+            serverUrl: this.#declaration.entry.url,
+            fetch: this.#fetch,
+          })
+        : undefined;
+    return ok({ was: removed.value, ...(revoked === undefined ? {} : { revoked }) });
   }
 
   /** fail-closed: tokens that cannot be read are no reason to ask without them. */

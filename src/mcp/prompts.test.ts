@@ -51,6 +51,18 @@ describe('prompts of servers', () => {
     expect(await expand('/mcp__my_srv__a_b')).toMatchObject({ ok: false });
   });
 
+  it('with names that are not what they look like are left out, and it is said why', async () => {
+    const names = ['ok', 'de\u200bploy', 'dерloy', 'x'.repeat(5_000)];
+    const { prompts, expand } = rig({ prompts: names.map((name) => ({ name })) });
+    expect((await prompts.list()).map(({ name }) => name)).toEqual(['mcp__my_srv__ok']);
+    const missing = await expand('/mcp__my_srv__de_ploy');
+    expect(missing).toMatchObject({ ok: false });
+    const said = missing.ok ? '' : missing.error;
+    expect(said).toContain('holds characters that are not seen');
+    expect(said).not.toContain('\u200b');
+    expect(said.length).toBeLessThan(2_000);
+  });
+
   it('are recognised at the beginning alone', () => {
     expect(readTypedPrompt(' /mcp__s__p one "two three"\n')).toEqual({
       name: 'mcp__s__p',

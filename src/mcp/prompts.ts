@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import { markedResource, oneLine } from './resource-content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from './server.js';
-import { normaliseName } from './tool-names.js';
+import { normaliseName, shownName, toolNameProblem } from './tool-names.js';
 import { imageBlock } from './tool-output-files.js';
 import { shownText } from './tool-text.js';
 import type { TypedPrompt } from './typed-prompt.js';
@@ -81,11 +81,16 @@ async function findAll(
 async function entriesOf(connection: McpConnection): Promise<readonly Entry[]> {
   const listed = await connection.listPrompts();
   if (!listed.ok) return [];
-  return listed.value.map((prompt) => ({
+  return listed.value.filter(isOffered).map((prompt) => ({
     name: `mcp__${connection.declaration.key}__${normaliseName(prompt.name)}`,
     connection,
     prompt,
   }));
+}
+
+/** fail-closed: what people read and what is fetched must be the same, as with tools. */
+function isOffered({ name }: RawPrompt): boolean {
+  return toolNameProblem(name) === undefined;
 }
 
 /** Asks only the servers whose name the command begins with. */
@@ -106,13 +111,19 @@ async function findOne(
 }
 
 async function notFound(name: string, possible: readonly McpConnection[]): Promise<string> {
+  const problems: string[] = [];
   for (const connection of possible) {
     const listed = await connection.listPrompts();
     if (!listed.ok) return `/${name}: ${listed.error.message}`;
+    for (const prompt of listed.value) {
+      const problem = toolNameProblem(prompt.name);
+      if (problem !== undefined) problems.push(`${shownName(prompt.name)}: ${problem}`);
+    }
   }
   const known = [...(await findAll(possible)).keys()].sort().map((one) => `/${one}`);
   const offers = known.length === 0 ? 'none' : sliceWhole(known.join(', '), 0, 500);
-  return `There is no /${name}. Prompts of that server: ${offers}`;
+  const rest = problems.length === 0 ? '' : `. Not offered: ${problems.slice(0, 5).join('; ')}`;
+  return `There is no /${name}. Prompts of that server: ${offers}${rest}`;
 }
 
 function commandOf({ name, connection, prompt }: Entry): PromptCommand {

@@ -103,6 +103,7 @@ export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean):
     case 'ended':
       return crashed(words, mayHaveRun);
     case 'network':
+      if (thrown.network === 'protocol') return tooLong(words, mayHaveRun);
       return NEVER_ARRIVED.has(thrown.network)
         ? connectError(words, thrown)
         : crashed(words, mayHaveRun);
@@ -151,6 +152,13 @@ export function crashed(words: SafeWords, mayHaveRun: boolean): SafeError {
     'closed the connection. Server may have crashed or restarted; the next call connects anew.',
     { mayHaveRun },
   );
+}
+
+/** Asked again, it would be as long again. */
+export function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
+  const text =
+    'sent an answer that is longer than 16 MiB, or broken off; it was not taken. Ask for less at a time.';
+  return safeError(words, 'protocol', text, { mayHaveRun });
 }
 
 /** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */

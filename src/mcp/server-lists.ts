@@ -78,6 +78,8 @@ function noOwnList(said: Sourced<unknown>): ConfigProblem {
  * server in the host's own process is no program and no address: only a deny list reaches it.
  */
 export function blockedReason(lists: ServerLists, server: ListedServer): string | undefined {
+  // Most people keep no list.
+  if (lists.denied.length === 0 && lists.fences.length === 0) return undefined;
   const denies = lists.denied.find((one) => denied(one, server));
   if (denies !== undefined) return `deniedMcpServers forbids it (${denies.origin})`;
   if (server.entry.type === 'sdk') return undefined;

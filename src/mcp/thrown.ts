@@ -52,6 +52,9 @@ export class OwnAuthorizationRefused extends Error {
 /** Marks an answer that we made ourselves because the stream that should have brought it is over. */
 export const STREAM_ENDED: unique symbol = Symbol('stream ended');
 
+/** Marks an error that we put in the place of an answer that cannot be taken. */
+export const UNREADABLE: unique symbol = Symbol('unreadable answer');
+
 /** What went wrong, out of all that transports and the library throw. */
 export type Thrown =
   /** The server answered with an error. */
@@ -106,6 +109,7 @@ function authFailure({ kind, message }: AuthFailure): Thrown {
 
 function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {
   if (error.data === STREAM_ENDED) return { kind: 'closed' };
+  if (error.data === UNREADABLE) return { kind: 'protocol' };
   // The old libraries say so when the channel below them is gone.
   if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
     return { kind: 'closed' };

@@ -37,6 +37,8 @@ export interface StoredAuth {
   readonly issuer: string;
   readonly authorizationServer: string;
   readonly tokenEndpoint: string;
+  /** Where tokens are given back, where that is offered. */
+  readonly revocationEndpoint?: string;
   readonly authMethods?: readonly string[];
   readonly resource: string;
   readonly client: StoredClient;
@@ -162,6 +164,7 @@ function authFrom(value: unknown): StoredAuth | undefined {
     if (!isRecord(tokens) || typeof tokens.accessToken !== 'string') return undefined;
     if (!hasShape(tokens, TOKENS_SHAPE)) return undefined;
   }
+  if (!hasShape(value, { revocationEndpoint: 'string' })) return undefined;
   if (value.authMethods !== undefined && !isTextList(value.authMethods)) return undefined;
   return value as unknown as StoredAuth;
 }

@@ -4,7 +4,7 @@ import { readNow } from '../env/read-now.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
-import { definingParts } from './fingerprint.js';
+import { definingParts, wordsFingerprint } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';
 import { normaliseName, toolNames } from './tool-names.js';
@@ -31,6 +31,10 @@ export interface ApprovedTools {
   sameName(tool: string): string | undefined;
   /** The definition that was approved. Undefined when it cannot be told any more. */
   definition(tool: string): RawTool | undefined;
+  /** Of what the server said about the use of its tools. Undefined: nobody has taken note of that yet. */
+  wordsFingerprint(): string | undefined;
+  /** What it said. Undefined when it cannot be told any more. */
+  words(): string | undefined;
 }
 
 export interface ToolApprovals {
@@ -41,6 +45,8 @@ export interface ToolApprovals {
    * To have a damaged list forgotten, `forget` first.
    */
   record(server: StoredServer, tools: readonly ListedTool[]): Promise<void>;
+  /** The same for what the server says about the use of its tools; empty when it says nothing. */
+  recordWords(server: StoredServer, words: string): Promise<void>;
   /** All tools of the server count as new again. */
   forget(server: StoredServer): Promise<void>;
 }
@@ -65,13 +71,18 @@ export function openToolApprovals(place: {
     const before = content();
     const servers = new Map(before.servers);
     edit(servers);
-    const heads = [...servers].map(([id, { prints, isWhole }]) => [
+    const heads = [...servers].map(([id, { prints, isWhole, wordsPrint }]) => [
       id,
       [...prints.keys()],
       [...prints.values()],
       isWhole,
+      ...(wordsPrint === undefined ? [] : [wordsPrint]),
     ]);
-    const bodies = [...servers].map(([id, { definitions }]) => [id, [...definitions()]]);
+    const bodies = [...servers].map(([id, { definitions, words }]) => [
+      id,
+      [...definitions()],
+      words() ?? null,
+    ]);
     try {
       // fail-closed: what was lost stays lost, or the next session would take every tool for new.
       const body = JSON.stringify(bodies);
@@ -129,6 +140,8 @@ export function openToolApprovals(place: {
             ? (found as unknown as RawTool)
             : undefined;
         },
+        wordsFingerprint: () => approved().wordsPrint,
+        words: () => approved().words(),
       };
     },
     record: (server, tools) =>
@@ -148,8 +161,13 @@ export function openToolApprovals(place: {
           prints.set(tool.name, tool.fingerprint);
           definitions.set(tool.name, definingParts(tool.raw()));
         }
-        const { isWhole } = before;
-        servers.set(storedId(server), { prints, definitions: () => definitions, isWhole });
+        servers.set(storedId(server), { ...before, prints, definitions: () => definitions });
+      }),
+    recordWords: (server, words) =>
+      queued((servers) => {
+        const before = servers.get(storedId(server)) ?? NONE;
+        const wordsPrint = wordsFingerprint(words);
+        servers.set(storedId(server), { ...before, wordsPrint, words: () => words });
       }),
     forget: (server) =>
       queued((servers) => void servers.set(storedId(server), { ...NONE, isWhole: true })),
@@ -173,9 +191,17 @@ interface Approved {
   definitions(): ReadonlyMap<string, unknown>;
   /** Somebody has begun anew with it, so that nothing of it is lost. */
   readonly isWhole: boolean;
+  readonly wordsPrint: string | undefined;
+  words(): string | undefined;
 }
 
-const NONE: Approved = { prints: new Map(), definitions: () => new Map(), isWhole: false };
+const NONE: Approved = {
+  prints: new Map(),
+  definitions: () => new Map(),
+  isWhole: false,
+  wordsPrint: undefined,
+  words: () => undefined,
+};
 
 interface Content {
   readonly servers: ReadonlyMap<string, Approved>;
@@ -191,27 +217,51 @@ function contentOf(read: Read, definitionsFile: string): Content {
   const parsed = parseJson(textOf(read.bytes));
   const head = parsed.ok ? parsed.value : undefined;
   if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
-  let bodies: ReadonlyMap<string, unknown> | undefined;
+  let bodies: ReadonlyMap<string, Body> | undefined;
+  const bodyOf = (id: string): Body => {
+    bodies ??= bodiesIn(definitionsFile, head.sum);
+    return bodies.get(id) ?? NO_BODY;
+  };
   const servers = new Map<string, Approved>();
   for (const row of head.servers) {
-    const [id, names, prints, isWhole] = Array.isArray(row) ? row : [];
+    const [id, names, prints, isWhole, wordsPrint] = Array.isArray(row) ? row : [];
     const made = printsOf(names, prints);
-    if (typeof id !== 'string' || made === undefined) return damaged;
-    const definitions = (): ReadonlyMap<string, unknown> => {
-      bodies ??= new Map(pairs(definitionsIn(definitionsFile, head.sum)));
-      return new Map(pairs(bodies.get(id)));
-    };
-    servers.set(id, { prints: made, definitions, isWhole: isWhole === true });
+    const isPrint = wordsPrint === undefined || typeof wordsPrint === 'string';
+    if (typeof id !== 'string' || made === undefined || !isPrint) return damaged;
+    servers.set(id, {
+      prints: made,
+      definitions: () => bodyOf(id).definitions,
+      isWhole: isWhole === true,
+      wordsPrint,
+      words: () => bodyOf(id).words,
+    });
   }
   return { servers, lost: head.lost === true };
 }
 
-/** Undefined when it is not what was written with the approvals. */
-function definitionsIn(file: string, sum: unknown): unknown {
+/** What was approved of one server, word for word. */
+interface Body {
+  readonly definitions: ReadonlyMap<string, unknown>;
+  readonly words: string | undefined;
+}
+
+const NO_BODY: Body = { definitions: new Map(), words: undefined };
+
+/** By server. Empty when it is not what was written with the approvals. */
+function bodiesIn(file: string, sum: unknown): ReadonlyMap<string, Body> {
+  const bodies = new Map<string, Body>();
   const bytes = readNow(file, MAX_STORED_BYTES);
-  if (bytes === undefined || sha256(bytes) !== sum) return undefined;
-  const value = parseJson(textOf(bytes));
-  return value.ok ? value.value : undefined;
+  if (bytes === undefined || sha256(bytes) !== sum) return bodies;
+  const parsed = parseJson(textOf(bytes));
+  for (const row of parsed.ok && Array.isArray(parsed.value) ? parsed.value : []) {
+    const [id, definitions, words] = Array.isArray(row) ? row : [];
+    if (typeof id !== 'string') continue;
+    bodies.set(id, {
+      definitions: new Map(pairs(definitions)),
+      words: typeof words === 'string' ? words : undefined,
+    });
+  }
+  return bodies;
 }
 
 function printsOf(names: unknown, prints: unknown): ReadonlyMap<string, string> | undefined {

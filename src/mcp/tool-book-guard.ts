@@ -39,19 +39,21 @@ export function definitionGuard(
 export function findingOf(page: Page, entry: Entry): Finding {
   const { current, approved, tool } = entry;
   const server = page.connection.declaration.name;
-  const ask = (what: string): Finding => ({
+  const remedy = `To accept all definitions of the server: portcullis mcp approve ${server} --tools`;
+  const ask = (what: string, forModel = what): Finding => ({
     decision: 'ask',
     refusal: 'approval',
-    reason: `${what} To accept all definitions of the server: portcullis mcp approve ${server} --tools`,
+    reason: `${what} ${remedy}`,
+    reasonForModel: `${forModel} ${remedy}`,
     // The same question only while it is about the same definition.
     source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
   });
   if (approved === current.fingerprint) return NOTHING;
   if (approved !== undefined) {
     const change = describeChange(page.approved.definition(entry.approvedAs), current.raw());
-    return ask(
-      `the server "${server}" has changed the definition of ${tool.name} since it was approved: ${change}.`,
-    );
+    const has = `the server "${server}" has changed the definition of ${tool.name} since it was approved`;
+    // The words of the change are what nobody has agreed to show the model.
+    return ask(`${has}: ${change}.`, `${has}.`);
   }
   // fail-closed: an approval that is lost may have been one for another definition.
   if (page.approved.damaged) {

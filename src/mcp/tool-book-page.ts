@@ -1,9 +1,10 @@
 import type { FileSystem } from '../env/fs.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
+import type { SessionApprovals } from './host-approvals.js';
 import type { McpConnection } from './server.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
-import type { ApprovedTools, ToolApprovals } from './tool-approvals.js';
+import type { ApprovedTools } from './tool-approvals.js';
 import { type ListedTool, listingOf, type ServerListing } from './tool-listing.js';
 
 export interface Offered {
@@ -11,12 +12,16 @@ export interface Offered {
   readonly tools: readonly AnyTool[];
   /** Full names of tools whose definition is not the approved one. */
   readonly changed: readonly string[];
+  /** What the model may be told of what the server says about the use of its tools. */
+  readonly instructions: string | undefined;
+  /** It now says something else about that, which nobody has accepted yet. */
+  readonly saysOther: boolean;
   readonly problems: readonly string[];
 }
 
 export interface ToolBookDeps {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
-  readonly approvals: Pick<ToolApprovals, 'read' | 'record'>;
+  readonly approvals: SessionApprovals;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Full names of the built-in tools. */
   readonly builtinNames: readonly string[];
@@ -37,6 +42,10 @@ export interface Page {
   readonly entries: Map<string, Entry>;
   /** By full name: which of the entries has it, by its name on the server. */
   readonly named: Map<string, string>;
+  /** What the server says about the use of its tools, as far as it is in force; undefined: not known yet. */
+  words: string | undefined;
+  /** Nobody has taken note of these words yet: they are not kept. */
+  wordsUnnoted: boolean;
   /** Makes the tools that a cache remembers, which come before all others. */
   make: (() => unknown) | undefined;
   /** Whether the server itself has said what it offers since it was last connected. */
@@ -76,6 +85,8 @@ export function openPage(
     approved,
     entries: new Map(),
     named: new Map(),
+    words: undefined,
+    wordsUnnoted: false,
     make: undefined,
     live: false,
     away: undefined,
@@ -122,6 +133,8 @@ export function bind(page: Page, connection: McpConnection, deps: ToolBookDeps):
     page.make?.();
     page.connection = connection;
     page.approved = approved;
+    // Another server may say something else; the same one is held against what was kept.
+    page.words = undefined;
     page.live = false;
     page.changes += 1;
     for (const [name, entry] of page.entries) {

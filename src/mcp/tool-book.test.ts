@@ -262,7 +262,7 @@ describe('a definition that has changed', () => {
       expect(offered.changed).toEqual(['mcp__srv__t']);
       const refused = await call('mcp__srv__t');
       expect(refused.isError).toBe(true);
-      expect(refused.text).toContain('IMPORTANT');
+      expect(refused.text).not.toContain('IMPORTANT');
       expect(refused.text).toContain('portcullis mcp approve srv --tools');
       expect(fake.server.calls).toEqual([]);
       expect(JSON.stringify(pool.definitions)).not.toContain('IMPORTANT');

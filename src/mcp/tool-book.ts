@@ -5,6 +5,7 @@ import type { AnyTool } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { McpConnection } from './server.js';
+import { heardWords, type ServerWords } from './server-words.js';
 import type { Admission } from './tool.js';
 import { definitionGuard, findingOf } from './tool-book-guard.js';
 import {
@@ -73,11 +74,32 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       if (other !== entry && other.tool.name === entry.tool.name) other.approved = entry.approved;
     }
     const { declaration } = page.connection;
-    const stored = deps.approvals.record(declaration, [entry.current]).catch((thrown) => {
-      deps.tell(`${entry.tool.name}: ${messageOf(thrown)}`);
-    });
+    keep(entry.tool.name, deps.approvals.record(declaration, [entry.current]));
+    noteWords(page);
+  };
+
+  const keep = (what: string, recording: Promise<void>): void => {
+    const stored = recording.catch((thrown) => deps.tell(`${what}: ${messageOf(thrown)}`));
     storing.add(stored);
     void stored.finally(() => storing.delete(stored));
+  };
+
+  /** From now on these are the words of the server, and others wait. */
+  const noteWords = (page: Page): void => {
+    if (!page.wordsUnnoted || page.words === undefined) return;
+    page.wordsUnnoted = false;
+    const { declaration } = page.connection;
+    keep(`"${declaration.name}"`, deps.approvals.recordWords(declaration, page.words));
+  };
+
+  const hear = (page: Page, said = ''): ServerWords => {
+    const { name } = page.connection.declaration;
+    const heard = heardWords({ name, said, known: page.words, approved: page.approved });
+    page.words = heard.inForce;
+    page.wordsUnnoted = heard.unnoted;
+    // The model is told them at once. To say nothing is agreed to with the first call.
+    if (said !== '') noteWords(page);
+    return heard;
   };
 
   const admit = async (
@@ -123,10 +145,16 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     for (const [name, entry] of page.entries) entry.gone = !listed.has(name);
     page.live = live;
     const changed = [...page.entries.values()].filter((entry) => !entry.gone && isChanged(entry));
+    // What a cache remembers was in force when it was written.
+    if (!live) page.words ??= listing.instructions ?? '';
+    const heard = live ? hear(page, listing.instructions) : undefined;
+    const { problem } = heard ?? {};
     return {
       tools: made,
       changed: changed.map(({ tool }) => tool.name),
-      problems: listing.problems,
+      instructions: page.words === '' ? undefined : page.words,
+      saysOther: problem !== undefined,
+      problems: problem === undefined ? listing.problems : [...listing.problems, problem],
     };
   };
 
@@ -141,7 +169,8 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     if (entry === undefined || entry.gone) return err(goneText(page, name));
     const finding = findingOf(page, entry);
     // fail-closed: nobody can be asked here, so what would be a question is a no.
-    if (finding.decision !== 'none') return err(`The call was not made: ${finding.reason ?? ''}`);
+    if (finding.decision !== 'none')
+      return err(`The call was not made: ${finding.reasonForModel ?? finding.reason ?? ''}`);
     approve(page, entry);
     return ok(undefined);
   };

@@ -61,7 +61,8 @@ describe('the cache of tools', () => {
     const marked = { ...server, contentMark: 'm1' };
     await cache.write(marked, { ...found, hasResources: true });
     const read = await openToolCache({ fs, stateDirectory }).read(marked);
-    expect(read?.brief?.names).toEqual(['mcp__srv__A', 'mcp__srv__b_x', 'mcp__srv__c']);
+    expect(read?.brief?.names.names).toEqual(['mcp__srv__A', 'mcp__srv__b_x', 'mcp__srv__c']);
+    expect(read?.brief?.names.count).toBe(3);
     expect(read?.brief?.size).toBe(found.tools.reduce((sum, { size }) => sum + size, 0));
     expect(read?.hasResources).toBe(true);
     expect(read?.tools.map(({ name }) => name)).toEqual(['A', 'b.x', 'c']);
@@ -120,7 +121,7 @@ describe('the cache of tools', () => {
     await cache.write(server, found);
     damage(fileIn('mcp-tools', '.jsonl'));
     const read = await cache.read(server);
-    expect(read?.brief?.names).toEqual(['mcp__srv__one']);
+    expect(read?.brief?.names.names).toEqual(['mcp__srv__one']);
     expect(damaged).toEqual([]);
     expect(read?.tools).toEqual([]);
     expect(read?.tools).toEqual([]);

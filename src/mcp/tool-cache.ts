@@ -2,6 +2,7 @@ import { sha256 } from '../env/hash.js';
 import { join } from '../env/paths.js';
 import { readNow } from '../env/read-now.js';
 import { parseJson } from '../util/json.js';
+import { NameList } from '../util/name-list.js';
 import { isRecord } from '../util/own.js';
 import { sortedNames } from '../util/sorted-names.js';
 import type { RawTool, ServerDeclaration } from './server.js';
@@ -28,6 +29,8 @@ export interface ToolCache {
     listing: ServerListing,
   ): Promise<void>;
   forget(server: StoredServer): Promise<void>;
+  /** Once all that was to be written is. */
+  close(): Promise<void>;
 }
 
 export interface ToolCachePlace {
@@ -41,7 +44,7 @@ export interface ToolCachePlace {
 const MOST_SERVERS = 200;
 
 /**
- * An index of all servers in one file, a line for each, and the tools of each server in a file of its
+ * An index of all servers in one file, a part for each, and the tools of each server in a file of its
  * own: a session reads the index, which holds names, and nothing else as long as nobody wants a tool.
  */
 export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace): ToolCache {
@@ -51,24 +54,24 @@ export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace)
   let known: ReadonlyMap<string, string> | undefined;
   const index = (): ReadonlyMap<string, string> => {
     const read = files.read(INDEX);
-    return read.kind === 'found' ? linesOf(read.bytes) : new Map();
+    return read.kind === 'found' ? partsOf(read.bytes) : new Map();
   };
-  const change = async (edit: (lines: Map<string, string>) => void): Promise<void> => {
+  const change = async (edit: (parts: Map<string, string>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
-    const lines = new Map(index());
-    edit(lines);
-    for (const [oldest] of lines) {
-      if (lines.size <= MOST_SERVERS) break;
-      lines.delete(oldest);
+    const parts = new Map(index());
+    edit(parts);
+    for (const [oldest] of parts) {
+      if (parts.size <= MOST_SERVERS) break;
+      parts.delete(oldest);
       await files.remove(fileOf(oldest));
     }
     known = undefined;
-    const text = [...lines].map(([id, line]) => `${id} ${line}\n`).join('');
+    const text = [...parts].map(([id, part]) => `${id} ${part}${END}`).join('');
     await files.write(INDEX, text);
   };
-  /** One change at a time: two servers at once must not forget each other. */
-  const queued = (edit: (lines: Map<string, string>) => void): Promise<void> => {
-    const changing = queue.then(() => change(edit));
+  /** One change at a time: two servers at once must not forget each other, and the later word counts. */
+  const queued = (work: () => Promise<void>): Promise<void> => {
+    const changing = queue.then(work);
     queue = changing.catch(() => undefined);
     return changing;
   };
@@ -76,51 +79,63 @@ export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace)
     read(server) {
       known ??= index();
       const id = cacheId(server);
-      const line = known.get(id);
-      if (line === undefined) return undefined;
-      return listingFrom(line, {
+      const part = known.get(id);
+      if (part === undefined) return undefined;
+      return listingFrom(part, {
         body: (sum) => new CachedBody(join(directory, fileOf(id)), sum),
         onDamaged: () => onDamaged?.(server.name),
       });
     },
-    async write(server, listing) {
+    write(server, listing) {
       const id = cacheId(server);
       const body = bodyOf(listing.tools);
-      await files.write(fileOf(id), body);
-      await queued((lines) => {
-        lines.delete(id);
-        lines.set(id, lineOf(server, listing, sha256(body)));
+      return queued(async () => {
+        await files.write(fileOf(id), body);
+        await change((parts) => {
+          parts.delete(id);
+          parts.set(id, partOf(server, listing, sha256(body)));
+        });
       });
     },
-    async forget(server) {
+    forget(server) {
       const id = cacheId(server);
-      await queued((lines) => void lines.delete(id));
-      await files.remove(fileOf(id));
+      return queued(async () => {
+        await change((parts) => void parts.delete(id));
+        await files.remove(fileOf(id));
+      });
+    },
+    async close() {
+      await queue;
     },
   };
 }
 
-const INDEX = 'index-3.txt';
+const INDEX = 'index-4.txt';
+/** Of what stands in the index about one server. Neither JSON nor a name holds a tab. */
+const END = '\t\n';
 
 function fileOf(id: string): string {
   return `${id}.jsonl`;
 }
 
-/** By id. A line that is not whole is found out when it is parsed. */
-function linesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
-  const lines = new Map<string, string>();
-  for (const line of textOf(bytes).split('\n')) {
-    const end = line.indexOf(' ');
-    if (end > 0) lines.set(line.slice(0, end), line.slice(end + 1));
+/** By id. */
+function partsOf(bytes: Uint8Array): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  const found = textOf(bytes).split(END);
+  // What was cut off does not end as the others do.
+  found.pop();
+  for (const part of found) {
+    const end = part.indexOf(' ');
+    if (end > 0) parts.set(part.slice(0, end), part.slice(end + 1));
   }
-  return lines;
+  return parts;
 }
 
 /**
- * Two parts: what is wanted at every start, and the full names where names are enough to begin with.
- * JSON holds no tab, so a tab parts them. A line that was cut off does not end with one.
+ * What is wanted at every start and, after a tab, the full names where names are enough to begin with,
+ * as a `NameList` has them.
  */
-function lineOf(
+function partOf(
   server: Pick<ServerDeclaration, 'name' | 'key'>,
   { tools, instructions, serverInfo, problems, hasResources }: ServerListing,
   sum: string,
@@ -131,15 +146,15 @@ function lineOf(
     !tools.some(({ alwaysLoad }) => alwaysLoad) && full.every(({ long }) => long === undefined);
   const head = {
     server: server.name,
-    ...(isBrief ? { size: sizeOf(tools) } : {}),
+    ...(isBrief ? { size: sizeOf(tools), count: tools.length } : {}),
     instructions,
     serverInfo,
     problems,
     hasResources,
     sum,
   };
-  const names = isBrief ? sortedNames(full.map(({ name }) => name)).join(' ') : '';
-  return `${JSON.stringify(head)}\t${names}\t`;
+  const { text } = NameList.of(isBrief ? sortedNames(full.map(({ name }) => name)) : []);
+  return `${JSON.stringify(head)}\t${text}`;
 }
 
 /** Two lines: what is wanted of all tools once one is, and the definitions. */
@@ -161,17 +176,14 @@ interface ListingSource {
 }
 
 /** What was written had been checked; its sum says that it is the same. */
-function listingFrom(line: string, source: ListingSource): ServerListing | undefined {
-  const headEnd = line.indexOf('\t');
-  const parsed = parseJson(line.slice(0, headEnd));
-  // A line that was cut off does not end with its tab.
-  const isWhole = headEnd !== -1 && line.length > headEnd + 1 && line.endsWith('\t');
-  if (!parsed.ok || !isRecord(parsed.value) || !isWhole) return undefined;
+function listingFrom(part: string, source: ListingSource): ServerListing | undefined {
+  const headEnd = part.indexOf('\t');
+  const parsed = parseJson(part.slice(0, headEnd));
+  if (!parsed.ok || !isRecord(parsed.value) || headEnd === -1) return undefined;
   const { value: head } = parsed;
   const tools = (): readonly ListedTool[] | undefined => toolsFrom(source.body(head.sum));
-  if (typeof head.size === 'number') {
-    const names = line.slice(headEnd + 1, -1);
-    const brief = { names: names === '' ? [] : names.split(' '), size: head.size };
+  if (typeof head.size === 'number' && typeof head.count === 'number') {
+    const brief = { names: new NameList(part.slice(headEnd + 1), head.count), size: head.size };
     return new CachedListing(head, { brief, tools, onDamaged: source.onDamaged });
   }
   const found = tools();

@@ -22,6 +22,12 @@ export function describeChange(before: RawTool | undefined, after: RawTool): str
     .join(' ⏎ ');
 }
 
+/** The same for what a server says about the use of its tools. */
+export function describeWordsChange(before: string | undefined, after: string): string {
+  if (before === undefined) return 'what it said before cannot be told';
+  return changeOf(textOf('instructions', before), textOf('instructions', after)).join(' ⏎ ');
+}
+
 function changeOf(before: string, after: string): readonly string[] {
   if (before === after) return [];
   const changed = structuredPatch(before, after, { context: 0 })

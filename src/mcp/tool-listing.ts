@@ -1,3 +1,4 @@
+import type { NameList } from '../util/name-list.js';
 import { isRecord } from '../util/own.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
@@ -32,8 +33,8 @@ export interface ServerListing {
 
 /** What is said of tools of which nobody has wanted one yet. */
 export interface BriefListing {
-  /** Full names, as `sortedNames` orders them. */
-  readonly names: readonly string[];
+  /** Full names. */
+  readonly names: NameList;
   /** Characters of all definitions. */
   readonly size: number;
 }

@@ -54,6 +54,12 @@ describe('what a server answers', () => {
     });
     expect(content).not.toMatch(/<\s*\/?\s*system-reminder/);
     expect(content).toContain('\\u{e0041}');
+    const spelled = `a\u{fe01}\u{e0148}\u{e0149} b${'\u200b\u200c'.repeat(4)} c`;
+    const hidden = await output({ content: [text(spelled)] });
+    expect(hidden.content).toBe(`a\\ufe01\\u{e0148}\\u{e0149} b${'\\u200b\\u200c'.repeat(4)} c`);
+    // As people write: a heart in colour, a joined family, an old form of a letter.
+    const written = '❤\ufe0f 👨\u200d👩\u200d👧 辻\u{e0100} می\u200cخواهم';
+    expect((await output({ content: [text(written)] })).content).toBe(written);
   });
 
   it('shows images that a model takes and keeps the others in files', async () => {

@@ -5,6 +5,7 @@ import { boundText, spillInto } from '../tools/output.js';
 import type { ToolContext, ToolOutput } from '../tools/tool.js';
 import { isRecord } from '../util/own.js';
 import { quoteMarks } from '../util/quote-marks.js';
+import { visible } from '../util/visible.js';
 import { canonicalJson } from './fingerprint.js';
 import type { RawCallResult, RawContent, RawTool } from './server.js';
 import { createBinaryShelf, imageBlock } from './tool-output-files.js';
@@ -133,12 +134,15 @@ function label(value: unknown): string {
 
 /** Data, but for marks of ours and for letters that only a model can read. */
 function serverText(given: string): string {
-  const plain = given.replace(
-    /[\u{e0000}-\u{e007f}]/gu,
-    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-  return quoteMarks(plain);
+  return quoteMarks(given.replace(SMUGGLED, visible));
 }
+
+/**
+ * Tags, and runs that no writing has: of variation selectors, one of which belongs to one letter, and
+ * of characters without width. Each run spells bytes that people do not see.
+ */
+const SMUGGLED =
+  /[\u{e0000}-\u{e007f}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200f\u2060-\u2064\ufeff]{4,}/gu;
 
 /** The structured answer, unless a text block says the same. */
 function structuredText(

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../util/own.js';
 import type { SdkBridge } from './connection-deps.js';
+import { messageOf } from './message.js';
 import { HostFailed } from './thrown.js';
 
 /** A server in the host's process: each request is carried there and its answer comes back with it. */
@@ -50,6 +51,7 @@ export class SdkTransport implements Transport {
       return;
     }
     // Some hosts leave the version out.
-    this.onmessage?.({ ...message, jsonrpc: '2.0' } as unknown as JSONRPCMessage);
+    const said = messageOf({ ...message, jsonrpc: '2.0' });
+    if (said !== undefined) this.onmessage?.(said);
   }
 }

@@ -1,11 +1,10 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { minimalEnvironment } from '../env/environment.js';
 import type { LineProcess, LineProcessRequest, ProcessSupervisor } from '../env/process.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import type { ConnectionDeps } from './connection-deps.js';
+import { messageIn } from './message.js';
 import type { StdioEntry } from './server.js';
 import type { StderrLog } from './stderr-log.js';
 import { NotSent, ServerEnded } from './thrown.js';
@@ -48,6 +47,7 @@ export class StdioTransport implements Transport {
   readonly #closeMs: number;
   #process: LineProcess | undefined;
   #isOver = false;
+  #wroteTooLong = false;
 
   constructor(
     request: LineProcessRequest,
@@ -71,6 +71,11 @@ export class StdioTransport implements Transport {
     return this.#process?.stderr() ?? '';
   }
 
+  /** It was ended because a message of its had no end. */
+  get wroteTooLong(): boolean {
+    return this.#wroteTooLong;
+  }
+
   async start(): Promise<void> {
     const log = this.#log;
     const child = this.#processes.open({
@@ -79,7 +84,10 @@ export class StdioTransport implements Transport {
     });
     this.#process = child;
     child.onLine((line) => this.#receive(line));
-    void child.exited.then(() => this.#over());
+    void child.exited.then(({ lineTooLong }) => {
+      this.#wroteTooLong = lineTooLong !== undefined;
+      this.#over();
+    });
     const pid = child.started === undefined ? child.pid : await child.started;
     if (pid === undefined) throw new ServerEnded(await child.exited);
   }
@@ -108,12 +116,9 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     // What is no message (a greeting, a debug line) is left out; servers must not write it.
-    const parsed = parseJson(line);
-    if (!parsed.ok || !isRecord(parsed.value) || parsed.value.jsonrpc !== '2.0') {
-      this.onerror?.(new Error('a line that is no message'));
-      return;
-    }
-    this.onmessage?.(parsed.value as unknown as JSONRPCMessage);
+    const message = messageIn(line);
+    if (message === undefined) this.onerror?.(new Error('a line that is no message'));
+    else this.onmessage?.(message);
   }
 
   #over(): void {

@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../env/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../env/web-socket.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { messageIn } from './message.js';
 import { NotSent } from './thrown.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -58,12 +57,9 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(text: string): void {
-    const parsed = parseJson(text);
-    if (!parsed.ok || !isRecord(parsed.value) || parsed.value.jsonrpc !== '2.0') {
-      this.onerror?.(new Error('a frame that is no message'));
-      return;
-    }
-    this.onmessage?.(parsed.value as unknown as JSONRPCMessage);
+    const message = messageIn(text);
+    if (message === undefined) this.onerror?.(new Error('a frame that is no message'));
+    else this.onmessage?.(message);
   }
 
   #over(): void {

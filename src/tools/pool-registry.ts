@@ -1,3 +1,4 @@
+import type { NameList } from '../util/name-list.js';
 import { sortedNames } from '../util/sorted-names.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { ToolMatcher } from './pool-patterns.js';
@@ -15,7 +16,7 @@ export interface Registry {
   /** Their place is here, before all that is added later. */
   expect(tools: UnmadeTools, defer: Defer | undefined): void;
   /** Names of those that are not made yet. */
-  unmade(): readonly string[];
+  unmade(): readonly NameList[];
   /** Makes what is not made yet. */
   settle(): void;
 }
@@ -35,8 +36,8 @@ export type Defer = (tool: AnyTool) => boolean;
 
 /** Tools of servers, all of them deferred: they are made when the first of them is wanted. */
 export interface UnmadeTools {
-  /** As `sortedNames` orders them. None is banned, none is called like another tool. */
-  readonly names: readonly string[];
+  /** One list after the other, in order. None is banned, none is called like another tool. */
+  readonly names: readonly NameList[];
   make(): readonly AnyTool[];
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NameList } from '../util/name-list.js';
 import { createPool } from './pool.js';
 import { createToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';
@@ -202,7 +203,7 @@ describe('tools that are made when one is wanted', () => {
       made += 1;
       return tools;
     };
-    const names = namesOf(tools);
+    const names = [NameList.of(namesOf(tools))];
     return { made: () => made, options: { defer: isServed, unmade: { names, make } } };
   };
 
@@ -210,7 +211,7 @@ describe('tools that are made when one is wanted', () => {
     const { made, options } = waiting(served('srv', 'a'), served('srv', 'b'));
     const pool = createPool([builtin('Read')], options);
     expect(pool.names).toEqual(['Read', 'mcp__srv__a', 'mcp__srv__b']);
-    expect(pool.unmade).toEqual(['mcp__srv__a', 'mcp__srv__b']);
+    expect(pool.unmade).toEqual([NameList.of(['mcp__srv__a', 'mcp__srv__b'])]);
     expect(namesOf(pool.definitions)).toEqual(['Read']);
     expect(pool.resolve('read')?.name).toBe('Read');
     expect(made()).toBe(0);

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../model/client.js';
+import type { NameList } from '../util/name-list.js';
 import { createNames, type Names } from '../util/tool-names.js';
 import { createToolMatcher, type ToolMatcher } from './pool-patterns.js';
 import {
@@ -22,8 +23,8 @@ export interface ToolPool {
   readonly tools: readonly AnyTool[];
   /** Their names; no tool is made for them. */
   readonly names: readonly string[];
-  /** Names of those that are not made yet. */
-  readonly unmade: readonly string[];
+  /** Names of those that are not made yet, one list after the other. */
+  readonly unmade: readonly NameList[];
   /** What the next request tells the model of. A frozen list, another one after a change. */
   readonly definitions: readonly ToolDefinition[];
   /** Tools of which the model is told the name alone. */
@@ -115,10 +116,10 @@ class Pool implements ToolPool {
     // Which of them a view has, only the tools themselves tell.
     const unmade = this.#registries.length === 1 ? this.unmade : [];
     const made = unmade.length === 0 ? this.#known.tools() : this.#known.made();
-    return [...made.map(({ name }) => name), ...unmade];
+    return [...made.map(({ name }) => name), ...unmade.flatMap(({ names }) => names)];
   }
 
-  get unmade(): readonly string[] {
+  get unmade(): readonly NameList[] {
     // Only what is in the pool from the start waits to be made.
     return this.#registries[0]?.unmade() ?? [];
   }

@@ -26,6 +26,8 @@ export interface CommandWorld {
   talk(lines: readonly string[], args: readonly string[]): Ended;
   /** What the server offers from now on. */
   offer(tools: Readonly<Record<string, unknown>>): void;
+  /** What the server says about the use of its tools from its next start on. */
+  say(words: string): void;
   /** Calls that reached the server. */
   calls(): string;
 }
@@ -64,6 +66,7 @@ export function commandWorld(
     talk: (lines, args) => start(args, { input: `${lines.join('\n')}\n` }),
     mcp: (...args) => mcpWith({}, ...args),
     offer: (next) => project.write('tools.json', JSON.stringify(next)),
+    say: (words) => project.write('tools.json.words', words),
     calls: () => (project.exists('calls.log') ? project.read('calls.log') : ''),
   };
 }

@@ -1,5 +1,5 @@
 // A stdio MCP server whose tools stand in the file that it is given: name → description, or a whole tool.
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [file, journal] = process.argv.slice(2);
@@ -9,13 +9,16 @@ const tools = () =>
     inputSchema: { type: 'object' },
     ...(typeof said === 'string' ? { description: said } : said),
   }));
+/** What it says about itself: a file of its own, so that its entry stays the same. */
+const words = `${file}.words`;
+const instructions = existsSync(words) ? readFileSync(words, 'utf8') : process.env.INSTRUCTIONS;
 process.stderr.write('a line for the log\n');
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
     capabilities: { tools: { listChanged: true } },
     serverInfo: { name: 'from-file', version: '7' },
-    ...(process.env.INSTRUCTIONS ? { instructions: process.env.INSTRUCTIONS } : {}),
+    ...(instructions ? { instructions } : {}),
   }),
   'tools/list': () => ({ tools: tools() }),
   'tools/call': (params) => {

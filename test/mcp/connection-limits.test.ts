@@ -31,6 +31,21 @@ describe('one time limit for a whole list', () => {
 });
 
 describe('a server over HTTP', () => {
+  it('is not taken at its word when one message is longer than any', async () => {
+    const rig = await httpRig(({ body, response }) => {
+      if (body.method !== 'tools/call') return false;
+      const text = 'x'.repeat(17 * 1024 * 1024);
+      const result = { content: [{ type: 'text', text }] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, result }));
+      return true;
+    });
+    const connection = connectTo(remote('http', rig.url));
+    const result = await call(connection, 'any');
+    expect(result).toMatchObject({ ok: false, error: { code: 'protocol', mayHaveRun: true } });
+    expect(result.ok ? '' : result.error.message).toContain('longer than 16 MiB');
+  });
+
   it('does not have its stream opened in a loop', async () => {
     let streams = 0;
     const rig = await httpRig(({ request, response, body, json }) => {

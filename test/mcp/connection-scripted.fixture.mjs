@@ -14,6 +14,7 @@ if (plan.ignoreEnd) {
 }
 const write = (message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const raw = (line) => process.stdout.write(`${line}\n`);
 const later = (ms, work) => setTimeout(work, ms);
 let flood;
 if (plan.flood)
@@ -40,6 +41,12 @@ const tools = {
   hang: () => {},
   slow: (id, args) => later(args.ms, () => write({ id, result: text('slow') })),
   odd: (id) => write({ id, result: { content: 'no list' } }),
+  proto: (id) => raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"__proto__":{"a":1}}}`),
+  nothing: (id) => write({ id }),
+  deep: (id) => {
+    const inner = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${inner}}}`);
+  },
   huge: (id) => {
     process.stdout.write(
       `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`,

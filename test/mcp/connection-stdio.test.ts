@@ -84,10 +84,21 @@ describe('a stdio server', () => {
     const connection = connectTo(scripted());
     const pid = Number(text(await call(connection, 'pid')));
     const result = await call(connection, 'huge');
-    expect(result).toMatchObject({ ok: false, error: { code: 'crashed', mayHaveRun: true } });
+    expect(result).toMatchObject({ ok: false, error: { code: 'protocol', mayHaveRun: true } });
+    expect(result.ok ? '' : result.error.message).toContain('longer than 16 MiB');
     expect(await until(() => isGone(pid))).toBe(true);
     expect((await call(connection, 'echo')).ok).toBe(true);
   });
+
+  it.each(['proto', 'nothing', 'deep'])(
+    'whose answer cannot be taken is not waited for: %s',
+    async (tool) => {
+      const connection = connectTo(scripted());
+      const result = await call(connection, tool);
+      expect(result).toMatchObject({ ok: false, error: { code: 'protocol', mayHaveRun: true } });
+      expect((await call(connection, 'echo')).ok).toBe(true);
+    },
+  );
 
   it('that cannot be started says so without paths', async () => {
     const connection = connectTo(nodeEntry([], { command: '/no/such/program' }));

@@ -34,6 +34,8 @@ export interface OAuthBehaviour {
   tokenType: string;
   /** Milliseconds before a token is given. */
   slowMs: number;
+  /** HTTP status of the revocation endpoint; undefined: there is none. */
+  revocation: number | undefined;
 }
 
 export interface OAuthRecord {
@@ -65,6 +67,7 @@ export class OAuthTestServer {
     callScope: undefined,
     tokenType: 'Bearer',
     slowMs: 0,
+    revocation: undefined,
   };
   readonly requests: OAuthRecord[] = [];
   readonly #server: Server;
@@ -134,6 +137,8 @@ export class OAuthTestServer {
         return this.#authorize(record, response);
       case '/token':
         return await this.#token(record, response);
+      case '/revoke':
+        return void response.writeHead(this.behaviour.revocation ?? 404).end();
       case '/mcp':
         return this.#mcp(record, response);
       default:
@@ -160,6 +165,9 @@ export class OAuthTestServer {
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
       ...(announcesIss ? { authorization_response_iss_parameter_supported: true } : {}),
+      ...(this.behaviour.revocation === undefined
+        ? {}
+        : { revocation_endpoint: `${this.origin}/revoke` }),
       ...(scopesSupported === undefined ? {} : { scopes_supported: scopesSupported }),
       ...metadata,
     };

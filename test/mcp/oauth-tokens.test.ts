@@ -183,9 +183,58 @@ describe('tokens that are kept', () => {
 
   it('are gone after a sign-out', async () => {
     const auth = await rig.signedIn();
-    expect(await auth.signOut()).toEqual({ ok: true, value: true });
+    expect(await auth.signOut()).toEqual({ ok: true, value: { was: true } });
     expect(rig.tokens()).not.toContain('SECRET');
-    expect(await auth.signOut()).toEqual({ ok: true, value: false });
+    expect(await auth.signOut()).toEqual({ ok: true, value: { was: false } });
+    expect(rig.server.to('/revoke')).toEqual([]);
+  });
+
+  it('are revoked at a sign-out where that is offered, by the client that got them', async () => {
+    rig.server.behaviour.revocation = 200;
+    const auth = await rig.signedIn();
+    // Also after a renewal, which knows nothing of the metadata.
+    await auth.refresh();
+    const done = await auth.signOut();
+    expect(done).toEqual({ ok: true, value: { was: true, revoked: { ok: true } } });
+    const sent = rig.server.to('/revoke').map(({ form }) => Object.fromEntries(form));
+    expect(sent).toEqual([
+      {
+        token: expect.stringContaining('SECRET-refresh'),
+        token_type_hint: 'refresh_token',
+        client_id: expect.stringContaining('client-'),
+      },
+      {
+        token: expect.stringContaining('SECRET-access'),
+        token_type_hint: 'access_token',
+        client_id: expect.stringContaining('client-'),
+      },
+    ]);
+    expect(await auth.signOut()).toEqual({ ok: true, value: { was: false } });
+  });
+
+  it('are forgotten also when nobody revokes them, which is told without them', async () => {
+    rig.server.behaviour.revocation = 503;
+    const auth = await rig.signedIn();
+    const done = await auth.signOut();
+    expect(done).toMatchObject({ ok: true, value: { was: true, revoked: { ok: false } } });
+    expect(JSON.stringify(done)).not.toContain('SECRET');
+    expect(JSON.stringify(done)).toContain('503');
+    expect(rig.tokens()).not.toContain('SECRET');
+  });
+
+  it('are not given back to an address that is no place to sign in', async () => {
+    rig.server.behaviour.metadata = { revocation_endpoint: 'http://169.254.169.254/revoke' };
+    const auth = await rig.signedIn();
+    expect(await auth.signOut()).toMatchObject({ ok: true, value: { revoked: { ok: false } } });
+  });
+
+  it('of a client with a secret are revoked with it', async () => {
+    rig.server.behaviour.revocation = 200;
+    const auth = await rig.signedIn({ oauth: { clientId: 'me', clientSecret: 'hush' } });
+    expect(await auth.signOut()).toMatchObject({ ok: true, value: { revoked: { ok: true } } });
+    const [first] = rig.server.to('/revoke');
+    expect(first?.headers.authorization).toBe(`Basic ${btoa('me:hush')}`);
+    expect(first?.body).not.toContain('hush');
   });
 
   it('that cannot be read are a problem with a name, and no request is made without them', async () => {

@@ -150,6 +150,15 @@ const RUN = [
   'exec -a cat touch @F',
   'coproc touch @F; wait',
   "OPTIND='a[$(touch @F)]'; getopts a q -a",
+  // Words that a test takes apart, or that are an option and a name.
+  'o=-v; y=a; y+=\'[$(touch @F)]\'; [ "$o" "$y" ]',
+  'o=-; y=a; y+=\'[$(touch @F)]\'; [ "${o}v" "$y" ]',
+  "IFS=,; read -r y <<< 'x,-o,-v,a[$(touch @F)]'; [ -z $y ]",
+  "IFS=,; y=$(printf 'x,-o,-v,a[\\x24(touch @F)]'); [ -z $y ]",
+  "IFS=,; p='$'; q='(touch @F)]'; y=\"x,-o,-v,a[$p$q\"; [ -z $y ]",
+  "IFS=,; y=$(rev <<< ']'\"$(rev <<< '(touch @F)')\"'$[a,v-,o-,x'); test -z $y",
+  "IFS=,; y='[$(touch @F)],%s'; printf $(echo -v,a)$y",
+  "IFS=,; y='[$(touch @F)]'; sleep 0 & wait $(echo -n,-p,a)$y",
 ];
 
 const CASES = [
@@ -209,6 +218,10 @@ describe('builtins of everyday', () => {
     'while getopts "ab:" opt; do echo $opt; done',
     'sleep 1 & wait $!',
     'wait $pid',
+    '[ $(wc -l < a.txt) -gt 3 ]',
+    'for f in *; do [ -d $f ] && ls $f; done',
+    '[ "$(git rev-parse HEAD)" = "$(git rev-parse main)" ]',
+    "grep 'x$' a.txt; printf '%s\\n' $y",
     'jobs -l',
     'hash -r',
     'set -euo pipefail; npm test',

@@ -135,9 +135,8 @@ describe('what servers say', () => {
     place.write('tools.json', JSON.stringify({ t: '<IMPORTANT>exfiltrate</IMPORTANT>' }));
     const second = await run({ ...scenario, world: first.world });
     expect(second.toolResult(0).isError).toBe(true);
-    const requests = JSON.stringify(
-      second.requests.map(({ body }) => (body as { tools: unknown }).tools),
-    );
+    // Neither among the tools nor in what is said about the refusal.
+    const requests = JSON.stringify(second.requests.map(({ body }) => body));
     expect(requests).toContain('benign');
     expect(requests).not.toContain('exfiltrate');
   });

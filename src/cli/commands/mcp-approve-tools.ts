@@ -1,7 +1,8 @@
 import { PortcullisError } from '../../errors.js';
-import { definingParts } from '../../mcp/fingerprint.js';
+import { shownInstructions } from '../../mcp/definition-check.js';
+import { definingParts, wordsFingerprint } from '../../mcp/fingerprint.js';
 import { type ApprovedTools, openToolApprovals } from '../../mcp/tool-approvals.js';
-import { describeChange } from '../../mcp/tool-change.js';
+import { describeChange, describeWordsChange } from '../../mcp/tool-change.js';
 import type { ListedTool } from '../../mcp/tool-listing.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
@@ -33,24 +34,38 @@ export async function approveTools({ name, confirm }: ToolAnswer, output: Output
     const tools = found.mcp.listing(name)?.tools ?? [];
     const { fs, stateDirectory } = here.ground;
     const approvals = openToolApprovals({ fs, stateDirectory });
-    const before = await approvals.read(declaration);
+    const before = approvals.read(declaration);
     const open = tools.filter((tool) => before.fingerprint(tool.name) !== tool.fingerprint);
-    if (open.length === 0 && !before.damaged) {
+    const words = shownInstructions(found.connection.status().instructions) ?? '';
+    const noted = before.wordsFingerprint() ?? wordsFingerprint('');
+    const saysOther = noted !== wordsFingerprint(words);
+    if (open.length === 0 && !saysOther && !before.damaged) {
       output.out(`All ${tools.length} definitions of "${visible(name)}" are approved already.\n`);
       return EXIT.done;
     }
     for (const tool of open) output.out(definitionText(tool, before));
+    if (saysOther) output.out(wordsText(words, before));
     if (!(await confirm())) {
       output.out('Not approved.\n');
       return EXIT.error;
     }
     if (before.damaged) await approvals.forget(declaration);
     await approvals.record(declaration, before.damaged ? tools : open);
+    await approvals.recordWords(declaration, words);
+    found.mcp.wordsAccepted(found.connection, words);
     output.out(`Approved: ${open.length} definitions of "${visible(name)}", until they change.\n`);
     return EXIT.done;
   } finally {
     await here.close();
   }
+}
+
+/** As the model would be told it, with all that is invisible in it. */
+function wordsText(words: string, before: ApprovedTools): string {
+  const isNew = before.wordsFingerprint() === undefined;
+  const head = isNew ? 'new' : `changed: ${describeWordsChange(before.words(), words)}`;
+  const lines = words === '' ? ['(nothing)'] : words.split('\n');
+  return `What it says about the use of its tools (${head})\n${lines.map((line) => `  ${visible(line)}\n`).join('')}`;
 }
 
 /** Whole: a person must be able to see whatever a model would. */

@@ -8,7 +8,7 @@ import { mcpHere, serverNamed } from './mcp-here.js';
 
 export const USAGE = 'portcullis mcp logout <name> [--json]';
 
-/** Forgets the tokens and the registration of a server on this machine. */
+/** Forgets the tokens and the registration of a server on this machine, and has the tokens revoked. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['json'] });
   const [name] = words;
@@ -19,13 +19,19 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const auth = authFor(remoteDeclaration(declaration, 'whatever its standing'));
   const done = await auth.signOut();
   if (!done.ok) throw new PortcullisError('io', done.error.message, { remedy: REMEDY });
-  if (switches.has('json')) output.out(`${JSON.stringify({ name, signedOut: done.value })}\n`);
-  else
-    output.out(
-      done.value
-        ? `Signed out of "${visible(name)}".\n`
-        : `Nobody was signed in to "${visible(name)}".\n`,
+  const { was, revoked } = done.value;
+  if (switches.has('json')) {
+    const state = revoked === undefined ? {} : { revoked: revoked.ok };
+    output.out(`${JSON.stringify({ name, signedOut: was, ...state })}\n`);
+  } else if (!was) output.out(`Nobody was signed in to "${visible(name)}".\n`);
+  else if (revoked?.ok === true) {
+    output.out(`Signed out of "${visible(name)}". Its tokens were revoked.\n`);
+  } else output.out(`Signed out of "${visible(name)}".\n`);
+  if (revoked?.ok === false) {
+    output.warn(
+      `the tokens are forgotten here, but could not be revoked: ${revoked.error}. They count until they end.`,
     );
+  }
   return EXIT.done;
 }
 

@@ -13,6 +13,8 @@ export const USAGE = 'portcullis mcp status [name] [--mcp-config F] [--settings 
 interface Row extends McpServerStatusRow {
   /** Full names of tools that are not as they were approved. */
   readonly changed: readonly string[];
+  /** What it says about the use of its tools is not what was accepted. */
+  readonly saysOther: boolean;
   /** Where its standard error goes. */
   readonly log?: string;
 }
@@ -72,7 +74,8 @@ function withChanges(here: ToolsHere, mcp: OpenServersOfSession, row: McpServerS
     key === undefined || row.transport !== 'stdio'
       ? undefined
       : join(here.ground.stateDirectory, 'mcp-logs', `${key}.log`);
-  return { ...row, changed: mcp.changed(row.name), ...(log === undefined ? {} : { log }) };
+  const { changed, saysOther } = mcp.changed(row.name);
+  return { ...row, changed, saysOther, ...(log === undefined ? {} : { log }) };
 }
 
 const SHOWN_TOOLS = 40;
@@ -94,6 +97,11 @@ function rowText(row: Row): string {
   }
   if (changed.length > 0) {
     lines.push(`  changed since they were approved: ${changed.join(', ')}`);
+  }
+  if (row.saysOther) {
+    lines.push('  what it says about the use of its tools has changed, and is not passed on');
+  }
+  if (changed.length > 0 || row.saysOther) {
     lines.push(`  to look and accept: portcullis mcp approve ${name} --tools`);
   }
   if (row.log !== undefined) lines.push(`  log: ${displayPath(row.log, process.cwd())}`);

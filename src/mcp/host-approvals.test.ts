@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { nodeFileSystem as fs } from '../env/node-fs.js';
+import { besidesHostServers } from './host-approvals.js';
+import type { McpEntry, ServerDeclaration } from './server.js';
+import { openToolApprovals } from './tool-approvals.js';
+import { listed } from './tool-listing.js';
+
+const server = (entry: McpEntry): ServerDeclaration => ({
+  name: 'srv',
+  key: 'srv',
+  scope: 'dynamic',
+  entry,
+  origin: {},
+  standing: { kind: 'ready' },
+  contentHash: entry.type,
+});
+
+it('what was approved is kept, but for servers in the host’s own process', async () => {
+  const stateDirectory = await mkdtemp(path.join(tmpdir(), 'mcp-host-'));
+  onTestFinished(() => rm(stateDirectory, { recursive: true, force: true }));
+  const tool = listed({ name: 't', description: 'does t', inputSchema: { type: 'object' } });
+  const own = server({ type: 'stdio', command: 'x', args: [], env: {} });
+  const ofHost = server({ type: 'sdk' });
+  const first = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
+  for (const one of [own, ofHost]) {
+    await first.record(one, [tool]);
+    await first.recordWords(one, 'Be kind.');
+  }
+  const next = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
+  expect(next.read(own).fingerprint('t')).toBe(tool.fingerprint);
+  expect(next.read(own).definition('t')).toMatchObject({ description: 'does t' });
+  expect(next.read(own).words()).toBe('Be kind.');
+  expect(next.read(ofHost).fingerprint('t')).toBeUndefined();
+  expect(next.read(ofHost).wordsFingerprint()).toBeUndefined();
+  expect(next.read(ofHost).damaged).toBe(false);
+});
