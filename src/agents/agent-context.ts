@@ -1,8 +1,10 @@
 import { type EnvironmentFacts, environmentText } from '../context/reminders.js';
 import type { SystemBlock } from '../model/client.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import fixed from './child-system.md';
 import type { AgentDefinition } from './definition.js';
 import { agentListing } from './definition-listing.js';
+import type { AgentTask } from './task.js';
 
 /** What an agent is, in front of all that it is told: the same bytes for agents of one kind in one place. */
 export async function childSystem(
@@ -20,4 +22,26 @@ export function agentsReminder(definitions: readonly AgentDefinition[]): string 
   return text === ''
     ? undefined
     : `These types of agents can be started with the Agent tool:\n\n${text}`;
+}
+
+/** More are found with ListAgents. */
+const MOST_SIBLINGS = 20;
+
+/**
+ * Those with a name whom the same agent has started and who are at work when one starts: it can
+ * speak to them. Undefined: nobody. What they do, ListAgents says.
+ */
+export function siblingsReminder(
+  running: readonly Pick<AgentTask, 'ref'>[],
+  { id, parentId }: Pick<AgentRef, 'id' | 'parentId'>,
+): string | undefined {
+  const names = running.flatMap(({ ref }) =>
+    ref.id !== id && ref.parentId === parentId && ref.name !== undefined
+      ? [`- ${ref.name} (${ref.type})`]
+      : [],
+  );
+  if (names.length === 0) return undefined;
+  const more = names.length > MOST_SIBLINGS ? ['- and others: see ListAgents'] : [];
+  const lines = [...names.slice(0, MOST_SIBLINGS), ...more];
+  return `These agents are at work beside you. SendMessage reaches them by name:\n\n${lines.join('\n')}`;
 }

@@ -65,6 +65,9 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   }
   const problem = input.name === undefined ? undefined : nameProblem(input.name);
   if (problem !== undefined) return failed(problem);
+  if (input.prompt.trim() === '') {
+    return failed('The agent was not started: The prompt is empty. Say what it is to do.');
+  }
   if (isForTeam(deps, input, context)) return await joined(deps, { input, definition, context });
   const { background, note: how } = howToRun(deps, { input, agent: context.agent }, definition);
   const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(

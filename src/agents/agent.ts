@@ -70,10 +70,11 @@ export interface Agent {
 export function createAgent(setup: AgentSetup): Agent {
   const conversation = createConversation(setup.history);
   const request = (): ModelRequest => ({
-    ...setup.choice(),
     system: setup.system,
     tools: setup.pool.definitions,
     messages: conversation.messages,
+    // Last: V8 gives a literal that begins with a spread a shape of its own each time.
+    ...setup.choice(),
   });
   const compact = async (
     trigger: 'auto' | 'manual',
@@ -115,9 +116,9 @@ export function createAgent(setup: AgentSetup): Agent {
       return setup.client.stream(modelRequest, signal);
     },
     isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
-    async runTool(call, malformed, signal) {
-      await settled;
-      return await setup.invoke(call, malformed, signal);
+    runTool(call, malformed, signal) {
+      const run = (): Promise<ToolCallResult> => setup.invoke(call, malformed, signal);
+      return settled === undefined ? run() : settled.then(run);
     },
     takeInput: setup.takeInput,
     shouldStop: setup.shouldStop,

@@ -33,13 +33,7 @@ export function createCallLedger(): CallLedger {
     },
     verdict(call, tool, verdict) {
       if (verdict.kind === 'allowed') return undefined;
-      const denial: PermissionDenial = {
-        tool_name: tool.name,
-        tool_use_id: call.id,
-        tool_input: call.input,
-        reason: verdict.receipt.reason,
-        ...(verdict.suggestion === undefined ? {} : { suggestion: verdict.suggestion }),
-      };
+      const denial = denialOf(call, tool, verdict);
       denials.push(denial);
       open.push(tool.name);
       return denial;
@@ -58,5 +52,20 @@ export function createCallLedger(): CallLedger {
     },
     denials: () => denials,
     unrecovered: () => open.length,
+  };
+}
+
+/** How a call that was refused is told. */
+export function denialOf(
+  call: ToolUseBlock,
+  tool: AnyTool,
+  { receipt, suggestion }: Extract<GateVerdict, { kind: 'refused' }>,
+): PermissionDenial {
+  return {
+    tool_name: tool.name,
+    tool_use_id: call.id,
+    tool_input: call.input,
+    reason: receipt.reason,
+    ...(suggestion === undefined ? {} : { suggestion }),
   };
 }

@@ -22,6 +22,8 @@ import { bareName } from './definition-tools.js';
  */
 export interface AgentFences {
   readonly guard: Guard;
+  /** Whether the agent is held to anything. */
+  holds(agent: AgentRef): boolean;
   rules(agent: AgentRef): RuleSet;
   /**
    * `above`: what those on the way down are held to; the main agent's own fence holds anyway. An
@@ -75,6 +77,7 @@ export function createAgentFences(parts: {
         return mine === undefined ? NOTHING : held(mine.all, view);
       },
     },
+    holds: (agent) => of(agent) !== undefined,
     rules: (agent) => of(agent)?.rules ?? NO_RULES,
     raise(ref, definition, above = []) {
       const all = ref.depth === 0 ? [] : [...(fences.get(MAIN_AGENT.path)?.all ?? [])];
@@ -166,7 +169,8 @@ function readAll(
       ...(definition.file === undefined ? {} : { file: definition.file }),
     };
     const parsed = parseRule(kind, origin, place);
-    if ('rule' in parsed) rules.push(parsed.rule);
+    if ('rule' in parsed)
+      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
     else problems.push(`"${text}" of the agent ${definition.name} cannot be kept: ${parsed.why}`);
   }
   return { rules, problems };

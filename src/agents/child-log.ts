@@ -1,9 +1,9 @@
 import type { LoopEvent, ModelAnswer } from '../loop/types.js';
 import { textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { TaskUsage } from '../protocol/session-events.js';
-import { sliceWhole } from '../util/truncate.js';
 import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
+import { blockLine, resultLine } from './output-lines.js';
 import type { AgentAccount } from './report.js';
 
 /** The mark at the head of an agent's transcript. */
@@ -50,10 +50,10 @@ export function createChildLog(
       switch (event.type) {
         case 'answer':
           for (const block of event.answer.message.content) {
-            if (block.type === 'text') output?.append(block.text);
+            const line = output === undefined ? undefined : blockLine(block);
+            if (line !== undefined) output?.append(line);
             if (block.type !== 'tool_use') continue;
             toolUses++;
-            output?.append(`→ ${block.name} ${sliceWhole(JSON.stringify(block.input), 0, 500)}`);
             const lastTool = block.name;
             world.emit({
               type: 'task_progress',
@@ -64,13 +64,9 @@ export function createChildLog(
             });
           }
           break;
-        case 'tool_result': {
-          if (output === undefined) break;
-          const { content, is_error } = event.result.block;
-          const text = typeof content === 'string' ? content : textOf(content);
-          output.append(`${is_error === true ? '✗' : '✓'} ${sliceWhole(text, 0, 500)}`);
+        case 'tool_result':
+          output?.append(resultLine(event.result.block));
           break;
-        }
         case 'input':
         case 'retry':
           break;

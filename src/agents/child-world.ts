@@ -1,3 +1,4 @@
+import type { OpenHow } from '../budget/tree.js';
 import type { Clock } from '../env/clock.js';
 import type { Scene } from '../hooks/scene.js';
 import type { StopHooks } from '../hooks/stop-hooks.js';
@@ -123,12 +124,7 @@ export interface ChildWorld {
     ref: AgentRef,
     parent: Workspace,
   ): Promise<Result<ChildPlace, string> | undefined>;
-  /** `again`: it goes on. */
-  budgetFor?(
-    ref: AgentRef,
-    definition: AgentDefinition,
-    how: { readonly again: boolean },
-  ): Result<ChildBudget, string>;
+  budgetFor?(ref: AgentRef, definition: AgentDefinition, how: OpenHow): Result<ChildBudget, string>;
   serversFor?(
     ref: AgentRef,
     definition: AgentDefinition,

@@ -127,6 +127,7 @@ describe('the head of an agent', () => {
     ['isolation: remote', 4, 'worktree'],
     ['background: sometimes', 4, 'neither true nor false'],
     ['hooks: run', 4, 'no map'],
+    ['hooks: {PreTolUse: []}', 4, 'there is no such event; did you mean PreToolUse?'],
     ['mcpServers: [{own: x}]', 4, 'no configuration'],
     ['mcpServers: [a, a]', 4, 'twice'],
     ['portcullis: on', 4, 'no map'],
@@ -311,4 +312,13 @@ describe('the head of an agent', () => {
       { numRuns: 300 },
     );
   });
+});
+
+it('hooks at an event of another program are only told', async () => {
+  const { fields, errors, findings } = await fieldsOf('hooks: {BeforeTool: [], Stop: []}');
+  expect(fields?.hooks).toEqual({ BeforeTool: [], Stop: [] });
+  expect(errors).toEqual([]);
+  expect(findings.map(({ message }) => message)).toEqual([
+    'its hooks at "BeforeTool" never run: an event of another program',
+  ]);
 });

@@ -1,8 +1,10 @@
+import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
 import type { Result } from '../util/result.js';
+import { bareFields } from './definition-bare.js';
 import { typeProblem } from './definition-names.js';
 import { bansOf, toolsOf } from './definition-tools.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
@@ -158,7 +160,7 @@ class FieldReader {
       maxTurns: this.#turns(),
       skills: this.#value('skills', listOf) ?? [],
       mcpServers: this.#value('mcpServers', serversOf) ?? [],
-      hooks: this.#record('hooks'),
+      hooks: this.#hooks(),
       memory: this.#choice('memory', ['user', 'project', 'local'], 'error'),
       background,
       isolation: workspace.kind === 'worktree' ? 'worktree' : undefined,
@@ -319,6 +321,22 @@ class FieldReader {
     return flag;
   }
 
+  /** fail-closed: a guard at an event that there is not would guard nothing. */
+  #hooks(): Readonly<Record<string, unknown>> | undefined {
+    const hooks = this.#record('hooks');
+    for (const event of Object.keys(hooks ?? {})) {
+      const odd = oddHookEvent(event);
+      if (odd === undefined) continue;
+      const lost = `its hooks at "${oneLine(event)}" never run`;
+      if (odd.kind === 'foreign') this.#warn('hooks', `${lost}: an event of another program`);
+      else {
+        const hint = odd.near === undefined ? '' : `; did you mean ${odd.near}?`;
+        this.#error('hooks', `${lost}: there is no such event${hint}`);
+      }
+    }
+    return hooks;
+  }
+
   #record(field: string): Readonly<Record<string, unknown>> | undefined {
     const value = this.#fields.get(field)?.value;
     if (value === undefined || value === null) return undefined;
@@ -365,26 +383,6 @@ class FieldReader {
     const message = `${this.#untold} more like these are not listed`;
     return [...this.findings, { severity: 'warning', message }];
   }
-}
-
-/** What holds where a definition does not say otherwise. */
-export function bareFields({
-  name,
-  description,
-}: Pick<DefinitionFields, 'name' | 'description'>): DefinitionFields {
-  return {
-    name,
-    description,
-    disallowedTools: [],
-    skills: [],
-    mcpServers: [],
-    background: false,
-    omitInstructions: false,
-    foregroundOnly: false,
-    workspace: { kind: 'inherit' },
-    budget: {},
-    asks: 'bubble',
-  };
 }
 
 /** Without the fields that say nothing. */

@@ -2,7 +2,12 @@ import type { FileLook } from '../env/file-memory.js';
 import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
-import { type PluginPlace, projectDirectories, type SkillPlaces } from '../skills/find-roots.js';
+import {
+  entryOrAll,
+  type PluginPlace,
+  projectDirectories,
+  type SkillPlaces,
+} from '../skills/find-roots.js';
 import { type Entry, listed, MOST_ENTRIES } from '../skills/found.js';
 import type { Homes } from '../skills/homes.js';
 import type { Looks } from '../skills/looks.js';
@@ -16,6 +21,10 @@ export interface DefinitionRoot {
   readonly level?: string;
   /** Of a plugin: stands before each name. */
   readonly prefix?: string;
+  /** Of a plugin: what its files may lead to. */
+  readonly home?: string;
+  /** The only entry of the directory that counts. */
+  readonly only?: string;
 }
 
 /** A Markdown file among the definitions, before it is read. */
@@ -27,7 +36,7 @@ export interface DefinitionFile {
   /** Folders between the root and the file. */
   readonly folders: readonly string[];
   /** What somebody has just seen of it. */
-  readonly look?: FileLook;
+  readonly look?: FileLook | undefined;
 }
 
 export interface SkippedFile {
@@ -59,12 +68,13 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
     ...(places.sources.includes('user')
       ? [{ source: 'user' as const, directory: join(configDir, FOLDER) }]
       : []),
-    ...plugins.map(
-      ({ name, directory }: PluginPlace): DefinitionRoot => ({
+    ...plugins.flatMap(({ name, directory, agents }: PluginPlace): DefinitionRoot[] =>
+      (agents ?? [join(directory, FOLDER)]).map((at) => ({
         source: 'plugin',
-        directory: join(directory, FOLDER),
         prefix: name,
-      }),
+        home: directory,
+        ...entryOrAll(at),
+      })),
     ),
   ];
 }
@@ -124,6 +134,7 @@ class Walk implements FoundFiles {
     for (const entry of list.entries) {
       // fail-closed: whoever asks for trust does not look there either.
       if (entry.name.startsWith('.') || PASSED_OVER.has(entry.name)) continue;
+      if (this.#root.only !== undefined && this.#root.only !== entry.name) continue;
       if (++this.#entries > MOST_ENTRIES) {
         this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
         return;
@@ -137,9 +148,10 @@ class Walk implements FoundFiles {
     if (kind !== 'file' || !isHome || !name.endsWith('.md')) return false;
     // A name out of a list is one step, so that nothing has to be normalised.
     const file = `${directory}${separator}${name}`;
-    const found = { root: this.#root, file, real: `${real}${separator}${name}`, folders };
+    const root = this.#root;
+    const realFile = real === directory ? file : `${real}${separator}${name}`;
     const look = this.#deps.looks?.at(file);
-    this.files.push(look === undefined ? found : { ...found, look });
+    this.files.push({ root, file, real: realFile, folders, look });
     return true;
   }
 
@@ -178,8 +190,13 @@ class Walk implements FoundFiles {
   }
 
   async #stray(at: { file: string; real: string }): Promise<string | undefined> {
-    const { source: origin, directory, level } = this.#root;
-    const root = { origin, directory, ...(level === undefined ? {} : { level }) };
+    const { source: origin, directory, level, home } = this.#root;
+    const root = {
+      origin,
+      directory,
+      ...(level === undefined ? {} : { level }),
+      ...(home === undefined ? {} : { home }),
+    };
     return await this.#deps.homes.stray(root, at);
   }
 }

@@ -41,15 +41,17 @@ export function agentListing(
     shown.map(({ words, tools }) => words.length + tools.length),
     left,
   );
-  const lines = shown.map((entry, at) => lineOf(entry, shares[at] ?? 0));
+  const lines: string[] = [];
+  const cut: string[] = [];
+  for (const entry of entries) {
+    const isShown = shown[lines.length] === entry;
+    const room = shares[lines.length] ?? 0;
+    if (!isShown || entry.capped || !isWholeIn(entry, room)) cut.push(entry.name);
+    if (isShown) lines.push(lineOf(entry, room));
+  }
   const missing = entries.length - shown.length;
-  const whole = new Set(
-    shown.flatMap((entry, at) => (lines[at] === fullLine(entry) && !entry.capped ? [entry] : [])),
-  );
-  return {
-    text: [...lines, ...(missing === 0 ? [] : [summary(missing)])].join('\n'),
-    cut: entries.filter((entry) => !whole.has(entry)).map(({ name }) => name),
-  };
+  if (missing > 0) lines.push(summary(missing));
+  return { text: lines.join('\n'), cut };
 }
 
 interface Entry {
@@ -108,13 +110,13 @@ function namesThatFit(
   return { shown, left: Math.max(0, left) };
 }
 
-function fullLine({ name, words, tools }: Entry): string {
-  return `- ${name}${words}${tools}`;
+function isWholeIn({ words, tools }: Entry, room: number): boolean {
+  return words.length + tools.length <= room;
 }
 
 function lineOf(entry: Entry, room: number): string {
   const { name, words, tools } = entry;
-  if (words.length + tools.length <= room) return fullLine(entry);
+  if (isWholeIn(entry, room)) return `- ${name}${words}${tools}`;
   // Without its tools a description still tells when to use the type; the other way round it does not.
   const withTools = room - tools.length;
   if (withTools >= LEAST_DESCRIPTION) return `- ${name}${shortened(words, withTools)}${tools}`;

@@ -11,7 +11,7 @@ export const RESERVED_TYPES: readonly string[] = [
 
 const LONGEST_NAME = 128;
 /** Nearly all names, at a glance. */
-const PLAIN_NAME = /^(?!mcp__)\w[\w-]{0,63}$/i;
+const PLAIN_NAME = /^(?![Mm][Cc][Pp]__)\w[\w-]{0,63}$/;
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_TYPES);
 
 /** Of letters, digits, dashes and underscores, and nobody's own: fine as a type. */

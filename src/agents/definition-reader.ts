@@ -5,6 +5,7 @@ import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { writtenKeys } from '../skills/head-keys.js';
 import { yamlWithin } from '../skills/parse-yaml.js';
+import { type EverydayHead, everydayHead } from '../util/everyday-head.js';
 import {
   type Frontmatter,
   loadFrontmatter,
@@ -12,8 +13,9 @@ import {
   readFrontmatter,
 } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
-import { headFrom, lineOf, type PlainFields, plainFields } from '../util/plain-head.js';
-import { bareFields, knownField, type ReadFields, readFields } from './definition-fields.js';
+import { headFrom, plainFields } from '../util/plain-head.js';
+import { bareFields } from './definition-bare.js';
+import { knownField, type ReadFields, readFields } from './definition-fields.js';
 import { isPlainType } from './definition-names.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
@@ -102,11 +104,11 @@ export function openDefinitionReader(deps: {
     // Of a long file no more than its head is kept.
     if (text === undefined || text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
     if (room <= 0 || headRoom <= 0) return undefined;
-    const plain = plainFields(text);
+    const plain = plainDefinition(text, deps);
     if (plain === undefined) return undefined;
+    const { found, bodyAt } = plain;
     room -= stat.size;
-    headRoom -= plain.bodyAt;
-    const found = everydayDefinition(plain) ?? definitionFrom(headFrom(plain, text), text, deps);
+    headRoom -= bodyAt;
     if (memory.takes(stat)) {
       memory.note(AGENT, file, stat, { ...found, contentHash: sha256(text) });
     }
@@ -290,19 +292,27 @@ export async function readDefinition(
   return definitionFrom(head, text, deps);
 }
 
-/** What most heads are: what it is called and when to use it. Undefined when anything else is said. */
-function everydayDefinition({ names, values }: PlainFields): HeadFindings | undefined {
-  if (names.length !== 2) return undefined;
-  const at = names.indexOf('name');
-  const name = values[at];
-  const description = values[names.indexOf('description')];
-  if (name === undefined || description === undefined) return undefined;
+/** The head of a file at once, where it is one of plain texts; undefined for every other. */
+function plainDefinition(
+  text: string,
+  deps: { readonly knownTools: readonly string[] },
+): { readonly found: HeadFindings; readonly bodyAt: number } | undefined {
+  const everyday = everydayHead(text);
   // fail-closed: a name in doubt is for the reader that says what is wrong with it.
-  if (!isPlainType(name)) return undefined;
-  const fields = bareFields({ name, description });
-  return { isDocument: false, name, fields, line: lineOf(at), findings: [] };
+  if (everyday !== undefined && isPlainType(everyday.name)) {
+    return { found: everydayDefinition(everyday), bodyAt: everyday.bodyAt };
+  }
+  const plain = plainFields(text);
+  if (plain === undefined) return undefined;
+  return { found: definitionFrom(headFrom(plain, text), text, deps), bodyAt: plain.bodyAt };
 }
 
+function everydayDefinition({ name, description, lines }: EverydayHead): HeadFindings {
+  const fields = bareFields({ name, description });
+  return { isDocument: false, name, fields, line: lines.name, findings: NONE };
+}
+
+const NONE: readonly AgentFinding[] = [];
 const NAMELESS = { name: undefined, isDocument: false } as const;
 
 function definitionFrom(

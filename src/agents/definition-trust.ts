@@ -1,32 +1,36 @@
-import type { AgentDefinition } from './definition.js';
+import { extended } from '../util/extended.js';
+import type { AgentDefinition, AgentServer } from './definition.js';
 import { STRICT_MODES } from './definition-fields.js';
 
 /** The fields that count in a trusted folder only: what runs, what allows, what is kept for later. */
 export function fieldsThatNeedTrust(definition: AgentDefinition): readonly string[] {
   const { permissionMode, hooks, memory, mcpServers, omitInstructions } = definition;
-  return [
-    ...(permissionMode === undefined || STRICT_MODES.includes(permissionMode)
-      ? []
-      : ['permissionMode']),
-    ...(hooks === undefined ? [] : ['hooks']),
-    ...(memory === undefined ? [] : ['memory']),
-    // A name means a server that the session has anyway.
-    ...(mcpServers.some((server) => 'config' in server) ? ['mcpServers'] : []),
-    // What the user's own instruction files say is not a foreign project's to leave out.
-    ...(omitInstructions ? ['omitClaudeMd'] : []),
-  ];
+  const fields: string[] = [];
+  const isStrict = permissionMode === undefined || STRICT_MODES.includes(permissionMode);
+  if (!isStrict) fields.push('permissionMode');
+  if (hooks !== undefined) fields.push('hooks');
+  if (memory !== undefined) fields.push('memory');
+  // A name means a server that the session has anyway.
+  if (mcpServers.some(isOwnServer)) fields.push('mcpServers');
+  // What the user's own instruction files say is not a foreign project's to leave out.
+  if (omitInstructions) fields.push('omitClaudeMd');
+  return fields;
+}
+
+function isOwnServer(server: AgentServer): boolean {
+  return 'config' in server;
 }
 
 /** What is left of a project's definition where the folder is not trusted: all that holds back. */
 export function withoutTrust(definition: AgentDefinition): AgentDefinition {
   const heldBack = fieldsThatNeedTrust(definition);
-  if (heldBack.length === 0) return { ...definition, trusted: false };
+  if (heldBack.length === 0) return extended(definition, { trusted: false });
   const { permissionMode, hooks: _hooks, memory: _memory, ...rest } = definition;
   const keepsMode = permissionMode !== undefined && !heldBack.includes('permissionMode');
   return {
     ...rest,
     ...(keepsMode ? { permissionMode } : {}),
-    mcpServers: definition.mcpServers.filter((server) => !('config' in server)),
+    mcpServers: definition.mcpServers.filter((server) => !isOwnServer(server)),
     omitInstructions: false,
     trusted: false,
     heldBack,

@@ -13,10 +13,14 @@ import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 import { builtinAgents } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
-import { definitionRoots, findDefinitions } from './definition-find.js';
+import { type DefinitionFile, definitionRoots, findDefinitions } from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';
 import { typeKey } from './definition-names.js';
-import { type DefinitionReader, openDefinitionReader } from './definition-reader.js';
+import {
+  type DefinitionReader,
+  openDefinitionReader,
+  type ReadDefinition,
+} from './definition-reader.js';
 import {
   type DefinitionShelf,
   type ShelfClaim,
@@ -195,27 +199,33 @@ class Book {
     const found = await mapBounded(roots, AT_ONCE, (root) =>
       findDefinitions(root, { fs: this.#deps.fs, homes, looks }),
     );
-    const files = found.flatMap((one) => one.files);
-    // What is remembered or plain needs no promise, and mostly all is.
-    const heads = files.map(({ file, look }) => this.#reader.known(file, look));
-    const unread = files.flatMap((_, at) => (heads[at] === undefined ? [at] : []));
-    await mapBounded(unread, AT_ONCE, async (at) => {
-      const { file = '', look } = files[at] ?? {};
-      heads[at] = await this.#reader.read(file, look);
-    });
-    const read: ShelfFile[] = [];
-    files.forEach(({ root, file, real, folders }, at) => {
-      const head = heads[at];
-      if (head !== undefined) read.push({ root, file, real, folders, read: head });
-    });
     const shelf: ShelfDeps = {
-      files: read,
+      files: await this.#read(found.flatMap((one) => one.files)),
       skipped: found.flatMap((one) => one.skipped),
       host: this.#deps.host,
       builtin: builtinAgents(),
       trusts,
     };
     return await shelve(shelf);
+  }
+
+  /** The head of each file. What is remembered or plain needs no promise, and mostly all is. */
+  async #read(files: readonly DefinitionFile[]): Promise<readonly ShelfFile[]> {
+    const heads: (ReadDefinition | undefined)[] = [];
+    const unread: number[] = [];
+    for (const { file, look } of files) {
+      const head = this.#reader.known(file, look);
+      if (head === undefined) unread.push(heads.length);
+      heads.push(head);
+    }
+    await mapBounded(unread, AT_ONCE, async (at) => {
+      const { file = '', look } = files[at] ?? {};
+      heads[at] = await this.#reader.read(file, look);
+    });
+    return files.flatMap(({ root, file, real, folders }, at) => {
+      const read = heads[at];
+      return read === undefined ? [] : { root, file, real, folders, read };
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { sliceWhole } from '../util/truncate.js';
 import { escapeReport } from './child-escape.js';
 import { type ReportWords, reportNotes } from './child-words.js';
 import type { KeptReport } from './delivery-records.js';
-import { statusOf } from './end-of.js';
+import { endWord } from './end-of.js';
 
 const OPENS = '<task-notification>';
 const PREVIEW_CHARS = 2_048;
@@ -17,7 +17,7 @@ export function notification(
   facts: { readonly id: string; readonly outputFile: string; readonly words: DeliveryWords },
 ): InputMessage {
   const { agent, description, end } = report;
-  const status = statusOf(end);
+  const status = endWord(end);
   const text = [
     OPENS,
     `<task-id>${agent.id}</task-id>`,

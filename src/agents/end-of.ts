@@ -27,7 +27,7 @@ export function endOf(
       return {
         kind: 'cut-off',
         by: 'turns',
-        reason: `it reached its limit of ${reason.limit} turns`,
+        reason: reason.words ?? `it reached its limit of ${reason.limit} turns`,
       };
     case 'budget':
       return {
@@ -76,6 +76,11 @@ export function endWords({ end, text }: Pick<AgentReport, 'end' | 'text'>): stri
     case 'cancelled':
       return `The agent was stopped (${end.reason}). ${partial}`;
   }
+}
+
+/** One word for the model, which must not take what was cut off for what is whole. */
+export function endWord(end: AgentEnd): string {
+  return end.kind === 'cut-off' || end.kind === 'refused' ? end.kind : statusOf(end);
 }
 
 /** The same in the words of the wire. */

@@ -106,7 +106,7 @@ function firstAnswer(inner: Asker | undefined, asked: Asked): Promise<AskAnswer>
       isSettled = true;
       clearInterval(looking);
       signal.removeEventListener('abort', withdraw);
-      inbox.remove(question.id);
+      forget(parts, question.id);
       others.abort(new Error('the question is settled'));
       emit({
         type: 'inbox',
@@ -140,6 +140,15 @@ function firstAnswer(inner: Asker | undefined, asked: Asked): Promise<AskAnswer>
       });
     }
   });
+}
+
+/** An answer counts although its question cannot be taken away: it ends with its time. */
+function forget({ inbox, warn }: InboxAskerParts, id: string): void {
+  try {
+    inbox.remove(id);
+  } catch (thrown) {
+    warn(`the question ${id} is settled and still in the inbox: ${messageOf(thrown)}`);
+  }
 }
 
 async function ask(inner: Asker, request: AskRequest, settled: AbortSignal): Promise<AskAnswer> {

@@ -61,7 +61,11 @@ const requestOf = (background = true, signal = new AbortController().signal): As
     reason: 'nothing allows make',
   }) as unknown as AskRequest;
 
-const askerOf = (inner: Asker | undefined, unattended = false): Asker | undefined =>
+const askerOf = (
+  inner: Asker | undefined,
+  unattended = false,
+  more: Partial<Parameters<typeof inboxAsker>[1]> = {},
+): Asker | undefined =>
   inboxAsker(inner, {
     inbox,
     sessionId: 's',
@@ -73,6 +77,7 @@ const askerOf = (inner: Asker | undefined, unattended = false): Asker | undefine
     emit: (one) => void news.push(one),
     warn: () => undefined,
     lookMs: 1,
+    ...more,
   });
 
 const states = () => news.map((one) => (one.type === 'inbox' ? one.state : one.type));
@@ -131,6 +136,21 @@ describe('the inbox', () => {
     const broken: Asker = () => Promise.reject(new Error('gone'));
     expect(await askerOf(broken)?.(requestOf())).toMatchObject({ behavior: 'deny' });
     expect(files.size).toBe(0);
+  });
+
+  it('gives the answer although the question cannot be taken away', async () => {
+    const stuck: Inbox = {
+      ...inbox,
+      remove() {
+        throw new Error('read-only');
+      },
+    };
+    const warned: string[] = [];
+    const asked = askerOf(never, false, { inbox: stuck, warn: (text) => void warned.push(text) });
+    const answer = asked?.(requestOf());
+    inbox.answer(ID, { behavior: 'allow', scope: 'once' });
+    expect(await answer).toMatchObject({ behavior: 'allow' });
+    expect(warned.join()).toContain('read-only');
   });
 
   it('does not take the answer to another question or call, nor a file that others wrote', async () => {

@@ -33,6 +33,9 @@ describe('looking at a running agent', () => {
     ['Bash', { command: 'sleep 30 && cat "/s/tool-results"/a123.output' }],
     ['Bash', { command: 'cd /s/tool-results; cat a123.output' }],
     ['Bash', { command: 'wc -l /s/subagents/agent-a123.jsonl' }],
+    ['Bash', { command: 'tail -n1 "$HOME"/*/tool-results/*.output' }],
+    ['Bash', { command: 'sleep 9;cat /s/subagents/agent-*.jsonl|tail' }],
+    ['Bash', { command: 'cat /s/subagents/agent-a12?.jsonl' }],
     ['Read', { file_path: '/s/tool-results/a123.output' }],
     ['BashOutput', { task_id: 'a123' }],
   ])('with %s %j is answered, then refused', async (tool, input) => {
@@ -52,6 +55,8 @@ describe('looking at a running agent', () => {
   it.each([
     ['Bash', { command: 'git checkout -b worktree-a123' }],
     ['Bash', { command: 'sleep 5' }],
+    ['Bash', { command: 'cat /s/tool-results/b*.output' }],
+    ['Bash', { command: 'cat /s/other/*' }],
     ['TaskStop', { task_id: 'a123' }],
     ['Read', { file_path: '/s/tool-results/b1.output' }],
   ])('is not what %s %j does', async (tool, input) => {

@@ -1,6 +1,7 @@
 import { basename } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
+import { matches, segmentTokens } from '../permissions/wildcard.js';
 import type { AgentTask } from './task.js';
 
 /** By which a look at a running agent goes on for nothing: its report arrives by itself. */
@@ -55,7 +56,8 @@ function lookedAt(call: GateCall, tasks: readonly AgentTask[]): AgentTask | unde
   const found = named.find((task) => task !== undefined && isOther(task));
   if (found !== undefined || command === undefined) return found;
   const plain = command.replace(/['"\\]/g, '');
-  return tasks.find((task) => isOther(task) && isNamedIn(plain, task));
+  const wild = wildNames(plain);
+  return tasks.find((task) => isOther(task) && (isNamedIn(plain, task) || isMeant(wild, task)));
 }
 
 /** What a call looks at by its input: tasks and files. */
@@ -82,6 +84,23 @@ function byName(tasks: readonly AgentTask[]): ReadonlyMap<string, AgentTask> {
   );
   known.set(tasks, made);
   return made;
+}
+
+/** Where agents write what they do. */
+const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
+
+/** Names with wildcards in the places of outputs and transcripts. */
+function wildNames(command: string): readonly string[] {
+  if (!/[*?[]/.test(command)) return [];
+  return command.split(/[\s;|&<>()]+/).flatMap((word) => {
+    const [name = '', place = ''] = word.split('/').reverse();
+    return /[*?[]/.test(name) && OUTPUT_PLACES.has(place) ? [name] : [];
+  });
+}
+
+function isMeant(wild: readonly string[], { id, outputFile }: AgentTask): boolean {
+  const names = [basename(outputFile), `agent-${id}.jsonl`];
+  return wild.some((name) => names.some((file) => matches(segmentTokens(name), file)));
 }
 
 function isNamedIn(command: string, { id, outputFile }: AgentTask): boolean {

@@ -37,11 +37,13 @@ export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
 /** Says something to an agent of this session. */
 export async function sendPlain(
   deps: SendMessageDeps,
-  { to, message }: Input,
+  input: Input,
   { agent }: Pick<ToolContext, 'agent'>,
 ): Promise<ToolOutput> {
+  const { message } = input;
+  const to = input.to.trim();
   if (message.trim() === '') return failure('The message is empty: nothing was sent.');
-  if (to === agent.id || to === agent.path) return failure('That is you: nothing was sent.');
+  if (to === agent.id || to === agent.path) return failure(ONESELF);
   if (to === MAIN_AGENT.id) return toMain(deps, message, agent);
   const { roster } = deps.runtime();
   const namesakes = roster.list().filter(({ ref }) => ref.name === to);
@@ -51,6 +53,7 @@ export async function sendPlain(
     return failure(ambiguous(to, namesakes, roster.find(to)));
   }
   const task = roster.find(to);
+  if (task?.id === agent.id) return failure(ONESELF);
   if (task?.report() === undefined && task?.say(message, agent) === true) {
     return sent(task.id, `${label(task)} is told between two of its turns.`);
   }
@@ -76,6 +79,7 @@ async function goOn(
   );
 }
 
+const ONESELF = 'That is you: nothing was sent.';
 const WHO = 'ListAgents shows who is there.';
 
 function whyNot(
@@ -94,7 +98,7 @@ function whyNot(
 }
 
 function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOutput {
-  if (agent.id === MAIN_AGENT.id) return failure('That is you: nothing was sent.');
+  if (agent.id === MAIN_AGENT.id) return failure(ONESELF);
   const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
   const content = [{ type: 'text' as const, text }];
   const told = deps.runtime().tell(MAIN_AGENT.id, { uuid: deps.uuid(), content, meta: true });

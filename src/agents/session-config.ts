@@ -5,6 +5,7 @@ import type { LoopEvent } from '../loop/types.js';
 import type { DynamicServers } from '../mcp/config-types.js';
 import type { SdkBridge } from '../mcp/connection-deps.js';
 import type { Asker } from '../permissions/types.js';
+import type { GivenPlugin } from '../plugins/plugin.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
@@ -62,6 +63,8 @@ export interface SessionConfig {
   readonly mcpConfig?: readonly DynamicServers[];
   /** Only those, and an administrator's. */
   readonly strictMcpConfig?: boolean;
+  /** Plugins of this session: directories with skills, commands, agents, hooks and MCP servers. */
+  readonly plugins?: readonly GivenPlugin[];
   /** The way to servers that live in the host's process, by their names. */
   readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
   /** False: only what is remembered of servers is told, and none is started. */

@@ -1,6 +1,7 @@
+import type { TaskEnd } from '../protocol/session-events.js';
 import type { ChildWorld } from './child-world.js';
 import { statusOf } from './end-of.js';
-import type { AgentReport } from './report.js';
+import type { AgentEnd, AgentReport } from './report.js';
 import type { AgentTask, Roster, SpawnRequest } from './task.js';
 
 /** Who hears of agents that come and go. */
@@ -45,6 +46,7 @@ export function conclude(parts: NewsParts, task: AgentTask, report: AgentReport)
     taskId: task.id,
     toolUseId: agent.spawnedBy ?? '',
     status,
+    ...(end.kind === 'done' ? {} : { end: taskEnd(end) }),
     outputFile: task.outputFile,
     summary: task.description,
     usage: {
@@ -53,6 +55,11 @@ export function conclude(parts: NewsParts, task: AgentTask, report: AgentReport)
       durationMs: Math.round(account.seconds * 1000),
     },
   });
+}
+
+function taskEnd(end: Exclude<AgentEnd, { kind: 'done' }>): TaskEnd {
+  const { kind, reason } = end;
+  return { kind, ...('by' in end ? { by: end.by } : {}), reason };
 }
 
 function tellBackground({ world, roster }: NewsParts): void {

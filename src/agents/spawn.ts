@@ -227,7 +227,11 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   }
   const made = makeUpOf(world, begin, { depth: limits().depth });
   if (!made.ok) return made;
-  const budget = world.budgetFor?.(ref, definition, { again: begin.earlier !== undefined });
+  const again = begin.earlier !== undefined;
+  const budget = world.budgetFor?.(ref, definition, {
+    again,
+    ...(again ? { above: above.map(({ budget: limits = {} }) => limits) } : {}),
+  });
   if (budget?.ok === false) return budget;
   const way = [...above, holdOf(definition, ref)];
   const fence = world.fences.raise(ref, definition, above);

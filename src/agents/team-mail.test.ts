@@ -131,6 +131,22 @@ describe('a mailbox', () => {
     expect(JSON.parse(readFileSync(box, 'utf8'))).toHaveLength(1);
   });
 
+  it('takes no more than can be read again, and goes on once there is room', async () => {
+    const { desk, box, send } = await setUp();
+    const long = 'x'.repeat(99_000);
+    let sent = 0;
+    while (sent < 50 && (await send(long)).ok) sent++;
+    expect(sent).toBeGreaterThan(5);
+    expect(errorOf(await send(long))).toContain('is full');
+    expect(errorOf(await send('\u0000'.repeat(99_000)))).toContain('is full');
+    const got = await take(desk);
+    expect(got).toHaveLength(sent);
+    for (const message of got) desk.post.recorded('ann', message);
+    await desk.post.close();
+    expect(JSON.parse(readFileSync(box, 'utf8'))).toEqual([]);
+    expect((await send(long)).ok).toBe(true);
+  });
+
   it('that cannot be read takes nothing and tells nothing', async () => {
     const { desk, box, send, warnings, root } = await setUp();
     await send('one');

@@ -8,6 +8,7 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
 import { extended } from '../util/extended.js';
 import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from './builtin-agents.js';
+import type { AgentFences } from './child-fence.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentBook } from './definition-types.js';
 
@@ -16,7 +17,7 @@ export interface TypeRuleParts {
   /** The tool that rules of the form `Agent(type)` are about. */
   tool(): AnyTool;
   /** What holds agents to the types that their definitions leave them. */
-  readonly fence: Guard;
+  readonly fences: Pick<AgentFences, 'guard' | 'holds'>;
   readonly fs: PathFileSystem;
   readonly home: string;
   readonly workspace: Workspace;
@@ -30,10 +31,15 @@ export interface TypeRules {
   readonly guard: Guard;
   /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
+  /** Those of them that nothing forbids. */
+  allowed(
+    agent: AgentRef,
+    definitions: readonly AgentDefinition[],
+  ): Promise<readonly AgentDefinition[]>;
 }
 
 export function createTypeRules(parts: TypeRuleParts): TypeRules {
-  const { book, fence } = parts;
+  const { book, fences } = parts;
   const callFor = virtualCalls(parts);
   return {
     guard: {
@@ -45,20 +51,31 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
         return isMeant ? heldByType(book, view, type) : NOTHING;
       },
     },
-    async forbids(agent, definition) {
-      const isBuiltin = definition.source === 'builtin';
-      const names = isBuiltin ? await namesOf(book, definition) : [definition.name];
-      for (const name of names) {
-        const view = callFor(agent, name);
-        // Asked about every type there is, and mostly no rule is about any of them.
-        const finding = isFree(view) ? NOTHING : await restriction(view);
-        if (finding.decision === 'deny') return `the rule ${finding.source} forbids it`;
-        const held = await fence.decide(view);
-        if (held.decision === 'deny') return held.reason;
+    forbids,
+    async allowed(agent, definitions) {
+      // There may be hundreds, and mostly nothing is about any of them.
+      if (isFree(callFor(agent)) && !fences.holds(agent)) return definitions;
+      const found: AgentDefinition[] = [];
+      for (const definition of definitions) {
+        if ((await forbids(agent, definition)) === undefined) found.push(definition);
       }
-      return undefined;
+      return found;
     },
   };
+
+  async function forbids(
+    agent: AgentRef,
+    definition: AgentDefinition,
+  ): Promise<string | undefined> {
+    for (const name of await namesOf(book, definition)) {
+      const view = named(callFor(agent), name);
+      const finding = await restriction(view);
+      if (finding.decision === 'deny') return `the rule ${finding.source} forbids it`;
+      const held = await fences.guard.decide(view);
+      if (held.decision === 'deny') return held.reason;
+    }
+    return undefined;
+  }
 }
 
 async function heldByType(
@@ -76,6 +93,7 @@ async function heldByType(
   return NOTHING;
 }
 
+/** Whether no rule can be about a call like this one, whichever type it names. */
 function isFree(view: CallView): boolean {
   return !mayRestrict(view.rules.deny, view) && !mayRestrict(view.rules.ask, view);
 }
@@ -113,22 +131,22 @@ function named(view: CallView, type: string): CallView {
   return extended(view, { call: extended(view.call, { input }) });
 }
 
-/** The call that would start it, were it started by one. Calls for many types differ in the type alone. */
-function virtualCalls(parts: TypeRuleParts): (agent: AgentRef, type: string) => CallView {
+/** The call that would start an agent, were it started by one; which type is said by `named`. */
+function virtualCalls(parts: TypeRuleParts): (agent: AgentRef) => CallView {
   let last: CallView | undefined;
-  return (agent, type) => {
+  return (agent) => {
     const rules = parts.rules(agent);
     const mode = parts.mode(agent);
     const isSame = last?.call.agent === agent && last.rules === rules && last.mode === mode;
-    if (last === undefined || !isSame) last = virtualCall(parts, agent, type);
-    return named(last, type);
+    if (last === undefined || !isSame) last = virtualCall(parts, agent);
+    return last;
   };
 }
 
-function virtualCall(parts: TypeRuleParts, agent: AgentRef, type: string): CallView {
+function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
   const { fs, home, workspace } = parts;
   const tool = parts.tool();
-  const input = { subagent_type: type, description: type, prompt: '' };
+  const input = { subagent_type: DEFAULT_AGENT, description: '', prompt: '' };
   const { signal } = new AbortController();
   const call = {
     toolUseId: '',

@@ -6,7 +6,7 @@ import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Delivery, OpenDeliveries } from './deliveries.js';
 import { type DeliveryWords, reportBody } from './delivery-text.js';
-import { statusOf } from './end-of.js';
+import { endWord } from './end-of.js';
 import { label, stateOf } from './send-message.js';
 import type { AgentRuntime } from './spawn.js';
 import type { AgentTask } from './task.js';
@@ -46,7 +46,7 @@ async function wait(
   const chosen = choose(deps, input.ids, agent);
   if (!chosen.ok) return failure(chosen.error);
   const tasks = chosen.value;
-  if (tasks.length === 0) return { content: 'There are no agents to wait for.' };
+  if (tasks.length === 0) return nobody(deps, agent);
   const hold = deps.deliveries.hold(
     agent,
     tasks.map(({ id }) => id),
@@ -63,6 +63,16 @@ async function wait(
   }
 }
 
+/** Whoever has ended just now is not waited for, but is not passed over either. */
+function nobody(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
+  const ended = deps
+    .runtime()
+    .roster.below(agent)
+    .filter(({ id }) => deps.deliveries.standing(id) === 'on-its-way');
+  if (ended.length > 0) return answer(deps, ended, []);
+  return { content: 'There are no agents to wait for.' };
+}
+
 /** Only agents below the caller: waiting for one above would never end. */
 function choose(
   { runtime }: WaitForAgentsDeps,
@@ -72,12 +82,8 @@ function choose(
   const { roster } = runtime();
   const below = roster.below(agent);
   if (ids === undefined || ids.length === 0) {
-    return ok(
-      below.filter(
-        (task) =>
-          task.ref.parentId === agent.id && task.report() === undefined && task.stays !== true,
-      ),
-    );
+    const running = below.filter((task) => task.report() === undefined);
+    return ok(running.filter((task) => task.stays !== true && !hasNearer(task, running)));
   }
   const found: AgentTask[] = [];
   for (const id of new Set(ids)) {
@@ -96,6 +102,11 @@ function choose(
     found.push(task);
   }
   return ok(found);
+}
+
+/** Whether it reports to one of these: that is nearer to it than whoever asks. */
+function hasNearer({ ref: { path } }: AgentTask, running: readonly AgentTask[]): boolean {
+  return running.some(({ ref }) => path.startsWith(`${ref.path}/`));
 }
 
 /** Resolves when enough of them have ended, the time is up, or nobody wants to know any more. */
@@ -128,7 +139,7 @@ function answer(
     const delivery = byId.get(task.id);
     const head = `${task.id} ${label(task)}: ${stateOf(task)}`;
     if (delivery !== undefined) {
-      return `<agent-report id="${task.id}" status="${statusOf(delivery.report.end)}">\n${reportBody(delivery.report, words)}\n</agent-report>`;
+      return `<agent-report id="${task.id}" status="${endWord(delivery.report.end)}">\n${reportBody(delivery.report, words)}\n</agent-report>`;
     }
     return task.report() === undefined
       ? `${head}. You will be told when it ends.`
@@ -138,7 +149,7 @@ function answer(
   return {
     content: parts.join('\n\n'),
     structured: {
-      reports: come.map(({ key, report }) => ({ agentId: key.id, status: statusOf(report.end) })),
+      reports: come.map(({ key, report }) => ({ agentId: key.id, status: endWord(report.end) })),
       running: running.map(({ id }) => id),
     },
   };

@@ -1,3 +1,4 @@
+import { BUDGET_UNITS, type BudgetLimits, hasLimit } from '../budget/units.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
@@ -15,12 +16,13 @@ export interface Hold {
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
   readonly mode?: PermissionMode;
+  readonly budget?: BudgetLimits;
   /** The directory that it was kept in. */
   readonly workspace?: string;
 }
 
 export function holdOf(
-  { name, source, file, tools, disallowedTools, permissionMode }: AgentDefinition,
+  { name, source, file, tools, disallowedTools, permissionMode, budget }: AgentDefinition,
   { workspace }: Pick<AgentRef, 'workspace'>,
 ): Hold {
   return {
@@ -30,6 +32,7 @@ export function holdOf(
     ...(file === undefined ? {} : { file }),
     ...(tools === undefined ? {} : { tools }),
     ...(permissionMode === undefined ? {} : { mode: permissionMode }),
+    ...(hasLimit(budget) ? { budget } : {}),
     ...(workspace === undefined ? {} : { workspace }),
   };
 }
@@ -75,7 +78,18 @@ function isHold(value: unknown): value is Hold {
     (value.tools === undefined || isTexts(value.tools)) &&
     isTexts(value.disallowedTools) &&
     (value.mode === undefined || isOneOf(value.mode, MODES)) &&
+    (value.budget === undefined || isBudget(value.budget)) &&
     (value.workspace === undefined || typeof value.workspace === 'string')
+  );
+}
+
+function isBudget(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(
+      ([unit, limit]) =>
+        (BUDGET_UNITS as readonly string[]).includes(unit) && typeof limit === 'number',
+    )
   );
 }
 

@@ -21,9 +21,16 @@ export function withLastWord(request: ModelRequest, note: InputMessage): ModelRe
   return { ...request, messages: [...request.messages.slice(0, -1), told] };
 }
 
-/** How a run ends whose budget is used up. */
-export function stopFor(short: Shortage, spentUsd: number): StopReason {
-  if (short.unit === 'turns') return { kind: 'max_turns', limit: short.limit };
+/** How a run of the agent at a path ends whose budget is used up. */
+export function stopFor(
+  short: Shortage,
+  { spentUsd, path }: { readonly spentUsd: number; readonly path: string },
+): StopReason {
+  if (short.unit === 'turns') {
+    const used = { ...short, left: 0 };
+    const words = short.path === path ? {} : { words: shortageWords(used) };
+    return { kind: 'max_turns', limit: short.limit, ...words };
+  }
   return {
     kind: 'budget',
     limitUsd: short.unit === 'usd' ? short.limit : 0,

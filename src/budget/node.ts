@@ -1,3 +1,4 @@
+import type { Past } from './earlier.js';
 import {
   type Amounts,
   type BudgetLimits,
@@ -7,6 +8,7 @@ import {
   callLimits,
   hasLimit,
   NOTHING,
+  plus,
   type Shortage,
   strictest,
   usdOf,
@@ -18,7 +20,7 @@ export interface Node {
   readonly path: string;
   readonly limits: BudgetLimits;
   /** Holds for everybody below, but not for the owner. */
-  readonly below: BudgetLimits;
+  below: BudgetLimits;
   spent: Amounts;
   /** By calls that are under way. */
   reserved: Amounts;
@@ -33,6 +35,8 @@ export interface Node {
   /** Somebody begins to work. */
   enter(): void;
   leave(): void;
+  /** What was used up before this process counts too. */
+  recall(past: Past): void;
   /** Set when nobody below it can do anything more. */
   usedUp(): Shortage | undefined;
 }
@@ -66,6 +70,15 @@ export function createNode(parts: {
     leave() {
       if (working === 1) elapsed += now() - since;
       working = Math.max(0, working - 1);
+    },
+    recall(past) {
+      node.spent = plus(node.spent, past.spent);
+      node.unpriced ??= past.unpriced;
+      node.started += past.started;
+      elapsed += past.seconds * 1000;
+      // That one is about this process alone.
+      const { usd } = node.below;
+      if (usd !== undefined) node.below = { ...node.below, usd: usd + usdOf(past.spent.nanoUsd) };
     },
     usedUp: () =>
       shortage(node, undefined, { call: NOTHING, keep: NOTHING, own: NOTHING }, 'least'),

@@ -2,10 +2,11 @@ import type { InputMessage } from '../loop/types.js';
 import type { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { err, ok, type Result } from '../util/result.js';
+import { type EarlierUse, pastOf } from './earlier.js';
 import { type AccountRow, accountRows } from './rows.js';
 import { type AgentSpending, createSpending, type SpendingParts } from './spending.js';
-import { type BudgetTreeOptions, createBudgetTree } from './tree.js';
-import type { BudgetLimits } from './units.js';
+import { type BudgetTreeOptions, createBudgetTree, type OpenHow } from './tree.js';
+import { type BudgetLimits, hasLimit } from './units.js';
 
 export interface SessionBudgetParts
   extends BudgetTreeOptions,
@@ -19,11 +20,11 @@ export interface SessionBudgetParts
 export interface SessionBudget {
   readonly main: AgentSpending;
   /** For an agent that is about to start, `again`: to go on. An error says which budget does not allow it. */
-  open(
-    ref: AgentRef,
-    limits: BudgetLimits,
-    how?: { readonly again: boolean },
-  ): Result<AgentSpending, string>;
+  open(ref: AgentRef, limits: BudgetLimits, how?: OpenHow): Result<AgentSpending, string>;
+  /** Whether the session as a whole is limited. */
+  readonly isLimited: boolean;
+  /** What was used up in earlier processes. Said once, before an agent of those goes on. */
+  recall(uses: readonly EarlierUse[]): void;
   /** What every agent used by itself. The rows add up to the total. */
   rows(): readonly AccountRow[];
 }
@@ -49,6 +50,8 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
       if (known.size < MOST_KNOWN) known.set(ref.path, ref);
       return ok(createSpending(account.value, spending, { isChild: true }));
     },
+    isLimited: hasLimit(parts.limits),
+    recall: (uses) => tree.recall((path) => pastOf(uses, path, parts.price)),
     rows: () => accountRows(ledger, (path) => known.get(path)),
   };
 }

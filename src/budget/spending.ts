@@ -6,6 +6,7 @@ import { metered } from '../model/metered.js';
 import type { Usage } from '../protocol/content.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { BudgetAccount, Reservation } from './account.js';
+import { tokensIn } from './earlier.js';
 import {
   type CallEstimate,
   createCallEstimate,
@@ -125,8 +126,8 @@ function isCut(
   }
 }
 
-function reasonOf({ short, parts }: State): StopReason | undefined {
-  return short === undefined ? undefined : stopFor(short, parts.spentUsd());
+function reasonOf({ short, parts, account: { path } }: State): StopReason | undefined {
+  return short === undefined ? undefined : stopFor(short, { spentUsd: parts.spentUsd(), path });
 }
 
 /** Ends the agent when the first budget of time on its way up is used up. */
@@ -247,11 +248,7 @@ function createBill(state: State, reservation: Reservation, turnRequest: ModelRe
   return {
     book(model: string, usage: Usage): void {
       const usd = parts.price(model, usage);
-      const tokens =
-        usage.input_tokens +
-        usage.output_tokens +
-        usage.cache_creation_input_tokens +
-        usage.cache_read_input_tokens;
+      const tokens = tokensIn(usage);
       // fail-closed: for a server that counts nothing, all that the call might have used is used.
       const used = tokens === 0 ? reservation.call : { tokens, nanoUsd: nanosOf(usd ?? 0) };
       reservation.book({ ...used, turns }, usd === undefined ? model : undefined);

@@ -2,6 +2,7 @@ import type { Clock } from '../env/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { err, ok, type Result } from '../util/result.js';
 import { type BudgetAccount, createAccount } from './account.js';
+import type { Past } from './earlier.js';
 import { createNode, limitsFor, type Node } from './node.js';
 import { type BudgetLimits, hasLimit, type Shortage, shortageWords } from './units.js';
 
@@ -11,6 +12,14 @@ export interface BudgetTreeOptions {
   /** Of the whole session, but nothing that the main agent is held to itself. */
   readonly below?: BudgetLimits;
   readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** How an agent is opened. */
+export interface OpenHow {
+  /** It goes on. */
+  readonly again: boolean;
+  /** Of one that goes on: the limits of those above it, the main agent left out, the highest first. */
+  readonly above?: readonly BudgetLimits[];
 }
 
 /**
@@ -23,8 +32,10 @@ export interface BudgetTree {
   open(
     ref: Pick<AgentRef, 'id' | 'path'>,
     limits: BudgetLimits,
-    how?: { readonly again: boolean },
+    how?: OpenHow,
   ): Result<BudgetAccount, string>;
+  /** What was used up in earlier processes, at a path and below. Said once, before an agent of those goes on. */
+  recall(past: (path: string) => Past): void;
   /** Budgets that are remembered, for tests. */
   size(): number;
 }
@@ -40,6 +51,21 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
   /** Paths of agents that have ended and whose budgets are remembered, the oldest first. */
   const ended = new Set<string>();
   let hasForgotten = false;
+  let pastAt: ((path: string) => Past) | undefined;
+  const nodeOf = ({ id, path }: Pick<AgentRef, 'id' | 'path'>, own: BudgetLimits): Node => {
+    const node = createNode({ id, path, limits: own, below: {}, now });
+    if (hasLimit(own) && pastAt !== undefined) node.recall(pastAt(path));
+    return node;
+  };
+  /** Budgets of agents of earlier processes hold for those below them. */
+  const raise = (path: string, above: readonly BudgetLimits[]): void => {
+    for (const [index, own] of above.entries()) {
+      const at = path.split('/', index + 2).join('/');
+      if (!hasLimit(own) || chains.has(at)) continue;
+      chains.set(at, [...chainAbove(chains, at), nodeOf({ id: at, path: at }, own)]);
+      ended.add(at);
+    }
+  };
   const waiting = new Set<() => void>();
   const wake = (): void => {
     for (const one of [...waiting]) one();
@@ -49,18 +75,21 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
   const main = createAccount({ own: root, chain: rootChain, waiting, wake });
   return {
     main,
-    open(ref, own, { again: goesOn } = { again: false }) {
+    open(ref, own, { again: goesOn, above: limitsAbove = [] } = { again: false }) {
       // fail-closed: what it, or one above it, has used up is not known, and must not count as nothing.
       if (goesOn && hasForgotten && mayBeForgotten(chains, ref.path, own)) {
         return err(`what was used up at ${ref.path} is not known any more`);
       }
+      if (goesOn) raise(ref.path, limitsAbove);
       const above = chainAbove(chains, ref.path);
       const known = chains.get(ref.path)?.at(-1);
-      const again = known?.id === ref.id ? known : undefined;
+      const mine = known?.id === ref.id ? known : undefined;
+      // It has been counted as one that was started.
+      const again = mine ?? (goesOn ? nodeOf(ref, own) : undefined);
       const refusal = again === undefined ? noStart(above) : usedUp([...above, again]);
       if (refusal !== undefined) return err(shortageWords(refusal));
       if (again === undefined) for (const node of above) node.started++;
-      const node = again ?? createNode({ id: ref.id, path: ref.path, limits: own, below: {}, now });
+      const node = again ?? nodeOf(ref, own);
       const chain = hasLimit(own) ? [...above, node] : above;
       chains.set(ref.path, chain);
       ended.delete(ref.path);
@@ -88,6 +117,10 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
           wake();
         },
       });
+    },
+    recall(past) {
+      pastAt = past;
+      root.recall(past(root.path));
     },
     size: () => chains.size,
   };

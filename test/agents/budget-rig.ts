@@ -9,6 +9,8 @@ export interface BudgetSession {
   readonly session: AgentSession;
   readonly server: FakeModelServer;
   say(text: string): Promise<RunResult>;
+  /** Ends the process, as far as the session can tell, and takes the session up again. */
+  again(config?: Partial<SessionConfig>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export async function openBudgetSession(options: {
       { name: 'main', replies: options.main },
     ],
   });
-  const session = await openSession({
+  const config = {
     cwd: project.directory,
     env: {
       PATH: process.env.PATH,
@@ -50,7 +52,7 @@ export async function openBudgetSession(options: {
       ANTHROPIC_API_KEY: 'k',
     },
     entrypoint: 'test',
-    start: { kind: 'new', id: undefined },
+    start: { kind: 'new', id: undefined } as SessionConfig['start'],
     fork: false,
     persist: true,
     trust: true,
@@ -58,12 +60,21 @@ export async function openBudgetSession(options: {
     waitForBackground: true,
     emit: () => undefined,
     ...options.config,
-  });
+  };
+  let session = await openSession(config);
   let count = 0;
   return {
     project,
-    session,
+    get session() {
+      return session;
+    },
     server,
+    async again(more = {}) {
+      const { sessionId: id } = session.info();
+      await session.close();
+      const start = { kind: 'resume', id, newId: undefined, at: undefined } as const;
+      session = await openSession({ ...config, start, ...more });
+    },
     async say(text) {
       const uuid = `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`;
       return await session.run([{ uuid, content: [{ type: 'text', text }] }]);

@@ -45,6 +45,56 @@ describe('an agent in the background', () => {
     expect(readFileSync(outputFile, 'utf8')).toContain('THE REPORT');
   });
 
+  it('is not passed over by a wait that comes too late', async () => {
+    const world = await opened({
+      main: [
+        agent('TASKWORD', background),
+        {
+          blocks: [
+            { tool: 'Bash', input: { command: 'sleep 1' } },
+            { tool: 'WaitForAgents', input: {} },
+          ],
+        },
+        { tool: 'WaitForAgents', input: {} },
+        'end',
+      ],
+      agents: { TASKWORD: ['THE REPORT'] },
+      config: { allowedTools: ['Bash'] },
+    });
+    await world.say('go');
+    const told = world.news('tool_result').map(({ result }) => String(result.block.content));
+    expect(told[2]).toMatch(/done\. Its report comes with this message/);
+    expect(told[3]).toBe('There are no agents to wait for.');
+    const last = world.requests('THE REPORT').at(-1) ?? '';
+    expect(last.split('THE REPORT')).toHaveLength(2);
+  });
+
+  it('is not called completed when it was cut off', async () => {
+    const world = await opened({
+      files: { '.claude/agents/a.md': definition('name: a\ndescription: d\nmaxTurns: 1') },
+      main: [
+        agent('FIRST', { ...background, subagent_type: 'a' }),
+        { tool: 'WaitForAgents', input: { timeout_seconds: 20 } },
+        agent('SECOND', { ...background, subagent_type: 'a' }),
+        'waiting',
+      ],
+      agents: { FIRST: [bash('echo one'), 'x'], SECOND: [bash('echo two'), 'x'] },
+      config: { allowedTools: ['Bash'] },
+    });
+    await world.say('go');
+    expect(world.requests('<agent-report id=').at(-1)).toContain('status=\\"cut-off\\"');
+    await world.session.waitForBackground();
+    const told = textOf(world.session.takeBackgroundInput());
+    expect(told).toContain('<status>cut-off</status>');
+    expect(told).not.toContain('completed');
+    // Hosts know the word of the wire, and how it was beside it.
+    const end = { kind: 'cut-off', by: 'turns', reason: expect.any(String) };
+    expect(world.news('task_finished')).toMatchObject([
+      { status: 'completed', end },
+      { status: 'completed', end },
+    ]);
+  });
+
   it('goes on when the turn is interrupted', async () => {
     const world = await opened({
       main: [agent('TASKWORD', background), bash('sleep 30')],

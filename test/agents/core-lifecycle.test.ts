@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../e2e/worlds.js';
@@ -126,6 +126,57 @@ describe('skills that are agents', () => {
       isError: false,
       text: expect.stringContaining('FORK REPORT'),
     });
+  });
+});
+
+describe('hooks of a skill that is an agent', () => {
+  const guard = (name: string) => {
+    const command = `echo ${name} >> "$CLAUDE_PROJECT_DIR/log"`;
+    return { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] };
+  };
+  const head = (fields: object, body: string) => `---\n${JSON.stringify(fields)}\n---\n${body}`;
+  const files = {
+    '.claude/agents/a.md': head(
+      { name: 'helper', description: 'd', hooks: guard('agent') },
+      'HELPER',
+    ),
+    '.claude/skills/forked/SKILL.md': head(
+      {
+        description: 'd',
+        context: 'fork',
+        agent: 'helper',
+        'allowed-tools': 'Bsh',
+        hooks: guard('skill'),
+      },
+      'SKILLBODY',
+    ),
+  };
+  const play = async (trust: boolean) => {
+    const world = await opened({
+      files,
+      main: [{ tool: 'Skill', input: { skill: 'forked' } }, bash('echo outside'), 'end'],
+      agents: { SKILLBODY: [bash('echo inside'), 'REPORT'] },
+      config: { allowedTools: ['Skill', 'Bash'], trust },
+    });
+    await world.say('go');
+    return world;
+  };
+
+  it('stand beside those of its kind while it runs, and what of it does not count is told', async () => {
+    const world = await play(true);
+    expect(readFileSync(world.project.at('log'), 'utf8').split('\n').sort()).toEqual([
+      '',
+      'agent',
+      'skill',
+    ]);
+    expect(world.session.hooks().set.hooks.PreToolUse).toBeUndefined();
+    expect(world.notices.join('\n')).toContain('"Bsh" is not in force');
+  });
+
+  it('of a folder without trust are not run, and that is told', async () => {
+    const world = await play(false);
+    expect(existsSync(world.project.at('log'))).toBe(false);
+    expect(world.notices.join('\n')).toMatch(/forked[^\n]*is not run/);
   });
 });
 

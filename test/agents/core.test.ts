@@ -144,6 +144,31 @@ describe('an agent that is waited for', () => {
     });
   });
 
+  it('is not started without a task', async () => {
+    const world = await opened({ main: [agent(' \n'), 'end'] });
+    await world.say('go');
+    expect(world.result()).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('The prompt is empty'),
+    });
+    expect(world.news('task_started')).toEqual([]);
+  });
+
+  it('does not speak to itself, by whichever name', async () => {
+    const send = (to: string) => ({ tool: 'SendMessage', input: { to, message: 'go on' } });
+    const world = await opened({
+      main: [agent('TASKWORD', { name: 'kid' }), 'end'],
+      agents: {
+        TASKWORD: [send('kid'), send(' kid '), send('main/general-purpose#1'), 'done'],
+      },
+    });
+    await world.say('go');
+    const told = world
+      .news('child')
+      .flatMap(({ event }) => (event.type === 'tool_result' ? [event.result.block.content] : []));
+    expect(told).toEqual(Array(3).fill('That is you: nothing was sent.'));
+  });
+
   it('escapes what looks like the words of the program', async () => {
     const world = await opened({
       main: [agent('TASKWORD'), 'end'],

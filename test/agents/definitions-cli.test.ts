@@ -15,8 +15,12 @@ const AT = '.claude/agents';
 const [node = '', program = ''] = PROGRAM;
 
 function agents(files: ProjectFiles, ...args: readonly string[]) {
+  return agentsOf({ files }, ...args);
+}
+
+function agentsOf(made: { files?: ProjectFiles; home?: ProjectFiles }, ...args: readonly string[]) {
   project?.remove();
-  project = makeTempProject({ files });
+  project = makeTempProject(made);
   const { status, stdout, stderr } = spawnSync(node, [program, 'agents', ...args], {
     cwd: project.directory,
     env: { PATH: process.env.PATH, HOME: project.home },
@@ -45,6 +49,20 @@ describe('portcullis agents', () => {
     expect(stdout).toContain(`${AT}/bad.md:4: error: "maxTurns" is no whole number above 0`);
     expect(stdout).toContain(`files without a name\n  ${AT}/README.md\n`);
     expect(stdout).toContain('Explore  (builtin)');
+  });
+
+  it('list: the teams that there are', () => {
+    const record = {
+      name: 'session-1',
+      createdAt: 1,
+      lead: { sessionId: 'abcdefgh-1', cwd: '/made/up', process: { pid: 1 } },
+      members: [],
+    };
+    const text = JSON.stringify(record);
+    const home = { '.claude/teams/session-1/config.json': { text, mode: 0o600 } };
+    expect(agents({}, 'list').stdout).not.toContain('Teams');
+    const { stdout } = agentsOf({ home }, 'list');
+    expect(stdout).toContain('\nTeams\n  session-1  team-lead: session abcdefgh');
   });
 
   it('list --json: the same for machines', () => {

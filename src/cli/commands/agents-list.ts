@@ -1,5 +1,8 @@
 import type { AgentDefinition } from '../../agents/definition.js';
 import type { AgentDocument, AgentProblem, HiddenAgent } from '../../agents/definition-types.js';
+import { listTeams, type TeamView } from '../../agents/team-view.js';
+import { configDirectory } from '../../env/paths.js';
+import { nodeTeamFiles } from '../../env/team-files.js';
 import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
@@ -7,6 +10,7 @@ import type { Output } from '../output.js';
 import { type AgentsHere, agentsHere } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition, whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
+import { teamLines } from './teams-text.js';
 
 export const USAGE =
   'portcullis agents list [--all] [--add-dir <dir>] [--agents <json|file>] [--trust] [--settings F] [--json]';
@@ -41,6 +45,8 @@ interface Report {
   readonly problems: readonly AgentProblem[];
   /** Undefined: not asked for. */
   readonly documents: readonly AgentDocument[] | undefined;
+  /** Of this user, wherever they work. What of them cannot be used, `agents teams` says. */
+  readonly teams: readonly TeamView[];
 }
 
 async function reportOf(here: AgentsHere, isAll: boolean): Promise<Report> {
@@ -51,21 +57,23 @@ async function reportOf(here: AgentsHere, isAll: boolean): Promise<Report> {
     hidden: await book.hidden(),
     problems: await book.problems(),
     documents: isAll ? await book.documents() : undefined,
+    teams: listTeams(nodeTeamFiles, configDirectory(process.env)).teams,
   };
 }
 
-function asData({ here, agents, hidden, problems, documents }: Report): unknown {
+function asData({ here, agents, hidden, problems, documents, teams }: Report): unknown {
   return {
     cwd: here.cwd,
     trusted: here.trusted,
     agents: agents.map(agentData),
     hidden,
     problems,
+    teams,
     ...(documents === undefined ? {} : { documents }),
   };
 }
 
-function text({ here, agents, hidden, problems, documents = [] }: Report): string {
+function text({ here, agents, hidden, problems, documents = [], teams }: Report): string {
   const { cwd } = here;
   const lines = agents.flatMap((agent) => [
     `${visible(agent.name)}  (${agent.source})  ${placeOfDefinition(agent, cwd)}\n`,
@@ -84,6 +92,10 @@ function text({ here, agents, hidden, problems, documents = [] }: Report): strin
     ...section('Not in force', odd),
     ...section('Problems', wrong),
     ...section('No agents: files without a name', plain),
+    ...section(
+      'Teams',
+      teams.flatMap(teamLines).map((line) => `  ${line}\n`),
+    ),
   ].join('');
 }
 

@@ -1,0 +1,65 @@
+import type { Usage } from '../protocol/content.js';
+import { type Amounts, NOTHING, nanosOf, plus } from './units.js';
+
+/** What an agent of earlier processes did by itself, without those below it. */
+export interface EarlierUse {
+  readonly path: string;
+  readonly calls: readonly { readonly model: string; readonly usage: Usage }[];
+  /** When it was at work. */
+  readonly work: readonly Span[];
+}
+
+/** From one moment to another, in milliseconds since 1970. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What counts as used up before a budget is opened. */
+export interface Past {
+  readonly spent: Amounts;
+  /** The model of a call whose price is not known. */
+  readonly unpriced: string | undefined;
+  /** Agents that were started below. */
+  readonly started: number;
+  readonly seconds: number;
+}
+
+/** What an agent and all below it have used up. */
+export function pastOf(
+  uses: readonly EarlierUse[],
+  path: string,
+  price: (model: string, usage: Usage) => number | undefined,
+): Past {
+  const below = uses.filter((use) => use.path.startsWith(`${path}/`));
+  const all = [...uses.filter((use) => use.path === path), ...below];
+  let spent = NOTHING;
+  let unpriced: string | undefined;
+  for (const { model, usage } of all.flatMap(({ calls }) => calls)) {
+    const usd = price(model, usage);
+    if (usd === undefined) unpriced ??= model;
+    spent = plus(spent, { turns: 1, tokens: tokensIn(usage), nanoUsd: nanosOf(usd ?? 0) });
+  }
+  return { spent, unpriced, started: below.length, seconds: secondsIn(all) };
+}
+
+export function tokensIn(usage: Usage): number {
+  return (
+    usage.input_tokens +
+    usage.output_tokens +
+    usage.cache_creation_input_tokens +
+    usage.cache_read_input_tokens
+  );
+}
+
+/** Time in which somebody was at work: of several at once it passes once. */
+function secondsIn(uses: readonly EarlierUse[]): number {
+  const spans = uses.flatMap(({ work }) => work).sort((a, b) => a.from - b.from);
+  let total = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of spans) {
+    total += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return total / 1000;
+}
