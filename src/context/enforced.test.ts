@@ -43,6 +43,7 @@ describe('a block of enforced rules', () => {
     ['behind a wide blank', block('{"deny": ["Bash"]}', '```\u00a0portcullis')],
     ['behind a character that nobody sees', block('{"deny": ["Bash"]}', '```\u200bportcullis')],
     ['with such a character before the fence', '\u200b```portcullis\n{"deny": ["Bash"]}\n```\n'],
+    ['behind a comment of its line', '<!-- x --> ```portcullis\n{"deny": ["Bash"]}\n```\n'],
     ['behind a comment that never ends', '<!-- x\n\n```portcullis\n{"deny": ["Bash"]}\n```'],
   ])('counts %s', (_how, text) => {
     const { deny, problems } = read(text);
@@ -53,6 +54,7 @@ describe('a block of enforced rules', () => {
   it.each([
     ['in a comment', '<!--\n```portcullis\n{"deny": ["Bash"]}\n```\n-->'],
     ['as an example', '````md\n```portcullis\n{"deny": ["Bash"]}\n```\n````'],
+    ['as an example in tildes', '~~~\n```portcullis\n{"deny": ["Bash"]}\n```\n~~~'],
     ['as text', 'Write a block with `portcullis` behind the fence.'],
     ['as text with marks', '```portcullis``` is the word for it.'],
     ['in another language', '```php\n{"deny": ["Bash"]}\n```'],
@@ -93,6 +95,8 @@ describe('a block of enforced rules', () => {
     ['wide letters', block('{"deny": ["Bash"]}', '```\uff50\uff4f\uff52\uff54\uff43\uff55llis'), 3],
     ['a second word', block('{"deny": ["Bash"]}', '```json portcullis'), 3],
     ['a word in braces', block('{"deny": ["Bash"]}', '```{.portcullis}'), 3],
+    ['an open block before it', '```sh\nls\n\n```portcullis\n{"deny": ["Bash"]}\n```\n', 4],
+    ['an open one in a list', '- ~~~\n  ls\n  ~~~~ portculis\n  {"deny": ["Bash"]}\n  ~~~\n', 3],
     ['a misspelt word that is indented too far', 'x\n\n    ```portculis\n    {}\n    ```\n', 3],
   ])('is refused with %s, and the line is named', (_what, text, line) => {
     const fatal = read(text).problems.filter(({ severity }) => severity === 'fatal');

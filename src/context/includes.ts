@@ -8,17 +8,21 @@ const LONGEST_TARGET = 1_024;
 
 /**
  * What `@path` names in a text, in order, each once: at the beginning of a word, and neither in code
- * nor in a comment nor in the address of a link.
+ * nor in a comment nor in the address of a link. `variables`: a name may begin with one (`@$0`).
  */
-export function includeTargets(text: string): readonly string[] {
+export function includeTargets(
+  text: string,
+  { variables = false }: { readonly variables?: boolean } = {},
+): readonly string[] {
   if (!text.includes('@')) return [];
   const found = new Set<string>();
+  const isPlace = variables ? PLACE_OR_VARIABLE : PLACE;
   let paragraph: string[] = [];
   const flush = (): boolean => {
     const { prose, endless } = proseOf(paragraph.join('\n'));
     paragraph = [];
     for (const match of prose.matchAll(TARGET)) {
-      const target = targetOf(match[1] ?? '');
+      const target = targetOf(match[1] ?? '', isPlace);
       if (target !== undefined) found.add(target);
       if (found.size >= MOST_TARGETS) return false;
     }
@@ -41,13 +45,15 @@ export function resolveTarget(target: string, from: string, home: string): strin
 
 const TARGET = /(?:^|\s)@((?:\\ |\S)+)/g;
 
-function targetOf(word: string): string | undefined {
+/** A name, or a place: what begins with other signs is a mention of something else. */
+const PLACE = /^(?:~\/|\.{0,2}\/|[\p{L}\p{N}._-])/u;
+const PLACE_OR_VARIABLE = new RegExp(`${PLACE.source}|^\\$[\\w{]`, 'u');
+
+function targetOf(word: string, isPlace: RegExp): string | undefined {
   if (word.length > LONGEST_TARGET) return undefined;
   const [path = ''] = word.split('#', 1);
   const target = path.replaceAll('\\ ', ' ');
-  // A name, or a place: what begins with other signs is a mention of something else.
-  const isPlace = /^(?:~\/|\.{0,2}\/|[\p{L}\p{N}._-])/u.test(target);
-  return isPlace && !/[`<>"|*?\u0000-\u001f]/.test(target) ? target : undefined;
+  return isPlace.test(target) && !/[`<>"|*?\u0000-\u001f]/.test(target) ? target : undefined;
 }
 
 /** Stands in for what was taken out; no target can hold it, and none begins behind it. */

@@ -48,6 +48,8 @@ export interface InstructionBook {
    * Those that hold for some files only are not among them.
    */
   enforcedBelow(directories: readonly string[]): Promise<BelowRules>;
+  /** The same for all folders, for calls of which nobody knows where they lead. */
+  enforcedAnywhere(): Promise<BelowRules>;
   /**
    * A book of another conversation that was shown what this one holds from the start; what comes into
    * play later is its own. Nothing is looked for again.
@@ -112,6 +114,13 @@ function openBook(
   const opened = async (): Promise<Gathering> =>
     state ?? (inherited === undefined ? await start(AT_START) : await inherit(inherited));
   const watch = createEnforcedWatch();
+  const below = (directories: () => Promise<readonly string[]>): Promise<BelowRules> =>
+    serial(async () => {
+      const found = enforcingGathering();
+      const { takeBelow } = await import('./instruction-below.js');
+      const looked = await takeBelow(await worldOf(), await directories(), found);
+      return { ...(await enforcedIn(enforcing(found), parts.locateJson, found)), ...looked };
+    });
 
   return {
     open: () => serial(async () => filesOf(fromStart(await opened()))),
@@ -163,13 +172,8 @@ function openBook(
         return { paths: namesIn(near, paths), ...rules };
       });
     },
-    enforcedBelow: (directories) =>
-      serial(async () => {
-        const found = enforcingGathering();
-        const { takeBelow } = await import('./instruction-below.js');
-        const looked = await takeBelow(await worldOf(), directories, found);
-        return { ...(await enforcedIn(enforcing(found), parts.locateJson, found)), ...looked };
-      }),
+    enforcedBelow: (directories) => below(async () => directories),
+    enforcedAnywhere: () => below(async () => (await worldOf()).projects.map(({ root }) => root)),
     forAnother: () =>
       openBook(parts, () =>
         serial(async () => {

@@ -18,7 +18,7 @@ import {
   type SkippedInstruction,
 } from './instruction-types.js';
 import type { RuleHead } from './rule-files.js';
-import { PROSE_EXTENSIONS, TEXT_EXTENSIONS } from './text-extensions.js';
+import { isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
 
 export type { Entry, Fitting, Place, Taking, WaitingRule } from './instruction-entry.js';
 
@@ -268,11 +268,6 @@ function noteMissing({ place }: Entry, target: string, into: Gathering): void {
   if (!/^\.{0,2}\/|^~\/|\.md$/.test(target)) return;
   const wanted = { path: `@${target}`, scope: place.scope, parent: place.path };
   into.skipped.push(skip(wanted, 'missing', 'there is no such file', { warn: false }));
-}
-
-function isTextName(path: string): boolean {
-  const extension = extname(path).slice(1).toLowerCase();
-  return extension === '' || TEXT_EXTENSIONS.has(extension);
 }
 
 /** By the name it was found under, or the one it has behind all links: a link takes nothing away. */

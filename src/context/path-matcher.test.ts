@@ -17,6 +17,7 @@ describe('patterns of rules', () => {
     ['src/api/**', 'src/api/h.py'],
     ['/src', 'src/a.ts'],
     ['./src/*.ts', 'src/a.ts'],
+    ['./src', 'src/a.ts'],
     ['src/*.{ts,tsx}', 'src/a.tsx'],
     ['{src,lib/{a,b}}/x.js', 'lib/b/x.js'],
     ['src/**/test/*.ts', 'src/test/a.ts'],
@@ -36,6 +37,7 @@ describe('patterns of rules', () => {
     ['src/*.ts', 'src/deep/a.ts'],
     ['src/*.ts', 'pkg/src/a.ts'],
     ['/src', 'pkg/src/a.ts'],
+    ['./src', 'pkg/src/a.ts'],
     ['src/', 'src'],
     ['src/**', 'src'],
     ['lib', 'library/a.ts'],
@@ -108,9 +110,9 @@ describe('patterns of rules', () => {
 });
 
 it('knows the patterns that name everything', () => {
-  const all = ['**', '*', '**/*', '**/**', './**', '/**', ' ** '];
+  const all = ['**', '*', '**/*', '**/**', './**', '/**', ' ** ', '.', './', '/'];
   expect(all.map(isUniversal)).toEqual(all.map(() => true));
-  expect(['**/*.ts', 'src/**', '*.*', '', '***a'].some(isUniversal)).toBe(false);
+  expect(['**/*.ts', 'src/**', '*.*', '', '***a', './a', '..'].some(isUniversal)).toBe(false);
 });
 
 it('splits a list at its commas', () => {

@@ -19,7 +19,7 @@ export const gitignoreMatcher: PathMatcher = (patterns) => {
 
 /** Whether a pattern names every file there is. */
 export function isUniversal(pattern: string): boolean {
-  return /^(?:\.?\/)?(?:\*\*\/)*\*\*?$/.test(pattern.trim());
+  return /^(?:\.?\/)?(?:\*\*\/)*\*\*?$|^(?:\.|\.?\/)$/.test(pattern.trim());
 }
 
 /** `a, b` and `*.{ts,tsx}, c`: commas between patterns, not those within braces. */
@@ -126,7 +126,8 @@ interface Compiled {
 
 function compile(source: string): Compiled {
   const negated = source.startsWith('!');
-  const pattern = (negated ? source.slice(1) : source).trim().toLowerCase().replace(/^\.\//, '');
+  // `./x` is the one that is here, as `/x`.
+  const pattern = (negated ? source.slice(1) : source).trim().toLowerCase().replace(/^\.\//, '/');
   const names = pattern.split('/').filter(isName);
   // `dir/` and `dir/**` mean what is in the directory, not a file of that name.
   let inside = pattern.endsWith('/');

@@ -1,3 +1,5 @@
+import { extname } from '../env/paths.js';
+
 /**
  * Files that an instruction file may include, by extension. What has none (`Makefile`, `.env`) may
  * be included too; either way its content must be text.
@@ -24,6 +26,11 @@ export const TEXT_EXTENSIONS: ReadonlySet<string> = new Set(
     .join(' ')
     .split(' '),
 );
+
+export function isTextName(path: string): boolean {
+  const extension = extname(path).slice(1).toLowerCase();
+  return extension === '' || TEXT_EXTENSIONS.has(extension);
+}
 
 /** Files in which `@` names another file and comments are left out; the others are quoted as they are. */
 export const PROSE_EXTENSIONS: ReadonlySet<string> = new Set(

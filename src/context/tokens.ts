@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../model/client.js';
+import { toolText } from '../model/tool-text.js';
 import type {
   AssistantBlock,
   Message,
@@ -16,7 +17,7 @@ const BLOCK_OVERHEAD = 4;
 
 /** Rough number of tokens of a text, from its length in UTF-8. */
 export function estimateText(text: string): number {
-  return Math.ceil(utf8Length(text) / BYTES_PER_TOKEN);
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 export function estimateMessages(messages: readonly Message[]): number {
@@ -46,7 +47,7 @@ function estimateSystem(block: ModelRequest['system'][number]): number {
 function toolBytes(tool: ModelRequest['tools'][number]): number {
   const known = measuredParts.get(tool);
   if (known !== undefined) return known;
-  const bytes = utf8Length(JSON.stringify(tool));
+  const bytes = Buffer.byteLength(toolText(tool));
   measuredParts.set(tool, bytes);
   return bytes;
 }
@@ -162,19 +163,5 @@ function estimateResult(block: ResultBlock): number {
 }
 
 function estimateJson(value: unknown): number {
-  return Math.ceil(utf8Length(JSON.stringify(value) ?? '') / JSON_BYTES_PER_TOKEN);
-}
-
-const ASCII = /^[\x00-\x7f]*$/;
-
-function utf8Length(text: string): number {
-  // Most texts, and one look of the engine instead of one for each character.
-  if (ASCII.test(text)) return text.length;
-  let length = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    // Surrogates come in pairs of two bytes each, everything else above 0x7ff takes three.
-    if (code > 0x7f) length += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
-  }
-  return length;
+  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / JSON_BYTES_PER_TOKEN);
 }

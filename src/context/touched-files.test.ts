@@ -52,3 +52,13 @@ it('is not known where the place is not', () => {
     '/q/x',
   ]);
 });
+
+it('counts what a redirection reads and writes, whatever the program', () => {
+  const redirected = (words: readonly string[], ...files: readonly string[]) =>
+    filesShownBy({ words, directories: ['/p'], redirected: files });
+  expect(redirected(['cat'], 'sub/f')).toEqual(['/p/sub/f']);
+  expect(redirected(['wc', 'a'], '/abs/f')).toEqual(['/p/a', '/abs/f']);
+  expect(redirected(['echo', 'x'], 'sub/new')).toEqual(['/p/sub/new']);
+  expect(redirected([], 'sub/f')).toEqual(['/p/sub/f']);
+  expect(redirected(['cat', 'a'], '/dev/null')).toEqual(['/p/a']);
+});

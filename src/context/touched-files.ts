@@ -6,23 +6,32 @@ export interface TouchingCommand {
   readonly words: readonly (string | undefined)[];
   /** Where it may run; undefined when that is not known. */
   readonly directories: readonly string[] | undefined;
+  /** Files that it is redirected from or to, as far as they are known. */
+  readonly redirected?: readonly string[];
 }
 
 /**
- * The files whose content a command shows: instructions that wait for them come into play, as with
- * Read. Listing a directory or writing by redirection shows nothing. What cannot be told is left out.
+ * The files whose content a command shows, and those that a redirection reads or writes: instructions
+ * that wait for them come into play, as with Read and Write. Listing a directory shows nothing. What
+ * cannot be told is left out.
  */
 export function filesShownBy(command: TouchingCommand): readonly string[] {
   const [program, ...words] = command.words;
   const reader = program === undefined ? undefined : READERS.get(programName(program));
-  if (reader === undefined || command.directories === undefined) return [];
-  const names = operandsOf(words, reader).filter((name) => name !== '-' && name !== '');
-  return names.flatMap((name) =>
-    isAbsolute(name)
+  const operands = reader === undefined ? [] : operandsOf(words, reader);
+  const names = [...operands.filter((name) => name !== '-'), ...(command.redirected ?? [])];
+  const { directories } = command;
+  if (directories === undefined) return [];
+  return names.flatMap((name) => {
+    if (name === '' || DEVICE.test(name)) return [];
+    return isAbsolute(name)
       ? [resolve(name)]
-      : (command.directories ?? []).map((directory) => resolve(directory, name)),
-  );
+      : directories.map((directory) => resolve(directory, name));
+  });
 }
+
+/** `2>/dev/null` stands in many commands and is about no file. */
+const DEVICE = /^\/dev\//;
 
 interface ReaderProgram {
   /** Letters of options that take the next word. */

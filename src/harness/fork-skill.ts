@@ -4,13 +4,15 @@ import type { AgentDefinition } from '../agents/definition.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import type { AgentRuntime } from '../agents/spawn.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { RunFork } from '../skills/invoke.js';
+import type { ForkTask, RunFork } from '../skills/invoke.js';
+import type { OpenHooks } from './hooks.js';
 
 /** Runs skills that are agents of their own (`context: fork`). Whoever invoked one waits for it. */
 export function forkRunner(parts: {
   readonly book: Pick<AgentBook, 'resolve'>;
   runtime(): AgentRuntime;
   readonly words: ReportWords;
+  readonly hooks: Pick<OpenHooks, 'addScoped' | 'tell'>;
   /** Why this agent may start none of this kind. */
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
 }): RunFork {
@@ -25,12 +27,13 @@ export function forkRunner(parts: {
         reason: `no agent ${found.value.name} may be started: ${forbidden}`,
       };
     }
-    let withdraw: () => void = () => undefined;
+    const { skill, notes } = task;
+    for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
+    const ends: (() => void)[] = [];
     let refusal: string | undefined;
-    const definition: AgentDefinition = withHooks(found.value, task.hooks);
     const started = await parts.runtime().spawn({
-      definition,
-      description: `skill ${task.skill.name}`,
+      definition: found.value,
+      description: `skill ${skill.name}`,
       prompt: task.prompt,
       parent: task.parent,
       toolUseId: '',
@@ -41,23 +44,27 @@ export function forkRunner(parts: {
       admit(child: AgentRef) {
         const grant = task.grant(child);
         if (!grant.ok) refusal = grant.error;
-        else withdraw = grant.value.withdraw;
+        else ends.push(grant.value.withdraw, putHooks(parts.hooks, child, task));
         return refusal;
       },
     });
-    if (!started.ok) return { kind: 'refused', reason: refusal ?? started.error };
+    if (!started.ok) {
+      for (const end of ends) end();
+      return { kind: 'refused', reason: refusal ?? started.error };
+    }
     const report = await started.value.ended;
-    withdraw();
+    for (const end of ends) end();
     const text = await reportText(report, parts.words);
     return { kind: 'done', text, isError: report.end.kind !== 'done' };
   };
 }
 
-/** The hooks of the skill stand with those of the kind of agent. */
-function withHooks(
-  definition: AgentDefinition,
-  skill: Parameters<RunFork>[0]['hooks'],
-): AgentDefinition {
-  if (skill === undefined || !skill.trusted || definition.hooks !== undefined) return definition;
-  return { ...definition, hooks: skill.hooks as NonNullable<AgentDefinition['hooks']> };
+/** The hooks of the skill stand beside those of the kind of agent, and go by the skill's own trust. */
+function putHooks(
+  { addScoped }: Pick<OpenHooks, 'addScoped'>,
+  child: AgentRef,
+  { hooks }: ForkTask,
+): () => void {
+  if (hooks === undefined) return () => undefined;
+  return addScoped({ kind: 'agent', agentId: child.id, ...hooks, name: `skill ${hooks.name}` });
 }

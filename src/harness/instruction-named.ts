@@ -3,15 +3,9 @@ import { resolve } from '../env/paths.js';
 import type { PathSpellings } from '../permissions/paths.js';
 import { possibleFileUse } from '../permissions/shell/file-commands.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
+import { mayTakeTree } from '../permissions/shell/tree-programs.js';
+import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
-import { takenWhole } from './whole-directories.js';
-
-/** A directory that a call takes in with all that is in it. */
-export interface WholeDirectory {
-  readonly access: 'read' | 'write';
-  /** Under all its names. */
-  readonly paths: readonly string[];
-}
 
 /** What a call names, for those who look which rules are near to it. */
 export interface Named {
@@ -19,7 +13,7 @@ export interface Named {
   readonly paths: readonly string[];
   /** Files that patterns over several directories stand for. */
   readonly expanded: readonly TouchedPath[];
-  readonly whole: readonly WholeDirectory[];
+  readonly whole: readonly TakenDirectory[];
   /** Why there may be more. */
   readonly unknown?: string;
   /** What stands at those paths that were looked at for this very call. */
@@ -36,7 +30,8 @@ export async function namedBy(view: CallView): Promise<Named> {
     return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
   }
   const shell = await view.shellPaths();
-  const commands = (await view.shell())?.commands ?? [];
+  const reading = await view.shell();
+  const commands = reading?.commands ?? [];
   const places = await Promise.all(
     commands.flatMap(({ directories }) => directories ?? []).map((one) => view.judge.spell(one)),
   );
@@ -54,7 +49,8 @@ export async function namedBy(view: CallView): Promise<Named> {
     whole: [...(await wholeOf(view, commands)), ...globs.whole],
     kindOf: kindsIn(all),
   };
-  return shell.unknown === undefined ? named : { ...named, unknown: shell.unknown };
+  const unknown = reading?.opaque ?? shell.unknown;
+  return unknown === undefined ? named : { ...named, unknown };
 }
 
 /** Whoever has resolved a path has seen what it is. */
@@ -76,31 +72,24 @@ function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly st
 }
 
 async function wholeOf(
-  { judge, call }: CallView,
+  view: CallView,
   commands: readonly SimpleCommand[],
-): Promise<readonly WholeDirectory[]> {
-  const found: WholeDirectory[] = [];
-  for (const { views, directories = [call.workspace.cwd] } of commands) {
-    for (const { access, text } of views.flatMap(takenWhole)) {
-      for (const directory of directories) {
-        const spelled = await judge.spellFrom(directory, text);
-        found.push({ access, paths: [...new Set(spelled.flatMap(allOf))] });
-      }
-    }
-  }
-  return found;
+): Promise<readonly TakenDirectory[]> {
+  if (!commands.some(({ views }) => views.some(mayTakeTree))) return [];
+  const { takenDirectories } = await import('../permissions/taken-directories.js');
+  return await takenDirectories(view);
 }
 
 interface Expanded {
   readonly expanded: readonly TouchedPath[];
   /** Where patterns begin that stand for too much. */
-  readonly whole: readonly WholeDirectory[];
+  readonly whole: readonly TakenDirectory[];
 }
 
 /** The view knows what a pattern within one directory stands for; this is about the others. */
 async function expandedBy(view: CallView, commands: readonly SimpleCommand[]): Promise<Expanded> {
   const expanded: TouchedPath[] = [];
-  const whole: WholeDirectory[] = [];
+  const whole: TakenDirectory[] = [];
   for (const { words, directories = [view.call.workspace.cwd] } of commands) {
     for (const { pattern, value } of words) {
       if (pattern === undefined) continue;

@@ -8,13 +8,14 @@ import type { RestrictionMatch } from '../permissions/restriction-match.js';
 import { indexOf } from '../permissions/rule-index.js';
 import { findRestriction } from '../permissions/rule-match.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView } from '../permissions/view.js';
 import { describeProblem } from '../settings/types.js';
-import { type Named, namedBy, type WholeDirectory } from './instruction-named.js';
+import { type Named, namedBy } from './instruction-named.js';
 import type { CompileEnforced } from './instruction-rules.js';
 import { ruleInside } from './rule-inside.js';
 
-type NearBook = Pick<InstructionBook, 'enforcedNear' | 'enforcedBelow'>;
+type NearBook = Pick<InstructionBook, 'enforcedNear' | 'enforcedBelow' | 'enforcedAnywhere'>;
 
 /** Rules of instruction files on the way to what a call names hold before the call is judged. */
 export function nearGuard(book: NearBook, compile: CompileEnforced, hold: EnforcedHold): Guard {
@@ -32,17 +33,23 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     onFailure: 'deny',
     async decide(view) {
       const named = await namedBy(view);
-      if (named.paths.length === 0) return NOTHING;
-      const look = { kindOf: named.kindOf, call: view };
-      const near = compiled(hold.with(await book.enforcedNear(named.paths, look)));
+      const { paths, whole, unknown, kindOf } = named;
+      if (paths.length === 0 && unknown === undefined) return NOTHING;
+      const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf, call: view })));
       if ('decision' in near) return near;
       // Mostly no file near it restricts anything.
       const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
-      if (finding.decision !== 'none' || named.whole.length === 0) return finding;
-      const found = await book.enforcedBelow(named.whole.flatMap(({ paths }) => paths));
-      const below = compiled(hold.withBelow(found));
-      if ('decision' in below) return below;
-      return takenIn([near, below], named.whole, found);
+      if (finding.decision !== 'none') return finding;
+      if (whole.length > 0) {
+        const found = await book.enforcedBelow(whole.flatMap((one) => one.paths));
+        const below = compiled(hold.withBelow(found));
+        if ('decision' in below) return below;
+        const taken = takenIn([near, below], whole, found);
+        if (taken.decision !== 'none') return taken;
+      }
+      if (unknown === undefined) return NOTHING;
+      const anywhere = compiled(hold.withBelow(await book.enforcedAnywhere()));
+      return 'decision' in anywhere ? anywhere : maybeThere(anywhere, unknown);
     },
   };
 }
@@ -77,7 +84,7 @@ async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Fin
 /** fail-closed: who takes in a whole directory takes in what rules in there keep from him. */
 function takenIn(
   sets: readonly RuleSet[],
-  whole: readonly WholeDirectory[],
+  whole: readonly TakenDirectory[],
   { directories, cut }: Pick<BelowRules, 'directories' | 'cut'>,
 ): Finding {
   const rules = sets.flatMap(({ deny, ask }) => [...deny, ...ask]);
@@ -98,6 +105,15 @@ function takenIn(
     }
   }
   return NOTHING;
+}
+
+/** fail-closed: what is decided at run time may lie in any folder, one that nobody has named before too. */
+function maybeThere({ deny, ask }: RuleSet, unknown: string): Finding {
+  const rule = [...deny, ...ask].find(({ spec }) => spec.kind === 'path');
+  if (rule === undefined) return NOTHING;
+  const { label, text, origin } = rule;
+  const named = { source: label, rule: { text, source: origin.source } };
+  return { ...doubt(`it cannot be checked against ${label}: ${unknown}`), ...named };
 }
 
 function doubt(reason: string): Finding {

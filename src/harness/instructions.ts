@@ -14,6 +14,7 @@ import { filesShownBy } from '../context/touched-files.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
 import type { GateExtension } from '../permissions/open.js';
+import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
@@ -138,12 +139,18 @@ async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
       : [];
   }
   const reading = await view.shell();
-  return (reading?.commands ?? []).flatMap(({ words, directories }) =>
+  return (reading?.commands ?? []).flatMap(({ words, redirections, directories }) =>
     filesShownBy({
-      words: words.map((word) =>
-        word.literal && word.pattern === undefined ? word.value : undefined,
+      words: words.map(knownText),
+      redirected: redirections.flatMap(({ access, target }) =>
+        access === 'none' || target === undefined ? [] : (knownText(target) ?? []),
       ),
       directories,
     }),
   );
+}
+
+/** Undefined: it is decided at run time, or stands for several. */
+function knownText({ literal, pattern, value }: ShellWord): string | undefined {
+  return literal && pattern === undefined ? value : undefined;
 }

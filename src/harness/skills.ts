@@ -2,7 +2,7 @@ import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
 import { type FileMemory, fileMemoryOf } from '../env/file-memory.js';
-import { homeDirectory } from '../env/paths.js';
+import { homeDirectory, isInside } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { projectLevels } from '../env/project-levels.js';
@@ -11,6 +11,7 @@ import type { GateExtension } from '../permissions/open.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import type { EffectiveSettings } from '../settings/types.js';
+import type { AttachmentParts } from '../skills/attachments.js';
 import { openSkillBook } from '../skills/book.js';
 import { bundledFilesResolver } from '../skills/bundled-files.js';
 import { openExtraction } from '../skills/extract.js';
@@ -19,12 +20,16 @@ import { createSkillGrants } from '../skills/grant.js';
 import { createSkillApprovals } from '../skills/grant-approval.js';
 import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
 import { listingMessage, type SkillOverride, skillListing } from '../skills/listing.js';
+import { someNames } from '../skills/names.js';
 import { overrideFrom } from '../skills/overrides.js';
+import { createOwnFiles } from '../skills/own-files.js';
 import { parseYaml } from '../skills/parse-yaml.js';
 import { preloadSkills } from '../skills/preload.js';
 import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
+import { skillsAgain } from '../skills/skills-again.js';
+import { openSkillUses } from '../skills/uses.js';
 import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
@@ -63,6 +68,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     configDir: ground.configDir,
     managedDir,
     sources: ground.sources,
+    plugins: ground.plugins,
     additionalDirectories: () => ground.workspace.roots.slice(1),
     parseYaml,
     memory,
@@ -84,18 +90,41 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const approvals = createSkillApprovals(book);
   let runFork: RunFork = async () => ({ kind: 'refused', reason: 'there are no agents here' });
   let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
+  let readFile: AttachmentParts['read'] = async () => ({
+    kind: 'refused',
+    reason: 'the session is not open yet',
+  });
+  const own = createOwnFiles(fs);
+  const uses = openSkillUses(fs, ground.stateDirectory);
+  const started = ({ name }: Skill): void => {
+    if (config.persist) uses.started(name);
+  };
   const invoker = createSkillInvoker({
     book,
     grants,
     runShell: (command, signal) => runShell(command, signal),
+    attachments: {
+      home,
+      isFile: async (path) => (await fs.stat(path))?.kind === 'file',
+      async opensOwn({ source, directory, trusted }) {
+        if (source !== 'project' && source !== 'local') return trusted;
+        // fail-closed: a project shows what is in it; what it links to was not put beside the skill.
+        return isInside(await fs.realPath(directory), await fs.realPath(root));
+      },
+      read: (file, signal) => readFile(file, signal),
+    },
     projectDir: config.cwd,
     sessionId: () => parts.sessionId,
     effort: () => parts.choices?.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
-    fork: (task) => runFork(task),
+    fork(task) {
+      started(task.skill);
+      return runFork(task);
+    },
   });
   /** What of a skill goes beyond its text and its rules. */
   const onReady = ({ hooks, notes, skill, effort }: ReadySkill, agent: AgentRef): void => {
+    started(skill);
     // The model of another agent is its own business.
     if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
@@ -103,20 +132,27 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   };
   const extension: GateExtension = {
     guards: [grants.guard, approvals.guard],
-    resolvers: [approvals.resolver, bundledFilesResolver(files.path, fs)],
+    resolvers: [approvals.resolver, bundledFilesResolver(files.path, fs), own.resolver],
     rules: grants.rules,
     contentOf: approvals.contentOf,
   };
-  const listed = (skills: readonly Skill[], windowTokens: number) =>
+  const listed = (skills: readonly Skill[], windowTokens: number | undefined) =>
     skillListing(skills, {
       windowTokens,
       overrides: override,
       isDormant: book.isDormant,
+      used: uses.counts,
       fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
       maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
       budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
     });
   let last: LastListing | undefined;
+  /** Those that the model is told of later, within the same share of the window. */
+  const listedLater = (skills: readonly Skill[]): string => {
+    const { text, note } = listed(skills, last?.windowTokens);
+    if (note !== undefined) tellSoon(parts.hooks, note);
+    return text;
+  };
   return {
     book,
     invoker,
@@ -155,7 +191,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     async touched(paths: readonly string[]): Promise<string | undefined> {
       const found = await book.touched(paths);
       if (found.length === 0) return undefined;
-      const { text } = listed(found, Number.MAX_SAFE_INTEGER);
+      const text = listedLater(found);
       return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
     },
     /** What is new, different or gone on disk since the model was told last. */
@@ -163,11 +199,11 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       const before = await book.list();
       if (!(await book.refresh())) return undefined;
       const after = await book.list();
-      const { text } = listed(newAmong(after, before), Number.MAX_SAFE_INTEGER);
+      const text = listedLater(newAmong(after, before));
       const gone = namesMissing(before, after);
       const news = [
         ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
-        ...(gone.length === 0 ? [] : [`These skills are gone: ${gone.join(', ')}`]),
+        ...(gone.length === 0 ? [] : [`These skills are gone: ${someNames(gone, MOST_NAMED)}`]),
       ];
       return news.length === 0 ? undefined : reminder(news.join('\n\n'));
     },
@@ -177,23 +213,31 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       managedOnly = now.permissions.managedRulesOnly !== undefined;
     },
     /** What only the open session can do. */
-    lend(run: RunShell): void {
-      runShell = run;
+    lend(lent: { readonly runShell: RunShell; readonly readFile: AttachmentParts['read'] }): void {
+      ({ runShell, readFile } = lent);
     },
+    /** What a skill that is started may read beside it. */
+    own,
     /** The way to run a skill as an agent. */
     lendFork(run: RunFork): void {
       runFork = run;
+    },
+    /** A summary took the place of a conversation: the texts of skills that were in it. */
+    afterCompaction({ path }: AgentRef): string | undefined {
+      const text = skillsAgain(invoker.summarised(path), last?.windowTokens);
+      return text === undefined ? undefined : reminder(text);
     },
     /** An agent has ended: what skills said, granted and forbade there is over. */
     release({ path }: AgentRef): void {
       invoker.forget(path);
       grants.beginTurn(path);
     },
-    close() {
+    async close() {
       guard.close();
       files.remove();
       // Whoever only looked leaves nothing behind.
       keeping?.now();
+      await uses.keep();
     },
   };
 }
@@ -264,6 +308,8 @@ function namesMissing(before: readonly Skill[], after: readonly Skill[]): readon
   const names = new Set(after.map(({ name }) => name));
   return before.map(({ name }) => name).filter((name) => !names.has(name));
 }
+
+const MOST_NAMED = 100;
 
 function wordsOf({ head }: Skill): string {
   return JSON.stringify([head.description, head.whenToUse, head.disableModelInvocation]);

@@ -23,7 +23,7 @@ import {
   type ScopedHooks,
   type SkippedHook,
 } from './captured.js';
-import type { Hook, HookFailure, HookHandler } from './hook.js';
+import type { Hook, HookFailure, HookHandler, PluginDirectories } from './hook.js';
 import { matchingOf } from './matching.js';
 
 /** Where a group stands and whom it is for. */
@@ -32,6 +32,7 @@ interface Place extends Omit<Sourced<unknown>, 'value'> {
   /** `skill:deploy`, in place of the source. */
   readonly scope?: string;
   readonly agentId?: string | undefined;
+  readonly plugin?: PluginDirectories | undefined;
 }
 
 interface GroupFacts {
@@ -70,13 +71,14 @@ export class HookCollector {
   }
 
   addScoped(scoped: ScopedHooks): void {
-    const { kind, name, source, file, line, trusted, agentId } = scoped;
+    const { kind, name, source, file, line, trusted, agentId, plugin } = scoped;
     const place: Place = {
       source,
       trusted,
       standing: kind === 'plugin' ? 'plugin' : 'scoped',
       scope: agentId === undefined ? `${kind}:${name}` : `${kind}:${name}@${agentId}`,
       agentId,
+      plugin,
       ...(file === undefined ? {} : { file }),
       ...(line === undefined ? {} : { line }),
     };
@@ -154,7 +156,7 @@ export class HookCollector {
     const { handler: granted, note } = this.#policy.granted(handler, source);
     if (note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${note}`);
     this.#add(event, written, {
-      handler: granted,
+      handler: withDirectories(granted, place.plugin),
       what,
       onFailure: beside ? 'continue' : means.onFailure,
       ...(said === 'block' && means.onFailure === 'block' && !beside ? { strict: true } : {}),
@@ -285,4 +287,9 @@ function isTextOrAbsent(value: unknown): boolean {
 /** What a subagent's own file calls its stop is a stop of a subagent. */
 function heardAs(event: HookEventName, { kind, agentId }: ScopedHooks): HookEventName {
   return kind === 'agent' && event === 'Stop' && agentId !== MAIN_AGENT.id ? 'SubagentStop' : event;
+}
+
+function withDirectories(handler: HookHandler, plugin: PluginDirectories | undefined): HookHandler {
+  if (plugin === undefined || handler.type !== 'command') return handler;
+  return Object.freeze({ ...handler, plugin });
 }

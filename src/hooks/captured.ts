@@ -1,6 +1,6 @@
 import { HOOK_EVENTS, type HookEventName } from '../protocol/hook-events.js';
 import type { SettingSource } from '../util/sourced.js';
-import type { Hook, HookFailure } from './hook.js';
+import type { Hook, HookFailure, PluginDirectories } from './hook.js';
 import type { OccasionKey } from './matching.js';
 
 /** One entry of what a host registered for an event. */
@@ -28,6 +28,8 @@ interface ScopedCommon {
   readonly line?: number;
   /** Whether the place it came from may execute. */
   readonly trusted: boolean;
+  /** Of a plugin. */
+  readonly plugin?: PluginDirectories;
 }
 
 /** Hooks that do not stand in settings: of a plugin, of a skill once invoked, of an agent while it runs. */

@@ -47,7 +47,7 @@ export function createCommandLauncher(context: CommandContext): CommandLauncher 
   };
   return (handler, place) => {
     const base = baseFor(handler.allowedEnvVars ?? []);
-    const variables = ownVariables(context, place);
+    const variables = ownVariables(context, place, handler.plugin);
     const program =
       handler.args === undefined
         ? ok(shellProgram(handler, context))
@@ -91,13 +91,21 @@ function baseEnvironment(
   );
 }
 
-function ownVariables(context: CommandContext, place: LaunchPlace): Record<string, string> {
+function ownVariables(
+  context: CommandContext,
+  place: LaunchPlace,
+  plugin: CommandHandler['plugin'],
+): Record<string, string> {
   return {
     CLAUDE_PROJECT_DIR: context.projectDir,
     CLAUDE_CODE_SESSION_ID: context.sessionId(),
     CLAUDE_PID: String(ownProcessId()),
     ...(context.effort !== undefined && { CLAUDE_EFFORT: context.effort }),
     ...(place.envFile !== undefined && { CLAUDE_ENV_FILE: place.envFile }),
+    ...(plugin !== undefined && {
+      CLAUDE_PLUGIN_ROOT: plugin.root,
+      CLAUDE_PLUGIN_DATA: plugin.data,
+    }),
   };
 }
 

@@ -29,6 +29,14 @@ export interface CommandHandler extends CommonHandler {
   readonly persistent?: boolean;
   /** Variables that pass although they look secret. */
   readonly allowedEnvVars?: readonly string[];
+  /** Of a plugin: its directories. Said by whoever loaded it, never by the file. */
+  readonly plugin?: PluginDirectories;
+}
+
+/** What `CLAUDE_PLUGIN_ROOT` and `CLAUDE_PLUGIN_DATA` are for a plugin's programs. */
+export interface PluginDirectories {
+  readonly root: string;
+  readonly data: string;
 }
 
 export interface HttpHandler extends CommonHandler {

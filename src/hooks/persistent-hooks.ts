@@ -87,6 +87,6 @@ export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHook
 }
 
 function keyOf(handler: CommandHandler): string {
-  const { command, args = null, shell = null, allowedEnvVars = [] } = handler;
-  return JSON.stringify([command, args, shell, allowedEnvVars]);
+  const { command, args = null, shell = null, allowedEnvVars = [], plugin = null } = handler;
+  return JSON.stringify([command, args, shell, allowedEnvVars, plugin]);
 }

@@ -102,10 +102,20 @@ export type SessionNews =
       readonly taskId: string;
       readonly toolUseId: string;
       readonly status: 'completed' | 'failed' | 'stopped';
+      /** How an agent ended, where that was not with its work done. */
+      readonly end?: TaskEnd;
       readonly outputFile: string;
       readonly summary: string;
       readonly usage?: TaskUsage;
     };
+
+/** What `status` has no words for: `completed` may mean that an agent was cut off. */
+export interface TaskEnd {
+  readonly kind: 'failed' | 'cut-off' | 'refused' | 'cancelled';
+  /** By which limit it was cut off, or by whom it was cancelled. */
+  readonly by?: string;
+  readonly reason: string;
+}
 
 export interface TaskUsage {
   /** Of the last request and its answer. */
@@ -149,6 +159,11 @@ export interface SessionInfo {
     readonly name: string;
     readonly status: string;
     readonly source?: string;
+  }[];
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly version?: string;
   }[];
   /** The models that a host can offer to choose from. */
   readonly models: readonly ModelOffer[];

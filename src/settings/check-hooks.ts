@@ -1,6 +1,6 @@
-import { FOREIGN_HOOK_EVENTS, HOOK_EVENTS } from '../protocol/hook-events.js';
+import { HOOK_EVENTS } from '../protocol/hook-events.js';
+import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { checkHandler } from './check-handler.js';
 import { checkMatcher } from './check-matcher.js';
@@ -51,8 +51,8 @@ export function checkHooks(
 
 /** A name that is no event. What other programs call theirs is told, and everything else refused. */
 export function unknownEvent(event: string, context: ValueContext, effect: string): ConfigProblem {
-  const near = nearest(event, Object.keys(HOOK_EVENTS));
-  if (near === undefined && FOREIGN_HOOK_EVENTS.includes(event)) {
+  const odd = oddHookEvent(event);
+  if (odd?.kind === 'foreign') {
     return problem(
       milder(context),
       `\`${inWords(context.way)}\` ${effect}: ${event} is an event of another program.`,
@@ -62,7 +62,9 @@ export function unknownEvent(event: string, context: ValueContext, effect: strin
   return problem(
     context,
     `\`${inWords(context.way)}\` ${effect}: there is no event ${event}.`,
-    near === undefined ? 'docs/reference/settings.md lists the events.' : `Did you mean ${near}?`,
+    odd?.near === undefined
+      ? 'docs/reference/settings.md lists the events.'
+      : `Did you mean ${odd.near}?`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { expandHome, resolve } from '../env/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { Sourced } from '../util/sourced.js';
-import { type Contribution, inForce, type Merged, type MergedKey } from './merge.js';
+import { type Contribution, firstInForce, inForce, type Merged, type MergedKey } from './merge.js';
 import type {
   AgentRules,
   EffectiveSettings,
@@ -180,12 +180,14 @@ function permissionSettings(merged: Merged, context: EffectiveContext): Permissi
 
 function ruleLists(merged: Merged, prefix: string): RuleLists {
   const rules = (list: string): readonly SourcedRule[] =>
-    inForce(merged, `${prefix}.${list}`).flatMap((from) =>
-      typeof from.value === 'string'
-        ? [bare(from, { text: from.value, root: from.owner.root })]
-        : [],
-    );
+    inForce(merged, `${prefix}.${list}`)
+      .filter(isTextual)
+      .map((from) => bare(from, { text: from.value, root: from.owner.root }));
   return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
+}
+
+function isTextual(one: Contribution): one is Contribution & { readonly value: string } {
+  return typeof one.value === 'string';
 }
 
 function agentRules(merged: Merged): readonly AgentRules[] {
@@ -209,7 +211,7 @@ function environment(merged: Merged): Readonly<Record<string, Sourced<string>>> 
   const env: Record<string, Sourced<string>> = Object.create(null);
   for (const key of merged.keys()) {
     if (!key.startsWith('env.')) continue;
-    const [from] = inForce(merged, key);
+    const from = firstInForce(merged, key);
     if (from !== undefined) env[key.slice('env.'.length)] = bare(from, String(from.value));
   }
   return env;
@@ -226,7 +228,7 @@ function strictnessOf(merged: Merged): Strictness {
 function valuesOf(merged: Merged): SettingValues {
   return {
     get(key) {
-      const [from] = inForce(merged, key);
+      const from = firstInForce(merged, key);
       return from === undefined ? undefined : bare(from, from.value);
     },
     said: (key) =>
@@ -251,7 +253,7 @@ function one<T>(
   key: string,
   read: (value: unknown) => T | undefined,
 ): Sourced<T> | undefined {
-  const [from] = inForce(merged, key);
+  const from = firstInForce(merged, key);
   const value = from === undefined ? undefined : read(from.value);
   return from === undefined || value === undefined ? undefined : bare(from, value);
 }

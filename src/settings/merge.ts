@@ -53,7 +53,16 @@ export function mergeFiles(files: readonly SettingsFile[], table: SettingTable):
 
 /** The values in force, of a list or a single one. */
 export function inForce(merged: Merged, key: string): readonly Contribution[] {
-  return merged.get(key)?.contributions.filter(({ standing }) => standing === 'in force') ?? [];
+  return merged.get(key)?.contributions.filter(isInForce) ?? [];
+}
+
+/** The strongest of them. Asked about every skill there is, and mostly nothing is said. */
+export function firstInForce(merged: Merged, key: string): Contribution | undefined {
+  return merged.get(key)?.contributions.find(isInForce);
+}
+
+function isInForce({ standing }: Contribution): boolean {
+  return standing === 'in force';
 }
 
 interface Found {
@@ -151,7 +160,7 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
 
 function settle(key: string, { isList, definedBy, facts, contributions }: Found): MergedKey {
   if (isList) return { key, isList, definedBy, facts, contributions };
-  const candidates = contributions.filter(({ standing }) => standing === 'in force');
+  const candidates = contributions.filter(isInForce);
   const strict =
     facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
   const winner = strict ?? candidates[0];

@@ -5,7 +5,7 @@ import { basename, dirname, isInside, join, relative, separator, toPosix } from 
 import type { ProjectLevel } from '../env/project-levels.js';
 import { systemCodeOf } from '../errors.js';
 import { parseLocatedJson } from './located-json.js';
-import { Declared } from './trust-declared.js';
+import { Declared, type DeclaredIn } from './trust-declared.js';
 import { canonicalJson } from './trust-digest.js';
 import { isBare, settingsOf, tooMany } from './trust-drafts.js';
 import { openLook, type TrustLook } from './trust-look.js';
@@ -126,14 +126,18 @@ class LevelCollector {
     const all = drafts(json.value);
     const stat = (): FileStat | undefined => this.#statNow(file);
     const digests = openDigests(this.#memory, { file, stat, text, count: all.length });
+    const from: DeclaredIn = {
+      file,
+      level: this.#way(this.#level),
+      complete: true,
+      digest: (draft, index) => digests.of(index, () => this.#digest(file, draft)),
+      line: ({ way }) => json.lineOf(way),
+    };
     for (let index = 0; index < all.length; index++) {
       const draft = all[index];
       if (draft === undefined) continue;
-      const line = json.lineOf(draft.way);
-      if (isBare(draft)) {
-        const digest = (): string => digests.of(index, () => this.#digest(file, draft));
-        this.#push(file, draft, { digest, line });
-      } else await this.#add(file, line === undefined ? draft : { ...draft, line });
+      if (isBare(draft)) this.#found.push(new Declared(draft, from, index));
+      else await this.#add(file, withLine(draft, json.lineOf(draft.way)));
     }
   }
 
@@ -246,7 +250,7 @@ class LevelCollector {
     // fail-closed: what there is no room for is told by whoever reads with care.
     if (!this.#look.fits(read.stat.size)) return undefined;
     this.#memory.note(whatOf(drafts), file, read.stat, []);
-    return { ...read, declares: false };
+    return { stat: read.stat, text: read.text, declares: false };
   }
 
   /** What whoever lists skills and agents has read a moment ago, where that came first. */
@@ -295,8 +299,7 @@ class LevelCollector {
   #addFull(): void {
     const draft = { ...tooMany('.claude'), text: 'there is more in it than is looked at' };
     const file = join(this.#level, '.claude');
-    const digest = (): string => this.#digest(file, draft);
-    if (!this.#isFull) this.#push(file, draft, { digest, line: 1 });
+    if (!this.#isFull) this.#push(file, { ...draft, line: 1 });
     this.#isFull = true;
   }
 
@@ -324,10 +327,7 @@ class LevelCollector {
   }
 
   async #add(file: string, draft: Draft): Promise<void> {
-    const { line } = draft;
-    if (isBare(draft)) {
-      return this.#push(file, draft, { digest: () => this.#digest(file, draft), line });
-    }
+    if (isBare(draft)) return this.#push(file, draft);
     if (!this.#look.takes()) return this.#addFull();
     const place = { root: this.#root, level: this.#level, directory: dirname(file) };
     const named = await scriptsOf(draft.runs ?? [], place, this.#look.scripts);
@@ -335,9 +335,7 @@ class LevelCollector {
     const hooks = runs ? await this.#hookScripts() : undefined;
     const scripts: Record<string, string> = { ...named.scripts };
     if (hooks?.mark !== undefined) scripts['.claude/hooks/**'] = hooks.mark;
-    const complete = named.complete && hooks?.complete !== false;
-    const digest = (): string => this.#digest(file, draft, scripts);
-    this.#push(file, draft, { digest, line, complete });
+    this.#push(file, draft, { scripts, complete: named.complete && hooks?.complete !== false });
   }
 
   #digest(file: string, draft: Draft, scripts: Pins['scripts'] = {}): string {
@@ -345,22 +343,22 @@ class LevelCollector {
     return sha256(canonicalJson([1, draft.kind, this.#way(file), way, draft.value, scripts]));
   }
 
-  #push(
-    file: string,
-    { kind, name, text, pinned }: Draft,
-    found: {
-      /** Of what was read now, made when somebody has to compare it. */
-      digest(): string;
-      readonly line: number | undefined;
-      readonly complete?: boolean;
-    },
-  ): void {
-    const level = this.#way(this.#level);
-    const isPinned = found.complete !== false && pinned !== false;
-    this.#found.push(
-      new Declared({ kind, name, text, file, level, line: found.line, pinned: isPinned }, found),
-    );
+  #push(file: string, draft: Draft, pins: Pins = NO_PINS): void {
+    const from: DeclaredIn = {
+      file,
+      level: this.#way(this.#level),
+      complete: pins.complete,
+      digest: () => this.#digest(file, draft, pins.scripts),
+      line: () => draft.line,
+    };
+    this.#found.push(new Declared(draft, from));
   }
+}
+
+const NO_PINS: Pins = { scripts: {}, complete: true };
+
+function withLine(draft: Draft, line: number | undefined): Draft {
+  return line === undefined ? draft : { ...draft, line };
 }
 
 interface DocumentLook extends FileLook {

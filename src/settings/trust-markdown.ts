@@ -1,7 +1,7 @@
 import { sha256 } from '../env/hash.js';
 import { type EmbeddedCommand, embeddedCommands } from '../util/embedded-commands.js';
 import { readFrontmatter as splitHead } from '../util/frontmatter.js';
-import { plainHead } from '../util/plain-head.js';
+import { plainFields } from '../util/plain-head.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
 
@@ -74,10 +74,7 @@ function isPlain(
   how: { readonly harmless: ReadonlySet<string>; readonly hasShell: boolean },
 ): boolean {
   if (how.hasShell && mayHoldCommands(text)) return false;
-  const head = plainHead(text);
-  if (head === undefined) return false;
-  for (const name of head.lines.keys()) if (!how.harmless.has(name)) return false;
-  return true;
+  return plainFields(text)?.names.every((name) => how.harmless.has(name)) === true;
 }
 
 /** fail-closed: no mark of a command is without these, wherever it stands. */

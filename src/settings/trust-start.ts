@@ -48,14 +48,17 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
     return looking;
   };
   async function look(): Promise<void> {
-    const seen = await project.check({ atStart: true, part: isGiven ? 'documents' : undefined });
-    if (isGiven) return void (await project.accept(seen, { store: false }));
+    if (isGiven) {
+      await project.accept(await project.lookAt('documents'), { store: false });
+      return;
+    }
+    const seen = await project.check({ atStart: true });
     verdict = seen.verdict;
     await tell(seen, start.warn);
   }
   if (!isGiven) await settle();
   else {
-    const seen = await project.check({ atStart: true, part: 'settings' });
+    const seen = await project.lookAt('settings');
     if (seen.isBare === true) verdict = 'nothing';
     // What settings grant holds from now on, so what they say now is what is accepted.
     else await project.accept(seen, { store: false });
@@ -78,6 +81,7 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
 function settledFirst(trust: ProjectTrust, settle: () => Promise<void>): ProjectTrust {
   return {
     check: (how) => settle().then(() => trust.check(how)),
+    lookAt: (part) => settle().then(() => trust.lookAt(part)),
     accept: (seen, how) => settle().then(() => trust.accept(seen, how)),
     rebind: (written) => settle().then(() => trust.rebind(written)),
     changedScript: (hook) => settle().then(() => trust.changedScript(hook)),

@@ -65,17 +65,21 @@ export interface PendingDeclaration {
   readonly was: 'new' | 'changed';
 }
 
-export interface TrustCheck {
-  readonly verdict: TrustVerdict;
+/** What is in a project's files, or in some of them. */
+export interface SeenDeclarations {
   /** Real path of the repository's root, or of the start directory outside of one. */
   readonly root: string;
   readonly declarations: readonly Declaration[];
-  /** What nobody has accepted. Empty when trusted. */
-  readonly pending: readonly PendingDeclaration[];
   /** What the scripts were that commands stand for. Absent: nothing is declared. */
   readonly scripts?: SeenScripts;
   /** There is nothing that could declare anything, known without a look into any file. */
   readonly isBare?: true;
+}
+
+export interface TrustCheck extends SeenDeclarations {
+  readonly verdict: TrustVerdict;
+  /** What nobody has accepted. Empty when trusted. */
+  readonly pending: readonly PendingDeclaration[];
 }
 
 /** A document of the project in the text in which it is used. */

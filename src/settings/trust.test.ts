@@ -534,6 +534,25 @@ describe('trust at the start of a session', () => {
     expect(started.told.join()).toContain('skill');
   });
 
+  it('does not look up what was accepted earlier before a request where it is given', async () => {
+    project.write(SETTINGS, allow('A'));
+    await accept();
+    const { stateDirectory } = placesAt();
+    const read: string[] = [];
+    const fs: typeof nodeFileSystem = {
+      ...nodeFileSystem,
+      readText(file, options) {
+        if (file.startsWith(stateDirectory)) read.push(file);
+        return nodeFileSystem.readText(file, options);
+      },
+    };
+    const warn = (): void => undefined;
+    const started = await startTrust({ ...placesAt(), fs, given: true, env: {}, warn });
+    expect([started.now, read.length]).toEqual([true, 0]);
+    expect(await started.inForce()).toBe(true);
+    expect(read.length).toBe(1);
+  });
+
   it('knows what was there first before anybody asks, accepts or runs anything', async () => {
     project.write(SETTINGS, allow('A'));
     const { trust } = await start({ given: true });

@@ -7,6 +7,7 @@ import type { TrustedDeclaration, TrustRecord, TrustStore } from './trust-store.
 import type {
   Declaration,
   PendingDeclaration,
+  SeenDeclarations,
   TrustCheck,
   TrustPart,
   UsedDocument,
@@ -30,8 +31,13 @@ export interface TrustPlaces {
 export interface ProjectTrust {
   /** Looks at the files as they are now. */
   check(how?: CheckHow): Promise<TrustCheck>;
+  /**
+   * The first look of a session at some of the files, as in `CheckHow`, for whoever accepts what is in
+   * them whatever that is: nobody asks what was accepted before.
+   */
+  lookAt(part: TrustPart): Promise<SeenDeclarations>;
   /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
-  accept(seen: TrustCheck, how: { store: boolean }): Promise<Acceptance>;
+  accept(seen: SeenDeclarations, how: { store: boolean }): Promise<Acceptance>;
   /**
    * After our own write of a person's answer into a settings file of the project: accepts what was
    * written, so that the answer does not cost the folder its trust.
@@ -53,8 +59,6 @@ export interface CheckHow {
    * without a trace in its times. What cannot be pinned counts as accepted here and not later.
    */
   readonly atStart?: boolean;
-  /** A look at some of the files, to accept what is in them; no word about the whole. */
-  readonly part?: TrustPart | undefined;
   /** A skill, command or agent that is used now: this text is judged in place of what its file holds. */
   readonly used?: UsedDocument | undefined;
 }
@@ -89,13 +93,14 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   const acceptedAtStart = new AcceptedDigests();
   let scripts: SeenScripts | undefined;
 
-  async function check({ atStart = false, used, part }: CheckHow = {}): Promise<TrustCheck> {
+  async function look(how: CheckHow & { readonly part?: TrustPart }): Promise<SeenDeclarations> {
+    const { atStart = false, used, part } = how;
     const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
     const top = levels.at(-1)?.path ?? places.cwd;
     const root = await places.fs.realPath(top);
     const looked = levels.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
     // In most projects none has anything, and nothing more is read, loaded or hashed.
-    if (looked.length === 0) return { isBare: true, ...nothing(root) };
+    if (looked.length === 0) return { isBare: true, root, declarations: [] };
     const [{ collectDeclarations }, { openLook }] = await Promise.all([
       import('./trust-collect.js'),
       import('./trust-look.js'),
@@ -112,19 +117,26 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       look,
       part,
     });
-    if (declarations.length === 0) return nothing(root);
+    if (declarations.length === 0) return { root, declarations };
+    return { root, declarations, scripts: look.scripts.seen };
+  }
+
+  async function check(how: CheckHow = {}): Promise<TrustCheck> {
+    const seen = await look(how);
+    const { root, declarations } = seen;
+    if (declarations.length === 0) return { ...seen, verdict: 'nothing', pending: [] };
     const record = await (await storeOf(places)).read(root);
     const isAccepted = (one: Declaration): boolean =>
       // fail-closed: a digest that is the same whatever the content tells no change.
-      one.pinned ? accepted.has(one) : atStart && acceptedAtStart.has(one);
+      one.pinned ? accepted.has(one) : how.atStart === true && acceptedAtStart.has(one);
     const judged = judge({ root, declarations, record, isAccepted });
-    const { seen } = look.scripts;
-    if (judged.verdict === 'trusted' && part === undefined) scripts = seen;
-    return { ...judged, scripts: seen };
+    if (judged.verdict === 'trusted') scripts = seen.scripts;
+    return { ...seen, ...judged };
   }
 
   return {
     check,
+    lookAt: (part) => look({ atStart: true, part }),
     async changedScript(hook) {
       const place = await placeOfHook(places, hook.file);
       // fail-closed: of a hook that nobody accepted, or that stands nowhere, no script is known.
@@ -192,8 +204,11 @@ class AcceptedDigests {
   }
 
   has(declaration: Pick<Declaration, 'digest'>): boolean {
-    for (const { digest } of this.#added) this.#digests.add(digest);
-    this.#added = [];
+    // Asked for each of hundreds.
+    if (this.#added.length > 0) {
+      for (const { digest } of this.#added) this.#digests.add(digest);
+      this.#added = [];
+    }
     return this.#digests.size > 0 && this.#digests.has(declaration.digest);
   }
 }
@@ -214,10 +229,6 @@ async function placeOfHook(
   const level = await places.fs.realPath(dirname(claude));
   const directory = join(level, '.claude', relative(claude, dirname(file)));
   return { root, level, directory };
-}
-
-function nothing(root: string): TrustCheck {
-  return { verdict: 'nothing', root, declarations: [], pending: [] };
 }
 
 async function storeOf(places: TrustPlaces): Promise<TrustStore> {

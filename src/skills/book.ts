@@ -5,6 +5,7 @@ import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import { projectLevels } from '../env/project-levels.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { UsedDocument } from '../settings/trust-types.js';
+import { extended } from '../util/extended.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { err, type Result } from '../util/result.js';
 import { type Admissions, openAdmissions } from './admissions.js';
@@ -168,7 +169,7 @@ class Book {
     const trusts = rememberedTrust(this.#deps);
     return await Promise.all(
       entries.map(async ({ skill, level }) =>
-        level !== undefined && (await trusts(level)) ? { ...skill, trusted: true } : skill,
+        level !== undefined && (await trusts(level)) ? extended(skill, { trusted: true }) : skill,
       ),
     );
   }

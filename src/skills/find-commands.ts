@@ -50,7 +50,8 @@ async function commandsIn(at: Folder, walk: Walk): Promise<Found> {
       return joined([...found, passedOver(ALL, at.directory, reason)]);
     }
     // fail-closed: whoever asks for trust does not look there either.
-    if (!entry.name.startsWith('.') && !PASSED_OVER.has(entry.name)) {
+    const counts = walk.root.only === undefined || walk.root.only === entry.name;
+    if (counts && !entry.name.startsWith('.') && !PASSED_OVER.has(entry.name)) {
       found.push(await fromEntry(entry, at, walk));
     }
   }

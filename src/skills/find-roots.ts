@@ -23,6 +23,19 @@ export interface PluginPlace {
   readonly directory: string;
   /** Whether a person let it grant and execute. */
   readonly trusted: boolean;
+  /** What `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for in its texts. */
+  readonly paths?: PluginDirectories;
+  /** Directories with skills, besides `skills`. */
+  readonly skills?: readonly string[];
+  /** Directories and files of commands, in the place of `commands`. */
+  readonly commands?: readonly string[];
+  /** Directories and files of agents, in the place of `agents`. */
+  readonly agents?: readonly string[];
+}
+
+export interface PluginDirectories {
+  readonly root: string;
+  readonly data: string;
 }
 
 /** Where skills are looked for. */
@@ -54,6 +67,11 @@ export interface SkillRoot {
   readonly prefix?: string;
   /** Of a plugin. */
   readonly trusted?: boolean;
+  /** Of a plugin: what its files may lead to. */
+  readonly home?: string;
+  readonly plugin?: PluginDirectories;
+  /** The only entry of the directory that counts. */
+  readonly only?: string;
 }
 
 /** Strongest first: of two skills of one name the one that is found first is in force. */
@@ -79,7 +97,7 @@ export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoo
     ...projects.filter(({ kind }) => kind === 'skills'),
     ...(hasUser ? [user('commands')] : []),
     ...projects.filter(({ kind }) => kind === 'commands'),
-    ...(places.plugins ?? []).map(pluginRoot),
+    ...(places.plugins ?? []).flatMap(pluginRoots),
   ];
 }
 
@@ -132,8 +150,31 @@ export function skillsRoot(directory: string, level: string): SkillRoot {
   return { kind: 'skills', origin: 'project', source: 'project', directory: at, level };
 }
 
-function pluginRoot({ name, directory, trusted }: PluginPlace): SkillRoot {
-  return { kind: 'plugin', origin: 'plugin', source: 'plugin', directory, prefix: name, trusted };
+/** The plugin itself may be a skill; the others are in its directories, or where its manifest says. */
+function pluginRoots(place: PluginPlace): readonly SkillRoot[] {
+  const { name, directory, trusted, paths } = place;
+  const root = {
+    origin: 'plugin',
+    source: 'plugin',
+    prefix: name,
+    trusted,
+    home: directory,
+    ...(paths === undefined ? {} : { plugin: paths }),
+  } as const;
+  const skills = [join(directory, 'skills'), ...(place.skills ?? [])];
+  const commands = place.commands ?? [join(directory, 'commands')];
+  return [
+    { ...root, kind: 'plugin', directory },
+    ...[...new Set(skills)].map((at): SkillRoot => ({ ...root, kind: 'skills', directory: at })),
+    ...commands.map((at): SkillRoot => ({ ...root, kind: 'commands', ...entryOrAll(at) })),
+  ];
+}
+
+/** A Markdown file is one entry of its directory. */
+export function entryOrAll(path: string): { readonly directory: string; readonly only?: string } {
+  return path.toLowerCase().endsWith('.md')
+    ? { directory: dirname(path), only: basename(path) }
+    : { directory: path };
 }
 
 async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {

@@ -61,6 +61,8 @@ export async function rootSkill(root: SkillRoot, deps: FindDeps): Promise<Found>
   const file = join(root.directory, SKILL_FILE);
   if ((await deps.fs.stat(file).catch(() => undefined))?.kind !== 'file') return NOTHING;
   const real = await deps.fs.realPath(file);
+  const stray = await deps.homes.stray(root, { file, real });
+  if (stray !== undefined) return passedOver(SKILL_FILE, file, stray);
   const name = root.prefix ?? '';
   return { candidates: [{ name, root, file, directory: root.directory, real }], skipped: [] };
 }
@@ -171,7 +173,7 @@ async function whyNot(directory: string, fs: SkillFiles): Promise<string> {
   const other = entries.find(({ name }) => name.toUpperCase() === SKILL_FILE.toUpperCase());
   if (other !== undefined) return `the file must be called ${SKILL_FILE}, not ${other.name}`;
   if (entries.some(({ name }) => name === '.claude-plugin')) {
-    return 'it is a plugin, and plugins are not read here';
+    return 'it is a plugin: name it with --plugin-dir';
   }
   for (const { name, kind } of entries.slice(0, 20)) {
     if (kind !== 'directory') continue;

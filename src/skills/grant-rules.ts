@@ -2,6 +2,7 @@ import { parseRule, type Rule, type RuleKind } from '../permissions/rules.js';
 import type { SourcedRule } from '../settings/types.js';
 import { own } from '../util/own.js';
 import { originOf } from '../util/sourced.js';
+import { pluginDirectories } from './plugin-directories.js';
 import type { Skill } from './skill.js';
 
 export interface SkillRuleParts {
@@ -91,7 +92,8 @@ function readRules(
             home,
             knownTools: knownTools?.() ?? [],
           });
-    if ('rule' in parsed) rules.push(parsed.rule);
+    if ('rule' in parsed)
+      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
     else lost.push(`${key}: "${text}" is not in force: ${parsed.why}`);
   }
   return { rules, lost };
@@ -121,6 +123,7 @@ function withDirectories(
   const directories = new Map([
     ['CLAUDE_SKILL_DIR', skill.directory],
     ['CLAUDE_PROJECT_DIR', parts.projectDir],
+    ...pluginDirectories(skill),
   ]);
   for (const name of names) {
     const directory = directories.get(name);

@@ -116,7 +116,7 @@ async function heldByFence(entries: readonly Entry[], view: CallView): Promise<F
 
 /** A skill that is invoked twice brings its rules once. */
 function eachOnce(rules: readonly Rule[]): readonly Rule[] {
-  return [...new Map(rules.map((rule) => [rule.label, rule])).values()];
+  return [...new Map(rules.map((rule) => [`${rule.spec.kind} ${rule.label}`, rule])).values()];
 }
 
 function isAtOrBelow(path: string, top: string): boolean {

@@ -3,6 +3,8 @@ import type { Frontmatter } from '../util/frontmatter.js';
 const KEY = /^(?:([A-Za-z_][\w.-]*)|"([^"]+)"|'([^']+)')[ \t]*:(?:\s|$)/;
 /** The same where nobody knows what belongs to what: further in, and inside of braces. */
 const ANY_KEY = /(?:^|[{,])[ \t]*(?:- +)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?=[\s"'[{]|$)/g;
+/** And where the blank behind the colon was forgotten. */
+const KEY_WITHOUT_BLANK = /^[ \t]*([A-Za-z_][\w.-]*):(?=\w)/;
 /** A head that is not closed is looked through this far. */
 const MOST_LINES = 400;
 
@@ -28,7 +30,11 @@ export function writtenKeys(
 }
 
 function namesIn(line: string, isClear: boolean): readonly string[] {
-  if (!isClear) return [...line.matchAll(ANY_KEY)].map((match) => match[1] ?? '');
+  if (!isClear) {
+    const tight = KEY_WITHOUT_BLANK.exec(line)?.[1];
+    const names = [...line.matchAll(ANY_KEY)].map((match) => match[1] ?? '');
+    return tight === undefined ? names : [tight, ...names];
+  }
   const match = KEY.exec(line);
   const name = match?.[1] ?? match?.[2] ?? match?.[3];
   return name === undefined ? [] : [name];

@@ -90,6 +90,12 @@ describe('a skill’s head', () => {
     ['description: a: b\n  disallowed-tools: Bash', 'disallowed-tools'],
     ['{description: x, disallowed-tools: Bash', 'disallowed-tools'],
     ['description: a: b\n"fence-tools": Bash', 'fence-tools'],
+    ['disallowed-tools:Bash', 'disallowed-tools'],
+    ['description: a: b\ndisalowed-tools: "Bash', 'disalowed-tools'],
+    ['description: d\nfence-tools:Read', 'fence-tools'],
+    ['portcullis.fence-tools: Read', 'portcullis'],
+    ['hook: x', 'hooks'],
+    ['disallowed-tools: Bash\ndisalowed-tools: Write', 'twice'],
   ])('refuses a restriction that cannot be read: %s', async (head, word) => {
     const { refusal } = await readSkill(skill(head));
     expect(refusal?.message).toContain(word);
@@ -100,6 +106,16 @@ describe('a skill’s head', () => {
     ['disallowedTools: Bash', { disallowedTools: ['Bash'] }],
     ['disable_model_invocation: true', { disableModelInvocation: true }],
     ['fence-tools: Read', { fenceTools: ['Read'] }],
+    ['disalowed-tool: Bash', { disallowedTools: ['Bash'] }],
+    ['fence_tool: Read', { fenceTools: ['Read'] }],
+    ['disable-model-invokation: true', { disableModelInvocation: true }],
+    ['d\u0456sable-model-invocation: yes', { disableModelInvocation: true }],
+    [
+      'disable-model-invocation: false\ndisable-model-invocaton: true',
+      { disableModelInvocation: true },
+    ],
+    ['disable-model-invocation:true', { disableModelInvocation: true }],
+    ['user-invokable: false', { userInvocable: false }],
     ['disable-model-invocation: maybe', { disableModelInvocation: true }],
     ['disable-model-invocation:', { disableModelInvocation: true }],
     ['user-invocable: 3', { userInvocable: false }],
@@ -107,6 +123,32 @@ describe('a skill’s head', () => {
     ['description: a: b\ndisable-model-invocation: "yes', { disableModelInvocation: true }],
   ])('reads a restriction generously: %s', async (head, expected) => {
     expect((await readSkill(skill(head))).head).toMatchObject(expected);
+  });
+
+  it('knows a restriction with mistakes in the names above it, and refuses what is none', async () => {
+    const read = async (head: object) =>
+      await readSkill(skill(JSON.stringify(head)), { parseYaml });
+    const meant = await read({ portculis: { 'fence-toolz': 'Read' } });
+    expect(meant).toMatchObject({ head: { fenceTools: ['Read'] }, problems: [{}] });
+    expect(meant.refusal).toBeUndefined();
+    for (const head of [
+      { portcullis: { fence: 'Read' } },
+      { hooks: { PreTooluse: [] } },
+      { hooks: { __proto: [] } },
+      { '<<': { portcullis: { 'fence-tools': 'Read' } } },
+      { '<<': [{ 'disable-model-invocation': true }] },
+    ]) {
+      expect((await read(head)).refusal?.message, JSON.stringify(head)).toContain('restriction');
+    }
+    for (const head of [
+      { tools: 'Read' },
+      { version: 1 },
+      { '<<': { x: 1 } },
+      { 'a.b': 1 },
+      { hooks: { Stop: [] } },
+    ]) {
+      expect((await read(head)).refusal, JSON.stringify(head)).toBeUndefined();
+    }
   });
 
   it.each(['allowedTools: Bash', 'allowed_tools: Bash', 'description: a: b\nallowed-tools: Bash'])(

@@ -1,9 +1,20 @@
 import { isUniversal } from '../context/path-matcher.js';
+import { everydayHead } from '../util/everyday-head.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
-import { bodyLineOf, headFrom, lineOf, type PlainFields, plainFields } from '../util/plain-head.js';
+import { headFrom, plainFields } from '../util/plain-head.js';
 import { writtenKeys } from './head-keys.js';
+import {
+  canonical,
+  FENCE,
+  hiddenRestriction,
+  isFence,
+  nearRestriction,
+  oddEvent,
+  RESTRICTIONS,
+  WHO_MAY_CALL,
+} from './head-restrictions.js';
 import { booleanOf, listOf, textOf } from './head-values.js';
 import { oneLine } from './names.js';
 import type { SkillHead, SkillProblem } from './skill.js';
@@ -67,32 +78,20 @@ export function readPlainSkill(
   text: string,
   options: Pick<ReadHeadOptions, 'isCommand'>,
 ): Omit<ReadSkill, 'body'> | undefined {
+  // What most heads are.
+  const everyday = everydayHead(text);
+  if (everyday !== undefined) {
+    const { name: displayName, description, keys, lines, bodyLine } = everyday;
+    return { head: { displayName, description, keys, lines }, bodyLine, problems: NONE };
+  }
   const fields = plainFields(text);
   if (fields === undefined) return undefined;
-  const head = everydayHead(fields);
-  if (head !== undefined) return { head, bodyLine: bodyLineOf(fields.names), problems: [] };
   const enough = text.slice(0, fields.bodyAt + ENOUGH_BODY);
   const { body: _, ...skill } = skillFrom(headFrom(fields, enough), enough, options);
   return skill;
 }
 
-/** What most heads are: what it is called and when to use it. Undefined when anything else is said. */
-function everydayHead({ names, values }: PlainFields): SkillHead | undefined {
-  let displayName: string | undefined;
-  let description: string | undefined;
-  const lines: { name?: number; description?: number } = {};
-  for (let index = 0; index < names.length; index++) {
-    if (names[index] === 'name') {
-      displayName = values[index];
-      lines.name = lineOf(index);
-    } else if (names[index] === 'description') {
-      description = values[index];
-      lines.description = lineOf(index);
-    } else return undefined;
-  }
-  if (displayName === undefined || description === undefined) return undefined;
-  return { displayName, description, keys: names, lines };
-}
+const NONE: readonly SkillProblem[] = [];
 
 function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): ReadSkill {
   const reader = new HeadReader(read, text);
@@ -103,18 +102,9 @@ function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): R
   return refusal === undefined ? skill : { ...skill, refusal };
 }
 
-/** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
-function canonical(name: string): string {
-  return name.replace(/[-_\s]/g, '').toLowerCase();
-}
-
 const BY_CANONICAL = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
-const FENCE = 'fence-tools';
-const CANONICAL_FENCE = canonical(FENCE);
 /** What only counts when it is written exactly so. */
 const GRANT = 'allowed-tools';
-/** What holds things back, or may: it is never passed over. */
-const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 
 /** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
 const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
@@ -138,17 +128,11 @@ const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
-
 const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 function known(written: string): string | undefined {
   return AS_DOCUMENTED.has(written) ? written : BY_CANONICAL.get(canonical(written));
-}
-
-function isFence(written: string): boolean {
-  return canonical(written) === CANONICAL_FENCE;
 }
 
 interface Field {
@@ -223,7 +207,7 @@ class HeadReader {
       case 'shell':
         return this.#choice(field, ['bash', 'powershell']);
       case 'hooks':
-        return this.#fields.get(field)?.value ?? undefined;
+        return this.#hooks();
       case 'paths':
         return this.#paths();
       default:
@@ -243,6 +227,7 @@ class HeadReader {
       const meant = nearest(written, HEAD_FIELDS);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       this.#note(line, `"${written}" is not a field of a skill${hint}`);
+      this.#takeMeant({ written, value, line });
       return;
     }
     if (field !== written && field === GRANT) {
@@ -266,12 +251,27 @@ class HeadReader {
     this.#fields.set(field, { value: isUnclear ? undefined : value, line, written });
   }
 
+  /** fail-closed: who writes a restriction with a mistake in its name believes that it holds. */
+  #takeMeant(found: Field): void {
+    const { written, value, line } = found;
+    const hidden = hiddenRestriction(written, value);
+    if (hidden !== undefined) this.#refuse(line, `"${written}" does not set ${hidden}`);
+    const field = nearRestriction(written);
+    if (field === undefined) return;
+    const other = this.#fields.get(field);
+    // Hooks run programs, and whoever gave trust has not been shown these.
+    if (field === 'hooks') this.#refuse(line, `"${written}" is not hooks`);
+    else if (other === undefined) this.#fields.set(field, found);
+    else if (WHO_MAY_CALL.includes(field)) this.#fields.set(field, { ...other, value: undefined });
+    else this.#refuse(line, `${field} stands twice`);
+  }
+
   /** What stands in the file and did not come out of the reader. */
   #unclear(): void {
     if (this.#read.problem === undefined) return;
     for (const [written, line] of this.#lines) {
       if (Object.hasOwn(this.#read.fields, written)) continue;
-      const field = isFence(written) ? FENCE : known(written);
+      const field = known(written) ?? nearRestriction(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
         this.#refuse(line, `"${written}" is not clear`);
       } else if (field !== undefined)
@@ -323,6 +323,14 @@ class HeadReader {
     return undefined;
   }
 
+  #hooks(): unknown {
+    const found = this.#fields.get('hooks');
+    const odd = oddEvent(found?.value);
+    // fail-closed: a guard at an event that there is not guards nothing.
+    if (odd !== undefined) this.#refuse(found?.line, `hooks: there is no event "${oneLine(odd)}"`);
+    return found?.value ?? undefined;
+  }
+
   /** An empty fence lets nothing through. */
   #fence(): readonly string[] | undefined {
     const found = this.#fields.get('portcullis');
@@ -332,10 +340,10 @@ class HeadReader {
       return undefined;
     }
     for (const [name, value] of Object.entries(found.value)) {
-      const isOne = isFence(name);
+      const isOne = nearRestriction(name) === FENCE;
       if (isOne && this.#fields.has(FENCE)) this.#refuse(found.line, `${FENCE} stands twice`);
       if (isOne) this.#fields.set(FENCE, { value, line: found.line, written: name });
-      else this.#note(found.line, `"portcullis.${name}" means nothing for a skill`);
+      else this.#refuse(found.line, `"portcullis.${name}" means nothing for a skill`);
     }
     return this.#restriction(FENCE);
   }

@@ -8,7 +8,7 @@ import { isTrusted, type Trusting } from './trust.js';
 export interface Homes {
   /** Why not; undefined when it may. */
   stray(
-    root: Pick<SkillRoot, 'origin' | 'directory' | 'level'>,
+    root: Pick<SkillRoot, 'origin' | 'directory' | 'level' | 'home'>,
     at: { readonly file: string; readonly real: string },
   ): Promise<string | undefined>;
 }
@@ -41,6 +41,10 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
   return {
     async stray(root, { file, real }) {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
+      // fail-closed: whoever let the plugin in has not seen what is elsewhere.
+      if (root.home !== undefined && !isInside(real, root.home)) {
+        return `it leads out of the plugin to ${real}`;
+      }
       if (root.level === undefined) return undefined;
       if (homes.some((home) => isInside(real, home))) {
         return isMarkdown(real) ? undefined : `it leads to ${real}, which is no Markdown`;

@@ -4,14 +4,17 @@ import type { SourcedRule } from '../settings/types.js';
 import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
+import type { Attached, AttachmentParts, AttachmentWish } from './attachments.js';
 import type { SkillGrant, SkillGrants } from './grant.js';
 import { fingerprintOf } from './grant-approval.js';
 import { findFor, type Invoker } from './invoke-find.js';
 import { createSaidBefore } from './invoke-memory.js';
 import { shownText } from './invoke-text.js';
+import { pluginDirectories } from './plugin-directories.js';
 import { renderSkill } from './render.js';
 import { fillShell, type RunShell, shellPolicyOf } from './shell.js';
 import type { Skill, SkillBook } from './skill.js';
+import type { SaidText } from './skills-again.js';
 
 export interface SkillCall {
   /** A leading `/` is fine. */
@@ -82,9 +85,9 @@ export interface ForkTask {
   readonly agentType?: string;
   readonly model?: string;
   readonly effort?: string;
-  /** As the head says it. */
-  readonly background?: boolean;
   readonly hooks?: SkillHooks;
+  /** What of the head is not in force, for people. */
+  readonly notes: readonly string[];
   /** Who invoked it. */
   readonly parent: AgentRef;
   readonly signal: AbortSignal;
@@ -103,6 +106,8 @@ export interface InvokerParts {
   readonly book: Pick<SkillBook, 'find' | 'list'>;
   readonly grants: SkillGrants;
   readonly runShell: RunShell;
+  /** Absent: `@path` in a text is a word. */
+  readonly attachments?: AttachmentParts;
   readonly projectDir: string;
   sessionId(): string;
   /** The effort in force, where there is one. */
@@ -117,7 +122,9 @@ export interface SkillInvoker {
   /** Whether there is such a skill for this one. */
   check(name: string, by: Invoker): Promise<Result<Skill, string>>;
   invoke(call: SkillCall): Promise<SkillOutcome>;
-  /** What skills said in this conversation is gone from it. Absent: from all. */
+  /** A summary took the place of this conversation: what skills said in it, the newest first. */
+  summarised(agentPath: string): readonly SaidText[];
+  /** This conversation has ended. Absent: all. */
   forget(agentPath?: string): void;
 }
 
@@ -146,6 +153,7 @@ export function createSkillInvoker(parts: InvokerParts): SkillInvoker {
         },
       });
     },
+    summarised: said.summarised,
     forget: said.forget,
   };
 }
@@ -192,8 +200,13 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
     grant.value.withdraw();
     return err(`The skill ${skill.name} was not started: ${text.error}.`);
   }
-  const shown = shownText(text.value);
-  const notes = [...grant.value.notes, ...heldBack(skill), ...hiddenNote(shown.removed)];
+  const shown = shownText(text.value.text);
+  const notes = [
+    ...grant.value.notes,
+    ...heldBack(skill),
+    ...text.value.notes,
+    ...hiddenNote(shown.removed),
+  ];
   return ok({ skill, args, text: shown.text, grant: grant.value, notes });
 }
 
@@ -205,16 +218,21 @@ async function textOf(
   parts: InvokerParts,
   { agent, signal }: SkillCall,
   { skill, body, args }: { readonly skill: Skill; readonly body: string; readonly args: string },
-): Promise<Result<string, string>> {
+): Promise<Result<Attached, string>> {
   const variables = new Map([
     ['CLAUDE_SESSION_ID', parts.sessionId()],
     ['CLAUDE_PROJECT_DIR', parts.projectDir],
     ['CLAUDE_SKILL_DIR', skill.directory],
+    ...pluginDirectories(skill),
   ]);
   const effort = effortOf(skill).effort ?? parts.effort?.();
   if (effort !== undefined) variables.set('CLAUDE_EFFORT', effort);
-  const rendered = renderSkill(body, { args, names: skill.head.arguments ?? [], variables });
+  const values = { args, names: skill.head.arguments ?? [], variables };
+  const rendered = renderSkill(body, values);
   if (!rendered.ok) return rendered;
+  // Before the commands: none runs for a text that cannot be whole.
+  const attached = await attachedTo(parts, { skill, body, values, agent, signal });
+  if (!attached.ok) return attached;
   const policy = shellPolicyOf(skill, { isOff: parts.shellIsOff?.() === true });
   const filled = await fillShell(rendered.value, policy, ({ command, line }) => {
     if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: 'interrupted' });
@@ -224,7 +242,19 @@ async function textOf(
       signal,
     );
   });
-  return filled.ok ? ok(`${headingOf(skill)}${filled.value}`) : filled;
+  if (!filled.ok) return filled;
+  const { text, notes } = attached.value;
+  return ok({ text: `${headingOf(skill)}${filled.value}${text}`, notes });
+}
+
+async function attachedTo(
+  { attachments, projectDir }: InvokerParts,
+  wish: Omit<AttachmentWish, 'projectDir'>,
+): Promise<Result<Attached, string>> {
+  // Most texts name no file.
+  if (attachments === undefined || !wish.body.includes('@')) return ok({ text: '', notes: [] });
+  const { attachedFiles } = await import('./attachments.js');
+  return attachedFiles(attachments, { ...wish, projectDir });
 }
 
 /** Commands are single files, and a server's prompts have none. */
@@ -261,7 +291,7 @@ function readyOf(
 async function runFork(
   parts: InvokerParts,
   call: SkillCall,
-  { skill, args, text }: Opened,
+  { skill, args, text, notes }: Opened,
 ): Promise<SkillOutcome> {
   const { head } = skill;
   const done = await parts.fork?.({
@@ -272,8 +302,8 @@ async function runFork(
     ...(head.agent === undefined ? {} : { agentType: head.agent }),
     ...modelOf(skill),
     ...effortOf(skill),
-    ...(head.background === undefined ? {} : { background: head.background }),
     ...hooksOf(skill),
+    notes: head.background === true ? [...notes, WAITED_FOR] : notes,
     parent: call.agent,
     signal: call.signal,
     grant(child) {
@@ -285,6 +315,8 @@ async function runFork(
   if (done?.kind !== 'done') return refused(done?.reason ?? 'there are no agents here');
   return { kind: 'forked', skill, toolText: done.text, isError: done.isError };
 }
+
+const WAITED_FOR = 'its background does not count: whoever starts it waits for it';
 
 function refused(reason: string): SkillOutcome {
   return { kind: 'refused', reason };

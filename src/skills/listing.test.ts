@@ -97,9 +97,16 @@ describe('the listing of skills', () => {
     const skills = ['a', 'b', 'c', 'd'].map((name) =>
       skill(name, { description: 'd'.repeat(300) }),
     );
-    const { shown } = skillListing(skills, { budgetChars: 500, used: new Map([['c', 3]]) });
+    const { shown } = skillListing(skills, { budgetChars: 500, used: () => new Map([['c', 3]]) });
     expect(shown.find(({ name }) => name === 'c')?.form).toBe('whole');
     expect(shown).toHaveLength(4);
+  });
+
+  it('does not ask what was used where there is room for all', () => {
+    const used = (): never => {
+      throw new Error('asked');
+    };
+    expect(skillListing([skill('a', { description: 'd' })], { used }).cut).toEqual([]);
   });
 
   it('is within its budget, keeps what is bundled, and names every cut', () => {

@@ -1,6 +1,6 @@
 import { sliceWhole } from '../util/truncate.js';
 import { fairShares } from './fair-shares.js';
-import { nameProblem, oneLine } from './names.js';
+import { nameProblem, oneLine, someNames } from './names.js';
 import type { Skill } from './skill.js';
 
 /** `name-only`: listed without its description. `user-invocable-only`: for people. */
@@ -17,8 +17,8 @@ export interface ListingOptions {
   readonly maxEntryChars?: number | undefined;
   /** `skillOverrides`, by name. */
   readonly overrides?: ((name: string) => SkillOverride | undefined) | undefined;
-  /** How often each was used before; the more, the later its description is cut. */
-  readonly used?: ReadonlyMap<string, number> | undefined;
+  /** How often each was used before; the more, the later its description is cut. Asked for only when one is. */
+  readonly used?: (() => ReadonlyMap<string, number>) | undefined;
   /** Waits for a file that its `paths` name. */
   readonly isDormant?: ((skill: Skill) => boolean) | undefined;
 }
@@ -61,7 +61,7 @@ export function skillListing(skills: readonly Skill[], options: ListingOptions =
   const budget = listingBudget(options);
   const given = entries.map(({ words }): string | undefined => words);
   const isWhole = entries.reduce((sum, entry) => sum + entry.wholeBytes, 0) <= budget;
-  if (!isWhole) makeFit(entries, given, budget);
+  if (!isWhole) makeFit(entries, given, { budget, used: options.used?.() ?? new Map() });
   const shown: ListedSkill[] = [];
   const cut: CutSkill[] = [];
   const lines: string[] = [];
@@ -106,7 +106,6 @@ interface Entry {
   /** The longest entry allowed has already taken something off. */
   readonly capped: boolean;
   readonly isBundled: boolean;
-  readonly uses: number;
   /** What it costs in full, and with its name alone, each with the line break. */
   readonly wholeBytes: number;
   readonly bareBytes: number;
@@ -134,7 +133,6 @@ function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly 
       words,
       capped: words !== full,
       isBundled,
-      uses: options.used?.get(skill.name) ?? 0,
       wholeBytes: bareBytes + wordsCost(words),
       bareBytes,
     });
@@ -178,11 +176,20 @@ function sourceOf({ name, origin, source }: Skill): string {
   return origin === 'command' ? source : origin;
 }
 
+type UsesOf = (entry: Entry) => number;
+/** The entries of each. */
+type Sources = readonly (readonly Entry[])[];
+
 /** What each entry says by its place, undefined for one whose name does not fit either. */
 type Given = (string | undefined)[];
 
 /** Takes off what there is no room for. What comes in the box is kept whole. */
-function makeFit(entries: readonly Entry[], given: Given, budget: number): void {
+function makeFit(
+  entries: readonly Entry[],
+  given: Given,
+  { budget, used }: { readonly budget: number; readonly used: ReadonlyMap<string, number> },
+): void {
+  const usesOf: UsesOf = ({ name }) => used.get(name) ?? 0;
   let room = budget - SUMMARY_BYTES;
   const others: Entry[] = [];
   for (const entry of entries) {
@@ -192,15 +199,16 @@ function makeFit(entries: readonly Entry[], given: Given, budget: number): void 
       given[entry.at] = undefined;
     }
   }
-  const named = keptNames(others, room);
+  const named = keptNames(bySource(others, usesOf), room);
   const left = room - named.reduce((sum, entry) => sum + entry.bareBytes, 0);
-  shareWords(named, given, left);
+  shareWords(bySource(named, usesOf), given, { room: left, usesOf });
 }
 
 /** All of them where there is room; else each source in turn gets one more name in. */
-function keptNames(entries: readonly Entry[], room: number): readonly Entry[] {
+function keptNames(sources: Sources, room: number): readonly Entry[] {
+  const entries = sources.flat();
   if (entries.reduce((sum, { bareBytes }) => sum + bareBytes, 0) <= room) return entries;
-  const queues = [...bySource(entries).values()].map((queue) => [...queue]);
+  const queues = sources.map((queue) => [...queue]);
   const kept = new Set<Entry>();
   let left = room;
   for (let open = queues; open.length > 0; ) {
@@ -218,21 +226,24 @@ function keptNames(entries: readonly Entry[], room: number): readonly Entry[] {
 }
 
 /** What each entry may say: equal shares for the sources, and within one for its entries. */
-function shareWords(entries: readonly Entry[], given: Given, room: number): void {
-  const sources = [...bySource(entries).values()];
+function shareWords(
+  sources: Sources,
+  given: Given,
+  { room, usesOf }: { readonly room: number; readonly usesOf: UsesOf },
+): void {
   const shares = fairShares(
     sources.map((source) => source.reduce((sum, entry) => sum + needOf(entry), 0)),
     room,
   );
   sources.forEach((source, index) => {
     let left = shares[index] ?? 0;
-    const used = source.filter((entry) => entry.uses > 0);
+    const used = source.filter((entry) => usesOf(entry) > 0);
     for (const entry of used) {
       const bytes = Math.min(needOf(entry), left);
       given[entry.at] = wordsWithin(entry, bytes);
       left -= bytes;
     }
-    const rest = source.filter((entry) => entry.uses === 0);
+    const rest = source.filter((entry) => usesOf(entry) === 0);
     const parts = fairShares(rest.map(needOf), left);
     rest.forEach((entry, at) => {
       given[entry.at] = wordsWithin(entry, parts[at] ?? 0);
@@ -241,15 +252,14 @@ function shareWords(entries: readonly Entry[], given: Given, room: number): void
 }
 
 /** In each source what was used most comes first. */
-function bySource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
+function bySource(entries: readonly Entry[], usesOf: UsesOf): Sources {
   const sources = new Map<string, Entry[]>();
   for (const entry of entries) {
     const known = sources.get(entry.source);
     if (known === undefined) sources.set(entry.source, [entry]);
     else known.push(entry);
   }
-  for (const source of sources.values()) source.sort((a, b) => b.uses - a.uses);
-  return sources;
+  return [...sources.values()].map((source) => source.sort((a, b) => usesOf(b) - usesOf(a)));
 }
 
 function lineOf(label: string, words: string): string {
@@ -330,10 +340,8 @@ const MOST_NAMED = 30;
 
 function noteOf(cut: readonly CutSkill[]): string {
   const named = (how: CutSkill['how']): string => {
-    const all = cut.filter((one) => one.how === how);
-    const names = all.slice(0, MOST_NAMED).map((one) => one.name);
-    const more = all.length - names.length;
-    return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const all = cut.filter((one) => one.how === how).map((one) => one.name);
+    return someNames(all, MOST_NAMED);
   };
   const parts = (
     [

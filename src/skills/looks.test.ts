@@ -17,13 +17,16 @@ beforeEach(() => {
 
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-/** Remembers looks, and knows of one file or none. */
-function memoryWith(known?: string): FileMemory & { readonly looks: Map<string, FileLook> } {
+/** Remembers looks, and knows of one file or none, as it is or as it was. */
+function memoryWith(
+  known?: string,
+  isOld?: boolean,
+): FileMemory & { readonly looks: Map<string, FileLook> } {
   const looks = new Map<string, FileLook>();
   return {
     ...NO_MEMORY,
     looks,
-    knows: (name) => name === known,
+    knows: (name, stat) => name === known && (stat === undefined || isOld !== true),
     look: (name, look) => void looks.set(name, look),
     lookedAt: (name) => looks.get(name),
   };
@@ -43,6 +46,16 @@ describe('a look at the start', () => {
     const memory = memoryWith();
     if (stat !== undefined) memory.look(file, { stat, text: 'seen' });
     expect(openLooks(nodeFileSystem, memory).at(file)).toEqual({ stat, text: 'seen' });
+  });
+
+  it('reads what has changed since it was noted, and no link in its place', () => {
+    const stat = nodeFileSystem.lstatNow?.(file);
+    const changed = openLooks(nodeFileSystem, memoryWith(file, true));
+    expect(changed.at(file)).toEqual({ stat, text: 'text' });
+    const link = path.join(top, 'link.md');
+    symlinkSync(file, link);
+    const linked = openLooks(nodeFileSystem, memoryWith(link, true)).at(link);
+    expect(linked).toEqual({ stat: nodeFileSystem.lstatNow?.(link) });
   });
 
   it('leaves links, directories, what is missing and what is large to others', () => {

@@ -10,7 +10,7 @@ export interface Looks {
 type LookFiles = Pick<FileSystem, 'lstatNow' | 'readTextNow'>;
 
 /** A larger file is looked at and not read here. */
-const MOST_BYTES = 64 * 1024;
+const HOW = { maxBytes: 64 * 1024, noLink: true } as const;
 /** Of all files together; a limit, so that no folder holds a start up. */
 const MOST_OF_ALL = 16 * 1024 * 1024;
 
@@ -25,9 +25,11 @@ export function openLooks(fs: LookFiles, memory: FileMemory): Looks {
       const seen = memory.lookedAt(file);
       if (seen !== undefined) return seen;
       const stat = memory.knows(file) || room <= 0 ? fs.lstatNow?.(file) : undefined;
-      if (stat !== undefined) return { stat };
+      // One that has changed since is read, as if nobody had ever seen it.
+      const isNew = stat?.kind === 'file' && room > 0 && !memory.knows(file, stat);
+      if (stat !== undefined && !isNew) return { stat };
       try {
-        const read = fs.readTextNow?.(file, { maxBytes: MOST_BYTES, noLink: true });
+        const read = fs.readTextNow?.(file, HOW);
         if (read === undefined) return undefined;
         room -= read.stat.size;
         memory.look(file, read);

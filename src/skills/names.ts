@@ -6,7 +6,7 @@ const LONGEST_NAME = 256;
 const FOREIGN_PREFIX = /^mcp__/i;
 
 /** Nearly all names, at a glance. */
-const PLAIN_NAME = /^(?!mcp__)[\w-]{1,64}$/i;
+const PLAIN_NAME = /^(?![Mm][Cc][Pp]__)[\w-]{1,64}$/;
 
 /** Of letters, digits, dashes and underscores: fine as a name, and the same in every form of Unicode. */
 export function isPlainName(name: string): boolean {
@@ -36,6 +36,12 @@ export function nameProblem(name: string): string | undefined {
 /** What a person or a model wrote, as names are kept: no leading slash, one form of Unicode. */
 export function asName(text: string): string {
   return text.trim().replace(/^\//, '').normalize('NFC');
+}
+
+/** The first of many names, and how many more there are. */
+export function someNames(names: readonly string[], most: number): string {
+  const first = names.slice(0, most).join(', ');
+  return names.length > most ? `${first} and ${names.length - most} more` : first;
 }
 
 /** Text of a skill in one line, without what a model reads and a person does not see. */

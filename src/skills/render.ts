@@ -60,6 +60,11 @@ export function renderSkill(
   return ok(parts.filter((part) => part.kind === 'command' || part.text !== ''));
 }
 
+/** A file's name with its arguments and variables in it. An argument is one name, whatever it holds. */
+export function fillTarget(target: string, values: RenderValues): string {
+  return createFilling(values).in(target);
+}
+
 interface Filling {
   /** Stops putting things in once it is too long. */
   in(text: string): string;

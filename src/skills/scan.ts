@@ -234,7 +234,7 @@ function skillOf(
 ): Skill {
   const { root, file, directory } = candidate;
   const { found, body } = from;
-  const skill: Skill = {
+  const skill: Writable<Skill> = {
     name: pluginName(name, found.head, root),
     origin: root.origin,
     source: root.source,
@@ -247,8 +247,12 @@ function skillOf(
     problems: found.problems,
     body,
   };
+  if (root.plugin !== undefined) skill.plugin = root.plugin;
   return withOverride(skill, from.deps);
 }
+
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The head of a plugin's skill may say its name, not its plugin. */
 function pluginName(

@@ -40,6 +40,7 @@ describe('skills validate', () => {
     ],
     [`${GOOD}\ncompatibility: ${'d'.repeat(501)}`, 'error:4: compatibility'],
     [`${GOOD}\nmetadata: [a]`, 'error:4: metadata'],
+    [`${GOOD}\nallowed-tools: 7`, 'error:4: allowed-tools is a text or a list of texts'],
     [
       `${GOOD}\nallowed-toolz: Bash`,
       'warning:4: "allowed-toolz" is not a field of a skill; did you mean allowed-tools?',
@@ -53,6 +54,23 @@ describe('skills validate', () => {
     [`${GOOD}\nuser-invocable: perhaps`, 'warning:4: "user-invocable" is neither'],
   ])('%s', async (head, expected) => {
     expect((await findings(head)).join('\n')).toContain(expected);
+  });
+
+  it('wants a head at all', async () => {
+    const bare = { text: 'Just words.', directoryName: 'deploy', exists: async () => true };
+    expect(await validateSkill(bare)).toEqual([
+      expect.objectContaining({
+        severity: 'error',
+        line: 1,
+        message: expect.stringContaining('no head'),
+      }),
+    ]);
+  });
+
+  it('counts characters, and takes letters of all scripts', async () => {
+    const text = `---\nname: b-技能\ndescription: ${'😀'.repeat(1_000)}\n---\nText`;
+    const skill = { text, directoryName: 'b-技能', exists: async () => true };
+    expect(await validateSkill(skill)).toEqual([]);
   });
 
   it('wants a head that is closed', async () => {
@@ -100,6 +118,9 @@ describe('skills validate', () => {
       const exists = async (path: string): Promise<boolean> => Object.hasOwn(files, path);
       expect(await validateSkill({ text, directoryName, exists, parseYaml })).toEqual([]);
       expect(text.split('\n').length).toBeLessThan(120);
+      // Its description stands in the first message of a session: one other letter anywhere in the text
+      // would double what every copy of that message takes.
+      expect(text).toMatch(/^[\n -~]*$/);
     },
   );
 });

@@ -1,10 +1,10 @@
-import { loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import type { SkillFinding } from './finding.js';
 import { readSkill } from './head.js';
 import { writtenKeys } from './head-keys.js';
-import { textOf } from './head-values.js';
+import { listOf, textOf } from './head-values.js';
 import { argumentFindings, referenceFindings } from './validate-body.js';
 
 export interface SkillUnderTest {
@@ -30,7 +30,7 @@ export async function validateSkill(skill: SkillUnderTest): Promise<readonly Ski
   const lines = writtenKeys(text, read);
   const findings = [
     ...(await headFindings(skill)),
-    ...(read.how === 'none' ? [] : fieldFindings(skill, read.fields, lines)),
+    ...(read.how === 'none' ? noHead(read) : fieldFindings(skill, read.fields, lines)),
     ...argumentFindings(read.body, read.bodyLine),
     ...(await referenceFindings(read.body, read.bodyLine, skill)),
   ];
@@ -40,6 +40,13 @@ export async function validateSkill(skill: SkillUnderTest): Promise<readonly Ski
     findings.push({ severity: 'warning', line: MOST_LINES + 1, message });
   }
   return findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}
+
+/** What is wrong with a head that is there, its reader says. */
+function noHead({ problem }: Pick<Frontmatter, 'problem'>): readonly SkillFinding[] {
+  if (problem !== undefined) return [];
+  const message = 'it has no head; begin with ---, name, description and ---';
+  return [{ severity: 'error', line: 1, message }];
 }
 
 /** What the reader of heads itself has to say. */
@@ -91,15 +98,18 @@ function fieldFindings(
   const description = textOf(own(fields, 'description'))?.trim() ?? '';
   if (description === '') {
     found.push(error('description', 'there is no description, so nobody knows when to use it'));
-  } else if (description.length > LONGEST_DESCRIPTION) {
-    const message = `the description has ${description.length} characters, at most ${LONGEST_DESCRIPTION} are allowed`;
+  } else if (lengthOf(description) > LONGEST_DESCRIPTION) {
+    const message = `the description has ${lengthOf(description)} characters, at most ${LONGEST_DESCRIPTION} are allowed`;
     found.push(error('description', message));
   }
   const compatibility = own(fields, 'compatibility');
-  const length = textOf(compatibility)?.trim().length ?? 0;
+  const length = lengthOf(textOf(compatibility)?.trim() ?? '');
   if (compatibility !== undefined && (length === 0 || length > LONGEST_COMPATIBILITY)) {
     const message = `compatibility is a text of 1 to ${LONGEST_COMPATIBILITY} characters`;
     found.push(error('compatibility', message));
+  }
+  if (!listOf(own(fields, 'allowed-tools')).ok) {
+    found.push(error('allowed-tools', 'allowed-tools is a text or a list of texts'));
   }
   if (!isMetadata(own(fields, 'metadata'))) {
     found.push(error('metadata', 'metadata is a map from names to texts'));
@@ -110,12 +120,20 @@ function fieldFindings(
 function nameFinding(value: unknown, directoryName: string): string | undefined {
   const name = textOf(value)?.trim() ?? '';
   if (name === '') return `there is no name; write "name: ${directoryName}"`;
-  if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
+  if (lengthOf(name) > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
+  if (!PLAIN_NAME.test(name)) {
     return `the name "${name}" may hold small letters, digits and single hyphens between them`;
   }
-  if (name === directoryName) return undefined;
+  if (name.normalize('NFKC') === directoryName.normalize('NFKC')) return undefined;
   return `the name "${name}" is not that of the directory, "${directoryName}"`;
+}
+
+/** Letters of every script that has no capitals, or small ones. */
+const PLAIN_NAME = /^[\p{Ll}\p{Lo}\p{M}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{N}]+)*$/u;
+
+/** In characters as people count them, not in halves of pairs. */
+function lengthOf(text: string): number {
+  return [...text].length;
 }
 
 function isMetadata(value: unknown): boolean {

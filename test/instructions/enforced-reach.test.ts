@@ -93,6 +93,30 @@ describe('enforced blocks of folders', () => {
   });
 });
 
+it('rules of a folder that nobody has named hold for what is decided at run time', async () => {
+  const files = {
+    's/CLAUDE.md': enforcing({ deny: ['Edit(**)'] }),
+    's/x': 'x',
+    'o/x': 'x',
+  };
+  const calls = [
+    bash('for f in s/x; do rm $f; done'),
+    bash('D=s; touch $D/new'),
+    bash('touch {s,o}/new'),
+    bash('echo s/x | xargs rm'),
+    bash('rm $(echo s/x)'),
+    bash('echo x > $(echo s/new)'),
+    bash('a=(s/x); rm $a'),
+  ];
+  const world = place(files);
+  const more = ['--allowedTools', 'Bash'];
+  expect(await decisions(world, calls, more)).toEqual(calls.map(() => 'deny'));
+  expect([existsSync(world.at('s/x')), existsSync(world.at('s/new'))]).toEqual([true, false]);
+  // Where no folder restricts anything nothing is asked.
+  const free = place({ ...files, 's/CLAUDE.md': 'Words.' });
+  expect(await decisions(free, calls, more)).toEqual(calls.map(() => 'allow'));
+});
+
 it('a word that is nearly the right one stops the start', async () => {
   const world = place({ 'CLAUDE.md': '```ortcullis\n{"deny": ["Write"]}\n```\n' });
   const done = await play({ world, script: ['done'], format: 'text' });

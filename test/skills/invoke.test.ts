@@ -328,7 +328,7 @@ describe('a skill that runs as an agent', () => {
     context: 'fork',
     agent: 'Explore',
     model: 'haiku',
-    background: false,
+    background: true,
     allowedTools: ['Bash(touch *)'],
     fenceTools: ['Bash'],
   });
@@ -356,7 +356,7 @@ describe('a skill that runs as an agent', () => {
       prompt: 'do it text of a',
       agentType: 'Explore',
       model: 'haiku',
-      background: false,
+      notes: [expect.stringContaining('background does not count')],
       parent: MAIN_AGENT,
     });
     expect(rig.grants.rules(MAIN_AGENT).allow).toEqual([]);

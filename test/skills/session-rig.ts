@@ -26,6 +26,8 @@ export interface SkillSession {
 export interface SkillSessionOptions {
   readonly files?: ProjectFiles;
   readonly home?: ProjectFiles;
+  /** Where it is started, below the project. */
+  readonly start?: string;
   readonly script: readonly (Reply | ReplyFunction)[];
   readonly config?: Partial<SessionConfig>;
   readonly env?: Readonly<Record<string, string>>;
@@ -41,7 +43,7 @@ export async function openSkillSession(options: SkillSessionOptions): Promise<Sk
   const receipts: Receipt[] = [];
   const notices: string[] = [];
   const session = await openSession({
-    cwd: project.directory,
+    cwd: options.start === undefined ? project.directory : project.at(options.start),
     env: {
       PATH: process.env.PATH,
       HOME: project.home,

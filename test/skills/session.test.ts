@@ -239,6 +239,36 @@ describe('skills that change during a session', () => {
     expect(session.shown()).toContain('These skills are gone: bb');
   });
 
+  it('are told within the share of the window that the list has, also those of a folder', async () => {
+    const many = (prefix: string) =>
+      Array.from({ length: 150 }, (_, n) => {
+        const text = skillText(`description: ${prefix}${n} ${'x'.repeat(1_400)}`, 'B');
+        return [`${prefix}${n}/SKILL.md`, text] as const;
+      });
+    const nested = Object.fromEntries(
+      many('n').map(([name, text]) => [`sub/.claude/skills/${name}`, text]),
+    );
+    const session = await start({
+      files: { 'sub/a.txt': 'a', ...nested },
+      script: [{ tool: 'Read', input: { file_path: 'sub/a.txt' } }, 'one', 'two', 'three'],
+    });
+    await session.say('go');
+    const told = session.shown().split('These skills can be started now:')[1] ?? '';
+    expect(told.slice(0, 50_000)).toContain('- n149');
+    expect(told.length).toBeLessThan(60_000);
+    for (const [name, text] of many('m')) session.project.write(`.claude/skills/${name}`, text);
+    await session.say('on');
+    const changed = session.shown().split('The skills have changed')[1] ?? '';
+    expect(changed).toContain('- m149');
+    expect(changed.length).toBeLessThan(60_000);
+    expect(session.notices.filter((text) => text.includes('too long for its budget'))).toHaveLength(
+      2,
+    );
+    rmSync(session.project.at('.claude/skills'), { recursive: true });
+    await session.say('on');
+    expect(session.shown()).toMatch(/These skills are gone: m0, [^"]* and 50 more/);
+  });
+
   it('stay as they were where a ConfigChange hook says no', async () => {
     const session = await start({
       files: { ...oneSkill('aa', 'S_OLD'), ...settings(guarded('cat >> log; exit 2')) },
