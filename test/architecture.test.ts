@@ -41,6 +41,7 @@ const FEATURES = [
   'budget',
   'checkpoint',
   'sandbox',
+  'plugins',
 ];
 
 /** What each area may import besides itself and the ground. `folder/file` names a single file. */
@@ -62,6 +63,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'context/tokens.ts',
     'context/path-matcher.ts',
     'context/instruction-text.ts',
+    'context/includes.ts',
+    'context/text-extensions.ts',
   ],
   mcp: [
     'env',
@@ -80,6 +83,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   budget: ['env', 'model', 'loop/types.ts'],
   checkpoint: ['env', 'settings'],
   sandbox: ['env', 'settings', 'permissions'],
+  plugins: ['env', 'settings'],
   agents: ['env', 'model', 'loop', ...FEATURES],
   'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', 'harness', ...FEATURES],
   harness: ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],

@@ -351,15 +351,13 @@ export const FLAGS: readonly FlagSpec[] = [
     name: 'plugin-dir',
     kind: 'repeat',
     value: 'dir',
-    help: 'A plugin to load',
-    notYet: 'refused',
+    help: 'A plugin for this session: its skills, commands, agents, hooks and MCP servers',
   },
   {
     name: 'plugin-dir-no-mcp',
     kind: 'repeat',
     value: 'dir',
-    help: 'A plugin to load without its servers',
-    notYet: 'refused',
+    help: 'The same without its MCP servers',
   },
   {
     name: 'await-claim',

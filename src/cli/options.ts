@@ -151,6 +151,10 @@ function sessionFields(args: ParsedArgs): SessionFields {
     jsonSchema: jsonSchema(one('json-schema')),
     mcpConfig: list('mcp-config'),
     strictMcpConfig: bare || args.switches.has('strict-mcp-config'),
+    plugins: [
+      ...list('plugin-dir').map((directory) => ({ directory })),
+      ...list('plugin-dir-no-mcp').map((directory) => ({ directory, withoutServers: true })),
+    ],
     agents: agentDefinitions(one('agents')),
     agent: one('agent'),
     start: sessionStart(args),

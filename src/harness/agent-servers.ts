@@ -176,11 +176,11 @@ async function toolsOf(
   const listed = connected.ok ? await connection.listTools() : connected;
   if (!listed.ok) return { tools: [], problems: [listed.error.message] };
   const { listingOf } = await import('../mcp/tool-listing.js');
-  const { instructions, serverInfo } = connection.status();
+  const { serverInfo } = connection.status();
+  // Without what the server says about itself: agents are not told.
   const listing = listingOf({
     declaration,
     tools: listed.value,
-    instructions,
     serverInfo,
     builtinNames: BUILTIN_NAMES,
   });

@@ -7,10 +7,13 @@ import { readHostAgents } from '../agents/definition-host.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import { agentNotice, openAgentBook } from '../agents/definitions.js';
 import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
+import { outputOf } from '../agents/output-lines.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
+import type { AgentTask } from '../agents/task.js';
 import { createTypeRules } from '../agents/type-rules.js';
+import type { SessionBudget } from '../budget/session-budget.js';
 import { reminder } from '../context/reminders.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
@@ -63,6 +66,7 @@ export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
     configDir: ground.configDir,
     managedDir: managedSettingsDirectory(ground.host.os),
     sources: ground.sources,
+    plugins: ground.plugins,
     additionalDirectories: () => ground.workspace.roots.slice(1),
     trusts: folderTrust(config, ground).trusts,
     host: host.value,
@@ -96,6 +100,18 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     await fs.writeAtomic(file, text, { mode: 0o600 });
     return file;
   };
+  const openedAt = ground.clock.now();
+  let budget: SessionBudget | undefined;
+  let recalling: Promise<void> | undefined;
+  /** Budgets go on where earlier processes of the session stopped. */
+  const recallSpending = (): Promise<void> => {
+    if (budget === undefined || !log.history.resumed) return Promise.resolve();
+    const recalled = budget;
+    recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
+      recallInto(recalled, { ...log, before: openedAt }),
+    );
+    return recalling;
+  };
   let canResume = false;
   const words = { cap: reportCap(env), spill, canResume: () => canResume };
   const { teams } = parts;
@@ -127,7 +143,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const types = createTypeRules({
     book,
     tool: () => startAgent,
-    fence: fences.guard,
+    fences,
     fs,
     home: homeDirectory(env),
     workspace: ground.workspace,
@@ -161,6 +177,11 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** The tools of an agent that runs; undefined: of the session. */
     poolOf: (agent: AgentRef | undefined) =>
       agent === undefined ? undefined : pools.get(agent.id),
+    /** What an agent has said and done so far; undefined: it writes that to a file of its own. */
+    async talkOf({ id, outputFile }: Pick<AgentTask, 'id' | 'outputFile'>) {
+      if (outputFile !== log.store.transcriptPath(sessionId, id)) return undefined;
+      return outputOf((await log.store.read(sessionId, id))?.entries ?? []);
+    },
     /** Whether the definition of an agent takes the tools that write files away from it. */
     onlyReads(agent: AgentRef): boolean {
       const definition =
@@ -171,21 +192,27 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** The kinds that an agent with these tools may start. */
     async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
       if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
-      const listed: AgentDefinition[] = [];
-      for (const definition of [...(await book.list()), ...[forks() ?? []].flat()]) {
-        if ((await types.forbids(agent, definition)) === undefined) listed.push(definition);
-      }
-      const text = agentsReminder(listed);
+      const kinds = [...(await book.list()), ...[forks() ?? []].flat()];
+      const text = agentsReminder(await types.allowed(agent, kinds));
       return text === undefined ? undefined : reminder(text);
     },
     /** What exists only once the gate does. */
     lend(
       lent: Omit<
         ChildWorldParts,
-        'hooks' | 'log' | 'fences' | 'pools' | 'minds' | 'memories' | 'listing' | 'heard'
+        | 'hooks'
+        | 'log'
+        | 'fences'
+        | 'pools'
+        | 'minds'
+        | 'memories'
+        | 'listing'
+        | 'heard'
+        | 'running'
       >,
     ): void {
       gate = lent.hands.permissions;
+      ({ budget } = lent.model);
       const world = openChildWorld(config, ground, {
         fences,
         pools,
@@ -193,6 +220,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         memories,
         listing: (pool, agent) => this.listing(pool, agent),
         heard: arrival.heard,
+        running: () => runtime?.roster.running() ?? [],
         ...lent,
         ...parts,
         more: {
@@ -208,9 +236,18 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         deliveries,
         tellMain: (message) => tellMain(message),
         find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
-        earlier: (id) => earlierAgent(log, id),
+        async earlier(id) {
+          await recallSpending();
+          return await earlierAgent(log, id);
+        },
       });
-      lent.skills.lendFork(forkRunner({ book, runtime: running, words, forbids: types.forbids }));
+      const { forbids } = types;
+      lent.skills.lendFork(forkRunner({ book, runtime: running, words, forbids, hooks }));
+    },
+    /** The session is taken up again. */
+    async resumed(): Promise<void> {
+      if (budget?.isLimited === true) await recallSpending();
+      await arrival.resumed();
     },
     /** What the main agent sends, which its copies send too. */
     knows(mind: AgentMind): void {

@@ -40,11 +40,13 @@ export function childHooks(
         compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),
       async after({ trigger, summary }, signal) {
         await compact.after({ ...modeless(scene(signal)), trigger, summary });
-        skills.invoker.forget(child.ref.path);
-        const again = await instructionsAgain(child, instructions);
+        const again = [
+          await instructionsAgain(child, instructions),
+          skills.afterCompaction(child.ref),
+        ];
         // The mark that it is a fork outlives the words it stood in.
         const mark = child.ref.type === FORK_TYPE ? [forkNotice()] : [];
-        return [...(again === undefined ? [] : [again]), ...mark];
+        return [...again.filter((text) => text !== undefined), ...mark];
       },
     }),
     notes,

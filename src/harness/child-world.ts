@@ -1,4 +1,4 @@
-import { childSystem } from '../agents/agent-context.js';
+import { childSystem, siblingsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL } from '../agents/agent-tool.js';
 import { changesNothing } from '../agents/call-facts.js';
 import { createCallLedger } from '../agents/call-ledger.js';
@@ -9,6 +9,7 @@ import { bareName } from '../agents/definition-tools.js';
 import type { AgentMind } from '../agents/fork.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
+import type { AgentTask } from '../agents/task.js';
 import { createLimits } from '../budget/limits.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
@@ -50,6 +51,8 @@ export interface ChildWorldParts {
   readonly minds: Map<string, AgentMind>;
   /** The kinds of agents that this one with these tools may start. */
   listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
+  /** Those that run. */
+  running(): readonly AgentTask[];
   /** What an agent has recorded just now. */
   heard(event: Parameters<ChildWorld['emit']>[0]): void;
   /** Of other parts of the session: workspaces, budgets, servers. */
@@ -195,7 +198,7 @@ function childInvoke(
 
 /** What an agent is told before its task. */
 async function opening(
-  { instructions, skills, hooks, mcp, listing, memories }: ChildWorldParts,
+  { instructions, skills, hooks, mcp, listing, memories, running }: ChildWorldParts,
   { definition, pool, ref, contextWindow, signal }: ChildFacts,
   { again, uuid }: { readonly again: boolean; uuid(): string },
 ): Promise<readonly InputMessage[]> {
@@ -207,6 +210,8 @@ async function opening(
   // Notes of the main agent for itself are not for others.
   const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
   const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;
+  const canSpeak = pool.resolve('SendMessage') !== undefined;
+  const siblings = canSpeak ? siblingsReminder(running(), ref) : undefined;
   const texts = [
     instructionsReminder(files, { occasion: 'start' }),
     notes,
@@ -216,6 +221,7 @@ async function opening(
       ? await listing(pool, ref)
       : undefined,
     mcp?.announcement(pool),
+    siblings === undefined ? undefined : reminder(siblings),
     ...(await skills.preload(definition.skills, ref, signal)).map(reminder),
   ].filter((text) => text !== undefined);
   if (texts.length === 0) return [];

@@ -19,6 +19,7 @@ import { managedSettingsDirectory } from '../settings/load.js';
 import { openSettings } from '../settings/open.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { learnSecrets } from '../util/redact.js';
+import { openPlugins } from './plugins.js';
 
 /** Settings, environment, workspace. */
 export async function openGround(config: SessionConfig) {
@@ -66,6 +67,7 @@ export async function openGround(config: SessionConfig) {
     settings,
     watch,
     trust,
+    plugins: await openPlugins(config, { fs, configDir, settings }),
     additional,
     clock: systemClock,
     env,

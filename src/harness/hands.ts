@@ -29,6 +29,8 @@ import { keptFromMain, mainPool, poolOptionsFor } from './main-pool.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
 import { serverTools } from './server-tools.js';
+import { callForSkill } from './skill-calls.js';
+import { skillFiles } from './skill-files.js';
 import { skillShell } from './skill-shell.js';
 import type { OpenSkills } from './skills.js';
 import type { OpenTeams } from './teams.js';
@@ -75,6 +77,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     clock,
     isRoot: ground.host.isRoot,
     cwd: config.cwd,
+    plugins: ground.plugins.map(({ directory }) => directory),
     settings: ground.settings.permissions,
     strictness: ground.settings.strictness,
     allowedTools: config.allowedTools ?? [],
@@ -254,16 +257,20 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       if (output.isError !== true) calls.ran(tool);
     },
   });
-  skills.lend(
-    skillShell({
-      around,
-      tools: () => builtins.pool.tools,
-      workspace,
-      contextFor: (agent) => contextOf(agent, workspace, readState),
-      onVerdict: (_call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
-    }),
-  );
+  const forSkill = callForSkill({
+    around,
+    tools: () => builtins.pool.tools,
+    workspace,
+    // A file that is attached to a skill may be cut, and does not count as read.
+    contextFor: (agent, tool) =>
+      contextOf(agent, workspace, tool === 'Read' ? createReadState() : readState),
+    onVerdict: (verdict) =>
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
+  });
+  skills.lend({
+    runShell: skillShell(forSkill, clock.uuid),
+    readFile: skillFiles(forSkill, { newId: clock.uuid, own: skills.own }),
+  });
   return {
     permissions,
     builtins,

@@ -27,6 +27,7 @@ import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
+import { hooksOfPlugins } from './plugins.js';
 
 export interface HookParts {
   readonly model: ModelLayer;
@@ -54,7 +55,8 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
   const capture = (now: EffectiveSettings) => {
     const { callbacks } = config;
     const ofHost = callbacks === undefined ? {} : { callbacks };
-    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, ...ofHost });
+    const scoped = hooksOfPlugins(ground.plugins);
+    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, scoped, ...ofHost });
     const skipped = snapshot.skipped.map(({ label, why }) => `${label} is not run: ${why}`);
     for (const text of [...skipped, ...snapshot.notes]) {
       if (!told.has(text)) tell(text);

@@ -20,7 +20,7 @@ export interface HostRequestParts {
   readonly model: Pick<ModelLayer, 'choices'>;
   readonly hands: Hands;
   readonly skills: Pick<OpenSkills, 'book'>;
-  readonly agents: Pick<OpenAgents, 'book' | 'runtime'>;
+  readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
   readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
   readonly live: LiveSettings;
@@ -64,8 +64,11 @@ export function openHostRequests(
       }
     },
     async taskOutput(id) {
-      const file = shells.get(id)?.outputFile ?? agents.runtime().roster.find(id)?.outputFile;
-      return file === undefined ? undefined : await endOfFile(ground, file);
+      const task = agents.runtime().roster.find(id);
+      const file = shells.get(id)?.outputFile ?? task?.outputFile;
+      if (file === undefined) return undefined;
+      const said = task === undefined ? undefined : await agents.talkOf(task);
+      return endOf(said ?? (await bytesOf(ground, file)));
     },
     readFile: calls.readFile,
     callTool: calls.callTool,
@@ -161,10 +164,13 @@ function agentRow({ name, description, model, source, file }: AgentDefinition): 
   };
 }
 
-async function endOfFile({ fs }: Ground, file: string): Promise<TaskOutput> {
-  const stat = await fs.stat(file);
-  if (stat === undefined) return { text: '', totalBytes: 0, truncated: false };
-  const bytes = await fs.readBytes(file, { maxBytes: 2 * MOST_SEEDED_BYTES });
+async function bytesOf({ fs }: Ground, file: string): Promise<Uint8Array> {
+  if ((await fs.stat(file)) === undefined) return new Uint8Array();
+  return await fs.readBytes(file, { maxBytes: 2 * MOST_SEEDED_BYTES });
+}
+
+function endOf(output: string | Uint8Array): TaskOutput {
+  const bytes = typeof output === 'string' ? new TextEncoder().encode(output) : output;
   const end = bytes.subarray(Math.max(0, bytes.length - SHOWN_OUTPUT_BYTES));
   return {
     text: new TextDecoder().decode(end),

@@ -182,7 +182,7 @@ export async function joinSession(
   ];
   if (history.resumed) {
     loadAgain(builtins.pool, history.messages);
-    await agents.arrival.resumed();
+    await agents.resumed();
   }
   const planNotes = openPlanNotes(config.planModeInstructions, permissions.mode);
   const late = takeLateTools({
@@ -286,7 +286,7 @@ export async function joinSession(
         await builtins.shells.killAll();
         await mcp?.close();
         await hooks.close();
-        skills.close();
+        await skills.close();
         await processes.killAll();
         await parts.sandbox.close();
         await parts.checkpoints.close();

@@ -35,6 +35,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
       configDir,
       stateDirectory,
       cwd: config.cwd,
+      plugins: ground.plugins.map(({ directory }) => directory),
       settings,
       async open(options) {
         const { openSandbox } = await import('../sandbox/open.js');

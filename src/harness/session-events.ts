@@ -152,12 +152,11 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       await compact.after({ ...placeNow(signal), trigger, summary });
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
-      // The text of skills is gone with the rest of the conversation.
-      skills.invoker.forget();
+      const said = skills.afterCompaction(MAIN_AGENT);
       const texts = (note?.content ?? []).flatMap((block) =>
         block.type === 'text' ? [block.text] : [],
       );
-      return [...(again === undefined ? [] : [again]), ...texts];
+      return [...[again, said].filter((text) => text !== undefined), ...texts];
     },
   };
   const display: LoopDeps['display'] = async (answer) => {

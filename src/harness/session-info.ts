@@ -15,7 +15,7 @@ export interface InfoParts {
 }
 
 /** The facts about a session as they are now. */
-export function sessionInfo({ env, workspace }: Ground, parts: InfoParts): SessionInfo {
+export function sessionInfo({ env, workspace, plugins }: Ground, parts: InfoParts): SessionInfo {
   const { model, log, hands, mcp } = parts;
   const { sessionId } = log.history;
   const statuses = mcp?.statuses() ?? [];
@@ -33,6 +33,11 @@ export function sessionInfo({ env, workspace }: Ground, parts: InfoParts): Sessi
       name,
       status: state,
       source: transport === 'sdk' ? 'sdk' : scope,
+    })),
+    plugins: plugins.map(({ name, directory, version }) => ({
+      name,
+      path: directory,
+      ...(version === undefined ? {} : { version }),
     })),
     models: model.choices.offers(),
     provider: model.client.provider,

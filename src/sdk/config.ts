@@ -5,7 +5,7 @@ import type { HostServing } from '../server/serve-host.js';
 import { readExtraArgs } from './extra-args.js';
 import type { AdoptedServers } from './mcp-host.js';
 import { readSettings } from './settings-option.js';
-import type { Options } from './types/index.js';
+import type { Options, SdkPluginConfig } from './types/index.js';
 
 /** Options, understood: the session to open and how to speak with it. */
 export interface Serving {
@@ -50,6 +50,7 @@ export async function readOptions(options: Options, servers: AdoptedServers): Pr
     settingSources: sourcesOf(options),
     mcpConfig: Object.keys(servers.others).length === 0 ? [] : [servers.others],
     strictMcpConfig: options.strictMcpConfig === true || extra.switches.has('strict-mcp-config'),
+    plugins: (options.plugins ?? []).map(pluginOf),
     agent: options.agent,
     title: extra.values.get('name'),
     persist: options.persistSession !== false && !extra.switches.has('no-session-persistence'),
@@ -179,6 +180,13 @@ function sourcesOf({ settingSources }: Options): HostedConfig['settingSources'] 
   return settingSources;
 }
 
+function pluginOf(given: SdkPluginConfig): NonNullable<HostedConfig['plugins']>[number] {
+  const { type, path, skipMcpDiscovery } = given;
+  refuse(type !== 'local', `plugins: "${String(type)}" is no kind of plugin, "local" is`);
+  refuse(typeof path !== 'string' || path === '', 'plugins: a plugin has no path');
+  return { directory: path, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
+}
+
 function budgetOf(budget: NonNullable<Options['budget']>): NonNullable<HostedConfig['budget']> {
   for (const [unit, limit] of Object.entries(budget)) {
     refuse(
@@ -208,8 +216,6 @@ const WITHOUT_EFFECT: readonly (keyof Options)[] = [
   'pathToClaudeCodeExecutable',
   'spawnClaudeCodeProcess',
   'projectConfigRoot',
-  'plugins',
-  'pluginDelivery',
   'promptSuggestions',
   'agentProgressSummaries',
   'taskBudget',

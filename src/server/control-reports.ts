@@ -65,7 +65,10 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
   },
   reload_output_styles: () => ({ response: { available_output_styles: OUTPUT_STYLES } }),
   reload_plugins() {
-    throw new ControlError('unsupported_request', 'there are no plugins here');
+    throw new ControlError(
+      'unsupported_request',
+      'plugins are read when a session starts, and not again',
+    );
   },
 };
 

@@ -284,7 +284,7 @@ export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO
     output_style: 'default',
     agents: names.agents,
     skills: names.skills,
-    plugins: [],
+    plugins: info.plugins,
     capabilities: CAPABILITIES,
     additional_directories: info.additionalDirectories,
     memory_paths: info.memoryPaths,

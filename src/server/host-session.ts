@@ -39,6 +39,7 @@ export function hostConfig(
       ? { title: config.title ?? initialize.title }
       : {}),
     mcpConfig: [...(config.mcpConfig ?? []), ...hostTable(host.mcpEntries())],
+    plugins: [...(config.plugins ?? []), ...pluginList(initialize.plugins)],
     mayDefer: true,
     // A tool that answers for people must be there before anything is asked.
     ...(config.promptTool === undefined ? { serversMayComeLater: SERVERS_MS } : {}),
@@ -86,6 +87,20 @@ function schemaField(given: unknown): Pick<SessionConfig, 'jsonSchema'> {
   return { jsonSchema: given };
 }
 
+function pluginList(given: unknown): NonNullable<SessionConfig['plugins']> {
+  if (given === undefined || given === null) return [];
+  const rows: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return rows.map((row) => {
+    // fail-closed: a plugin that cannot be found may bring a guard.
+    if (!isRecord(row) || row.type !== 'local' || typeof row.path !== 'string') {
+      const message = 'initialize: plugins is no list of { type: "local", path }';
+      throw new PortcullisError('usage', message);
+    }
+    const { path: directory, skipMcpDiscovery } = row;
+    return { directory, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
+  });
+}
+
 function skillField(given: unknown): Pick<SessionConfig, 'skills'> {
   if (given === undefined || given === null) return {};
   const isList = Array.isArray(given) && given.every((name) => typeof name === 'string');
@@ -102,10 +117,7 @@ export function ignoredFields(initialize: Message): readonly string[] {
   }).map(([name, why]) => `initialize: ${name} has no effect: ${why}`);
 }
 
-const IGNORED: readonly (readonly [string, string])[] = [
-  ['toolAliases', 'tools keep their names'],
-  ['plugins', 'there are no plugins'],
-];
+const IGNORED: readonly (readonly [string, string])[] = [['toolAliases', 'tools keep their names']];
 
 /** A table of servers, where the host has any. */
 function hostTable(entries: Message): readonly Message[] {

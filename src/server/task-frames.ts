@@ -128,6 +128,7 @@ function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
           task_id: event.taskId,
           ...toolUse(event.toolUseId),
           status: event.status,
+          ...(event.end === undefined ? {} : { end: event.end }),
           output_file: event.outputFile,
           summary: event.summary,
           ...(event.usage === undefined ? {} : { usage: usageOf(event.usage) }),

@@ -115,7 +115,7 @@ async function starts(
   client.send({
     type: 'control_request',
     request_id: 'first',
-    request: { subtype: 'initialize', ...row.initialize },
+    request: { subtype: 'initialize', ...JSON.parse(here(JSON.stringify(row.initialize))) },
   });
   client.send({ type: 'user', parent_tool_use_id: null, ...user, ...row.user });
   const code = await client.end();
@@ -152,8 +152,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   ppt: /mcp__x__y/,
   // There is no model that judges calls.
   mode_auto: /auto/,
-  // A plugin may bring guards, and the configuration of another place other ones.
-  plugins: /plugin-dir/,
+  // The configuration of another place may bring other guards.
   projectConfigRoot: /project-config-root/,
 };
 

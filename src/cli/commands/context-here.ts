@@ -54,7 +54,7 @@ export async function contextHere(wishes: ContextWishes): Promise<ContextHere> {
       approvals: await store.answers(realRoot),
     };
   } finally {
-    parts.skills.close();
+    await parts.skills.close();
     await parts.hooks.close();
     await parts.processes.killAll();
   }

@@ -71,6 +71,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'plugin',
+    {
+      help: 'Plugins: validate <dirs> shows what they bring and what is wrong with them',
+      load: () => import('./plugin.js'),
+    },
+  ],
+  [
     'policy',
     {
       help: 'Ask the gate: check, test, diff, replay',

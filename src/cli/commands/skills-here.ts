@@ -15,6 +15,7 @@ import { gitIgnored } from '../../skills/git-ignored.js';
 import type { ListingOptions } from '../../skills/listing.js';
 import { overrideFrom } from '../../skills/overrides.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
+import { openSkillUses } from '../../skills/uses.js';
 
 export interface SkillsHere {
   readonly cwd: string;
@@ -85,6 +86,7 @@ export async function skillsHere(options: SkillsHereOptions): Promise<SkillsHere
     maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
     budgetChars: budgetFrom(env),
     isDormant: book.isDormant,
+    used: openSkillUses(places.fs, places.stateDirectory).counts,
   };
   return { cwd, trusted: trust.now, settings, book, listing, close: () => bundled.remove() };
 }

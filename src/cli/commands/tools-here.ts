@@ -56,7 +56,7 @@ export async function openToolsHere(wishes: ToolsWishes): Promise<ToolsHere> {
       await hands.builtins.shells.killAll();
       await mcp?.close();
       await hooks.close();
-      skills.close();
+      await skills.close();
       await processes.killAll();
       hands.journal.close();
       log.store.close();

@@ -84,8 +84,8 @@ function report(wishes: Wishes, seen: TrustCheck, output: Output): number {
   if (wishes.json) {
     const pending = new Map(seen.pending.map(({ declaration, was }) => [declaration, was]));
     const declarations = seen.declarations.map((one) => {
-      const { digest } = one;
-      return { ...one, digest, pending: pending.get(one) };
+      const { kind, name, text, file, level, line, pinned, digest } = one;
+      return { kind, name, text, file, level, line, pinned, digest, pending: pending.get(one) };
     });
     const { root, verdict } = seen;
     const all = { root, verdict, digest: digest(seen.declarations), declarations };

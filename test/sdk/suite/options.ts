@@ -69,6 +69,31 @@ export function options(client: Client): void {
     });
   });
 
+  describe('plugins', () => {
+    it('bring what is in their directories', async () => {
+      const played = await withOptions(
+        { plugins: [{ type: 'local', path: './kit' }] },
+        {
+          files: {
+            'kit/.claude-plugin/plugin.json': { json: { name: 'kit', version: '1.0.0' } },
+            'kit/skills/hello/SKILL.md': '---\ndescription: Says hello to everybody\n---\nHi.',
+          },
+        },
+      );
+      expect(theOne(played, 'system/init')).toMatchObject({
+        plugins: [{ name: 'kit', path: played.world.project.at('kit'), version: '1.0.0' }],
+        skills: expect.arrayContaining(['kit:hello']),
+      });
+      expect(JSON.stringify(asked(played.world))).toContain('Says hello to everybody');
+    });
+
+    it('that are not there end the session in words', async () => {
+      const played = await withOptions({ plugins: [{ type: 'local', path: './gone' }] });
+      expect(resultOf(played)).toMatchObject({ subtype: 'error_during_execution' });
+      expect(asked(played.world)).toEqual([]);
+    });
+  });
+
   describe('the model', () => {
     it('is the one that was named', async () => {
       const played = await withOptions({ model: 'haiku' });

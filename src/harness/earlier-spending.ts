@@ -1,0 +1,87 @@
+import { AGENT_MARK } from '../agents/child-log.js';
+import type { EarlierUse, Span } from '../budget/earlier.js';
+import type { SessionBudget } from '../budget/session-budget.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { ZERO_USAGE } from '../protocol/content.js';
+import type { AssistantEntry, TranscriptEntry, UserEntry } from '../protocol/transcript.js';
+import { INTERRUPTED_RESULT } from '../session/messages.js';
+import { SYNTHETIC_MODEL } from '../session/recorder.js';
+import { isRecord } from '../util/own.js';
+import type { Log } from './ground.js';
+
+/**
+ * Lets a budget go on counting where earlier processes of the session stopped: what they used up
+ * stands in the transcripts. A copy of a session has used up nothing of its own.
+ */
+export async function recallInto(
+  budget: Pick<SessionBudget, 'recall'>,
+  { store, history, before }: Pick<Log, 'store' | 'history'> & { readonly before: number },
+): Promise<void> {
+  const { sessionId } = history;
+  const read = async (agentId?: string): Promise<readonly TranscriptEntry[]> =>
+    (await store.read(sessionId, agentId))?.entries ?? [];
+  const uses = [useIn(await read(), { path: MAIN_AGENT.path, before })];
+  for (const id of await store.agents(sessionId)) {
+    const entries = await read(id);
+    // fail-closed: whoever it was, it was one of the session's.
+    const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
+    uses.push(useIn(entries, { path, before }));
+  }
+  budget.recall(uses);
+}
+
+/** Whose transcript it is. */
+function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefined {
+  for (const entry of entries) {
+    if (entry.type !== 'attachment' || entry.attachment.type !== AGENT_MARK) continue;
+    const { agent } = entry.attachment;
+    if (isRecord(agent) && typeof agent.path === 'string') return agent.path;
+  }
+  return undefined;
+}
+
+/** What a transcript says that was used up before a moment. */
+export function useIn(
+  entries: readonly TranscriptEntry[],
+  { path, before }: { readonly path: string; readonly before: number },
+): EarlierUse {
+  /** By answers: each of their blocks is an entry and says the same. */
+  const answers = new Map<string, EarlierUse['calls'][number]>();
+  const work: Span[] = [];
+  let model = SYNTHETIC_MODEL;
+  let last: number | undefined;
+  for (const entry of entries) {
+    const at = Date.parse(entry.timestamp);
+    if (entry.forkedFrom !== undefined || !(at < before)) continue;
+    if (entry.type === 'assistant' && isAsked(entry)) {
+      const { id, usage } = entry.message;
+      model = entry.message.model;
+      answers.set(id, { model, usage: { ...ZERO_USAGE, ...usage } });
+    }
+    if (entry.type === 'system' && entry.subtype === 'compact_boundary') {
+      // The summary was a call too, which had read all of it.
+      const input_tokens = entry.compactMetadata?.preTokens ?? 0;
+      answers.set(entry.uuid, { model, usage: { ...ZERO_USAGE, input_tokens } });
+    }
+    if (last !== undefined && endsWork(entry)) work.push({ from: last, to: at });
+    last = at;
+  }
+  return { path, calls: [...answers.values()], work };
+}
+
+/** Copies of what was said before, and words of the program, cost nothing. */
+function isAsked({ message }: AssistantEntry): boolean {
+  return message.model !== SYNTHETIC_MODEL && isRecord(message.usage);
+}
+
+/** Whether somebody was at work until now: an answer of the model, or the result of a call. */
+function endsWork(entry: TranscriptEntry): boolean {
+  return entry.type === 'user' ? holdsResult(entry) : entry.type === 'assistant';
+}
+
+function holdsResult({ message: { content } }: UserEntry): boolean {
+  if (typeof content === 'string') return false;
+  const [first] = content;
+  // What stands in for a lost result was written when the session was taken up again.
+  return first?.type === 'tool_result' && first.content !== INTERRUPTED_RESULT;
+}

@@ -1,0 +1,50 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import type { FileSystem } from '../env/fs.js';
+import type { ScopedHooks } from '../hooks/captured.js';
+import type { Plugin } from '../plugins/plugin.js';
+import { refuseBroken } from '../settings/refuse.js';
+import type { EffectiveSettings } from '../settings/types.js';
+
+interface PluginGround {
+  readonly fs: FileSystem;
+  readonly configDir: string;
+  readonly settings: Pick<EffectiveSettings, 'values'>;
+}
+
+/** The plugins of a session. Most sessions have none, and load nothing for them. */
+export async function openPlugins(
+  { plugins: given = [], cwd, emit }: Pick<SessionConfig, 'plugins' | 'cwd' | 'emit'>,
+  { fs, configDir, settings }: PluginGround,
+): Promise<readonly Plugin[]> {
+  if (given.length === 0) return [];
+  const { loadPlugins } = await import('../plugins/load.js');
+  const isForbidden = settings.values.get('disableSideloadFlags')?.value === true;
+  const { plugins, problems } = await loadPlugins(given, {
+    fs,
+    cwd,
+    configDir,
+    ...(isForbidden ? { forbidden: 'an administrator forbids it (disableSideloadFlags)' } : {}),
+  });
+  refuseBroken(problems, emit);
+  for (const { hooks, servers, paths } of plugins) {
+    // Their programs find it in a variable and take it for granted.
+    if (hooks.length + servers.length > 0) await fs.makeDirectory(paths.data, { mode: 0o700 });
+  }
+  return plugins;
+}
+
+/** What plugins want to be asked and told. */
+export function hooksOfPlugins(plugins: readonly Plugin[]): readonly ScopedHooks[] {
+  return plugins.flatMap(({ name, hooks, paths, trusted }) =>
+    hooks.map(
+      (one): ScopedHooks => ({
+        kind: 'plugin',
+        name,
+        source: 'plugin',
+        trusted,
+        plugin: paths,
+        ...one,
+      }),
+    ),
+  );
+}

@@ -1,0 +1,130 @@
+import { join, resolve } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import type { ConfigProblem } from '../settings/types.js';
+import { visible } from '../util/visible.js';
+import { componentPaths } from './component-paths.js';
+import { hooksOf, type OpenedPlugin, serversOf } from './components.js';
+import { type PluginFiles, readManifest } from './manifest.js';
+import type { GivenPlugin, Plugin } from './plugin.js';
+
+export interface PluginDeps {
+  readonly fs: PluginFiles;
+  /** What relative names start from, and the project. */
+  readonly cwd: string;
+  /** The user's configuration directory: what plugins keep is below it. */
+  readonly configDir: string;
+  /** Who forbids plugins by flag; undefined: nobody. */
+  readonly forbidden?: string | undefined;
+}
+
+export interface LoadedPlugins {
+  readonly plugins: readonly Plugin[];
+  /** Any `fatal` among them means: do not start. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads the plugins that somebody named, in the order given. */
+export async function loadPlugins(
+  given: readonly GivenPlugin[],
+  deps: PluginDeps,
+): Promise<LoadedPlugins> {
+  const plugins: Plugin[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const one of given) {
+    if (deps.forbidden !== undefined) {
+      problems.push(notLoaded(one.directory, deps.forbidden, 'Leave it out.'));
+      continue;
+    }
+    const read = await load(one, deps);
+    problems.push(...read.problems);
+    if (read.plugin === undefined) continue;
+    const { name, directory } = read.plugin;
+    const before = plugins.find((other) => other.name === name);
+    if (before === undefined) plugins.push(read.plugin);
+    else if (before.directory !== directory) {
+      // fail-closed: a rule for the one would reach the other.
+      const why = `${before.directory} is called "${name}" too`;
+      problems.push(notLoaded(directory, why, 'Rename one of the two.'));
+    }
+  }
+  return { plugins, problems };
+}
+
+async function load(
+  { directory: written, withoutServers = false }: GivenPlugin,
+  deps: PluginDeps,
+): Promise<{ readonly plugin?: Plugin; readonly problems: readonly ConfigProblem[] }> {
+  const { fs } = deps;
+  const named = resolve(deps.cwd, written);
+  let directory: string;
+  try {
+    const kind = (await fs.stat(named))?.kind;
+    if (kind !== 'directory') {
+      const why = kind === undefined ? 'it is not there' : 'it is no directory';
+      return { problems: [notLoaded(named, why, 'Name the directory of a plugin.')] };
+    }
+    directory = await fs.realPath(named);
+  } catch (thrown) {
+    return { problems: [notLoaded(named, messageOf(thrown), 'Make it readable.')] };
+  }
+  if (directory.includes('${')) {
+    // fail-closed: a name that reads as a variable would be filled in once more.
+    return { problems: [notLoaded(directory, 'its path holds "${"', 'Rename the directory.')] };
+  }
+  const read = await readManifest(directory, fs);
+  if (!read.ok) return { problems: [read.problem] };
+  const { manifest } = read;
+  const paths = {
+    root: directory,
+    data: join(deps.configDir, 'plugins', 'data', manifest.name),
+  };
+  const opened: OpenedPlugin = { directory, manifest, paths, projectDir: deps.cwd, fs };
+  const skills = await componentPaths('skills', opened);
+  const commands = await componentPaths('commands', opened);
+  const agents = await componentPaths('agents', opened);
+  const hooks = await hooksOf(opened);
+  const servers = withoutServers ? { servers: [], problems: [] } : await serversOf(opened);
+  const plugin: Plugin = {
+    name: manifest.name,
+    ...(manifest.version === undefined ? {} : { version: manifest.version }),
+    directory,
+    paths,
+    trusted: true,
+    skills: skills.paths ?? [],
+    ...(commands.paths === undefined ? {} : { commands: commands.paths }),
+    ...(agents.paths === undefined ? {} : { agents: agents.paths }),
+    hooks: hooks.hooks,
+    servers: servers.servers,
+  };
+  const problems = [manifest, skills, commands, agents, hooks, servers].flatMap(
+    (part) => part.problems,
+  );
+  return { plugin, problems: [...problems, ...(await unusedParts(opened))] };
+}
+
+/** fail-closed: a plugin may bring guards, so one that cannot be had stops the start. */
+function notLoaded(directory: string, why: string, remedy: string): ConfigProblem {
+  const message = `the plugin cannot be loaded: ${visible(why)}.`;
+  return { severity: 'fatal', file: directory, message, remedy };
+}
+
+/** Parts of plugins that other programs use. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['.lsp.json', 'language servers'],
+  ['output-styles', 'output styles'],
+  ['workflows', 'workflows'],
+  ['themes', 'themes'],
+  ['monitors', 'monitors'],
+  ['bin', 'programs for the shell'],
+  ['settings.json', 'settings'],
+]);
+
+async function unusedParts({ directory, fs }: OpenedPlugin): Promise<readonly ConfigProblem[]> {
+  const entries = await fs.list(directory);
+  return entries.flatMap(({ name }): ConfigProblem[] => {
+    const what = ELSEWHERE.get(name);
+    if (what === undefined) return [];
+    const message = `${what} of plugins are not used here.`;
+    return [{ severity: 'note', file: join(directory, name), message, remedy: '' }];
+  });
+}
