@@ -22,15 +22,13 @@ export async function writeCodeCache() {
   // What is compiled here is not compiled again at a start: so there is one of everything.
   const head = '---\nname: one\ndescription: Of no use.\n---\n\nNothing.\n';
   for (const file of [...NEW_EACH_TIME, 'commands/two.md']) {
-    const full = path.join(project, '.claude', file);
-    mkdirSync(path.dirname(full), { recursive: true });
-    writeFileSync(full, file.startsWith('rules') ? head.replace('name: one', 'paths: x/*') : head);
+    const text = file.startsWith('rules') ? head.replace('name: one', 'paths: x/*') : head;
+    write(path.join(project, '.claude', file), text);
   }
   // More than a list of skills has room for.
   for (let index = 0; index < 8; index++) {
-    const full = path.join(project, `.claude/skills/long-${index}/SKILL.md`);
-    mkdirSync(path.dirname(full));
-    writeFileSync(full, head.replace('Of no use.', 'Of no use. '.repeat(120)));
+    const file = path.join(project, `.claude/skills/long-${index}/SKILL.md`);
+    write(file, head.replace('Of no use.', 'Of no use. '.repeat(120)));
   }
   writeFileSync(path.join(project, '.claude/rules/two.md'), 'Nothing.\n');
   writeFileSync(path.join(project, 'CLAUDE.md'), 'Nothing.\n');
@@ -57,6 +55,9 @@ export async function writeCodeCache() {
     // Files that are new are read, which has to be quick as well.
     for (const file of [...NEW_EACH_TIME, 'settings.json'])
       renew(path.join(project, '.claude', file));
+    // So are those that nobody has seen before.
+    for (const file of ['skills/other/SKILL.md', 'agents/other.md'])
+      write(path.join(project, '.claude', file), head.replace('one', 'another'));
     await session({ home, project, script, startFakeModelServer, keep: true });
     await session({ home, project, script, startFakeModelServer, keep: true, host: true });
   } finally {
@@ -65,6 +66,11 @@ export async function writeCodeCache() {
 }
 
 const NEW_EACH_TIME = ['skills/one/SKILL.md', 'agents/one.md', 'rules/one.md'];
+
+function write(file, text) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
 
 function renew(file) {
   writeFileSync(file, readFileSync(file));
@@ -106,6 +112,8 @@ async function session({ home, project, script, startFakeModelServer, keep, host
           TMPDIR: home,
           // As at most starts, but for two tools that would not be worth it.
           ENABLE_TOOL_SEARCH: 'auto:0',
+          // Whatever the window of the model is.
+          SLASH_COMMAND_TOOL_CHAR_BUDGET: '8000',
           ANTHROPIC_BASE_URL: server.url,
           ...(keep === true ? { PORTCULLIS_WRITE_CODE_CACHE: '1' } : {}),
         },

@@ -10,21 +10,23 @@ export const ON_CALL = './on-call.js';
 export const ON_CALL_ENTRY = 'on-call:all';
 
 /**
- * What they do: judge a call and commands, do a tool's work, run an agent and its workspace. Of these
- * only modules that export functions and nothing else; all others have a value that is read without a call.
+ * What they do: judge a call and commands, do a tool's work, run an agent and its workspace, show how
+ * servers stand. Of these only modules that export functions and nothing else; all others have a value
+ * that is read without a call.
  */
 const PLACES = [
   'permissions/shell/*',
   'permissions/workspace-fence-*',
   'permissions/{command-prefix,judge,messages,path-index,precheck,settings-edit,shell-grants}',
   'permissions/{suggest,suggested-updates}',
-  'harness/{effects,instruction-named,whole-directories}',
+  'harness/{effects,instruction-named}',
   'tools/builtin/{bash-cwd,bash-result,edit-*,glob-pattern,glob-walk,grep-arguments,grep-report}',
-  'tools/builtin/{notebook,read-image,read-notebook,read-pdf,read-text,write-whole}',
+  'tools/builtin/{notebook,read-image,read-notebook,read-pdf,read-text,tool-search-rank,write-whole}',
   'tools/{file-target,line-filter,shell-exit,task-change,text-file}',
   'agents/{child,child-escape,child-model,child-task,end-of,make-up,resume,spawn-news,strays}',
   'agents/{delivery-proof,delivery-records,delivery-recovery,delivery-text}',
   'agents/{workspace-notice,workspace-open,worktree,worktree-end,worktree-include,worktree-settings}',
+  'mcp/{status-row,tool-change,tool-output}',
   'util/{diff,embedded-commands,file-type,json-edit,quote-marks,schema-check}',
 ];
 

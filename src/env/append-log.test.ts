@@ -17,6 +17,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PortcullisError } from '../errors.js';
 import { AppendError, createAppendLog } from './append-log.js';
+import { nextTurn } from './turns.js';
 
 let root: string;
 let file: string;
@@ -79,12 +80,14 @@ describe('append log', () => {
     expect(content()).toBe('2\n3\n');
   });
 
-  it('closes a tail that another writer left torn while the file was open', () => {
+  it('closes a tail that another writer left torn while the file was open', async () => {
     const log = createAppendLog(file);
     log.append(['1']);
     appendFileSync(file, '{"half');
+    await nextTurn();
     log.append(['2']);
     appendFileSync(file, '{"whole":1}\n');
+    await nextTurn();
     log.append(['3']);
     expect(content()).toBe('1\n{"half\n2\n{"whole":1}\n3\n');
   });
@@ -98,34 +101,53 @@ describe('append log', () => {
     expect(content()).toBe('1\n2\n3\n');
   });
 
-  it('goes on in a new file when the old one, or its whole directory, is deleted', () => {
+  it('goes on in a new file when the old one, or its whole directory, is deleted', async () => {
     const log = createAppendLog(file);
     log.append(['1']);
     rmSync(file);
+    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('2\n');
     rmSync(path.join(root, 'projects'), { recursive: true });
+    await nextTurn();
     log.append(['3']);
     expect(content()).toBe('3\n');
   });
 
-  it('follows the path when the file is replaced', () => {
+  it('follows the path when the file is replaced', async () => {
     const log = createAppendLog(file);
     log.append(['1']);
     writeFileSync(`${file}.new`, 'other');
     renameSync(`${file}.new`, file);
+    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('other\n2\n');
   });
 
-  it('follows the path when the file is moved away', () => {
+  it('follows the path when the file is moved away', async () => {
     const log = createAppendLog(file);
     log.append(['1']);
     renameSync(file, `${file}.old`);
     writeFileSync(file, 'other');
+    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('other\n2\n');
     expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n');
+  });
+
+  it('looks at the path once in each turn, and whenever it is asked where the file ends', async () => {
+    const log = createAppendLog(file);
+    log.append(['1']);
+    renameSync(file, `${file}.old`);
+    log.append(['2']);
+    expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n2\n');
+    await nextTurn();
+    log.append(['3']);
+    expect(content()).toBe('3\n');
+    renameSync(file, `${file}.old`);
+    expect(log.end()).toBe(0);
+    log.append(['4']);
+    expect(content()).toBe('4\n');
   });
 
   it('tells where the file ends, and that another one wrote', () => {
@@ -183,6 +205,7 @@ describe('append log', () => {
     const other = createAppendLog(file);
     await other.prepare();
     renameSync(file, `${file}.old`);
+    await nextTurn();
     other.append(['3']);
     expect(content()).toBe('3\n');
   });

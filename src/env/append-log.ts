@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import nodePath from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+import { turnOfTheLoop } from './turns.js';
 
 /**
  * A file that only grows. What `append` wrote is safe from the death of this process when it
@@ -23,7 +24,8 @@ export interface AppendLog {
    * a newline is closed first; nothing in the file is ever rewritten or cut. Returns where the file
    * ends then. Throws `AppendError` when not all of it could be written.
    *
-   * A file that was deleted, moved or replaced meanwhile is noticed: the lines go to the file at the path.
+   * A file that was deleted, moved or replaced meanwhile is noticed: the lines go to the file at the
+   * path. It is looked at once in each turn of the event loop: what is appended in one goes to one file.
    */
   append(lines: readonly string[]): number;
   /**
@@ -31,7 +33,10 @@ export interface AppendLog {
    * make it. Never fails: what is wrong with the file is for the append to say.
    */
   prepare(): Promise<void>;
-  /** Where the file ends now; it is made if there is none. Another value than that of the last append: another writer. */
+  /**
+   * Looks where the file ends now; it is made if there is none. Another value than that of the last
+   * append: another writer.
+   */
   end(): number;
   close(): void;
 }
@@ -66,6 +71,8 @@ class FileAppendLog implements AppendLog {
   /** Where the file ended after our last look at it. Another size means another writer. */
   #size = -1;
   #torn = false;
+  /** The turn of the event loop in which the path was last looked at. */
+  #lookedIn = -1;
   /** How often it was closed: an opening under way is not to outlive that. */
   #closed = 0;
 
@@ -74,6 +81,7 @@ class FileAppendLog implements AppendLog {
   }
 
   end(): number {
+    this.#lookedIn = -1;
     this.#ready();
     return this.#size;
   }
@@ -142,9 +150,14 @@ class FileAppendLog implements AppendLog {
 
   /** An open descriptor on the file, with `#torn` telling how it ends. */
   #ready(): number {
+    const known = this.#fd;
+    const turn = turnOfTheLoop();
+    if (known !== undefined && this.#lookedIn === turn) return known;
     const found = statSync(this.path, { throwIfNoEntry: false });
-    if (this.#fd !== undefined && found !== undefined && found.ino === this.#inode) {
-      return this.#asItIs(this.#fd, found.size);
+    if (known !== undefined && found !== undefined && found.ino === this.#inode) {
+      this.#lookedIn = turn;
+      if (found.size !== this.#size) this.#lookAtEnd(known, found.size);
+      return known;
     }
     this.close();
     const fd = openMakingParents(this.path);
@@ -154,14 +167,10 @@ class FileAppendLog implements AppendLog {
 
   #take(fd: number): void {
     this.#fd = fd;
+    this.#lookedIn = turnOfTheLoop();
     const opened = fstatSync(fd);
     this.#inode = opened.ino;
     this.#lookAtEnd(fd, opened.size);
-  }
-
-  #asItIs(fd: number, size: number): number {
-    if (size !== this.#size) this.#lookAtEnd(fd, size);
-    return fd;
   }
 
   #lookAtEnd(fd: number, size: number): void {

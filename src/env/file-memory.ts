@@ -37,8 +37,8 @@ export interface FileMemory {
   takes(stat: FileStat): boolean;
   /** `stat` is from before the file was read. What JSON cannot hold is not noted. */
   note(what: string, path: string, stat: FileStat, said: unknown): void;
-  /** Whether anything is noted about a file of this name, of whichever version. */
-  knows(path: string): boolean;
+  /** Whether anything is noted about a file of this name, of whichever version or of this one. */
+  knows(path: string, stat?: FileStat): boolean;
   /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
   look(path: string, look: FileLook): void;
   /** What that look has shown, once, and only moments later; undefined: look for yourself. */
@@ -111,7 +111,7 @@ function whenAsked(open: () => Notes): FileMemory {
     recall: (what, path, stat) => notes().recall(what, path, stat),
     takes: (stat) => notes().takes(stat),
     note: (what, path, stat, said) => notes().note(what, path, stat, said),
-    knows: (path) => notes().knows(path),
+    knows: (path, stat) => notes().knows(path, stat),
     look(path, look) {
       if (looks.size === 0) firstLook = systemClock.monotonic();
       looks.set(path, look);
@@ -181,8 +181,9 @@ class KeptMemory implements Notes {
     return Object.hasOwn(notes, what) ? notes[what] : undefined;
   }
 
-  knows(path: string): boolean {
-    return this.#entries.has(path);
+  knows(path: string, stat?: FileStat): boolean {
+    const entry = this.#entries.get(path);
+    return entry !== undefined && (stat === undefined || this.#isOf(entry, stat));
   }
 
   takes(stat: FileStat): boolean {

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -33,6 +34,18 @@ describe('files of the inbox', () => {
     nodeInboxFiles.remove(file);
     expect(nodeInboxFiles.readOwn(file)).toBeUndefined();
     expect(nodeInboxFiles.list(path.join(directory, 'none'))).toEqual([]);
+  });
+
+  it('keep no place for what could not be written', () => {
+    const file = path.join(directory, 'q.json');
+    const draft = `${file}.${process.pid}.tmp`;
+    mkdirSync(path.join(draft, 'in the way'), { recursive: true });
+    expect(() => nodeInboxFiles.putOnce(file, 'one')).toThrow();
+    expect(readdirSync(directory)).toEqual([path.basename(draft)]);
+    rmSync(draft, { recursive: true });
+    writeFileSync(draft, 'of a process that died');
+    expect(nodeInboxFiles.putOnce(file, 'two')).toBe(true);
+    expect(nodeInboxFiles.readOwn(file)).toEqual({ ok: true, value: 'two' });
   });
 
   it.skipIf(!isPosix)('count only when nobody else could have written them', () => {

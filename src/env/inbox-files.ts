@@ -47,7 +47,8 @@ export const nodeInboxFiles: InboxFiles = {
 const NEW_FILE =
   constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-const MOST_BYTES = 1 << 20;
+/** What is longer is not read. */
+export const MOST_OWN_BYTES = 1 << 20;
 
 function putOnce(path: string, text: string): boolean {
   makePrivateDirectory(dirname(path));
@@ -61,16 +62,31 @@ function putOnce(path: string, text: string): boolean {
   }
   closeSync(fd);
   const draft = `${path}.${process.pid}.tmp`;
-  const out = openSync(draft, NEW_FILE, 0o600);
+  try {
+    fill(draft, text);
+    renameSync(draft, path);
+  } catch (thrown) {
+    // A place that is kept for nothing would pass for an answer that has been given.
+    rmSync(path, { force: true });
+    throw thrown;
+  }
+  return true;
+}
+
+function fill(path: string, text: string): void {
+  // What a process of this number left behind when it died is nobody's any more.
+  rmSync(path, { force: true });
+  const out = openSync(path, NEW_FILE, 0o600);
   try {
     const bytes = Buffer.from(text, 'utf8');
     for (let at = 0; at < bytes.length; ) at += writeSync(out, bytes, at);
     fsyncSync(out);
+  } catch (thrown) {
+    rmSync(path, { force: true });
+    throw thrown;
   } finally {
     closeSync(out);
   }
-  renameSync(draft, path);
-  return true;
 }
 
 function readOwn(path: string): Result<string, string> | undefined {
@@ -91,7 +107,7 @@ function readOwn(path: string): Result<string, string> | undefined {
       return err('others may write it');
     }
     if (stat.nlink !== 1) return err('it has other names');
-    if (stat.size > MOST_BYTES) return err('it is too long');
+    if (stat.size > MOST_OWN_BYTES) return err('it is too long');
     // Still being made: the next look finds it whole.
     if (stat.size === 0) return undefined;
     return ok(readFileSync(fd, 'utf8'));

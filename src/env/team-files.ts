@@ -13,7 +13,7 @@ import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import { makePrivateDirectory } from './append-log.js';
 import { nodeDeliveryFiles, type ProcessStamp } from './delivery-files.js';
-import { nodeInboxFiles } from './inbox-files.js';
+import { MOST_OWN_BYTES, nodeInboxFiles } from './inbox-files.js';
 import { join } from './paths.js';
 import { randomUuid } from './random.js';
 
@@ -26,7 +26,10 @@ export interface TeamFiles {
   exclusive<T>(lock: string, work: () => T | Promise<T>): Promise<Result<T, string>>;
   /** A file that is ours and that nobody else may write. Undefined: there is none. */
   readOwn(path: string): Result<string, string> | undefined;
-  /** Writes a private file that is on the disk, and whole, when this returns. Throws. */
+  /**
+   * Writes a private file that is on the disk, and whole, when this returns. Throws, also for one
+   * that would be too long for `readOwn`: what nobody can read any more would be lost.
+   */
   keep(path: string, text: string): void;
   /** Makes a directory for its owner alone, or says why the one that is there cannot be used. */
   ownDirectory(path: string): string | undefined;
@@ -67,7 +70,12 @@ export const nodeTeamFiles: TeamFiles = {
     }
   },
   readOwn: nodeInboxFiles.readOwn,
-  keep: nodeDeliveryFiles.keep,
+  keep(path, text) {
+    if (Buffer.byteLength(text, 'utf8') > MOST_OWN_BYTES) {
+      throw new Error(`${path} is full: it would have more than ${MOST_OWN_BYTES} bytes`);
+    }
+    nodeDeliveryFiles.keep(path, text);
+  },
   ownDirectory,
   list: nodeInboxFiles.list,
   remove: (path) => rmSync(path, { recursive: true, force: true }),

@@ -3,15 +3,14 @@ import {
   constants,
   existsSync,
   fstatSync,
+  open,
   openSync,
   readdirSync,
   readSync,
-  rename,
   renameSync,
   rm,
   rmSync,
   statSync,
-  writeFile,
   writeFileSync,
 } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -82,16 +81,33 @@ export const nodeTranscriptFiles: TranscriptFiles = {
   writeAside,
 };
 
-/** With callbacks: of files that are this small, promises would be the larger part. */
+/**
+ * To make the file is what takes time, and is done on another thread. What follows is done here: of a
+ * file this small, handing each step over would take longer than the step.
+ */
 function writeAside(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;
   return new Promise((resolve, reject) => {
-    const fail = (failure: Error): void => rm(draft, { force: true }, () => reject(failure));
-    writeFile(draft, text, { mode: 0o600 }, (unwritten) => {
-      if (unwritten !== null) return fail(unwritten);
-      rename(draft, path, (unnamed) => (unnamed === null ? resolve() : fail(unnamed)));
+    open(draft, 'w', 0o600, (unopened, fd) => {
+      if (unopened !== null) return reject(unopened);
+      try {
+        writeAndClose(fd, text);
+        renameSync(draft, path);
+      } catch (thrown) {
+        rm(draft, { force: true }, () => reject(thrown));
+        return;
+      }
+      resolve();
     });
   });
+}
+
+function writeAndClose(fd: number, text: string): void {
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** The directory is there already as a rule: it is made only where it is missing. */

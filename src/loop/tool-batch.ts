@@ -14,17 +14,27 @@ export interface ToolBatch {
  * another. Results are recorded and emitted in call order. A call that an abort or an interrupting
  * refusal kept from starting still gets a result.
  */
-export async function runToolBatch(
+export function runToolBatch(
+  deps: LoopDeps,
+  batch: ToolBatch,
+  signal: AbortSignal,
+): Promise<readonly ToolCallResult[]> {
+  return deps.prepareCalls === undefined
+    ? runInOrder(deps, batch, signal)
+    : runPrepared(deps, batch, signal);
+}
+
+async function runPrepared(
   deps: LoopDeps,
   batch: ToolBatch,
   signal: AbortSignal,
 ): Promise<readonly ToolCallResult[]> {
   const whole = batch.calls.filter((call) => !batch.malformed.has(call.id));
-  const prepared = await deps.prepareCalls?.(whole, signal);
+  const end = await deps.prepareCalls?.(whole, signal);
   try {
     return await runInOrder(deps, batch, signal);
   } finally {
-    prepared?.();
+    end?.();
   }
 }
 

@@ -68,7 +68,7 @@ export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<Tur
   };
   deps.recordAnswer(answer);
   deps.conversation.append(answer.message);
-  const display = await deps.display?.(answer);
+  const display = deps.display === undefined ? undefined : await deps.display(answer);
   deps.emit({ type: 'answer', answer, ...(display === undefined ? {} : { display }) });
   return { kind: 'answer', answer, display };
 }

@@ -41,7 +41,8 @@ export interface InputMessage {
 export type StopReason =
   | { readonly kind: 'completed'; readonly stopReason: ModelStopReason | null }
   | { readonly kind: 'finished'; readonly structuredOutput: unknown }
-  | { readonly kind: 'max_turns'; readonly limit: number }
+  /** `words`: whose limit it was, where it was not the agent's own. */
+  | { readonly kind: 'max_turns'; readonly limit: number; readonly words?: string }
   | {
       readonly kind: 'budget';
       /** 0 for a budget that is not of dollars. */

@@ -1,9 +1,10 @@
 import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../protocol/content.js';
-import type { ModelRequest, ToolDefinition } from './client.js';
+import type { ModelRequest } from './client.js';
 import { ConversationBytes, type EncodedMessage } from './conversation-bytes.js';
 import { HeadCache } from './head-cache.js';
-import { jsonText } from './json-text.js';
+import { jsonText, needsCare } from './json-text.js';
 import { acceptedEffort, acceptedThinking, acceptsForcedTool } from './model-facts.js';
+import { toolText } from './tool-text.js';
 
 export interface AnthropicBodyOptions {
   /** Prompt-cache marks; on unless switched off. */
@@ -83,7 +84,7 @@ export class AnthropicBody {
     const system = request.system.filter((block) => block.text.trim() !== '');
     const systemText =
       system.length === 0 ? '' : `"system":${markedList(system.map(jsonText), marked)},`;
-    const tools = request.tools.map((tool) => jsonText(plainTool(tool)));
+    const tools = request.tools.map(toolText);
     const toolsText = tools.length === 0 ? '' : `"tools":${markedList(tools, marked)},`;
     return `${settings.before}${systemText}${toolsText}${settings.after}"messages":[`;
   }
@@ -110,11 +111,6 @@ function fieldOf(name: string, value: unknown): Record<string, unknown> | undefi
   return value === undefined ? undefined : { [name]: value };
 }
 
-/** Only what the API knows, in one order. */
-function plainTool(tool: ToolDefinition): ToolDefinition {
-  return { name: tool.name, description: tool.description, input_schema: tool.input_schema };
-}
-
 function markedList(objects: readonly string[], marked: boolean): string {
   const text = objects.join(',');
   return marked ? `[${text.slice(0, -1)}${MARK_TEXT}}]` : `[${text}]`;
@@ -122,11 +118,21 @@ function markedList(objects: readonly string[], marked: boolean): string {
 
 /** Undefined: nothing of the message may be sent. */
 export function encodeMessage(message: Message): EncodedMessage | undefined {
+  // One look at the whole, which may be long, instead of one at each block.
+  const encoded = encodedWith(JSON.stringify, message);
+  const isPlain = encoded === undefined || !(needsCare(encoded.before) || needsCare(encoded.after));
+  return isPlain ? encoded : encodedWith(jsonText, message);
+}
+
+function encodedWith(
+  write: (block: unknown) => string,
+  message: Message,
+): EncodedMessage | undefined {
   const blocks: { readonly text: string; readonly markable: boolean }[] = [];
   for (const block of message.content) {
     const sendable = sendableBlock(block);
     if (sendable !== undefined) {
-      blocks.push({ text: jsonText(sendable), markable: !THINKING.has(block.type) });
+      blocks.push({ text: write(sendable), markable: !THINKING.has(block.type) });
     }
   }
   if (blocks.length === 0) return undefined;
@@ -139,7 +145,8 @@ export function encodeMessage(message: Message): EncodedMessage | undefined {
   const upTo = blocks.slice(0, last + 1).map((block) => block.text);
   const rest = blocks.slice(last + 1).map((block) => `,${block.text}`);
   return {
-    before: (head + upTo.join(',')).slice(0, -1),
+    // Added up and not joined: what was read may be long, and to join it would copy it once more.
+    before: (head + upTo.reduce((all, text) => `${all},${text}`)).slice(0, -1),
     after: `}${rest.join('')}]}`,
     markable: true,
   };

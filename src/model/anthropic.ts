@@ -1,6 +1,7 @@
 import { type HttpStream, httpStream } from '../env/http.js';
 import { AnthropicBody, type AnthropicBodyOptions } from './anthropic-body.js';
 import { AnthropicEvents } from './anthropic-events.js';
+import { isLast, oneByOne, upToLast } from './bunched.js';
 import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
 import { DEFAULT_IDLE_TIMEOUT_MS, FINISH_GRACE_MS, readAll } from './http-reading.js';
@@ -29,8 +30,10 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
   const context = contextOf(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
 
-  // Read in the same generator: another one in between would cost every event a few turns.
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* answer(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ModelEvent[]> {
     let requestId: string | undefined;
     try {
       const response = await http({
@@ -43,35 +46,36 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
       });
       if (response.status < 200 || response.status > 299) {
         const text = await readAll(response.chunks);
-        const answer = { ...response, body: text, model: request.model, now: Date.now() };
-        yield { type: 'failure', failure: failureOfStatus(answer, context) };
+        const refusal = { ...response, body: text, model: request.model, now: Date.now() };
+        yield [{ type: 'failure', failure: failureOfStatus(refusal, context) }];
         return;
       }
       requestId = response.headers['request-id'];
       const events = new AnthropicEvents({ context, model: request.model, requestId });
       for await (const chunk of response.chunks) {
-        for (const event of events.push(chunk)) {
-          if (signal.aborted) {
-            yield { type: 'failure', failure: ABORTED };
-            return;
-          }
-          // Whoever reads this reads no further: that the body ends is waited for beside it.
-          if (event.type === 'message_stop') response.finish(FINISH_GRACE_MS);
-          yield event;
-          if (event.type === 'message_stop' || event.type === 'failure') return;
-        }
+        const bunch = upToLast(events.push(chunk));
+        const last = bunch.at(-1);
+        // Whoever reads this reads no further: that the body ends is waited for beside it.
+        if (last?.type === 'message_stop') response.finish(FINISH_GRACE_MS);
+        yield bunch;
+        if (isLast(last)) return;
       }
-      yield* events.end();
+      yield [...events.end()];
     } catch (thrown) {
       const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-      yield {
-        type: 'failure',
-        failure: requestId === undefined ? failure : { ...failure, requestId },
-      };
+      yield [
+        {
+          type: 'failure',
+          failure: requestId === undefined ? failure : { ...failure, requestId },
+        },
+      ];
     }
   }
 
-  return { provider: 'anthropic', stream };
+  return {
+    provider: 'anthropic',
+    stream: (request, signal) => oneByOne(answer(request, signal), signal),
+  };
 }
 
 function headersOf(options: AnthropicOptions): Record<string, string> {

@@ -17,6 +17,21 @@ describe('HeadCache', () => {
     expect(built).toBe(1);
   });
 
+  it('knows a system prompt by its words and a tool by itself', () => {
+    const cache = new HeadCache();
+    const tool = () => ({ name: 'Read', description: 'reads', input_schema: {} });
+    const tools = [tool()];
+    let built = 0;
+    const build = () => `head ${++built}`;
+    const one = cache.bytes({ ...parts('a'), tools }, build);
+    expect(cache.bytes({ ...parts('a'), tools: [...tools] }, build)).toBe(one);
+    expect(built).toBe(1);
+    expect(cache.bytes({ ...parts('b'), tools }, build)).not.toBe(one);
+    expect(cache.bytes({ ...parts('a'), tools: [tool()] }, build)).not.toBe(one);
+    expect(cache.bytes({ ...parts('a'), tools, settings: 'other' }, build)).not.toBe(one);
+    expect(cache.bytes({ ...parts('a'), tools, system: [] }, build)).not.toBe(one);
+  });
+
   it('holds the bytes of heads that are the same once, whoever asks for them', () => {
     const one = new HeadCache().bytes(parts('a'), () => 'the same head');
     const other = new HeadCache().bytes(parts('a'), () => ['the same', 'head'].join(' '));

@@ -10,8 +10,9 @@ interface Head {
 }
 
 /**
- * The bytes before the messages (model, system, tools), remembered by the identity of their parts and
- * by `settings`, the text of everything else they depend on.
+ * The bytes before the messages (model, system, tools), remembered by the words of the system prompt,
+ * which agents of one kind share, by the identity of the tools, and by `settings`, the text of
+ * everything else they depend on.
  */
 export class HeadCache {
   #heads: Head[] = [];
@@ -27,8 +28,8 @@ export class HeadCache {
     const known = this.#heads.find(
       (head) =>
         head.settings === parts.settings &&
-        sameElements(head.system, parts.system) &&
-        sameElements(head.tools, parts.tools),
+        areSame(head.tools, parts.tools, isIdentical) &&
+        areSame(head.system, parts.system, saysTheSame),
     );
     if (known !== undefined) return known.bytes;
     const head = { bytes: encodedOnce(build()), ...parts };
@@ -55,7 +56,23 @@ function encodedOnce(text: string): Uint8Array {
   return bytes;
 }
 
-function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+function areSame<T>(
+  a: readonly T[],
+  b: readonly T[],
+  isSame: (one: T, other: T) => boolean,
+): boolean {
   if (a === b) return true;
-  return a.length === b.length && a.every((element, index) => element === b[index]);
+  if (a.length !== b.length) return false;
+  return a.every((element, index) => {
+    const other = b[index];
+    return other !== undefined && isSame(element, other);
+  });
+}
+
+function isIdentical(one: ToolDefinition, other: ToolDefinition): boolean {
+  return one === other;
+}
+
+function saysTheSame(one: SystemBlock, other: SystemBlock): boolean {
+  return one === other || one.text === other.text;
 }

@@ -4,8 +4,13 @@
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);
-  if (!text.includes('\\ud')) return text;
+  if (!needsCare(text)) return text;
   return JSON.stringify(value, (_key, inner) =>
     typeof inner === 'string' ? inner.replace(/\p{Surrogate}/gu, '\ufffd') : inner,
   );
+}
+
+/** Whether `JSON.stringify` may have written such a half: then `jsonText` is to write it. */
+export function needsCare(json: string): boolean {
+  return json.includes('\\ud');
 }

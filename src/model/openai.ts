@@ -1,4 +1,5 @@
-import { type HttpResponse, type HttpStream, httpStream } from '../env/http.js';
+import { type HttpStream, httpStream } from '../env/http.js';
+import { isLast, oneByOne, upToLast } from './bunched.js';
 import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
 import { DEFAULT_IDLE_TIMEOUT_MS, FINISH_GRACE_MS, readAll } from './http-reading.js';
@@ -29,10 +30,12 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
     hasKey: options.apiKey !== undefined,
   };
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    let response: HttpResponse | undefined;
+  async function* answer(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ModelEvent[]> {
     try {
-      response = await http({
+      const response = await http({
         url: `${options.baseUrl}/chat/completions`,
         method: 'POST',
         headers: headersOf(options),
@@ -42,32 +45,33 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
       });
       if (response.status < 200 || response.status > 299) {
         const text = await readAll(response.chunks);
-        const answer = { ...response, body: text, model: request.model, now: Date.now() };
-        yield { type: 'failure', failure: failureOfStatus(answer, context) };
+        const refusal = { ...response, body: text, model: request.model, now: Date.now() };
+        yield [{ type: 'failure', failure: failureOfStatus(refusal, context) }];
         return;
       }
       const requestId = response.headers['x-request-id'];
       const reader = new ChatReader({ model: request.model, newId, context, requestId });
       for await (const chunk of response.chunks) {
-        for (const event of reader.push(chunk)) {
-          if (signal.aborted) throw signal.reason;
-          yield event;
-          if (event.type === 'failure') return;
-        }
+        const bunch = upToLast([...reader.push(chunk)]);
+        yield bunch;
+        if (isLast(bunch.at(-1))) return;
         if (reader.sawDone) {
           response.finish(FINISH_GRACE_MS);
           break;
         }
       }
       if (signal.aborted) throw signal.reason;
-      yield* reader.end();
+      yield [...reader.end()];
     } catch (thrown) {
       const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-      yield { type: 'failure', failure };
+      yield [{ type: 'failure', failure }];
     }
   }
 
-  return { provider: 'openai-compatible', stream };
+  return {
+    provider: 'openai-compatible',
+    stream: (request, signal) => oneByOne(answer(request, signal), signal),
+  };
 }
 
 function headersOf(options: OpenAiOptions): Record<string, string> {

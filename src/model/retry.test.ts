@@ -114,6 +114,40 @@ describe('withRetry', () => {
     expect(events.at(-1)).toMatchObject({ type: 'failure', failure: { kind: 'aborted' } });
   });
 
+  it('leaves every attempt: one that failed, one that is over, one that is read no further', async () => {
+    let open = 0;
+    const outcomes: ModelEvent[] = [
+      { type: 'failure', failure: overloaded },
+      { type: 'message_stop' },
+      { type: 'ping' },
+    ];
+    const inner: ModelClient = {
+      provider: 'test',
+      async *stream() {
+        open++;
+        try {
+          const outcome = outcomes.shift();
+          if (outcome !== undefined) yield outcome;
+          await new Promise(() => undefined);
+        } finally {
+          open--;
+        }
+      },
+    };
+    const retrying = withRetry(inner, { sleep: async () => undefined });
+    const kinds: string[] = [];
+    for await (const { type } of retrying.stream(request, new AbortController().signal)) {
+      kinds.push(type);
+    }
+    expect(kinds).toEqual(['retry', 'message_stop']);
+    expect(open).toBe(0);
+    for await (const { type } of retrying.stream(request, new AbortController().signal)) {
+      expect(type).toBe('ping');
+      break;
+    }
+    expect(open).toBe(0);
+  });
+
   it('reads the limit from the environment', () => {
     expect(maxRetriesFrom({ CLAUDE_CODE_MAX_RETRIES: '3' })).toBe(3);
     expect(maxRetriesFrom({ CLAUDE_CODE_MAX_RETRIES: '99' })).toBe(15);

@@ -35,48 +35,117 @@ const FALL_BACK_ON: ReadonlySet<ModelFailure['kind']> = new Set([
  * to forget what came before.
  */
 export function withRetry(client: ModelClient, options: RetryOptions = {}): ModelClient {
-  const maxRetries = clampRetries(options.maxRetries);
-  const sleep = options.sleep ?? abortableDelay;
+  const rules: RetryRules = {
+    ...options,
+    maxRetries: clampRetries(options.maxRetries),
+    fallbackModels: options.fallbackModels ?? [],
+    sleep: options.sleep ?? abortableDelay,
+  };
+  return {
+    provider: client.provider,
+    stream: (request, signal) => new RetriedEvents(client, request, { rules, signal }),
+  };
+}
 
-  // One generator for attempts and models alike: every one in between would cost each event a few turns.
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const fallbacks = (options.fallbackModels ?? []).filter((model) => model !== request.model);
-    let current = request;
-    for (let attempt = 1; ; attempt++) {
-      let met = ENDED_EARLY;
-      for await (const event of client.stream(current, signal)) {
-        if (event.type === 'failure') {
-          met = event.failure;
-          break;
-        }
-        yield event;
-        if (event.type === 'message_stop') return;
-      }
-      const failure = options.clean?.(met) ?? met;
-      const next = afterFailure(failure, attempt, { ...options, maxRetries });
-      if (next.kind === 'retry') {
-        yield { type: 'retry', attempt, maxRetries, delayMs: next.delayMs, failure };
-        try {
-          await sleep(next.delayMs, signal);
-        } catch {
-          // The only reason for the wait to end early is the abort.
-          yield { type: 'failure', failure: ABORTED };
-          return;
-        }
-        continue;
-      }
-      const other = FALL_BACK_ON.has(next.failure.kind) ? fallbacks.shift() : undefined;
-      if (other === undefined) {
-        yield { type: 'failure', failure: next.failure };
-        return;
-      }
-      yield { type: 'fallback', from: current.model, to: other, failure: next.failure };
-      current = { ...current, model: other };
-      attempt = 0;
-    }
+type RetryRules = RetryOptions &
+  Required<Pick<RetryOptions, 'maxRetries' | 'fallbackModels' | 'sleep'>>;
+
+/** The events of all attempts. By hand and not a generator, as in watched.ts: most are only passed on. */
+class RetriedEvents implements AsyncIterableIterator<ModelEvent> {
+  readonly #client: ModelClient;
+  readonly #rules: RetryRules;
+  readonly #signal: AbortSignal;
+  readonly #fallbacks: string[];
+  #request: ModelRequest;
+  #attempt = 1;
+  /** Of the attempt under way. */
+  #events: AsyncIterator<ModelEvent> | undefined;
+  /** Before the next attempt. */
+  #pauseMs: number | undefined;
+  #isOver = false;
+
+  constructor(
+    client: ModelClient,
+    request: ModelRequest,
+    { rules, signal }: { readonly rules: RetryRules; readonly signal: AbortSignal },
+  ) {
+    this.#client = client;
+    this.#rules = rules;
+    this.#signal = signal;
+    this.#request = request;
+    this.#fallbacks = rules.fallbackModels.filter((model) => model !== request.model);
   }
 
-  return { provider: client.provider, stream };
+  next(): Promise<IteratorResult<ModelEvent>> {
+    if (this.#isOver) return this.return();
+    return this.#events === undefined ? this.#begin() : this.#events.next().then(this.#passed);
+  }
+
+  async return(): Promise<IteratorResult<ModelEvent>> {
+    this.#isOver = true;
+    await this.#leaveAttempt();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<ModelEvent> {
+    return this;
+  }
+
+  async #begin(): Promise<IteratorResult<ModelEvent>> {
+    if (this.#pauseMs !== undefined) {
+      try {
+        await this.#rules.sleep(this.#pauseMs, this.#signal);
+      } catch {
+        // The only reason for the wait to end early is the abort.
+        return this.#last(ABORTED);
+      }
+      // Whoever left meanwhile wants no further attempt.
+      if (this.#isOver) return { value: undefined, done: true };
+    }
+    const events = this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
+    this.#events = events;
+    return await this.#passed(await events.next());
+  }
+
+  readonly #passed = (
+    result: IteratorResult<ModelEvent>,
+  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
+    if (result.done === true) return this.#failed(ENDED_EARLY);
+    if (result.value.type === 'failure') return this.#failed(result.value.failure);
+    if (result.value.type === 'message_stop') this.#isOver = true;
+    return result;
+  };
+
+  async #failed(met: ModelFailure): Promise<IteratorResult<ModelEvent>> {
+    await this.#leaveAttempt();
+    const failure = this.#rules.clean?.(met) ?? met;
+    const { maxRetries } = this.#rules;
+    const next = afterFailure(failure, this.#attempt, this.#rules);
+    if (next.kind === 'retry') {
+      const { delayMs } = next;
+      this.#pauseMs = delayMs;
+      const attempt = this.#attempt++;
+      return { value: { type: 'retry', attempt, maxRetries, delayMs, failure }, done: false };
+    }
+    const to = FALL_BACK_ON.has(next.failure.kind) ? this.#fallbacks.shift() : undefined;
+    if (to === undefined) return this.#last(next.failure);
+    const from = this.#request.model;
+    this.#request = { ...this.#request, model: to };
+    this.#attempt = 1;
+    this.#pauseMs = undefined;
+    return { value: { type: 'fallback', from, to, failure: next.failure }, done: false };
+  }
+
+  #last(failure: ModelFailure): IteratorResult<ModelEvent> {
+    this.#isOver = true;
+    return { value: { type: 'failure', failure }, done: false };
+  }
+
+  async #leaveAttempt(): Promise<void> {
+    const events = this.#events;
+    this.#events = undefined;
+    await events?.return?.();
+  }
 }
 
 /** CLAUDE_CODE_MAX_RETRIES, or undefined when it is not set or not a number. */

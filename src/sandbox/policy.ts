@@ -33,6 +33,8 @@ export interface PolicyParts {
   settings(): SandboxSettings;
   /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
   settingsFiles?(): readonly string[];
+  /** Directories of plugins: whoever writes there changes guards. */
+  readonly plugins?: readonly string[];
   rules(agent: AgentRef): RuleSet;
   /** Told once of each: what the fence cannot hold to the letter. */
   tell(text: string): void;
@@ -161,6 +163,7 @@ async function protectedOf(
     ...kept,
     ...ownPlaces(parts),
     ...(parts.settingsFiles?.() ?? []),
+    ...(parts.plugins ?? []),
   ];
   // The name too: a link in its place must not be replaced by one that leads elsewhere.
   const all = [...named, ...(await resolved(named, parts))];

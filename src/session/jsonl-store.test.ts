@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeTranscriptFiles } from '../env/transcript-files.js';
+import { nextTurn } from '../env/turns.js';
 import { PortcullisError } from '../errors.js';
 import type { UserEntry } from '../protocol/transcript.js';
 import { createJsonlStore } from './jsonl-store.js';
@@ -359,7 +360,7 @@ describe('a disk that does not take it', () => {
     expect(store.close()).toBe(0);
   });
 
-  it('is reported anew when it fails again', () => {
+  it('is reported anew when it fails again', async () => {
     const lost: LostLines[] = [];
     const store = createJsonlStore({ configDir, cwd: '/p', onLost: (event) => lost.push(event) });
     store.append(ID, [entry('u1')]);
@@ -367,6 +368,7 @@ describe('a disk that does not take it', () => {
     for (let round = 0; round < 2; round++) {
       rmSync(folder, { recursive: true });
       writeFileSync(folder, 'in the way');
+      await nextTurn();
       store.append(ID, [entry(`a${round}`)]);
       store.append(ID, [entry(`b${round}`)]);
       rmSync(folder);
@@ -379,6 +381,7 @@ describe('a disk that does not take it', () => {
     const store = storeAt('/p');
     store.append(ID, [entry('u1')]);
     rmSync(path.join(configDir, 'projects'), { recursive: true });
+    await nextTurn();
     store.append(ID, [entry('u2', 'u1')]);
     const loaded = await store.read(ID);
     expect(loaded?.entries.map(({ uuid }) => uuid)).toEqual(['u2']);

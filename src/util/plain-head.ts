@@ -26,9 +26,10 @@ const RULER = '---\n';
 /** A name at the left edge, and a value that begins with a letter. */
 const FIELD = /[A-Za-z][A-Za-z0-9_-]*: [A-Za-z][^\n]*\n/y;
 const BETWEEN = ': ';
+const LETTER_FIRST = /^[A-Za-z]/;
 /** What ends a text without quotes, or is none: a further colon, a comment, blanks and controls, a word of YAML. */
 const UNCLEAR =
-  /:(?:\s|$)|\s#|\s$|[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|^(?:true|false|null)$/i;
+  /:(?:\s|$)|\s#|\s$|[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Nn][Uu][Ll][Ll])$/;
 
 /**
  * Reads what most heads are: rulers of three dashes around `name: text` in single lines, as YAML takes
@@ -56,11 +57,16 @@ export function plainFields(text: string): PlainFields | undefined {
     const between = text.indexOf(BETWEEN, at);
     const name = text.slice(at, between);
     const value = text.slice(between + BETWEEN.length, end - 1);
-    if (UNCLEAR.test(value) || names.includes(name) || end > LONGEST) return undefined;
+    if (UNCLEAR.test(value) || names.includes(name) || end > LONGEST_PLAIN) return undefined;
     names.push(name);
     values.push(value);
     at = end;
   }
+}
+
+/** Whether a value of one line is a text that every reader takes as it stands. */
+export function isPlainText(value: string): boolean {
+  return LETTER_FIRST.test(value) && !UNCLEAR.test(value);
 }
 
 /** All of the head whose fields were found in a text. */
@@ -76,17 +82,17 @@ export function headFrom({ names, values, bodyAt }: PlainFields, text: string): 
 }
 
 /** From 1: where the field stands in the file that is the first, second … of its head. */
-export function lineOf(index: number): number {
+function lineOf(index: number): number {
   return index + 2;
 }
 
 /** From 1: where the body begins below these fields. */
-export function bodyLineOf(names: PlainFields['names']): number {
+function bodyLineOf(names: PlainFields['names']): number {
   return lineOf(names.length) + 1;
 }
 
 /** Longer heads are for the reader that knows what they may cost. */
-const LONGEST = 16 * 1024;
+export const LONGEST_PLAIN = 16 * 1024;
 
 function withPlainBreaks(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;

@@ -5,19 +5,22 @@
 export function weakHash(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
+  const { length } = text;
+  for (let at = 0; at < length; at++) {
     const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 0x9e3779b1);
-    low = Math.imul(low ^ code, 0x5f356495);
+    high = imul(high ^ code, 0x9e3779b1);
+    low = imul(low ^ code, 0x5f356495);
   }
   high = mixed(high, low);
   low = mixed(low, high);
   return digits(high) + digits(low);
 }
 
+const { imul } = Math;
+
 function mixed(own: number, other: number): number {
-  const first = Math.imul(own ^ (own >>> 16), 0x85ebca6b);
-  return first ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
+  const first = imul(own ^ (own >>> 16), 0x85ebca6b);
+  return first ^ imul(other ^ (other >>> 13), 0xc2b2ae35);
 }
 
 function digits(value: number): string {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nextTurn } from '../../src/env/turns.js';
 import type { UserEntry } from '../../src/protocol/transcript.js';
 import { createJsonlStore } from '../../src/session/jsonl-store.js';
 import type { LostLines } from '../../src/session/store.js';
@@ -99,6 +100,7 @@ describe.skipIf(reason !== undefined)(
       store.append(ID, [entry(0, 10)]);
       rmSync(path.join(disk, 'projects'), { recursive: true });
       mkdirSync(path.join(disk, 'projects'));
+      await nextTurn();
       store.append(ID, [entry(1, 10)]);
       expect(store.close()).toBe(0);
       expect((await store.read(ID))?.entries.map(({ uuid }) => uuid)).toEqual(['u1']);

@@ -246,6 +246,27 @@ describe('background work', () => {
     });
   });
 
+  it('of an agent that is waited for is shown as what it says and does', async () => {
+    const host = await wire({
+      script: [
+        { tool: 'Agent', input: { description: 'd', prompt: 'look' } },
+        { text: 'I look.', tool: 'Bash', input: { command: 'echo seen' } },
+        'It is there.',
+        'end',
+      ],
+      config: { allowedTools: ['Bash'] },
+    });
+    host.prompt('go');
+    const { task_id: id } = await host.next(({ subtype }) => subtype === 'task_started');
+    await host.next(isResult);
+    expect(await host.request({ subtype: 'get_task_output', task_id: id })).toMatchObject({
+      response: {
+        output: 'I look.\n→ Bash {"command":"echo seen"}\n✓ seen\nIt is there.\n',
+        truncated: false,
+      },
+    });
+  });
+
   it('of a prompt that waits can be taken back', async () => {
     const host = await wire({
       script: [{ tool: 'Bash', input: { command: 'sleep 1' } }, 'one'],
