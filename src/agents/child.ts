@@ -272,7 +272,8 @@ function createWants() {
       // Calls of one answer count once: their results had not been seen yet.
       if (!hasRefusal) answers++;
       hasRefusal = true;
-      missing.add(verdict.suggestion ?? `${verdict.receipt.tool} (${verdict.receipt.reason})`);
+      const { receipt, reasonForModel = receipt.reason } = verdict;
+      missing.add(verdict.suggestion ?? `${receipt.tool} (${reasonForModel})`);
     },
     answered(): void {
       hasRefusal = false;

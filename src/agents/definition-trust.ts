@@ -37,10 +37,24 @@ export function withoutTrust(definition: AgentDefinition): AgentDefinition {
   };
 }
 
-/** A plugin's agents run as the session does: nothing in them runs programs or sets a mode. */
+/**
+ * A plugin's agents run as the session does: nothing in them runs programs or opens a mode. fail-closed:
+ * that one may only plan is kept.
+ */
 export function asPlugin(definition: AgentDefinition): AgentDefinition {
-  const { permissionMode: _mode, hooks: _hooks, ...rest } = definition;
-  return { ...rest, mcpServers: [] };
+  const { permissionMode, hooks, ...rest } = definition;
+  const isPlan = permissionMode === 'plan';
+  const heldBack = [
+    ...(hooks === undefined ? [] : ['hooks']),
+    ...(definition.mcpServers.length === 0 ? [] : ['mcpServers']),
+    ...(permissionMode === undefined || isPlan ? [] : ['permissionMode']),
+  ];
+  return {
+    ...rest,
+    ...(isPlan ? { permissionMode } : {}),
+    mcpServers: [],
+    ...(heldBack.length === 0 ? {} : { heldBack }),
+  };
 }
 
 /**

@@ -352,12 +352,14 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'repeat',
     value: 'dir',
     help: 'A plugin for this session: its skills, commands, agents, hooks and MCP servers',
+    restricts: true,
   },
   {
     name: 'plugin-dir-no-mcp',
     kind: 'repeat',
     value: 'dir',
     help: 'The same without its MCP servers',
+    restricts: true,
   },
   {
     name: 'await-claim',

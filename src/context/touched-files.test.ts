@@ -53,7 +53,7 @@ it('is not known where the place is not', () => {
   ]);
 });
 
-it('counts what a redirection reads and writes, whatever the program', () => {
+it('counts what a redirection reads, whatever the program', () => {
   const redirected = (words: readonly string[], ...files: readonly string[]) =>
     filesShownBy({ words, directories: ['/p'], redirected: files });
   expect(redirected(['cat'], 'sub/f')).toEqual(['/p/sub/f']);

@@ -6,14 +6,14 @@ export interface TouchingCommand {
   readonly words: readonly (string | undefined)[];
   /** Where it may run; undefined when that is not known. */
   readonly directories: readonly string[] | undefined;
-  /** Files that it is redirected from or to, as far as they are known. */
+  /** Files that it is redirected from, as far as they are known. */
   readonly redirected?: readonly string[];
 }
 
 /**
- * The files whose content a command shows, and those that a redirection reads or writes: instructions
- * that wait for them come into play, as with Read and Write. Listing a directory shows nothing. What
- * cannot be told is left out.
+ * The files whose content a command shows, and those that a redirection reads: instructions that wait
+ * for them come into play, as with Read. Listing a directory shows nothing. What cannot be told is left
+ * out.
  */
 export function filesShownBy(command: TouchingCommand): readonly string[] {
   const [program, ...words] = command.words;

@@ -127,14 +127,21 @@ async function connectAll(
   ground: Ground,
   { needs, definition, brought, signal }: Bringing,
 ): Promise<Opened> {
-  const [{ readBrought }, { readServerLists }, { createToolBook }, { openToolApprovals }, more] =
-    await Promise.all([
-      import('../mcp/agent-servers.js'),
-      import('../mcp/server-lists.js'),
-      import('../mcp/tool-book.js'),
-      import('../mcp/tool-approvals.js'),
-      import('./mcp-connections.js'),
-    ]);
+  const [
+    { readBrought },
+    { readServerLists },
+    { createToolBook },
+    { openToolApprovals },
+    { besidesHostServers },
+    more,
+  ] = await Promise.all([
+    import('../mcp/agent-servers.js'),
+    import('../mcp/server-lists.js'),
+    import('../mcp/tool-book.js'),
+    import('../mcp/tool-approvals.js'),
+    import('../mcp/host-approvals.js'),
+    import('./mcp-connections.js'),
+  ]);
   const { fs, stateDirectory, env } = ground;
   const { source, file, line } = definition;
   const { declarations, notes } = readBrought(
@@ -147,7 +154,7 @@ async function connectAll(
     },
   );
   const { tell } = needs.hooks;
-  const approvals = openToolApprovals({ fs, stateDirectory });
+  const approvals = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
   const book = createToolBook({ fs, approvals, env, builtinNames: BUILTIN_NAMES, tell });
   const connections = declarations.map(more.connectionMaker(config, ground, needs));
   const end = async (): Promise<void> => {
@@ -176,11 +183,13 @@ async function toolsOf(
   const listed = connected.ok ? await connection.listTools() : connected;
   if (!listed.ok) return { tools: [], problems: [listed.error.message] };
   const { listingOf } = await import('../mcp/tool-listing.js');
-  const { serverInfo } = connection.status();
-  // Without what the server says about itself: agents are not told.
+  const { instructions, serverInfo } = connection.status();
+  // Agents are not told what the server says about itself. It is held against what was accepted all the
+  // same: without it the server would have said nothing, and its words would later be changed ones.
   const listing = listingOf({
     declaration,
     tools: listed.value,
+    instructions,
     serverInfo,
     builtinNames: BUILTIN_NAMES,
   });

@@ -100,7 +100,10 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     await fs.writeAtomic(file, text, { mode: 0o600 });
     return file;
   };
-  const openedAt = ground.clock.now();
+  /** Those that earlier processes started: listed before this one starts any. */
+  const earlierAgents = log.history.resumed ? log.store.agents(sessionId) : Promise.resolve([]);
+  // Told to whoever waits for it.
+  earlierAgents.catch(() => undefined);
   let budget: SessionBudget | undefined;
   let recalling: Promise<void> | undefined;
   /** Budgets go on where earlier processes of the session stopped. */
@@ -108,7 +111,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     if (budget === undefined || !log.history.resumed) return Promise.resolve();
     const recalled = budget;
     recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
-      recallInto(recalled, { ...log, before: openedAt }),
+      recallInto(recalled, { ...log, earlierAgents }),
     );
     return recalling;
   };

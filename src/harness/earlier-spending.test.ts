@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { pastOf } from '../budget/earlier.js';
+import { type EarlierUse, pastOf } from '../budget/earlier.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import { INTERRUPTED_RESULT } from '../session/messages.js';
 import { SYNTHETIC_MODEL } from '../session/recorder.js';
-import { useIn } from './earlier-spending.js';
+import { recallInto, useIn } from './earlier-spending.js';
 
 const at = (seconds: number) => new Date(1_000_000 + seconds * 1000).toISOString();
 let count = 0;
@@ -43,8 +43,7 @@ const answer = (seconds: number, id: string, model = 'm'): TranscriptEntry => ({
     usage: usage(10),
   },
 });
-const use = (path: string, entries: readonly TranscriptEntry[]) =>
-  useIn(entries, { path, before: 1_000_000 + 10_000_000 });
+const use = (path: string, entries: readonly TranscriptEntry[]) => useIn(entries, path);
 const price = (_model: string, { input_tokens }: { readonly input_tokens: number }) => input_tokens;
 
 describe('what a transcript says that was used up', () => {
@@ -62,10 +61,16 @@ describe('what a transcript says that was used up', () => {
     });
   });
 
-  it('leaves out copies, what comes later, and what the program said', () => {
+  it('leaves out copies, and what the program said', () => {
     const copy = { ...answer(1, 'c'), forkedFrom: { sessionId: 'o', messageUuid: 'x' } };
-    const main = use('main', [prompt(0), copy, answer(2, 'd', SYNTHETIC_MODEL), answer(1e7, 'e')]);
+    const main = use('main', [prompt(0), copy, answer(2, 'd', SYNTHETIC_MODEL)]);
     expect(main.calls).toEqual([]);
+  });
+
+  it('counts calls whose time cannot be read, and no time for them', () => {
+    const timeless = { ...answer(0, 'b'), timestamp: 'yesterday' };
+    const main = use('main', [prompt(0), answer(2, 'a'), timeless, answer(3, 'c')]);
+    expect(pastOf([main], 'main', price)).toMatchObject({ spent: { turns: 3 }, seconds: 3 });
   });
 
   it('counts time in which somebody worked, once, and none between prompts', () => {
@@ -96,5 +101,30 @@ describe('what a transcript says that was used up', () => {
     expect(turns('main')).toEqual([4, 3]);
     expect(turns('main/a#1')).toEqual([2, 1]);
     expect(pastOf(uses, 'main', () => undefined).unpriced).toBe('m');
+  });
+});
+
+describe('what counts as earlier', () => {
+  it('is what was there when the session was opened, whatever the clock said', async () => {
+    const before = [prompt(0), answer(1, 'a'), answer(Date.now() / 1000 + 1e6, 'of a clock ahead')];
+    const files = new Map<string | undefined, readonly TranscriptEntry[]>([
+      [undefined, [...before, prompt(2), answer(3, 'new')]],
+      ['old', [prompt(0), answer(Date.now() / 1000 + 1e6, 'b')]],
+      ['young', [prompt(0), answer(1, 'c')]],
+    ]);
+    let uses: readonly EarlierUse[] = [];
+    const store = {
+      read: async (_: string, agentId?: string) => ({ entries: files.get(agentId) ?? [] }),
+    };
+    const history = { sessionId: 's', usedUuids: before.map(({ uuid }) => uuid) };
+    const log = { store, history } as unknown as Parameters<typeof recallInto>[1];
+    const recall = (given: readonly EarlierUse[]): void => {
+      uses = given;
+    };
+    await recallInto({ recall }, { ...log, earlierAgents: Promise.resolve(['old']) });
+    expect(uses.map(({ path, calls }) => [path, calls.length])).toEqual([
+      ['main', 2],
+      ['main/old', 1],
+    ]);
   });
 });

@@ -15,19 +15,30 @@ import type { Log } from './ground.js';
  */
 export async function recallInto(
   budget: Pick<SessionBudget, 'recall'>,
-  { store, history, before }: Pick<Log, 'store' | 'history'> & { readonly before: number },
+  { store, history, earlierAgents }: Earlier,
 ): Promise<void> {
   const { sessionId } = history;
   const read = async (agentId?: string): Promise<readonly TranscriptEntry[]> =>
     (await store.read(sessionId, agentId))?.entries ?? [];
-  const uses = [useIn(await read(), { path: MAIN_AGENT.path, before })];
-  for (const id of await store.agents(sessionId)) {
+  const known = new Set(history.usedUuids);
+  const main = (await read()).filter(({ uuid }) => known.has(uuid));
+  const uses = [useIn(main, MAIN_AGENT.path)];
+  for (const id of await earlierAgents) {
     const entries = await read(id);
     // fail-closed: whoever it was, it was one of the session's.
     const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
-    uses.push(useIn(entries, { path, before }));
+    uses.push(useIn(entries, path));
   }
   budget.recall(uses);
+}
+
+/**
+ * What was there when the session was opened. No clock says so: one that was set back would make what
+ * was spent free.
+ */
+interface Earlier extends Pick<Log, 'store' | 'history'> {
+  /** Agents that had a transcript then. None of them goes on before this is read. */
+  readonly earlierAgents: Promise<readonly string[]>;
 }
 
 /** Whose transcript it is. */
@@ -40,11 +51,8 @@ function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefin
   return undefined;
 }
 
-/** What a transcript says that was used up before a moment. */
-export function useIn(
-  entries: readonly TranscriptEntry[],
-  { path, before }: { readonly path: string; readonly before: number },
-): EarlierUse {
+/** What a transcript says that was used up. */
+export function useIn(entries: readonly TranscriptEntry[], path: string): EarlierUse {
   /** By answers: each of their blocks is an entry and says the same. */
   const answers = new Map<string, EarlierUse['calls'][number]>();
   const work: Span[] = [];
@@ -52,7 +60,7 @@ export function useIn(
   let last: number | undefined;
   for (const entry of entries) {
     const at = Date.parse(entry.timestamp);
-    if (entry.forkedFrom !== undefined || !(at < before)) continue;
+    if (entry.forkedFrom !== undefined) continue;
     if (entry.type === 'assistant' && isAsked(entry)) {
       const { id, usage } = entry.message;
       model = entry.message.model;
@@ -63,6 +71,8 @@ export function useIn(
       const input_tokens = entry.compactMetadata?.preTokens ?? 0;
       answers.set(entry.uuid, { model, usage: { ...ZERO_USAGE, input_tokens } });
     }
+    // The call counts all the same; only how long it took is not known.
+    if (Number.isNaN(at)) continue;
     if (last !== undefined && endsWork(entry)) work.push({ from: last, to: at });
     last = at;
   }

@@ -3,23 +3,14 @@ import { systemClock } from '../env/clock.js';
 import { secretValues } from '../env/environment.js';
 import { hostFacts } from '../env/host.js';
 import { nodeFileSystem } from '../env/node-fs.js';
-import {
-  configDirectory,
-  currentBranch,
-  homeDirectory,
-  resolve,
-  stateDirectory,
-} from '../env/paths.js';
+import { configDirectory, currentBranch, resolve, stateDirectory } from '../env/paths.js';
 import { LevelsOfStart } from '../env/project-levels.js';
-import { patternProblem } from '../permissions/agent-rules.js';
-import { ruleChecker } from '../permissions/rule-checker.js';
-import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { openSessionLog } from '../session/open-log.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { openSettings } from '../settings/open.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { learnSecrets } from '../util/redact.js';
-import { openPlugins } from './plugins.js';
+import { hookChecks, openPlugins } from './plugins.js';
 
 /** Settings, environment, workspace. */
 export async function openGround(config: SessionConfig) {
@@ -39,9 +30,7 @@ export async function openGround(config: SessionConfig) {
     asked: config.projectTrust,
     given: config.trust,
     env: config.env,
-    knownTools: Object.keys(RULE_TOOLS),
-    checkAgents: patternProblem,
-    checkRule: ruleChecker(config.cwd, homeDirectory(config.env)),
+    ...hookChecks(config.cwd, config.env),
     now: systemClock.now,
     emit: config.emit,
     ...(config.ignoreFileGrants === true ? { ignoreFileGrants: true } : {}),

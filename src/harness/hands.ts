@@ -259,7 +259,8 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
   });
   const forSkill = callForSkill({
     around,
-    tools: () => builtins.pool.tools,
+    // fail-closed: what an agent was not given, the text of a skill does not use for it.
+    tools: (agent) => (agents?.poolOf(agent) ?? builtins.pool).tools,
     workspace,
     // A file that is attached to a skill may be cut, and does not count as read.
     contextFor: (agent, tool) =>

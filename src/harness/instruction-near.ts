@@ -48,8 +48,14 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
         if (taken.decision !== 'none') return taken;
       }
       if (unknown === undefined) return NOTHING;
-      const anywhere = compiled(hold.withBelow(await book.enforcedAnywhere()));
-      return 'decision' in anywhere ? anywhere : maybeThere(anywhere, unknown);
+      const all = await book.enforcedAnywhere();
+      const anywhere = compiled(hold.withBelow(all));
+      if ('decision' in anywhere) return anywhere;
+      const maybe = maybeThere(anywhere, unknown);
+      // fail-closed: in the folders that were not looked at there may be a rule against it.
+      return maybe.decision === 'none' && all.cut
+        ? doubt(`${unknown}, and the project has more folders than are looked at`)
+        : maybe;
     },
   };
 }

@@ -143,7 +143,7 @@ async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
     filesShownBy({
       words: words.map(knownText),
       redirected: redirections.flatMap(({ access, target }) =>
-        access === 'none' || target === undefined ? [] : (knownText(target) ?? []),
+        access !== 'read' || target === undefined ? [] : (knownText(target) ?? []),
       ),
       directories,
     }),

@@ -1,6 +1,10 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import type { FileSystem } from '../env/fs.js';
+import { homeDirectory } from '../env/paths.js';
 import type { ScopedHooks } from '../hooks/captured.js';
+import { patternProblem } from '../permissions/agent-rules.js';
+import { ruleChecker } from '../permissions/rule-checker.js';
+import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { Plugin } from '../plugins/plugin.js';
 import { refuseBroken } from '../settings/refuse.js';
 import type { EffectiveSettings } from '../settings/types.js';
@@ -13,7 +17,7 @@ interface PluginGround {
 
 /** The plugins of a session. Most sessions have none, and load nothing for them. */
 export async function openPlugins(
-  { plugins: given = [], cwd, emit }: Pick<SessionConfig, 'plugins' | 'cwd' | 'emit'>,
+  { plugins: given = [], cwd, env, emit }: Pick<SessionConfig, 'plugins' | 'cwd' | 'env' | 'emit'>,
   { fs, configDir, settings }: PluginGround,
 ): Promise<readonly Plugin[]> {
   if (given.length === 0) return [];
@@ -23,6 +27,7 @@ export async function openPlugins(
     fs,
     cwd,
     configDir,
+    check: hookChecks(cwd, env),
     ...(isForbidden ? { forbidden: 'an administrator forbids it (disableSideloadFlags)' } : {}),
   });
   refuseBroken(problems, emit);
@@ -31,6 +36,15 @@ export async function openPlugins(
     if (hooks.length + servers.length > 0) await fs.makeDirectory(paths.data, { mode: 0o700 });
   }
   return plugins;
+}
+
+/** By what the hooks of files are checked: the tools, rules and agents that there can be. */
+export function hookChecks(cwd: string, env: SessionConfig['env']) {
+  return {
+    knownTools: Object.keys(RULE_TOOLS),
+    checkAgents: patternProblem,
+    checkRule: ruleChecker(cwd, homeDirectory(env)),
+  };
 }
 
 /** What plugins want to be asked and told. */

@@ -13,7 +13,8 @@ export interface SkillCallParts {
     InvokeDeps,
     'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
   >;
-  tools(): readonly AnyTool[];
+  /** Those that this agent may call. */
+  tools(agent: AgentRef): readonly AnyTool[];
   readonly workspace: Workspace;
   contextFor(agent: AgentRef, tool: SkillToolCall['tool']): InvokeDeps['contextFor'];
   onVerdict(verdict: GateVerdict): void;
@@ -45,7 +46,7 @@ function whyNot({ receipt, suggestion, unanswered }: Refused): string {
 /** What the texts of skills run and read goes the one way in, and nobody is asked about it. */
 export function callForSkill(parts: SkillCallParts): CallForSkill {
   return async ({ id, tool: wanted, input, agent }, signal) => {
-    const tool = parts.tools().find(({ name }) => name === wanted);
+    const tool = parts.tools(agent).find(({ name }) => name === wanted);
     // fail-closed: a tool that was taken away is not lent to skills.
     if (tool === undefined) return err(`there is no ${wanted} tool here`);
     let refused: string | undefined;

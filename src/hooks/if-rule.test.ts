@@ -91,6 +91,11 @@ describe('an "if" about files and other inputs', () => {
     ['Edit(*.ts)', 'Bash', { command: 'echo x > sub/x.ts' }, true],
     ['Edit(*.ts)', 'Bash', { command: 'echo x > w.txt' }, false],
     ['Read(.env)', 'Bash', { command: 'cat "$FILE"' }, true],
+    // All files below here, and the tool itself.
+    ['Edit(**)', 'Bash', { command: 'echo x > w.txt' }, true],
+    ['Read(**)', 'Bash', { command: 'cat w.txt' }, true],
+    ['Edit(**)', 'Edit', { file_path: '/elsewhere/x.ts' }, true],
+    ['Edit(**)', 'Bash', { command: 'cat w.txt' }, false],
   ])('%s for %s %j: %s', async (rule, tool, input, expected) => {
     expect(await fits(view(tool, input), rule)).toBe(expected);
   });

@@ -40,7 +40,8 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
       knownTools: deps.knownTools?.() ?? [],
       ...(deps.ignoresCase === undefined ? {} : { ignoresCase: deps.ignoresCase }),
     });
-    const made = 'rule' in rule ? [rule.rule] : undefined;
+    const made =
+      'rule' in rule ? [rule.rule, ...(rule.below === undefined ? [] : [rule.below])] : undefined;
     known.set(key, made);
     if ('why' in rule && !told.has(text)) {
       told.add(text);

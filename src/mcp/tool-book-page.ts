@@ -133,8 +133,8 @@ export function bind(page: Page, connection: McpConnection, deps: ToolBookDeps):
     page.make?.();
     page.connection = connection;
     page.approved = approved;
-    // Another server may say something else; the same one is held against what was kept.
-    page.words = undefined;
+    // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
+    if (approved.wordsFingerprint() !== undefined) page.words = undefined;
     page.live = false;
     page.changes += 1;
     for (const [name, entry] of page.entries) {

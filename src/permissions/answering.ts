@@ -50,8 +50,7 @@ export function openAnswering(parts: AnsweringParts): Answering {
   const join = createRuleJoin();
   const parse: Parameters<typeof createKeeper>[0]['parse'] = (kind, text) => {
     const origin = { value: { text, root: cwd }, source: 'answer', trusted: true } as const;
-    const parsed = parseRule(kind, origin, { cwd, home });
-    return 'rule' in parsed ? parsed.rule : { why: parsed.why };
+    return parseRule(kind, origin, { cwd, home });
   };
   const applyUpdates = createUpdates({
     grants,

@@ -4,7 +4,7 @@ import type { SessionNews } from '../protocol/session-events.js';
 import type { AnswerFiles } from './answer-files.js';
 import type { Grants, Reach } from './grants.js';
 import { describeRule } from './rule-words.js';
-import type { Rule } from './rules.js';
+import type { ParsedRule, Rule } from './rules.js';
 import { suggestFor } from './suggest.js';
 import type { AskAnswer } from './types.js';
 import type { CallView } from './view.js';
@@ -30,7 +30,7 @@ export interface AnswerParts {
   readonly grants: Grants;
   readonly files: AnswerFiles;
   /** A rule for this session, or why it is none. */
-  parse(kind: Rule['kind'], text: string): Rule | { readonly why: string };
+  parse(kind: Rule['kind'], text: string): ParsedRule;
   /** Whether the rule would open the call next time. */
   opens(rule: Rule, view: CallView): Promise<boolean>;
   /** Set when an administrator lets no other rules grant than his own. */
@@ -106,8 +106,9 @@ async function widen(parts: AnswerParts, { view, scope, held }: Wider): Promise<
     return { done: `this very call is allowed ${spanOf(scope)}` };
   }
   if (text === undefined) return { why: `no rule says ${WORDS[scope.what]} safely` };
-  const rule = parts.parse('allow', text);
-  if ('why' in rule) return { why: `the rule ${text} cannot be used: ${rule.why}` };
+  const parsed = parts.parse('allow', text);
+  if ('why' in parsed) return { why: `the rule ${text} cannot be used: ${parsed.why}` };
+  const { rule } = parsed;
   if (!(await parts.opens(rule, view))) {
     return { why: `the rule ${text} would not let the same call through next time` };
   }

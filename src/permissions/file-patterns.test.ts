@@ -42,6 +42,21 @@ describe('a pattern, also behind a redirection,', () => {
     },
   );
 
+  it.each([
+    'cat .*/a.txt',
+    'cat .?/x',
+    'cat .[.]/x',
+    'cat dir/.*',
+    'echo x > .?/out',
+    'rm -rf .?/z*',
+  ])('that some shells fit the directory above with is asked about: %s', async (command) => {
+    const { directory: cwd, home } = project;
+    const rig = gateRig({ cwd, home, allow: ['Bash'], deny: ['Read(a.txt)'] });
+    expect(await rig.bash(command)).not.toBe('runs');
+    expect(await gateRig({ cwd, home }).bash('cat .?/.?/etc/passwd')).toBe('asks');
+    expect(await rig.bash('cat .??*/settings.json')).toBe('runs');
+  });
+
   it('that fits nothing held back is allowed', async () => {
     expect(await judge('echo x > a.*')).toBe('runs');
   });

@@ -20,14 +20,13 @@ export async function filesFitting(
   const isAbsolute = segments[0] === '' && segments.shift() !== undefined;
   // `[[:alpha:]]`, `[[=a=]]`, `[[.a.]]` depend on the locale, `**` on an option of the shell; behind a
   // link `..` is somewhere else.
-  if (/\[[:=.]|\*\*/.test(pattern) || segments.includes('..')) return undefined;
+  if (/\[[:=.]|\*\*/.test(pattern) || segments.map(unescaped).includes('..')) return undefined;
   try {
     let places: readonly string[] = [isAbsolute ? '/' : directory];
     let isGuessed = false;
     for (const [at, segment] of segments.entries()) {
       if (!isPattern(segment)) {
-        const name = segment.replace(/\\(.)/gs, '$1');
-        places = places.map((place) => resolve(place, name));
+        places = places.map((place) => resolve(place, unescaped(segment)));
         continue;
       }
       const found = await fittingIn(fs, places, { segment, isLast: at === segments.length - 1 });
@@ -42,6 +41,10 @@ export async function filesFitting(
   }
 }
 
+function unescaped(segment: string): string {
+  return segment.replace(/\\(.)/gs, '$1');
+}
+
 function isPattern(segment: string): boolean {
   return /(^|[^\\])[*?[]/.test(segment);
 }
@@ -52,12 +55,15 @@ async function fittingIn(
   { segment, isLast }: { readonly segment: string; readonly isLast: boolean },
 ): Promise<readonly string[] | undefined> {
   const tokens = segmentTokens(segment);
+  const takesDots = /^\\?\./.test(segment);
+  // fail-closed: some shells put the directory itself and the one above it here, others do not.
+  if (takesDots && (matches(tokens, '.') || matches(tokens, '..'))) return undefined;
   const found: string[] = [];
   for (const place of places) {
     for (const { name, kind } of await entriesOf(fs, place, places.length === 1)) {
       // How many characters a name has depends on the locale too.
       if (!matches(tokens, name) && !/[^\x20-\x7e]/.test(name)) continue;
-      if (name.startsWith('.') && !segment.startsWith('.')) continue;
+      if (name.startsWith('.') && !takesDots) continue;
       if (isLast || kind === 'directory' || kind === 'symlink') found.push(resolve(place, name));
       if (found.length > MOST_FILES) return undefined;
     }

@@ -27,8 +27,8 @@ export function createGate(deps: GateDeps): Gate {
     const { finding, by } = outcome;
     const message = refusalText(view.call.tool.name, finding);
     const decision = finding.decision === 'defer' ? 'defer' : 'deny';
-    const { reason = by, stop } = finding;
-    return refuse(judged, { by, reason, message, decision, stop });
+    const { reason = by, reasonForModel, stop } = finding;
+    return refuse(judged, { by, reason, reasonForModel, message, decision, stop });
   };
 }
 
@@ -48,7 +48,9 @@ async function settle(state: GateState, judged: Judged): Promise<GateVerdict> {
     const text = refusalText(call.tool.name, finding, { reason, suggestion, dontAsk });
     const message = note ? `${note} ${text}` : text;
     const by = dontAsk ? 'mode dontAsk' : (heldBy ?? 'nobody to ask');
-    return refuse(progress, { by, reason, message, suggestion, unanswered: true });
+    const { reasonForModel } = finding ?? {};
+    const refusal = { by, reason, reasonForModel, message, suggestion };
+    return refuse(progress, { ...refusal, unanswered: true });
   };
   const asker = dontAsk ? undefined : state.asker(call);
   if (asker === undefined) return nobody(judged);
@@ -125,11 +127,12 @@ async function rejudge(
   const { finding, by } = outcome;
   const held = 'the input that came with the answer is held back';
   const reason = `${held}: ${finding.reason ?? by}`;
+  const { reasonForModel } = finding;
   const message =
     finding.decision === 'deny'
       ? refusalText(call.tool.name, finding)
       : `${call.tool.name}: ${held}: ${finding.reasonForModel ?? finding.reason ?? by}.`;
-  return refuse(progress, { by, reason, message, stop: finding.stop });
+  return refuse(progress, { by, reason, reasonForModel, message, stop: finding.stop });
 }
 
 function allow(progress: Progress, { by, reason }: Ending): GateVerdict {

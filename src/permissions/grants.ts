@@ -136,6 +136,8 @@ function isSame(entry: Entry<Rule>, rule: Rule, reach: Reach): boolean {
   return (
     what.kind === rule.kind &&
     what.text === rule.text &&
+    // A restriction `Edit(**)` is two rules of one text.
+    what.spec.kind === rule.spec.kind &&
     what.origin.value.root === rule.origin.value.root &&
     entry.reach.until === reach.until &&
     entry.reach.agent === reach.agent

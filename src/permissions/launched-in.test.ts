@@ -32,6 +32,22 @@ describe('a program that starts another one elsewhere', () => {
     'systemd-run --working-directory=sub rm x',
     "env -C sub sh -c 'rm x'",
     'env -C other env -C ../sub rm x',
+    'env -C other -C sub rm x',
+    'env -C other -C ../sub rm x',
+    '/usr/bin/env -C sub rm x',
+    'timeout 5 /usr/bin/env -C sub rm x',
+    '/usr/bin/sudo -D sub rm x',
+    'pnpm -C sub exec rm x',
+    'pnpm --dir sub exec rm x',
+    'uv --directory sub run rm x',
+    'yarn --cwd sub exec rm x',
+    'poetry -C sub run rm x',
+    'npm --prefix sub exec rm x',
+    'npm --prefix=sub exec rm x',
+    'bun --cwd=sub x rm x',
+    'mise -C sub exec -- rm x',
+    'cargo -C sub run rm x',
+    'go -C sub test -exec rm x',
   ])('does not pass rules about that place: %s', async (command) => {
     expect(await judge(command)).not.toBe('runs');
   });
@@ -40,6 +56,18 @@ describe('a program that starts another one elsewhere', () => {
     'is asked about where the place is not known: %s',
     async (command) => {
       expect(await judge(command)).not.toBe('runs');
+    },
+  );
+
+  it('is asked about where there may be too many places', async () => {
+    const moves = Array.from({ length: 40 }, (_, at) => `-C d${at}`).join(' ');
+    expect(await judge(`env ${moves} touch x`)).toBe('asks');
+  });
+
+  it.each(['pnpm -C other exec rm x', 'npm run x -- --prefix other', 'go build -tags=C -o x'])(
+    'is left alone where its directory is another: %s',
+    async (command) => {
+      expect(await judge(command)).toBe('runs');
     },
   );
 

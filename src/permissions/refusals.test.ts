@@ -52,6 +52,18 @@ function watched(gate: Gate = refusing()) {
 }
 
 describe('refusals of the same need', () => {
+  it('end it with the reason that a model may read', async () => {
+    const gate: Gate = async (call) => {
+      const verdict = await refusing()(call);
+      return { ...verdict, reasonForModel: 'it has changed' } as GateVerdict;
+    };
+    const { refusals, bash } = watched(gate);
+    for (let time = 0; time < 6; time++) await bash('touch a');
+    const said = refusals.stuck('main');
+    expect(said).toContain('it has changed');
+    expect(said).not.toContain('nothing allows it');
+  });
+
   it('tells the model to stop after three, and ends it after six', async () => {
     const { refusals, bash } = watched();
     expect(await bash('touch a')).toBe('No.');

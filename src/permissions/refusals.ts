@@ -55,7 +55,9 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
     need.answer = agent.answer;
     if (need.count < TOLD_AFTER) return verdict;
     if (need.count >= STUCK_AFTER) {
-      agent.stuck = `${call.tool.name} was refused ${need.count} times for the same need (${verdict.receipt.reason})`;
+      // Whoever started the agent reads it, who may be a model.
+      const reason = verdict.reasonForModel ?? verdict.receipt.reason;
+      agent.stuck = `${call.tool.name} was refused ${need.count} times for the same need (${reason})`;
     }
     const advice = `This is refusal ${need.count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
     return { ...verdict, message: `${verdict.message} ${advice}` };

@@ -71,6 +71,8 @@ interface Place {
   readonly ignores: Ignores;
   /** A rule covers all of it, and any file in it is a file too many. */
   readonly covered?: { readonly rule: Rule; readonly within: string };
+  /** It is taken as it is, with all that is in it. */
+  readonly isWhole?: boolean;
 }
 
 export interface TreeLook {
@@ -210,16 +212,18 @@ class Walk {
       return undefined;
     }
     const path = below(place.directory, name);
-    if ((isDirectory ? skips.directory : skips.file)?.(name) === true) return undefined;
+    const isSkipped = isDirectory ? skips.directory : skips.file;
+    if (place.isWhole !== true && isSkipped?.(name) === true) return undefined;
     if (isLeftOut({ path, name, isDirectory }, skips, place.ignores)) return undefined;
     if (!isDirectory && known?.(path) === true) return undefined;
     const ways = place.ways.map((way) => ({ ...way, path: below(way.path, name) }));
+    const isWhole = place.isWhole === true || skips.neverIn?.(name) === true;
     const { finding } = this.#judge(
-      { ...place, ways, directory: path, depth: place.depth + 1 },
+      { ...place, ways, directory: path, depth: place.depth + 1, isWhole },
       { isDirectory, name },
     );
     if (finding !== undefined || !isFollowed) return finding;
-    return this.#follow(place, { path, ways });
+    return this.#follow({ ...place, isWhole }, { path, ways });
   }
 
   /** What a link leads to goes by its real names too. */
@@ -231,8 +235,10 @@ class Walk {
     if (spelled === 'nowhere') return undefined;
     if (spelled === 'unseen') return this.#unseen(`the link ${path} cannot be followed`);
     const { literal, real, resolved } = spelled;
-    if (this.#seen.has(real)) return undefined;
-    this.#seen.add(real);
+    // What was left out here may count where it is taken as a whole.
+    const seenAs = place.isWhole === true ? below(real, '') : real;
+    if (this.#seen.has(seenAs)) return undefined;
+    this.#seen.add(seenAs);
     const { access } = this.#tree.names[0] ?? { access: 'read' };
     const others = [literal, ...resolved].map((one) => ({ path: one, access }));
     const all = [
@@ -243,7 +249,8 @@ class Walk {
     if (rule !== undefined) return { kind: 'covered', rule, path, access };
     const depth = place.depth + 1;
     if (depth < this.#tree.depth && this.#isWorthALook(all)) {
-      this.#queue.push({ directory: real, ways: all, depth, ignores: place.ignores });
+      const { ignores, isWhole = false } = place;
+      this.#queue.push({ directory: real, ways: all, depth, ignores, isWhole });
     }
     return undefined;
   }

@@ -53,6 +53,8 @@ export type GateVerdict =
       readonly receipt: Receipt;
       /** What the model is told. */
       readonly message: string;
+      /** Stands for the reason of the receipt wherever a model reads it: that one quotes what it must not be shown. */
+      readonly reasonForModel?: string;
       /** Ends the turn as an interruption does. */
       readonly interrupt: boolean;
       /** A hook ended the turn, and why. */

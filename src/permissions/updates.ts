@@ -94,16 +94,19 @@ async function applyRules(
   const rules: Rule[] = [];
   for (const value of update.rules) {
     const text = ruleTextOf(value);
-    const rule = parts.parse(behavior, text);
-    if (!('why' in rule)) rules.push(rule);
-    else if (type !== 'removeRules') {
+    const parsed = parts.parse(behavior, text);
+    if ('rule' in parsed) {
+      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
+    } else if (type !== 'removeRules') {
       notes.push(
-        told(parts, `the rule ${text} that came with the answer is not used: ${rule.why}`),
+        told(parts, `the rule ${text} that came with the answer is not used: ${parsed.why}`),
       );
     }
   }
   const texts =
-    type === 'removeRules' ? update.rules.map(ruleTextOf) : rules.map(({ text }) => text);
+    type === 'removeRules'
+      ? update.rules.map(ruleTextOf)
+      : [...new Set(rules.map(({ text }) => text))];
   const reach = reachOf({ until: 'session' }, agent);
   if (type === 'removeRules') parts.grants.removeRules(behavior, texts);
   else if (type === 'replaceRules') parts.grants.replaceRules(behavior, rules, reach);

@@ -35,6 +35,7 @@ export function receiptOf(
 
 export interface Refusal extends Ending {
   readonly message: string;
+  readonly reasonForModel?: string | undefined;
   readonly decision?: 'deny' | 'defer';
   readonly interrupt?: boolean;
   readonly stop?: string | undefined;
@@ -45,11 +46,13 @@ export interface Refusal extends Ending {
 export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
   const { message, interrupt = false, suggestion, stop, decision = 'deny', unanswered } = refusal;
   const { contexts } = progress;
+  const { reasonForModel } = refusal;
   return {
     kind: 'refused',
     receipt: receiptOf(progress, { ...refusal, decision }),
     message,
     interrupt,
+    ...(reasonForModel === undefined ? {} : { reasonForModel }),
     ...(stop === undefined ? {} : { stop }),
     ...(suggestion === undefined ? {} : { suggestion }),
     ...(contexts === undefined ? {} : { contexts }),

@@ -1,3 +1,4 @@
+import type { FileStat } from '../env/fs.js';
 import { isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { ConfigProblem } from '../settings/types.js';
@@ -22,8 +23,9 @@ export async function componentPaths(
   const paths: string[] = [];
   const problems: ConfigProblem[] = [];
   for (const one of written) {
-    const found = await pathOf(one, plugin);
-    if (found.ok) paths.push(found.path);
+    const found = await pathInside(one, plugin);
+    const why = found.ok ? wrongKind(field, found) : found.why;
+    if (found.ok && why === undefined) paths.push(found.path);
     else {
       const line = manifest.lineOf(field);
       // fail-closed: what is named and not there may be a guard.
@@ -31,7 +33,7 @@ export async function componentPaths(
         severity: 'fatal',
         file: manifest.file,
         ...(line === undefined ? {} : { line }),
-        message: `\`${field}\`: ${found.why}.`,
+        message: `\`${field}\`: ${why}.`,
         remedy: 'Name what is inside of the plugin, beginning with "./".',
       });
     }
@@ -40,10 +42,31 @@ export async function componentPaths(
 }
 
 type Found =
-  | { readonly ok: true; readonly path: string }
+  | { readonly ok: true; readonly path: string; readonly kind: FileStat['kind'] }
   | { readonly ok: false; readonly why: string };
 
-async function pathOf(
+/** What of this kind would bring nothing; undefined: it may bring something. */
+function wrongKind(
+  field: ComponentField,
+  { path, kind }: Extract<Found, { ok: true }>,
+): string | undefined {
+  const shown = visible(path);
+  const isMarkdown = path.toLowerCase().endsWith('.md');
+  switch (field) {
+    case 'skills':
+      return kind === 'directory' ? undefined : `${shown} is no directory`;
+    case 'commands':
+    case 'agents':
+      if (kind === 'directory') return isMarkdown ? `${shown} is called like a file` : undefined;
+      return kind === 'file' && isMarkdown ? undefined : `${shown} is no directory and no Markdown`;
+    case 'hooks':
+    case 'mcpServers':
+      return kind === 'file' ? undefined : `${shown} is no file`;
+  }
+}
+
+/** What a path of a plugin's own leads to, behind all links. */
+export async function pathInside(
   written: string,
   { directory, fs }: { readonly directory: string; readonly fs: PluginFiles },
 ): Promise<Found> {
@@ -54,13 +77,14 @@ async function pathOf(
   }
   const path = join(directory, written);
   try {
-    if ((await fs.stat(path)) === undefined) return { ok: false, why: `"${shown}" is not there` };
+    const stat = await fs.stat(path);
+    if (stat === undefined) return { ok: false, why: `"${shown}" is not there` };
     const real = await fs.realPath(path);
     // fail-closed: a link out of the plugin would bring in what nobody has looked at.
     if (!isInside(real, directory)) {
       return { ok: false, why: `"${shown}" leads out of the plugin to ${visible(real)}` };
     }
-    return { ok: true, path: real };
+    return { ok: true, path: real, kind: stat.kind };
   } catch (thrown) {
     return { ok: false, why: `"${shown}" cannot be looked at: ${messageOf(thrown)}` };
   }

@@ -1,11 +1,14 @@
 import { join, resolve } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import type { CheckOptions } from '../settings/check-options.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
+import type { OpenedPlugin } from './component-files.js';
 import { componentPaths } from './component-paths.js';
-import { hooksOf, type OpenedPlugin, serversOf } from './components.js';
+import { hooksOf } from './hooks.js';
 import { type PluginFiles, readManifest } from './manifest.js';
 import type { GivenPlugin, Plugin } from './plugin.js';
+import { serversOf } from './servers.js';
 
 export interface PluginDeps {
   readonly fs: PluginFiles;
@@ -15,6 +18,8 @@ export interface PluginDeps {
   readonly configDir: string;
   /** Who forbids plugins by flag; undefined: nobody. */
   readonly forbidden?: string | undefined;
+  /** What is known of tools, rules and agents, by which hooks are checked. */
+  readonly check: CheckOptions;
 }
 
 export interface LoadedPlugins {
@@ -39,9 +44,13 @@ export async function loadPlugins(
     problems.push(...read.problems);
     if (read.plugin === undefined) continue;
     const { name, directory } = read.plugin;
-    const before = plugins.find((other) => other.name === name);
+    const at = plugins.findIndex((other) => other.name === name);
+    const before = plugins[at];
     if (before === undefined) plugins.push(read.plugin);
-    else if (before.directory !== directory) {
+    else if (before.directory === directory) {
+      // fail-closed: who leaves the servers out once leaves them out.
+      if (one.withoutServers === true) plugins[at] = { ...before, servers: [] };
+    } else {
       // fail-closed: a rule for the one would reach the other.
       const why = `${before.directory} is called "${name}" too`;
       problems.push(notLoaded(directory, why, 'Rename one of the two.'));
@@ -55,6 +64,11 @@ async function load(
   deps: PluginDeps,
 ): Promise<{ readonly plugin?: Plugin; readonly problems: readonly ConfigProblem[] }> {
   const { fs } = deps;
+  if (written.trim() === '') {
+    // fail-closed: without a name it would be the folder that one happens to be in.
+    const remedy = 'Name the directory of a plugin.';
+    return { problems: [notLoaded(deps.cwd, 'its path is empty', remedy)] };
+  }
   const named = resolve(deps.cwd, written);
   let directory: string;
   try {
@@ -78,7 +92,8 @@ async function load(
     root: directory,
     data: join(deps.configDir, 'plugins', 'data', manifest.name),
   };
-  const opened: OpenedPlugin = { directory, manifest, paths, projectDir: deps.cwd, fs };
+  const { cwd: projectDir, check } = deps;
+  const opened: OpenedPlugin = { directory, manifest, paths, projectDir, fs, check };
   const skills = await componentPaths('skills', opened);
   const commands = await componentPaths('commands', opened);
   const agents = await componentPaths('agents', opened);

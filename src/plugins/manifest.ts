@@ -1,12 +1,13 @@
 import type { FileSystem } from '../env/fs.js';
-import { basename, join } from '../env/paths.js';
+import { basename, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
+import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { visible } from '../util/visible.js';
 
-export type PluginFiles = Pick<FileSystem, 'stat' | 'readText' | 'realPath' | 'list'>;
+export type PluginFiles = Pick<FileSystem, 'stat' | 'lstat' | 'readText' | 'realPath' | 'list'>;
 
 /** The head of a plugin, checked field by field. */
 export interface Manifest {
@@ -88,7 +89,11 @@ export async function readManifest(directory: string, fs: PluginFiles): Promise<
   });
   let text: string;
   try {
-    if ((await fs.stat(file)) === undefined) return withoutManifest(directory, file);
+    if ((await fs.lstat(file)) === undefined) return withoutManifest(directory, file);
+    // fail-closed: what it leads to elsewhere is not what was let in.
+    if (!isInside(await fs.realPath(file), directory)) {
+      return broken('it leads out of the plugin.', 'Put the manifest itself there.');
+    }
     text = await fs.readText(file, { maxBytes: MOST_BYTES });
   } catch (thrown) {
     return broken(`the manifest cannot be read: ${messageOf(thrown)}.`, 'Make it readable.');
@@ -112,6 +117,12 @@ export async function readManifest(directory: string, fs: PluginFiles): Promise<
   if (wrong !== undefined || typeof name !== 'string') {
     const remedy = 'Use letters, digits and hyphens, as in "my-plugin".';
     return broken(`\`name\` ${wrong ?? 'is missing'}.`, remedy, lineOf('name') ?? 1);
+  }
+  const component = Object.keys(value).find(isNearlyComponent);
+  if (component !== undefined) {
+    // fail-closed: guards under another name would not be asked.
+    const remedy = `The components are called ${COMPONENTS.join(', ')}.`;
+    return broken(`there is no field \`${visible(component)}\`.`, remedy, lineOf(component));
   }
   const version = own(value, 'version');
   const manifest: Manifest = {
@@ -146,6 +157,20 @@ function nameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string' || name === '') return 'is missing';
   if (name.length > MOST_NAME_CHARS) return `is longer than ${MOST_NAME_CHARS} characters`;
   return NAME.test(name) ? undefined : `"${visible(name)}" is no name for a plugin`;
+}
+
+const COMPONENTS: readonly ComponentField[] = [
+  'skills',
+  'commands',
+  'agents',
+  'hooks',
+  'mcpServers',
+];
+
+function isNearlyComponent(field: string): boolean {
+  return own(FIELDS, field) === undefined && !ELSEWHERE.has(field)
+    ? nearest(field, COMPONENTS) !== undefined
+    : false;
 }
 
 function unknownFields(

@@ -184,6 +184,10 @@ function pluginOf(given: SdkPluginConfig): NonNullable<HostedConfig['plugins']>[
   const { type, path, skipMcpDiscovery } = given;
   refuse(type !== 'local', `plugins: "${String(type)}" is no kind of plugin, "local" is`);
   refuse(typeof path !== 'string' || path === '', 'plugins: a plugin has no path');
+  refuse(
+    skipMcpDiscovery !== undefined && typeof skipMcpDiscovery !== 'boolean',
+    'plugins: skipMcpDiscovery is neither true nor false',
+  );
   return { directory: path, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
 }
 
@@ -216,6 +220,7 @@ const WITHOUT_EFFECT: readonly (keyof Options)[] = [
   'pathToClaudeCodeExecutable',
   'spawnClaudeCodeProcess',
   'projectConfigRoot',
+  'pluginDelivery',
   'promptSuggestions',
   'agentProgressSummaries',
   'taskBudget',

@@ -1,3 +1,4 @@
+import { PortcullisError } from '../errors.js';
 import type { Options } from './types/index.js';
 
 /** Flags of the command line that programs pass on. */
@@ -27,6 +28,12 @@ export function readExtraArgs(given: Options['extraArgs']): ExtraArgs {
   const values = new Map<string, string>();
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(given ?? {})) {
+    // fail-closed: a plugin that is left out may have brought a guard.
+    if (name.startsWith('plugin-dir')) {
+      throw new PortcullisError('usage', `extraArgs: --${name} is not read here`, {
+        remedy: 'use the option plugins',
+      });
+    }
     if (SWITCHES.has(name)) switches.add(name);
     else if (VALUES.has(name) && value !== null) values.set(name, value);
     else warnings.push(`extraArgs: --${name} is not known here and has no effect`);

@@ -97,6 +97,10 @@ function pluginList(given: unknown): NonNullable<SessionConfig['plugins']> {
       throw new PortcullisError('usage', message);
     }
     const { path: directory, skipMcpDiscovery } = row;
+    if (skipMcpDiscovery !== undefined && typeof skipMcpDiscovery !== 'boolean') {
+      const message = 'initialize: skipMcpDiscovery of a plugin is neither true nor false';
+      throw new PortcullisError('usage', message);
+    }
     return { directory, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
   });
 }

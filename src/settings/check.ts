@@ -13,6 +13,14 @@ import { type ConfigProblem, placeOf, type SettingsFile, type Way } from './type
 
 const TABLE: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
 
+/** The faults of hooks that stand in another file than settings, judged as theirs are. */
+export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
+  const node = own(TABLE, 'hooks');
+  // fail-closed: without its table nothing could be checked.
+  if (node === undefined) throw new Error('there is no table of hooks');
+  return checkHooks(file, file.content.hooks, { ...options, node });
+}
+
 /** Everything about files that can be judged by looking at each alone. */
 export function checkFiles(
   files: readonly SettingsFile[],

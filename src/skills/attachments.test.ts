@@ -53,7 +53,11 @@ it('opens what lies beside the skill alone, and nothing for a command', async ()
     '/h/c.md',
     '/d.md',
   ]);
-  const command = { origin: 'command', directory: '/p/.claude/commands' } as const;
+  const command = {
+    origin: 'command',
+    isCommand: true,
+    directory: '/p/.claude/commands',
+  } as const;
   expect((await read('@a.md', command)).paths).toEqual(['/p/a.md']);
 });
 

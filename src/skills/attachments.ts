@@ -128,8 +128,8 @@ async function found(
 }
 
 /** Commands are single files, and their directory is everybody's. */
-function hasDirectory({ origin, directory }: Skill): boolean {
-  return origin !== 'command' && directory !== '';
+function hasDirectory({ isCommand, directory }: Skill): boolean {
+  return isCommand !== true && directory !== '';
 }
 
 async function contentOf(

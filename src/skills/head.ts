@@ -220,6 +220,7 @@ class HeadReader {
     const field = known(written);
     if (field === undefined && isFence(written)) {
       this.#note(line, `"${written}" belongs under portcullis:`);
+      if (this.#fields.has(FENCE)) this.#refuse(line, 'fence-tools stands twice');
       this.#fields.set(FENCE, { value, line, written });
       return;
     }

@@ -35,6 +35,7 @@ export interface SkillHooks {
   readonly file: string;
   readonly line?: number;
   readonly trusted: boolean;
+  readonly plugin?: NonNullable<Skill['plugin']>;
 }
 
 /** A skill whose text is to go into the conversation. Its grants and restrictions are in force. */
@@ -258,8 +259,8 @@ async function attachedTo(
 }
 
 /** Commands are single files, and a server's prompts have none. */
-function headingOf({ origin, directory }: Skill): string {
-  const hasFiles = origin !== 'mcp' && origin !== 'command' && directory !== '';
+function headingOf({ origin, isCommand, directory }: Skill): string {
+  const hasFiles = origin !== 'mcp' && isCommand !== true && directory !== '';
   return hasFiles ? `Base directory for this skill: ${directory}\n\n` : '';
 }
 
@@ -339,9 +340,11 @@ function effortOf({ head, trusted }: Skill): { readonly effort?: string } {
   return !trusted || head.effort === undefined ? {} : { effort: head.effort };
 }
 
-function hooksOf({ name, head, source, file, trusted }: Skill): { readonly hooks?: SkillHooks } {
+function hooksOf(skill: Skill): { readonly hooks?: SkillHooks } {
+  const { name, head, source, file, trusted, plugin } = skill;
   if (head.hooks === undefined) return {};
   const line = own(head.lines ?? {}, 'hooks');
   const place = line === undefined ? { file } : { file, line };
-  return { hooks: { name, hooks: head.hooks, source, ...place, trusted } };
+  const ofPlugin = plugin === undefined ? {} : { plugin };
+  return { hooks: { name, hooks: head.hooks, source, ...place, trusted, ...ofPlugin } };
 }

@@ -248,6 +248,7 @@ function skillOf(
     body,
   };
   if (root.plugin !== undefined) skill.plugin = root.plugin;
+  if (root.kind === 'commands') skill.isCommand = true;
   return withOverride(skill, from.deps);
 }
 

@@ -57,6 +57,8 @@ export interface Skill {
   /** Where its supporting files are. */
   readonly directory: string;
   readonly head: SkillHead;
+  /** A single file among others, whose directory is not its own. */
+  readonly isCommand?: true;
   /** Of a plugin: what `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for. */
   readonly plugin?: { readonly root: string; readonly data: string };
   /** Whether the place it came from may grant or execute. */

@@ -18,6 +18,7 @@ async function loaded(files: ProjectFiles, over: { readonly forbidden?: string }
     fs: nodeFileSystem,
     cwd: project.directory,
     configDir: project.home,
+    check: { knownTools: ['Bash', 'Read'] },
     ...over,
   });
   const said = problems.map((one) => `${one.severity}: ${describeProblem(one)}`);
@@ -28,6 +29,8 @@ async function loaded(files: ProjectFiles, over: { readonly forbidden?: string }
     fatal: said.filter((one) => one.startsWith('fatal')),
   };
 }
+
+const guardOf = (matcher: string) => ({ matcher, hooks: [{ type: 'command', command: 'g' }] });
 
 const MANIFEST = 'kit/.claude-plugin/plugin.json';
 
@@ -141,13 +144,16 @@ describe('a plugin', () => {
     [
       'a guard at an event that there is not',
       { 'kit/hooks/hooks.json': '{"description":"d","PreTolUse":[]}' },
-      /hooks\.json: the hooks at "PreTolUse" never run: there is no such event\. Did you mean PreToolUse\?/,
+      /hooks\.json: `hooks\.PreTolUse` never runs: there is no event PreTolUse\. Did you mean PreToolUse\?/,
     ],
     ['hooks that are a list', { 'kit/hooks/hooks.json': '[]' }, /it is not a JSON object/],
     ['servers that are a list', { 'kit/.mcp.json': '{"mcpServers":[]}' }, /no table of servers/],
     [
       'a hook that needs an option',
-      { 'kit/hooks/hooks.json': '{"hooks":{"Stop":[{"hooks":["${user_config.KEY}"]}]}}' },
+      {
+        'kit/hooks/hooks.json':
+          '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"${user_config.KEY}"}]}]}}',
+      },
       /a hook needs an option of the plugin/,
     ],
     [
@@ -158,6 +164,56 @@ describe('a plugin', () => {
       },
       /two servers called "s"/,
     ],
+    [
+      'guards behind a link that leads nowhere',
+      { 'kit/hooks/hooks.json': { symlink: 'gone.json' } },
+      /hooks\.json: "\.\/hooks\/hooks\.json" is not there/,
+    ],
+    [
+      'guards behind a link out of the plugin',
+      { 'kit/hooks/hooks.json': { symlink: '../../out.json' }, 'out.json': '{"hooks":{}}' },
+      /leads out of the plugin/,
+    ],
+    [
+      'a manifest behind a link out of the plugin',
+      { [MANIFEST]: { symlink: '../../out.json' }, 'out.json': '{"name":"a"}' },
+      /it leads out of the plugin/,
+    ],
+    [
+      'guards that are a directory',
+      { 'kit/hooks/hooks.json/x': '' },
+      /hooks\.json: it is no regular file/,
+    ],
+    [
+      'a matcher that fits no tool',
+      { 'kit/hooks/hooks.json': { json: { hooks: { PreToolUse: [guardOf('Bsah')] } } } },
+      /hooks\.json:\d+: the matcher "Bsah".*Did you mean Bash\?/,
+    ],
+    [
+      'a guard beside the others',
+      { 'kit/hooks/hooks.json': { json: { hooks: {}, PreToolUse: [guardOf('Bash')] } } },
+      /`PreToolUse` stands beside `hooks`/,
+    ],
+    [
+      'a component under nearly its name',
+      { [MANIFEST]: '{"name":"a","hook":{}}' },
+      /there is no field `hook`/,
+    ],
+    [
+      'skills that are a file',
+      { [MANIFEST]: '{"name":"a","skills":"./x.md"}', 'kit/x.md': '' },
+      /x\.md is no directory/,
+    ],
+    [
+      'agents that are no Markdown',
+      { [MANIFEST]: '{"name":"a","agents":"./x.txt"}', 'kit/x.txt': '' },
+      /no directory and no Markdown/,
+    ],
+    [
+      'a key that stands twice',
+      { 'kit/.mcp.json': '{"mcpServers":{"s":{"command":"a"},"s":{"command":"b"}}}' },
+      /stands twice/,
+    ],
   ])('stops the start: %s', async (_, files, words) => {
     const { fatal } = await loaded(files);
     expect(fatal).toHaveLength(1);
@@ -167,13 +223,41 @@ describe('a plugin', () => {
   it('with hooks at an event of another program is loaded, and that is told', async () => {
     const { fatal, said } = await loaded({ 'kit/hooks/hooks.json': '{"hooks":{"BeforeTool":[]}}' });
     expect(fatal).toEqual([]);
-    expect(said.join()).toMatch(/^warning: .*"BeforeTool" never run: it is an event of another/);
+    expect(said.join()).toMatch(
+      /^warning: .*`hooks\.BeforeTool` never runs: BeforeTool is an event of another/,
+    );
   });
 
   it('is refused where an administrator forbids it', async () => {
     const { plugins, fatal } = await loaded({ 'kit/x': '' }, { forbidden: 'not here' });
     expect(plugins).toEqual([]);
     expect(fatal).toEqual([expect.stringContaining('not here')]);
+  });
+
+  it('without a path is refused', async () => {
+    project = makeTempProject({ files: { 'hooks/hooks.json': '{"hooks":{}}' } });
+    const { plugins, problems } = await loadPlugins([{ directory: ' ' }], {
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: project.home,
+      check: {},
+    });
+    expect(plugins).toEqual([]);
+    expect(problems).toMatchObject([{ severity: 'fatal' }]);
+  });
+
+  it('that is given twice is without its servers where one of them says so', async () => {
+    project = makeTempProject({
+      files: { 'kit/.mcp.json': '{"mcpServers":{"s":{"command":"c"}}}' },
+    });
+    const given = [{ directory: 'kit' }, { directory: './kit', withoutServers: true }];
+    const { plugins } = await loadPlugins(given, {
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: project.home,
+      check: {},
+    });
+    expect(plugins).toMatchObject([{ name: 'kit', servers: [] }]);
   });
 
   it('of a name that another has is refused', async () => {
@@ -185,6 +269,7 @@ describe('a plugin', () => {
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: project.home,
+      check: {},
     });
     expect(plugins).toHaveLength(1);
     expect(problems.map(describeProblem)).toEqual([

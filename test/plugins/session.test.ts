@@ -108,6 +108,19 @@ describe('--plugin-dir', () => {
     expect(done.requests).toEqual([]);
   });
 
+  it('never takes the folder that one happens to be in for a plugin', async () => {
+    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'touch ran' }] }] };
+    const done = await run({
+      files: { 'hooks/hooks.json': { json: { hooks } } },
+      args: ['--plugin-dir', ''],
+      script: ['Done.'],
+    });
+    expect(done.exitCode).not.toBe(0);
+    expect(existsSync(done.project.at('ran'))).toBe(false);
+    const misspelt = await run({ files: KIT, args: ['--plugin-dirs', 'kit'], script: ['Done.'] });
+    expect(misspelt.exitCode).toBe(2);
+  });
+
   it('shows nothing that links lead to outside of the plugin', async () => {
     const done = await run({
       files: {

@@ -16,7 +16,7 @@ const open = (skills: readonly Skill[], options: RigOptions = {}): SkillRig => {
 
 /** A skill without supporting files, so that a message is its text. */
 const command = (name: string, body: string, head: Parameters<typeof skillOf>[2] = {}): Skill =>
-  skillOf(name, body, head, { origin: 'command' });
+  skillOf(name, body, head, { origin: 'command', isCommand: true });
 
 const ready = (outcome: SkillOutcome): ReadySkill => {
   if (outcome.kind !== 'ready') throw new Error(JSON.stringify(outcome));

@@ -106,7 +106,7 @@ describe('the program behind a client', () => {
   }, 60_000);
 
   it('tells a client that reads frames of a command line that it cannot honour', async () => {
-    const { child, ended } = await start([], ['--plugin-dir=/somewhere']);
+    const { child, ended } = await start([], ['--project-config-root=/somewhere']);
     let out = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       out += chunk;
@@ -115,7 +115,7 @@ describe('the program behind a client', () => {
     expect(JSON.parse(out)).toMatchObject({
       type: 'result',
       subtype: 'error_during_execution',
-      errors: [expect.stringContaining('--plugin-dir')],
+      errors: [expect.stringContaining('--project-config-root')],
     });
   });
 });

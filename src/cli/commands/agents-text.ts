@@ -28,6 +28,7 @@ export function placeOfDefinition({ file, line, source }: AgentDefinition, cwd: 
 export function factsOf(definition: AgentDefinition): readonly string[] {
   const { model, effort, permissionMode, maxTurns, memory, skills, mcpServers } = definition;
   const { hooks, background, foregroundOnly, workspace, budget, asks, heldBack } = definition;
+  const isOfPlugin = definition.source === 'plugin';
   const limits = Object.entries(budget).map(([name, value]) => `${name} ${value}`);
   const facts: readonly (readonly [string, string | number | undefined])[] = [
     ['tools', toolWords(definition)],
@@ -45,7 +46,12 @@ export function factsOf(definition: AgentDefinition): readonly string[] {
     ['runs', background ? 'always in the background' : undefined],
     ['runs', foregroundOnly ? 'never in the background' : undefined],
     ['asks', asks === 'deny' ? 'are refused' : undefined],
-    ['held back, as the folder is not trusted', heldBack?.join(', ')],
+    [
+      isOfPlugin
+        ? 'without effect in agents of plugins'
+        : 'held back, as the folder is not trusted',
+      heldBack?.join(', '),
+    ],
   ];
   return facts
     .filter(([, value]) => value !== undefined && value !== '')

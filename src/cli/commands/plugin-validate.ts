@@ -1,9 +1,9 @@
 import { openAgentBook } from '../../agents/definitions.js';
 import { hostFacts } from '../../env/host.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
-import { configDirectory, displayPath, resolve } from '../../env/paths.js';
+import { configDirectory, displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
-import { hooksOfPlugins } from '../../harness/plugins.js';
+import { hookChecks, hooksOfPlugins } from '../../harness/plugins.js';
 import { captureHooks } from '../../hooks/capture.js';
 import { loadPlugins } from '../../plugins/load.js';
 import type { Plugin } from '../../plugins/plugin.js';
@@ -40,8 +40,13 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   }
   const cwd = process.cwd();
   const { plugins, problems } = await loadPlugins(
-    words.map((directory) => ({ directory: resolve(cwd, directory) })),
-    { fs: nodeFileSystem, cwd, configDir: configDirectory(process.env) },
+    words.map((directory) => ({ directory })),
+    {
+      fs: nodeFileSystem,
+      cwd,
+      configDir: configDirectory(process.env),
+      check: hookChecks(cwd, process.env),
+    },
   );
   const found = [...problems];
   const reports: PluginReport[] = [];
@@ -85,6 +90,10 @@ async function reportOf(
   };
   for (const { file, reason } of await book.skipped()) warn(file, reason);
   for (const { place, message, line } of await kinds.problems()) warn(place, message, line);
+  for (const { file, heldBack = [], source } of await kinds.list()) {
+    if (source !== 'plugin' || heldBack.length === 0) continue;
+    warn(file ?? directory, `${heldBack.join(', ')} of agents of plugins have no effect`);
+  }
   for (const { label, why, origin } of hooks.skipped) warn(origin, `${label} is not run: ${why}`);
   for (const note of hooks.notes) warn(directory, note);
   return {

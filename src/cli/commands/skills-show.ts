@@ -64,8 +64,8 @@ async function unknown(name: string, { book }: SkillsHere): Promise<PortcullisEr
 const MOST_FILES = 200;
 
 /** By their paths from the skill's directory. A command stands among others and has no files. */
-async function filesOf({ origin, directory }: Skill): Promise<readonly string[]> {
-  if (origin === 'command') return [];
+async function filesOf({ isCommand, directory }: Skill): Promise<readonly string[]> {
+  if (isCommand === true) return [];
   const files: string[] = [];
   const open = [directory];
   for (let at = open.pop(); at !== undefined && files.length < MOST_FILES; at = open.pop()) {

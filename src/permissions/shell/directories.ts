@@ -4,9 +4,15 @@ import { nameOf, type ShellWord } from './model.js';
 /** The directories that a command may find itself in; undefined when that is anybody's guess. */
 export type Directories = readonly string[] | undefined;
 
+/** Each change of directory that may fail may double them. */
+const MOST_DIRECTORIES = 1000;
+
 export function union(a: Directories, b: Directories): Directories {
   if (a === b) return a;
-  return a === undefined || b === undefined ? undefined : [...new Set([...a, ...b])];
+  if (a === undefined || b === undefined) return undefined;
+  const all = new Set([...a, ...b]);
+  // fail-closed: among so many it may as well be anywhere.
+  return all.size > MOST_DIRECTORIES ? undefined : [...all];
 }
 
 /** Where the shell is after a command that succeeded. */

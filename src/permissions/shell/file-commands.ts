@@ -126,12 +126,17 @@ function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: b
   const operands = rest
     .filter((word, at) => (word.literal || word.value !== '') && !isLeftOut(program, rest, at))
     .flatMap((word) => pathsIn(word.value));
-  const unknown = rest.some((word) => !word.literal) && isFileProgram(program);
+  const takesFiles =
+    isFileProgram(program) ||
+    (program === 'git' && rest.some(({ value }) => value === 'rm' || value === 'mv'));
+  const unknown = takesFiles && rest.some((word) => !word.literal);
   return { reads: operands, writes: writesOf(program, rest, operands), unknown };
 }
 
 /** `git rm --cached` takes names off git's list and leaves the files alone. */
 function onlyForgets(rest: readonly ShellWord[]): boolean {
+  // fail-closed: what is decided at run time may be an option that takes `--cached` back.
+  if (rest.some(({ literal, pattern }) => !literal || pattern !== undefined)) return false;
   const [first, ...others] = rest.map(({ value }) => value);
   const options = others.filter((value) => value.startsWith('-'));
   return (

@@ -1,14 +1,13 @@
 import { PRIMARIES } from './find.js';
 import { globMatcher } from './tree-globs.js';
 
-/** Whether something holds for a file of this name, as far as its name tells. */
-export type NameTest = (name: string) => 'yes' | 'no' | 'maybe';
+/** Whether something holds for what has this name, as far as that tells. */
+export type NameTest = (name: string, kind: 'file' | 'directory') => 'yes' | 'no' | 'maybe';
 
 const ACTION = /^-(delete|exec|execdir|ok|okdir)$/;
 const OPTION = /^-([HLP]|D|O\d?|follow|regextype|warn)$/;
 const OR = /^(-o|-or|,)$/;
 const MAYBE: NameTest = () => 'maybe';
-const NO: NameTest = () => 'no';
 
 /**
  * For each action of an expression of find, which names it may be about. What is run is left out of
@@ -48,8 +47,8 @@ class Expression {
       parts.push(this.#all(held));
     }
     if (isList) return MAYBE;
-    return (name) => {
-      const found = parts.map((part) => part(name));
+    return (name, kind) => {
+      const found = parts.map((part) => part(name, kind));
       return found.find((one) => one === 'yes') ?? found.find((one) => one === 'maybe') ?? 'no';
     };
   }
@@ -86,7 +85,7 @@ class Expression {
     const count = PRIMARIES.get(value);
     if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
     this.#at += count ?? 0;
-    if (value === '-type') return given === 'd' ? NO : MAYBE;
+    if (value === '-type') return ofType(given);
     if (value !== '-name' && value !== '-iname') return MAYBE;
     // Other patterns may fit anything.
     if (!/^[^/{}[\]\\!,]+$/.test(given)) return MAYBE;
@@ -100,16 +99,26 @@ class Expression {
   }
 }
 
+/** Several letters with commas between them may be given; anything but a directory counts as a file. */
+function ofType(letters: string): NameTest {
+  if (!/^[a-zA-Z](,[a-zA-Z])*$/.test(letters)) return MAYBE;
+  const named = letters.split(',');
+  return (_, kind) => {
+    if (kind === 'directory') return named.includes('d') ? 'yes' : 'no';
+    return named.every((letter) => letter === 'd') ? 'no' : 'maybe';
+  };
+}
+
 function every(parts: readonly NameTest[]): NameTest {
-  return (name) => {
-    const found = parts.map((part) => part(name));
+  return (name, kind) => {
+    const found = parts.map((part) => part(name, kind));
     return found.find((one) => one === 'no') ?? found.find((one) => one === 'maybe') ?? 'yes';
   };
 }
 
 function opposite(test: NameTest): NameTest {
-  return (name) => {
-    const found = test(name);
+  return (name, kind) => {
+    const found = test(name, kind);
     return found === 'maybe' ? found : found === 'yes' ? 'no' : 'yes';
   };
 }

@@ -1,12 +1,15 @@
 import { resolve } from '../../env/paths.js';
+import { own } from '../../util/own.js';
 import { type Directories, union } from './directories.js';
-import { nameOf, type ShellWord } from './model.js';
+import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 
 interface MoveOption {
   /** One letter, alone or at the end of a bundle, with its value behind it or in the next word. */
   readonly letter?: string;
   /** Long, also cut short as far as programs take it. */
-  readonly long: string;
+  readonly long?: string;
+  /** In full, with one dash or two, its value in the next word or behind `=`. */
+  readonly word?: string;
 }
 
 /** Programs that start another one in a directory of their own choice. */
@@ -26,6 +29,21 @@ const MOVERS: Readonly<Record<string, readonly MoveOption[]>> = {
   ],
   parallel: [{ long: 'workdir' }, { long: 'wd' }],
   watchexec: [{ long: 'workdir' }],
+  bun: [{ long: 'cwd' }],
+  bunx: [{ long: 'cwd' }],
+  cargo: [{ letter: 'C' }],
+  go: [{ word: 'C' }],
+  just: [{ letter: 'd', long: 'working-directory' }],
+  mise: [{ letter: 'C', long: 'cd' }],
+  nodemon: [{ long: 'cwd' }],
+  npm: [{ letter: 'C', long: 'prefix' }],
+  npx: [{ letter: 'C', long: 'prefix' }],
+  pdm: [{ letter: 'p', long: 'project' }],
+  pnpm: [{ letter: 'C', long: 'dir' }, { word: 'prefix' }],
+  poetry: [{ letter: 'C', long: 'directory' }],
+  uv: [{ long: 'directory' }],
+  uvx: [{ long: 'directory' }],
+  yarn: [{ long: 'cwd' }],
 };
 
 /** Where the program behind `env -C dir` and the like may run, besides where the shell is. */
@@ -35,56 +53,56 @@ export function launchedIn(
 ): Directories {
   let all = directories;
   for (const view of views) {
-    const name = nameOf(view);
-    const options = name === undefined ? undefined : MOVERS[name];
-    if (options === undefined || !Object.hasOwn(MOVERS, name ?? '')) continue;
-    const target = targetOf(view, options);
-    if (target === 'unknown') return undefined;
-    if (target === undefined) continue;
-    // From each place so far: one such program may start another.
-    all = union(
-      all,
-      all?.map((directory) => resolve(directory, target)),
-    );
+    const program = programOf(view) ?? '';
+    const options = own(MOVERS, program);
+    if (options === undefined) continue;
+    // fail-closed: `env -S` splits a text by rules of its own.
+    if (program === 'env' && splitsMove(view)) return undefined;
+    for (const target of targetsOf(view, options)) {
+      // fail-closed: what is decided at run time may be any directory.
+      if (!target.literal || target.pattern !== undefined || target.value === '') return undefined;
+      // From each place so far: one such program may start another, and of several options some
+      // programs take the last while others add them up.
+      all = union(
+        all,
+        all?.map((directory) => resolve(directory, target.value)),
+      );
+    }
   }
   return all;
 }
 
-/** Undefined: it stays where it is. */
-function targetOf(
+function splitsMove([, ...words]: readonly ShellWord[]): boolean {
+  return words.some(
+    ({ value, raw }, at) =>
+      /^-[A-Za-z]*S|^--s/.test(value) && /-C|--c/.test(`${raw}${words[at + 1]?.raw}`),
+  );
+}
+
+/** None: it stays where it is. */
+function targetsOf(
   [, ...words]: readonly ShellWord[],
   options: readonly MoveOption[],
-): string | undefined | 'unknown' {
-  for (const [at, word] of words.entries()) {
-    // fail-closed: `env -S` splits a text by rules of its own.
-    if (/^-[A-Za-z]*S|^--s/.test(word.value) && /-C|--c/.test(`${word.raw}${words[at + 1]?.raw}`)) {
-      return 'unknown';
-    }
-    for (const { letter, long } of options) {
-      const value = optionValue(word, words[at + 1], { letter, long });
-      if (value === undefined) continue;
-      // fail-closed: what is decided at run time may be any directory.
-      if (!value.literal || value.pattern !== undefined || value.value === '') return 'unknown';
-      return value.value;
-    }
-  }
-  return undefined;
+): readonly ShellWord[] {
+  return words.flatMap((word, at) =>
+    options.flatMap((option) => optionValue(word, words[at + 1] ?? UNKNOWN_WORD, option) ?? []),
+  );
 }
 
 function optionValue(
   word: ShellWord,
-  next: ShellWord | undefined,
-  { letter, long }: { readonly letter: string | undefined; readonly long: string },
+  next: ShellWord,
+  { letter, long, word: full }: MoveOption,
 ): ShellWord | undefined {
-  const [, written, inline] = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word.value) ?? [];
-  if (word.value.startsWith('--') && written !== undefined && long.startsWith(written)) {
-    return inline === undefined ? (next ?? UNKNOWN) : { ...word, value: inline };
+  const [, written, inline] = /^--?([A-Za-z-]+)(?:=(.*))?$/s.exec(word.value) ?? [];
+  const isLong = word.value.startsWith('--');
+  if (written !== undefined) {
+    const isMeant = written === full || (isLong && long?.startsWith(written) === true);
+    if (isMeant) return inline === undefined ? next : { ...word, value: inline };
   }
-  if (letter === undefined || word.value.startsWith('--')) return undefined;
+  if (letter === undefined || isLong) return undefined;
   const at = /^-[A-Za-z]/.test(word.value) ? word.value.indexOf(letter) : -1;
   if (at < 1) return undefined;
   const rest = word.value.slice(at + 1);
-  return rest === '' ? (next ?? UNKNOWN) : { ...word, value: rest };
+  return rest === '' ? next : { ...word, value: rest };
 }
-
-const UNKNOWN: ShellWord = { value: '', literal: false, raw: '' };

@@ -118,16 +118,7 @@ export const FEEDERS = new Set(['xargs', 'parallel']);
 
 export const FINDERS = new Set(['find', 'fd', 'fdfind']);
 
-export const EXEC_ACTIONS = new Set([
-  '-exec',
-  '-execdir',
-  '-ok',
-  '-okdir',
-  '-x',
-  '-X',
-  '--exec',
-  '--exec-batch',
-]);
+export const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 /** Those that change nothing about what they run. */
 export const GRANT_WRAPPERS: ReadonlySet<string> = new Set([

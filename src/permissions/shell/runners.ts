@@ -1,6 +1,7 @@
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { evaluatedIn } from './evaluated-words.js';
+import { commandsOfFd } from './fd-commands.js';
 import { builtinCode, gitCode } from './hidden-code.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 import {
@@ -56,11 +57,11 @@ export function disguisesOf(
 function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
   if (FINDERS.has(program)) {
-    return words.flatMap((word, index) => {
-      const attached = /^--exec(?:-batch)?=(.+)$/s.exec(word.value)?.[1];
-      if (attached !== undefined) return [[{ ...word, value: attached }, UNKNOWN_WORD]];
-      return EXEC_ACTIONS.has(word.value) ? [[...words.slice(index + 1), UNKNOWN_WORD]] : [];
-    });
+    const found =
+      program === 'find'
+        ? words.flatMap(({ value }, at) => (EXEC_ACTIONS.has(value) ? [words.slice(at + 1)] : []))
+        : commandsOfFd(words).map(({ command }) => command);
+    return found.map((command) => [...command, UNKNOWN_WORD]);
   }
   const from = firstRun(words, program);
   if (from === undefined) return optionCommands(words);

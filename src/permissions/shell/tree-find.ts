@@ -1,4 +1,6 @@
-import { reachOf } from './find-reach.js';
+import { basename } from '../../env/paths.js';
+import { commandsOfFd } from './fd-commands.js';
+import { type NameTest, reachOf } from './find-reach.js';
 import { hasFlag, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 import type { OptionSpec } from './options.js';
@@ -28,11 +30,18 @@ export const find: TreeProgram = (words) => {
     follows: values.some((value) => /^-(L|follow)$/.test(value)),
     // What a program does with a file that it is given is its own affair.
     ...(deletes ? {} : { unsure: 'what is run for it may take it' }),
-    ...narrowed(values),
+    ...(isPlain(values) ? {} : { unsure: 'which files it takes is not followed' }),
   };
+  const reach = reachOf(values.slice(values.findIndex((value) => /^[-!(]/.test(value))));
   const listed = values.some((value) => value.startsWith('-files0-from')) ? [UNKNOWN_WORD] : [];
   const all = [...starts, ...listed];
-  return (all.length === 0 ? [HERE] : all).map((start) => ({ start, ...use }));
+  return (all.length === 0 ? [HERE] : all).map((start) => {
+    const skips =
+      given.length > 0
+        ? skipsWhereWhole(start, { reach, follows: use.follows === true })
+        : skipsFor(reach);
+    return { start, ...use, ...skips };
+  });
 };
 
 /** Programs that do nothing but tell about the names that they are given. */
@@ -65,13 +74,34 @@ function apart(words: readonly ShellWord[]): {
 const PLAIN =
   /^-(name|type|maxdepth|mindepth|mtime|mmin|ctime|atime|size|empty|newer|delete|exec|execdir|ok|okdir|print0?|depth|xdev|mount|follow|[HLP])$/;
 
-/** Names that no action is about are left out; where other tests matter too, nobody can be sure. */
-function narrowed(values: readonly string[]): Pick<TreeUse, 'skips' | 'unsure'> {
-  const isPlain = values.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
-  const reach = reachOf(values.slice(values.findIndex((value) => /^[-!(]/.test(value))));
+function isPlain(values: readonly string[]): boolean {
+  return values.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
+}
+
+/** Names that no action is about are left out. */
+function skipsFor(reach: readonly NameTest[]): Pick<TreeUse, 'skips'> {
   // A directory is gone through whatever it is called, and removed only by its name.
-  const skips = { file: (name: string) => reach.every((fits) => fits(name) === 'no') };
-  return isPlain ? { skips } : { skips, unsure: 'which files it takes is not followed' };
+  return { skips: { file: (name) => !mayReach(reach, name, 'file') } };
+}
+
+/** The same where a command may be given a directory, with all that is in it. */
+function skipsWhereWhole(
+  start: ShellWord,
+  { reach, follows }: { readonly reach: readonly NameTest[]; readonly follows: boolean },
+): Pick<TreeUse, 'skips'> {
+  const isWhole = (name: string): boolean => mayReach(reach, name, 'directory');
+  // fail-closed: what a start is called that is decided at run time is not known.
+  const isKnown = start.literal && start.pattern === undefined;
+  const name = basename(start.value) || start.value;
+  if (!isKnown || isWhole(name)) return {};
+  const file = (one: string): boolean =>
+    // Where links are followed, one that leads to a directory is a directory.
+    !mayReach(reach, one, 'file') && !(follows && isWhole(one));
+  return { skips: { file, neverIn: isWhole } };
+}
+
+function mayReach(reach: readonly NameTest[], name: string, kind: 'file' | 'directory'): boolean {
+  return reach.some((fits) => fits(name, kind) !== 'no');
 }
 
 const FD: OptionSpec = {
@@ -85,12 +115,13 @@ const FD: OptionSpec = {
 
 /** The same by another program: what is run stands behind one option, up to the end or a `;`. */
 export const fd: TreeProgram = (words) => {
-  const at = words.findIndex(({ value }) => /^(-[xX]|--exec(-batch)?)$/.test(value));
-  if (at === -1) return [];
-  const options = looseOptions(words.slice(0, at), FD);
+  const [first] = commandsOfFd(words);
+  if (first === undefined) return [];
+  const { at, command } = first;
+  // What is bundled with it counts too.
+  const options = looseOptions([...words.slice(0, at), ...bundledWith(words[at])], FD);
   const given = valuesOf(options, 'search-path base-directory').map(literalWord);
   const starts = [...options.operands.slice(1), ...given];
-  const command = words.slice(at + 1);
   const unrestricted = hasFlag(options, 'u unrestricted');
   const endings = valuesOf(options, 'e extension').map((one) => `.${one.replace(/^\./, '')}`);
   const use: Omit<TreeUse, 'start'> = {
@@ -107,3 +138,9 @@ export const fd: TreeProgram = (words) => {
   };
   return (starts.length === 0 ? [HERE] : starts).map((start) => ({ start, ...use }));
 };
+
+/** The other options of `-Hx`. */
+function bundledWith(word: ShellWord | undefined): readonly ShellWord[] {
+  const letters = /^-([^-xX]+)[xX]/.exec(word?.value ?? '')?.[1];
+  return letters === undefined ? [] : [literalWord(`-${letters}`)];
+}

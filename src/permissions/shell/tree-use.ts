@@ -33,6 +33,8 @@ export interface TreeTarget {
 export interface TreeSkips {
   readonly file?: (name: string) => boolean;
   readonly directory?: (name: string) => boolean;
+  /** Directories that are taken as a whole: by their names, nothing in them is left out. */
+  readonly neverIn?: (name: string) => boolean;
   /** Names with a dot in front, unless an ignore file takes them in again. */
   readonly hidden?: boolean;
   /** What ignore files name. */
