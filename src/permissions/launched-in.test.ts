@@ -78,3 +78,18 @@ describe('a program that starts another one elsewhere', () => {
     },
   );
 });
+
+describe('a link that is made', () => {
+  it.each([
+    'ln -s ../sub/x other/l; echo y > other/l',
+    'ln -s ../sub/x other; echo y > other/x',
+    'ln -st other ../sub/x; echo y > other/x',
+    'ln -s sub/x l',
+  ])('leads on from where it lies: %s', async (command) => {
+    expect(await judge(command)).not.toBe('runs');
+  });
+
+  it('to what no rule is about is left alone', async () => {
+    expect(await judge('ln -s ../x other/l')).toBe('runs');
+  });
+});

@@ -1,3 +1,4 @@
+import { dirname, join } from '../../env/paths.js';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
@@ -130,7 +131,27 @@ function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: b
     isFileProgram(program) ||
     (program === 'git' && rest.some(({ value }) => value === 'rm' || value === 'mv'));
   const unknown = takesFiles && rest.some((word) => !word.literal);
-  return { reads: operands, writes: writesOf(program, rest, operands), unknown };
+  const writes = writesOf(program, rest, operands);
+  if (program !== 'ln') return { reads: operands, writes, unknown };
+  const behind = behindLinks(operands);
+  if (behind === undefined) return { reads: operands, writes, unknown: true };
+  return { reads: [...operands, ...behind], writes: [...writes, ...behind], unknown };
+}
+
+const MOST_LINKS = 50;
+
+/**
+ * A link leads on from where it lies, not from where it is made: `ln -s ../secrets/key src/l`. Undefined:
+ * there are too many to follow.
+ */
+function behindLinks(operands: readonly string[]): readonly string[] | undefined {
+  if (operands.length > MOST_LINKS) return undefined;
+  const targets = operands.filter((operand) => !operand.startsWith('/'));
+  return operands.flatMap((place) =>
+    targets
+      .filter((target) => target !== place)
+      .flatMap((target) => [join(dirname(place), target), join(place, target)]),
+  );
 }
 
 /** `git rm --cached` takes names off git's list and leaves the files alone. */
