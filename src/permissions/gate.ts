@@ -46,11 +46,10 @@ async function settle(state: GateState, judged: Judged): Promise<GateVerdict> {
   const dontAsk = mode === 'dontAsk';
   const nobody = (progress: Progress, note?: string): GateVerdict => {
     const text = refusalText(call.tool.name, finding, { reason, suggestion, dontAsk });
-    const message = note ? `${note} ${text}` : text;
     const by = dontAsk ? 'mode dontAsk' : (heldBy ?? 'nobody to ask');
-    const { reasonForModel } = finding ?? {};
-    const refusal = { by, reason, reasonForModel, message, suggestion };
-    return refuse(progress, { ...refusal, unanswered: true });
+    const message = note ? `${note} ${text}` : text;
+    const words = { reason, reasonForModel: finding?.reasonForModel, message };
+    return refuse(progress, { by, ...words, suggestion, unanswered: true });
   };
   const asker = dontAsk ? undefined : state.asker(call);
   if (asker === undefined) return nobody(judged);
@@ -121,18 +120,16 @@ async function rejudge(
   const progress = { view, trace, ...joinAsides(before, again) };
   if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
     const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
-    const reason = 'allowed when asked, with new input';
-    return { ...progress, by: before.by, reason, held };
+    return { ...progress, by: before.by, reason: 'allowed when asked, with new input', held };
   }
   const { finding, by } = outcome;
   const held = 'the input that came with the answer is held back';
-  const reason = `${held}: ${finding.reason ?? by}`;
-  const { reasonForModel } = finding;
+  const { reason = by, reasonForModel, stop } = finding;
   const message =
     finding.decision === 'deny'
       ? refusalText(call.tool.name, finding)
-      : `${call.tool.name}: ${held}: ${finding.reasonForModel ?? finding.reason ?? by}.`;
-  return refuse(progress, { by, reason, reasonForModel, message, stop: finding.stop });
+      : `${call.tool.name}: ${held}: ${reasonForModel ?? reason}.`;
+  return refuse(progress, { by, reason: `${held}: ${reason}`, reasonForModel, message, stop });
 }
 
 function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
