@@ -64,6 +64,22 @@ const NEWLINE = 10;
 // Read access is for looking at the last byte.
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 
+interface Written {
+  readonly bytes: number;
+  readonly failure?: unknown;
+}
+
+/** From here on a line is encoded outside of the heap: to put its newline behind it would copy it there. */
+const LONG_CHARS = 8 * 1024;
+
+function withNewline(line: string): Buffer {
+  const length = Buffer.byteLength(line);
+  const bytes = Buffer.allocUnsafeSlow(length + 1);
+  bytes.write(line);
+  bytes[length] = NEWLINE;
+  return bytes;
+}
+
 class FileAppendLog implements AppendLog {
   readonly path: string;
   #fd: number | undefined;
@@ -108,8 +124,11 @@ class FileAppendLog implements AppendLog {
       const fd = this.#ready();
       const prefix = this.#torn ? '\n' : '';
       const [only = ''] = lines;
-      const text = lines.length === 1 ? only : lines.join('\n');
-      const written = this.#write(fd, `${prefix}${text}\n`);
+      const isOne = lines.length === 1 && prefix === '';
+      const written =
+        isOne && only.length > LONG_CHARS
+          ? this.#writeBytes(fd, withNewline(only))
+          : this.#write(fd, `${prefix}${isOne ? only : lines.join('\n')}\n`);
       if (written.failure === undefined) return this.#size;
       saved = wholeLines(lines, written.bytes - prefix.length);
       throw written.failure;
@@ -132,18 +151,32 @@ class FileAppendLog implements AppendLog {
     }
   }
 
-  #write(fd: number, text: string): { bytes: number; failure?: unknown } {
+  #write(fd: number, text: string): Written {
     const all = Buffer.byteLength(text);
     let done = 0;
     try {
       done = writeSync(fd, text);
-      // The disk took a part of it: the rest goes on at a byte, not at a character.
-      while (done < all) done += writeSync(fd, Buffer.from(text), done);
     } catch (failure) {
       return { bytes: done, failure };
     } finally {
       this.#size += done;
       if (done > 0) this.#torn = done < all && Buffer.from(text)[done - 1] !== NEWLINE;
+    }
+    // The disk took a part of it: the rest goes on at a byte, not at a character.
+    if (done === all) return { bytes: done };
+    const rest = this.#writeBytes(fd, Buffer.from(text).subarray(done));
+    return { ...rest, bytes: done + rest.bytes };
+  }
+
+  #writeBytes(fd: number, bytes: Buffer): Written {
+    let done = 0;
+    try {
+      while (done < bytes.length) done += writeSync(fd, bytes, done);
+    } catch (failure) {
+      return { bytes: done, failure };
+    } finally {
+      this.#size += done;
+      if (done > 0) this.#torn = bytes[done - 1] !== NEWLINE;
     }
     return { bytes: done };
   }

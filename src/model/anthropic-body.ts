@@ -142,11 +142,14 @@ function encodedWith(
     const all = blocks.map((block) => block.text).join(',');
     return { before: `${head}${all}]}`, after: '', markable: false };
   }
-  const upTo = blocks.slice(0, last + 1).map((block) => block.text);
+  const upTo = blocks
+    .slice(0, last + 1)
+    // Without the last brace: behind it a mark may have to go.
+    .map(({ text }, at) => (at === last ? text.slice(0, -1) : text));
   const rest = blocks.slice(last + 1).map((block) => `,${block.text}`);
   return {
     // Added up and not joined: what was read may be long, and to join it would copy it once more.
-    before: (head + upTo.reduce((all, text) => `${all},${text}`)).slice(0, -1),
+    before: head + upTo.reduce((all, text) => `${all},${text}`),
     after: `}${rest.join('')}]}`,
     markable: true,
   };
