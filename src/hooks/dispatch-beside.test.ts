@@ -107,6 +107,7 @@ describe('a hook that runs beside the session', () => {
     const { dispatch, asked, news, notices } = dispatchRig(
       beside('PostToolUse'),
       () => new Promise(() => {}),
+      { besideCloseMs: 20 },
     );
     const control = new AbortController();
     await dispatch.fire('PostToolUse', occasion({ signal: control.signal }));
@@ -115,7 +116,11 @@ describe('a hook that runs beside the session', () => {
     await dispatch.close();
     expect(asked[0]?.request.signal.aborted).toBe(true);
     expect(news.at(-1)).toMatchObject({ type: 'hook_finished', outcome: 'cancelled' });
-    expect(notices()).toEqual([]);
+    expect(notices()).toEqual([
+      expect.stringMatching(
+        /"\.\/watch".* was still running when the session ended, and was ended too/,
+      ),
+    ]);
     await dispatch.fire('PostToolUse', occasion());
     expect(asked).toHaveLength(1);
     const short = dispatchRig(
@@ -125,6 +130,18 @@ describe('a hook that runs beside the session', () => {
     await short.dispatch.fire('PostToolUse', occasion());
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(short.notices('hook_failed')).toEqual([expect.stringContaining('timeout')]);
+  });
+
+  it('comes to its end when that takes but a moment after the session', async () => {
+    const { behave, end } = held();
+    const { dispatch, asked, notices, late } = dispatchRig(beside('PostToolUse'), behave);
+    await dispatch.fire('PostToolUse', occasion());
+    const closed = dispatch.close();
+    await end(answers({ systemMessage: 'audited' }));
+    await closed;
+    expect(asked[0]?.request.signal.aborted).toBe(false);
+    expect(notices()).toEqual(['PostToolUse: audited']);
+    expect(late).toEqual([]);
   });
 
   it('does no harm when nobody takes what it says', async () => {

@@ -45,6 +45,9 @@ export interface BackgroundResult {
   readonly rewake?: string;
 }
 
+/** Milliseconds: an audit hook of the last call still writes its line, a long one holds nobody up. */
+const BESIDE_CLOSE_MS = 1000;
+
 export interface DispatchDeps extends RunDeps {
   facts(): HookFacts;
   background?(result: BackgroundResult): void;
@@ -52,6 +55,8 @@ export interface DispatchDeps extends RunDeps {
   hostIsOpen?(): boolean;
   /** Where command hooks of an event may leave variables. Asked only for events that take them. */
   envFile?(event: HookEventName): string | undefined;
+  /** Milliseconds that the close waits for hooks beside the session. */
+  readonly besideCloseMs?: number;
 }
 
 export interface HookDispatcher extends HookDispatch {
@@ -62,7 +67,7 @@ export interface HookDispatcher extends HookDispatch {
   /** Puts hooks of a skill or agent in force, in place of earlier ones of the same. Returns what ends it. */
   addScoped(scoped: ScopedHooks): () => void;
   stats(): readonly HookStat[];
-  /** Ends what runs beside the session. */
+  /** Gives what runs beside the session a moment to come to its end, then ends it and says so. */
   close(): Promise<void>;
 }
 
@@ -82,7 +87,7 @@ class Dispatcher implements HookDispatcher {
   readonly #stats = createHookStats();
   readonly #scoped = new Map<string, ScopedHooks>();
   readonly #closing = new AbortController();
-  readonly #beside = new Set<Promise<void>>();
+  readonly #beside = new Map<Promise<void>, Hook>();
   #snapshot: HookSnapshot;
   #inForce: HookSet;
 
@@ -140,8 +145,15 @@ class Dispatcher implements HookDispatcher {
   }
 
   async close(): Promise<void> {
+    const { besideCloseMs = BESIDE_CLOSE_MS } = this.#deps;
+    const areDone =
+      this.#beside.size === 0 || (await endWithin(this.#beside.keys(), besideCloseMs));
+    for (const { event, label } of areDone ? [] : this.#beside.values()) {
+      const text = `${event}: ${label} was still running when the session ended, and was ended too`;
+      this.#warn('hook_ended', text);
+    }
     this.#closing.abort(new Error('the session is over'));
-    await Promise.all(this.#beside);
+    await Promise.all(this.#beside.keys());
   }
 
   #rejoin(): void {
@@ -253,7 +265,7 @@ class Dispatcher implements HookDispatcher {
         this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`);
       })
       .finally(() => this.#beside.delete(running));
-    this.#beside.add(running);
+    this.#beside.set(running, hook);
   }
 
   #deliver(ended: Ended, occasion: Occasion): void {
@@ -295,6 +307,17 @@ class Dispatcher implements HookDispatcher {
   #warn(tag: string, text: string): void {
     tell(this.#deps, { type: 'notice', level: 'warning', text, tag });
   }
+}
+
+/** Whether all of it has ended before the time is over. */
+async function endWithin(running: Iterable<Promise<void>>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const areDone = await Promise.race([Promise.all(running).then(() => true), late]);
+  clearTimeout(timer);
+  return areDone;
 }
 
 /** Of identical hooks in several settings files the first is asked, for all of them. */
