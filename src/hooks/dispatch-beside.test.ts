@@ -140,7 +140,7 @@ describe('a hook that runs beside the session', () => {
     await end(answers({ systemMessage: 'audited' }));
     await closed;
     expect(asked[0]?.request.signal.aborted).toBe(false);
-    expect(notices()).toEqual(['PostToolUse: audited']);
+    expect(notices()).toEqual(['PostToolUse:Bash: audited']);
     expect(late).toEqual([]);
   });
 
