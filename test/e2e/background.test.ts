@@ -19,6 +19,8 @@ const directoryIn = (view: RequestView): string =>
 /** Lets a command that waits for the file `go` end. */
 const release = (view: RequestView): void => writeFileSync(path.join(directoryIn(view), 'go'), '');
 const WAIT_FOR_GO = 'until [ -e go ]; do sleep 0.02; done; echo released';
+/** A command that no other test, and no other run of the tests, starts. */
+const longOne = (seconds: number): string => `sleep ${seconds}.${process.pid}`;
 const lives = (mark: string): boolean => spawnSync('pgrep', ['-f', mark]).status === 0;
 
 describe.concurrent('a command in the background', () => {
@@ -95,12 +97,12 @@ describe.concurrent('a command in the background', () => {
     const started = Date.now();
     const done = await run({
       args: BASH,
-      script: [inBackground('sleep 71.25'), 'I do not wait.'],
+      script: [inBackground(longOne(71)), 'I do not wait.'],
     });
     expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
     expect(done.result).toMatchObject({ subtype: 'success', result: 'I do not wait.' });
     expect(Date.now() - started).toBeGreaterThan(4500);
-    expect(lives('sleep 71.25')).toBe(false);
+    expect(lives(longOne(71))).toBe(false);
     expect(done.frames).toContainEqual(
       expect.objectContaining({ subtype: 'task_notification', status: 'stopped' }),
     );
@@ -111,18 +113,18 @@ describe.concurrent('a command in the background', () => {
     const done = await run({
       format: 'text',
       args: BASH,
-      script: [inBackground('sleep 72.25'), 'I do not wait.'],
+      script: [inBackground(longOne(72)), 'I do not wait.'],
     });
     expect(done).toMatchObject({ exitCode: 0, stdout: 'I do not wait.\n' });
-    expect(warnings(done)).toEqual([expect.stringContaining('sleep 72.25')]);
-    expect(lives('sleep 72.25')).toBe(false);
+    expect(warnings(done)).toEqual([expect.stringContaining(longOne(72))]);
+    expect(lives(longOne(72))).toBe(false);
   });
 
   it('can be looked at and ended by the model', async () => {
     const done = await run({
       args: BASH,
       script: [
-        inBackground('echo first; sleep 0.2; echo second; sleep 73.25'),
+        inBackground(`echo first; sleep 0.2; echo second; ${longOne(73)}`),
         { tool: 'Bash', input: { command: 'sleep 0.6' } },
         (view) => ({ tool: 'BashOutput', input: { task_id: idIn(view) } }),
         (view) => ({ tool: 'BashOutput', input: { task_id: idIn(view) } }),
@@ -145,7 +147,7 @@ describe.concurrent('a command in the background', () => {
       isError: true,
       text: expect.stringContaining('No background command has the id'),
     });
-    expect(lives('sleep 73.25')).toBe(false);
+    expect(lives(longOne(73))).toBe(false);
     expect(transcript(done).text).toContain('task-notification');
   });
 

@@ -242,9 +242,10 @@ describe('headless mode', () => {
   });
 
   it('leaves with 143 on SIGTERM and takes its children along', async () => {
+    const command = `sleep 61.${process.pid}`;
     const done = await run({
       args: ['--allowedTools', 'Bash'],
-      script: [{ tool: 'Bash', input: { command: 'sleep 61.5' } }],
+      script: [{ tool: 'Bash', input: { command } }],
       stdin: '',
       onStart(process) {
         process.onLine((line) => {
@@ -255,7 +256,7 @@ describe('headless mode', () => {
     expect(done.exitCode).toBe(143);
     // There may be time for a result, but never for one that says that all is well.
     expect(done.result?.is_error ?? true).toBe(true);
-    expect(spawnSync('pgrep', ['-f', 'sleep 61.5']).status).toBe(1);
+    expect(spawnSync('pgrep', ['-f', command]).status).toBe(1);
   });
 });
 

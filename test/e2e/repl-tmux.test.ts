@@ -14,6 +14,9 @@ async function terminal(...options: Parameters<typeof openTerminal>): Promise<Te
   return opened;
 }
 
+// No other test, and no other run of the tests, starts these.
+const FIRST_SLEEP = `sleep 81.${process.pid}`;
+const SECOND_SLEEP = `sleep 82.${process.pid}`;
 const lives = (words: string): boolean => spawnSync('pgrep', ['-f', words]).status === 0;
 
 async function until(holds: () => boolean): Promise<void> {
@@ -136,15 +139,15 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     const shell = await terminal({
       args: ['--allowedTools', 'Bash'],
       script: [
-        { tool: 'Bash', input: { command: 'sleep 81.25' } },
+        { tool: 'Bash', input: { command: FIRST_SLEEP } },
         'After the interrupt.',
-        { tool: 'Bash', input: { command: 'sleep 82.25' } },
+        { tool: 'Bash', input: { command: SECOND_SLEEP } },
         'After the second.',
       ],
     });
     for (const [index, sleep, after] of [
-      [1, 'sleep 81.25', 'After the interrupt.'],
-      [2, 'sleep 82.25', 'After the second.'],
+      [1, FIRST_SLEEP, 'After the interrupt.'],
+      [2, SECOND_SLEEP, 'After the second.'],
     ] as const) {
       shell.line('take your time');
       await shell.shows(`→ Bash ${sleep}`);
