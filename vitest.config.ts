@@ -16,8 +16,9 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/temporary-files.ts'],
     setupFiles: ['test/setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Only for what hangs: no test measures time, and a busy machine is many times slower.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
     pool: 'forks',
     dangerouslyIgnoreUnhandledErrors: false,

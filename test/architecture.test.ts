@@ -64,6 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'context/path-matcher.ts',
     'context/instruction-text.ts',
     'context/includes.ts',
+    'context/named-files.ts',
     'context/text-extensions.ts',
   ],
   mcp: [

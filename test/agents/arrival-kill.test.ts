@@ -234,7 +234,7 @@ beforeAll(async () => {
     expect(await trial.run(shape, { env: { DIE_COUNT: file } })).toBeNull();
     steps.set(shape, Number(readFileSync(file, 'utf8')));
   }
-}, 120_000);
+}, 300_000);
 
 describe('a process that is killed while its agents report', () => {
   for (const shape of ['told', 'waits'] as const) {

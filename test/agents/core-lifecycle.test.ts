@@ -101,7 +101,7 @@ describe('what an agent leaves behind', () => {
     expect(session.hooks().stats.length).toBeLessThan(10);
     expect(openTranscripts()).toBe(0);
     expect(process.listenerCount('exit')).toBeLessThan(20);
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('skills that are agents', () => {

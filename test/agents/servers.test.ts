@@ -190,7 +190,7 @@ describe('a server that an agent brings', () => {
     expect(world.notices.join('\n')).toMatch(/about the use of its tools: .*Be gentle.*Send the/s);
   });
 
-  it('leaves no approvals behind when it is in the host’s own process', async () => {
+  it('can be in the host’s own process: its tools pass the gate as others do, and no approvals stay behind', async () => {
     const answers: Readonly<Record<string, unknown>> = {
       initialize: {
         protocolVersion: '2025-06-18',
@@ -198,13 +198,21 @@ describe('a server that an agent brings', () => {
         serverInfo: { name: 'h', version: '1' },
         instructions: 'Be gentle.',
       },
-      'tools/list': { tools: [{ name: 'hi', inputSchema: { type: 'object' } }] },
+      'tools/list': {
+        tools: [
+          { name: 'hi', inputSchema: { type: 'object' } },
+          { name: 'no', inputSchema: { type: 'object' } },
+        ],
+      },
+      'tools/call': { content: [{ type: 'text', text: 'HELLO OF THE HOST' }] },
     };
     const asked: unknown[] = [];
     const world = await opened({
-      main: [agent('TASKWORD', { subagent_type: 'a' }), 'end'],
-      agents: { TASKWORD: ['report'] },
+      main: [agent('TASKWORD', { subagent_type: 'a' }), call('mcp__own__hi'), 'end'],
+      agents: { TASKWORD: [call('mcp__own__hi'), call('mcp__own__no'), 'report'] },
       config: {
+        allowedTools: ['mcp__own'],
+        disallowedTools: ['mcp__own__no'],
         agents: {
           a: { description: 'd', prompt: 'p', mcpServers: [{ own: { type: 'sdk', name: 'own' } }] },
         },
@@ -220,7 +228,9 @@ describe('a server that an agent brings', () => {
       },
     });
     await world.say('MAINPROMPT');
-    expect(asked).toContain('tools/list');
+    expect(world.requests('HELLO OF THE HOST')).not.toEqual([]);
+    // Neither what a rule forbids is called, nor what another agent brings.
+    expect(asked.filter((method) => method === 'tools/call')).toHaveLength(1);
     await world.session.close();
     expect(existsSync(path.join(world.project.home, '.portcullis', 'mcp-approvals'))).toBe(false);
   });

@@ -139,5 +139,5 @@ describe('a teammate in a process of its own', () => {
     });
     expect(done.stderr).toContain(`it was to start in ${project.directory}, and is somewhere else`);
     expect(done.status).toBe(2);
-  }, 60_000);
+  }, 300_000);
 });

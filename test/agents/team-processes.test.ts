@@ -85,7 +85,7 @@ describe('processes that work together', () => {
         expect(owned.find((task) => task.id === id)?.owner).toBe(name);
       }
     }
-  }, 120_000);
+  }, 300_000);
 
   it('lose no message and send none twice, killed or not', async () => {
     const where = mkdtempSync(path.join(root, 'mail-'));
@@ -153,5 +153,5 @@ describe('processes that work together', () => {
     expect(new Set(got).size).toBe(got.length);
     expect(said.filter((text) => !got.includes(text))).toEqual([]);
     expect(warnings).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });

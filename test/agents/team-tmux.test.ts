@@ -159,7 +159,7 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
     stage.line('/exit');
     await stage.shows('left with 0.');
     expect(stage.members()).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   it('plans first and gets no bypass; stops when it is asked and agrees', async () => {
     const stage = await Stage.open({
@@ -206,7 +206,7 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
     await stage.until(() => stage.members()[0]?.state === 'ended', 'its end');
     await stage.until(() => stage.panes() === 1, 'the end of its pane');
     await stage.shows('(ended)');
-  }, 120_000);
+  }, 300_000);
 
   it('is nobody without the word of the lead', () => {
     const project = makeTempProject();
@@ -226,5 +226,5 @@ describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
     const half = spawnSync(node, [...program, '--agent-name', 'ann'], { env, encoding: 'utf8' });
     expect(half.stderr).toContain('--agent-name needs --team-name');
     project.remove();
-  }, 60_000);
+  }, 300_000);
 });

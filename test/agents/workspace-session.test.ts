@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
@@ -155,6 +155,28 @@ describe('other workspaces', () => {
       'in2.txt',
       'p.txt',
     ]);
+  });
+
+  it('has skills whose files and commands are those of its own tree', async () => {
+    const skill = ['SKILLTEXT @notes.md @beside.md', '!`cat notes.md && pwd`'].join('\n');
+    const world = await opened({
+      files: {
+        'notes.md': 'COMMITTED NOTES',
+        '.claude/skills/s/SKILL.md': `---\ndescription: d\n---\n${skill}\n`,
+        '.claude/skills/s/beside.md': 'COMMITTED BESIDE',
+      },
+      main: [agent('APART', apart), 'end'],
+      agents: { APART: [{ tool: 'Skill', input: { skill: 's' } }, 'done'] },
+      config: { allowedTools: ['Skill', 'Bash(cat *)', 'Bash(pwd)'] },
+    });
+    writeFileSync(here('notes.md')(), 'CHANGED NOTES');
+    writeFileSync(here('.claude/skills/s/beside.md')(), 'CHANGED BESIDE');
+    await world.say('MAINWORD');
+    const seen = sentFor(world, 'APART').at(-1) ?? '';
+    expect(seen).toContain('COMMITTED NOTES');
+    expect(seen).toContain('COMMITTED BESIDE');
+    expect(seen).not.toContain('CHANGED');
+    expect(seen.match(/COMMITTED NOTES/g)).toHaveLength(2);
   });
 
   it('tells who changed a file', async () => {

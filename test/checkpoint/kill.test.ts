@@ -59,7 +59,7 @@ describe('a process that is killed while it rewinds', () => {
     expect(await checkpoints.redo()).toMatchObject({ kind: 'done', failed: [] });
     expect(shown(home)).toBe(after);
     await checkpoints.close();
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('a process that is killed while it writes its journal', () => {
@@ -89,7 +89,7 @@ describe('a process that is killed while it writes its journal', () => {
       }
       await checkpoints.close();
     }
-  }, 120_000);
+  }, 300_000);
 });
 
 /** Lets the program run for a moment and kills it. Gives the lines that it had written. */

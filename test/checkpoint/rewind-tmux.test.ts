@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     await shell.shows('a rewind');
     shell.press('C-d');
     expect(await shell.exitCode()).toBe(0);
-  }, 60_000);
+  }, 300_000);
 
   it('leaves everything as it is when the person does not say yes', async () => {
     const shell = await openTerminal({
@@ -66,5 +66,5 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     expect(shell.project.exists('kept.txt')).toBe(false);
     shell.press('C-d');
     expect(await shell.exitCode()).toBe(0);
-  }, 60_000);
+  }, 300_000);
 });

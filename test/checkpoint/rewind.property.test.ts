@@ -128,7 +128,7 @@ describe('random sequences', () => {
       ),
       { numRuns: RUNS },
     );
-  }, 120_000);
+  }, 300_000);
 
   it('never lose what the person wrote last, wherever that was', async () => {
     await fc.assert(
@@ -161,7 +161,7 @@ describe('random sequences', () => {
       ),
       { numRuns: RUNS / 3 },
     );
-  }, 120_000);
+  }, 300_000);
 });
 
 /** Above, below or the same. */

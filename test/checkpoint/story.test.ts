@@ -162,5 +162,5 @@ describe('undo of what a session did, whoever did it', () => {
     expect(authorsOf('served.txt')).toEqual(['mcp__files__write_file']);
     expect(authorsOf('new.txt')).toEqual(['Write']);
     expect(authorsOf('late.txt')).toContain('Bash');
-  }, 120_000);
+  }, 300_000);
 });

@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('a program that is killed (needs /
       }),
     );
     expect(problems).toEqual([]);
-  }, 90_000);
+  }, 300_000);
 });
 
 /** Everything that was wrong after a kill at that moment. */

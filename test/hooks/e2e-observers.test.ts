@@ -31,7 +31,7 @@ beforeAll(async () => {
     }),
     tour({ hooks: () => [] }),
   ]);
-}, 90_000);
+}, 300_000);
 afterAll(() => failures.close());
 
 function handlersFor(event: HookEventName) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
     slowly: true,
   });
   inputs = seen(toured.world);
-}, 180_000);
+}, 300_000);
 
 const of = (event: HookEventName): readonly Fields[] =>
   inputs.filter((input) => input.hook_event_name === event);

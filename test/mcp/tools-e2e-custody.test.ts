@@ -80,5 +80,5 @@ describe.runIf(process.platform === 'linux')('the program, killed with -9', () =
     expect(seen.hook).toBeGreaterThanOrEqual(HOOKS);
     expect(seen.shell).toBeGreaterThanOrEqual(SHELLS);
     expect(await gone, JSON.stringify(count())).toBe(true);
-  }, 120_000);
+  }, 300_000);
 });

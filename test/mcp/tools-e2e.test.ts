@@ -166,7 +166,7 @@ describe('tools of servers in a session', () => {
     expect(session.result(2).isError).toBe(true);
     expect(session.result(4).text).toContain('Ada');
     expect(session.shown(0)).toContain('ListMcpResourcesTool');
-  }, 60_000);
+  }, 300_000);
 });
 
 describe('deferred tools', () => {

@@ -70,6 +70,19 @@ describe('httpStream', () => {
     expect(connections()).toBe(1);
   });
 
+  it("sends every header once, the request's own host and the true length", async () => {
+    const { url } = await echo();
+    const raw: string[][] = [];
+    open.at(-1)?.on('request', ({ rawHeaders }: http.IncomingMessage) => raw.push(rawHeaders));
+    const headers = { Host: 'other.example', 'Content-Length': '99', 'X-A': '1', 'x-a': '2' };
+    const { chunks } = await httpStream({ url, body: 'four', headers });
+    expect(JSON.parse(await read(chunks)).body).toBe('four');
+    const names = raw[0]?.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+    expect(new Set(names).size).toBe(names?.length);
+    expect(raw[0]?.join('\n')).toMatch(/Host\nother\.example\ncontent-length\n4\nx-a\n2\n/);
+    expect(await kindOf(httpStream({ url, headers: { 'x-a': 'b\r\nx-c: d' } }))).toBe('other');
+  });
+
   it('sends small and large pieces of a list in their order', async () => {
     const { url } = await echo();
     const texts = ['a', 'b'.repeat(5_000), 'c', '', 'd'.repeat(2_048), 'e'.repeat(2_049), 'f'];

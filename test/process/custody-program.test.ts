@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')(
         expect(most).toBeGreaterThanOrEqual(3);
         await until(() => stubbornIn(project.root).length === 0, 2000);
         expect(stubbornIn(project.root)).toEqual([]);
-      }, 60_000);
+      }, 300_000);
     }
 
     it.skipIf(!hasTmux)(

@@ -70,7 +70,7 @@ describe.runIf(process.platform === 'linux')(
       expect(left(runtime)).toEqual([]);
       // What has no file of its own: the commands that those shells were waiting for.
       expect(await until(() => listChildren(runtime.state).length === 0)).toBe(true);
-    }, 90_000);
+    }, 300_000);
 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       it(`leaves nothing after ${signal}`, async () => {
@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')(
         await runtime.ended;
         expect(left(runtime)).toEqual([]);
         expect(readdirSync(path.join(runtime.state, 'children'))).toEqual([]);
-      }, 90_000);
+      }, 300_000);
     }
 
     it('leaves nothing when the session is closed, and nothing when it exits without closing', async () => {
@@ -90,6 +90,6 @@ describe.runIf(process.platform === 'linux')(
       await dropped.ended;
       await until(() => left(dropped).length === 0, 2000);
       expect(left(dropped)).toEqual([]);
-    }, 120_000);
+    }, 300_000);
   },
 );

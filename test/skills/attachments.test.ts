@@ -54,9 +54,9 @@ describe('@path in the text of a skill', () => {
         'a.txt': 'TEXT A',
         'b.txt': 'TEXT B',
       },
-      script: ['done'],
+      script: [skill('s', 'a.txt @b.txt'), 'done'],
     });
-    await session.say('/s a.txt @b.txt');
+    await session.say('go');
     expect(session.shown()).toContain('TEXT A');
     expect(session.shown()).toContain('OWN');
     expect(session.shown()).not.toContain('TEXT B');

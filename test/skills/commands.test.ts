@@ -69,6 +69,88 @@ describe('portcullis skills', () => {
   });
 });
 
+describe('portcullis skills ledger', () => {
+  const lines = (...records: readonly object[]): ProjectFiles => ({
+    '.portcullis/skill-ledger.jsonl': records.map((one) => `${JSON.stringify(one)}\n`).join(''),
+  });
+  const bundled = {
+    name: 'write-a-skill',
+    file: 'bundled:write-a-skill',
+    offered: 5,
+    taken: 2,
+    model: 3,
+    person: 1,
+    shortened: 2,
+    leftOut: { room: 4 },
+    last: '2030-01-02',
+  };
+  const rare = { name: 'rare', file: '/p/rare/SKILL.md', offered: 1, last: '2030-01-01' };
+
+  it('shows how often each was offered, chosen and skipped', async () => {
+    enter({ home: lines(bundled, rare) });
+    const { text, code } = await skills('ledger');
+    expect(code).toBe(0);
+    expect(text.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['offered', 'by model', 'by people', 'skipped', 'last', 'skill'],
+      [
+        '5',
+        '3',
+        '1',
+        '3',
+        '2030-01-02',
+        'write-a-skill',
+        'bundled:write-a-skill; shortened in 2; left out of 4: no room in the list',
+      ],
+      ['1', '0', '0', '1', '2030-01-01', 'rare', '/p/rare/SKILL.md'],
+      [''],
+    ]);
+    expect((await skills('ledger', '/rare')).text).not.toContain('write-a-skill');
+    expect((await skills('ledger', 'other')).text).toContain(
+      'No session has told of a skill other',
+    );
+    expect((await skills('ledger', '--help')).text).toContain('portcullis skills ledger');
+  });
+
+  it('answers in JSON', async () => {
+    enter({ home: lines(bundled) });
+    expect((await skills('ledger', '--json')).json()).toEqual({
+      skills: [
+        {
+          name: 'write-a-skill',
+          file: 'bundled:write-a-skill',
+          offered: 5,
+          chosen: { model: 3, person: 1 },
+          skipped: 3,
+          shortened: 2,
+          leftOut: { room: 4, people: 0, settings: 0, file: 0 },
+          last: '2030-01-02',
+        },
+      ],
+    });
+  });
+
+  it('stands in the list of skills, too', async () => {
+    enter({ home: lines(bundled, rare) });
+    expect((await skills('list')).text).toContain(
+      'so far: offered in 5 sessions; chosen 3 × by the model, 1 × by people; skipped in 3',
+    );
+    const report = (await skills('list', '--json')).json();
+    expect(report.skills).toContainEqual(
+      expect.objectContaining({
+        name: 'write-a-skill',
+        ledger: expect.objectContaining({ offered: 5, skipped: 3 }),
+      }),
+    );
+  });
+
+  it('says that it is broken instead of showing half of it', async () => {
+    enter({ home: { '.portcullis/skill-ledger.jsonl': `${JSON.stringify(rare)}\n{"name"` } });
+    await expect(skills('ledger')).rejects.toThrow('line 2 is not a record of a skill');
+    expect((await skills('list')).text).toContain('write-a-skill');
+    await expect(skills('ledger', 'a', 'b')).rejects.toThrow('name one skill');
+  });
+});
+
 describe('portcullis skills list', () => {
   it('shows what was found, from where, and why not in force', async () => {
     enter({
@@ -248,7 +330,9 @@ describe('portcullis skills test', () => {
     script(replies);
     const { code, text } = await skills('test', 'tests.yaml');
     expect(code).toBe(1);
-    expect(text).toContain('tests.yaml:1: Please ship it\n  expected deploy, chosen none\n');
+    expect(text).toContain(
+      'tests.yaml:1: Please ship it\n  expected deploy, chosen none, skipped deploy\n',
+    );
     expect(text).toContain('tests.yaml:5: What is 2 + 2?\n  expected none, chosen deploy\n');
     expect(text).toContain('recall 50 %, precision 50 %');
     expect(text).toContain('deploy: offered 3, expected 1, chosen 1, skipped 1, wrongly 1');
@@ -313,7 +397,11 @@ describe('portcullis skills test', () => {
 
   it('counts several skills at once as wrong', () => {
     const test = { line: 1, prompt: 'x', skill: 'a' };
-    const trial = { test, chosen: ['a', 'b'], listing: { text: '', shown: [], cut: [] } };
+    const trial = {
+      test,
+      chosen: ['a', 'b'],
+      listing: { text: '', shown: [], cut: [], hidden: [] },
+    };
     expect(isPassed(trial)).toBe(false);
     expect(scoreOf([trial])).toMatchObject({ recall: 1, precision: 0.5, passed: 0 });
   });

@@ -52,6 +52,19 @@ describe('hooks of a skill', () => {
     expect(readFileSync(session.project.at('log'), 'utf8')).toBe('x\n');
   });
 
+  it.each([
+    ['Bsh', /^The skill g is not in force: line 5: .*Did you mean Bash\?.*SKILL\.md\)\.$/],
+    ['Deployer', /^skill g: .*SKILL\.md:5: hooks: the matcher "Deployer" .* no such tool now/],
+  ])('for %s, a tool that there is not, are told with file and line', async (matcher, told) => {
+    const head = `description: d\nhooks:\n  PreToolUse:\n    - matcher: ${matcher}\n      hooks: []`;
+    open = await openSkillSession({
+      files: { '.claude/skills/g/SKILL.md': `---\n${head}\n---\nBODY\n` },
+      script: ['one'],
+    });
+    await open.say('/g');
+    expect(open.notices).toContainEqual(expect.stringMatching(told));
+  });
+
   it('of a folder without trust are not run, and that is told', async () => {
     const made = 'touch "$CLAUDE_PROJECT_DIR/ran"';
     const script = [skill('g'), bash('touch in'), 'one'];

@@ -11,7 +11,6 @@ function credulous(): FileMemory {
   const notes = new Map<string, unknown>();
   return {
     recall: (what, file) => notes.get(`${what} ${file}`),
-    takes: () => true,
     note: (what, file, _stat, said) => void notes.set(`${what} ${file}`, said),
     knows: (file) => [...notes.keys()].some((key) => key.endsWith(` ${file}`)),
     look: () => {},

@@ -103,7 +103,7 @@ describe('the program behind a client', () => {
     child.stdout.resume();
     expect(await ended).toEqual({ code: 0, signal: null });
     expect(out.trim().split('\n').at(-1)).toContain('"result":"done"');
-  }, 60_000);
+  }, 300_000);
 
   it('tells a client that reads frames of a command line that it cannot honour', async () => {
     const { child, ended } = await start([], ['--project-config-root=/somewhere']);

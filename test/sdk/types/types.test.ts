@@ -21,9 +21,9 @@ function complaints(project: string): readonly string[] {
 describe('programs for the official SDK', () => {
   it('are what its declarations ask for', () => {
     expect(complaints('tsconfig.official.json')).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   it('compile against our library when only the import is changed', () => {
     expect(complaints('tsconfig.ours.json')).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });
