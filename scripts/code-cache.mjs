@@ -94,7 +94,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 `;
 
 const FRAMES = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
-const PROMPT = { type: 'user', message: { role: 'user', content: 'go' } };
+const PROMPT = { type: 'user', message: { role: 'user', content: 'go on with @a.txt' } };
 
 async function session({ home, project, script, startFakeModelServer, keep, host }) {
   const server = await startFakeModelServer({ script });

@@ -25,7 +25,7 @@ export async function writeProgram({ outputFiles, metafile }) {
     chunks: new Map([...chunks].filter(([name]) => names.has(name))),
     asked: askedFor(names, chunks),
   }));
-  const expected = others.map(({ file, asked }) => [file, asked]);
+  const expected = others.map(({ file, asked }) => ({ file, parts: asked }));
   write('main.js', await oneScope({ ...main, first: './main.js', expected }));
   for (const pack of others) write(pack.file, outOfYoungSpace(await oneScope(pack)));
   for (const name of [main, ...others].flatMap(({ asked }) => asked))
@@ -121,6 +121,8 @@ const PACKS = {
     'src/harness/mcp-servers.ts',
     'src/tools/builtin/tool-search.ts',
   ],
+  // Prompts with a name behind an `@`.
+  'mentions.js': ['src/harness/prompt-mentions.ts'],
   // Hosts that drive the program by frames.
   'host.js': ['src/cli/stream.ts', 'src/cli/print-frames.ts'],
   // The first call of a tool.

@@ -39,7 +39,7 @@ export function ensureInstalled() {
 export function ensureBuilt() {
   const built = path.join(ROOT, 'dist/cli/main.js');
   const newest = Math.max(
-    ...['src', 'scripts/build.mjs', 'package.json'].map((name) => newestIn(path.join(ROOT, name))),
+    ...['src', 'scripts', 'bin', 'package.json'].map((name) => newestIn(path.join(ROOT, name))),
   );
   if (existsSync(built) && statSync(built).mtimeMs >= newest) return;
   process.stderr.write('building …\n');

@@ -25,11 +25,24 @@ export interface AgentToolDeps {
   forks(): AgentDefinition | undefined;
   /** Why nothing is left to run by itself; undefined: it may. */
   backgroundIsOff(agent: AgentRef): string | undefined;
+  /** How many agents may run at once in this process. */
+  mostRunning(): number;
   /** Makes a teammate of an agent with a name. Absent: there are no teams. */
   teammates?(wish: TeammateWish): Promise<Result<Started, string>>;
 }
 
 type Input = ToolInputs['Agent'];
+
+/** Agents that one answer does not take: for those in the background, and those that agents start. */
+const LEFT_FREE = 10;
+
+/**
+ * One agent more than may run is refused, so an answer that asks for many starts them a few at a time.
+ * Who raises the limit gets more at a time.
+ */
+function mostStartedTogether(mostRunning: number): number {
+  return Math.max(LEFT_FREE, mostRunning - LEFT_FREE);
+}
 
 export function agentTool(deps: AgentToolDeps): Tool<Input> {
   return {
@@ -50,6 +63,7 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
       summary: sliceWhole(`agent ${input.subagent_type ?? ''}: ${input.description}`, 0, 120),
     }),
     concurrencySafe: () => true,
+    mostAtOnce: () => mostStartedTogether(deps.mostRunning()),
     run: (input, context) => run(deps, input, context),
   };
 }

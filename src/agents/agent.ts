@@ -116,6 +116,7 @@ export function createAgent(setup: AgentSetup): Agent {
       return setup.client.stream(modelRequest, signal);
     },
     isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
+    mostAtOnce: (call) => setup.pool.resolve(call.name)?.mostAtOnce?.(),
     runTool(call, malformed, signal) {
       const run = (): Promise<ToolCallResult> => setup.invoke(call, malformed, signal);
       return settled === undefined ? run() : settled.then(run);

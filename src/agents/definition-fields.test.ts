@@ -128,6 +128,8 @@ describe('the head of an agent', () => {
     ['background: sometimes', 4, 'neither true nor false'],
     ['hooks: run', 4, 'no map'],
     ['hooks: {PreTolUse: []}', 4, 'there is no such event; did you mean PreToolUse?'],
+    ['hooks: {PreToolUse: [{matcher: Bsh, hooks: []}]}', 4, 'Did you mean Bash?'],
+    ['hooks:\n  PreToolUse:\n    - matcher: "\'Bash\'"', 6, 'matches no tool'],
     ['mcpServers: [{own: x}]', 4, 'no configuration'],
     ['mcpServers: [a, a]', 4, 'twice'],
     ['portcullis: on', 4, 'no map'],
@@ -312,6 +314,20 @@ describe('the head of an agent', () => {
       { numRuns: 300 },
     );
   });
+});
+
+it('hooks for a tool that there may be one day are only told, with the line of the matcher', async () => {
+  const head = 'hooks:\n  PreToolUse:\n    - hooks: []\n    - matcher: Deployer\n      hooks: []';
+  const { fields, errors, findings } = await fieldsOf(head);
+  expect(fields?.hooks).toBeDefined();
+  expect(errors).toEqual([]);
+  expect(findings).toEqual([
+    {
+      severity: 'warning',
+      line: 7,
+      message: expect.stringContaining('names Deployer, and there is no such tool now') as string,
+    },
+  ]);
 });
 
 it('hooks at an event of another program are only told', async () => {

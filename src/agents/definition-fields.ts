@@ -1,10 +1,10 @@
-import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
 import type { Result } from '../util/result.js';
 import { bareFields } from './definition-bare.js';
+import { hookFindings } from './definition-hooks.js';
 import { typeProblem } from './definition-names.js';
 import { bansOf, toolsOf } from './definition-tools.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
@@ -321,18 +321,11 @@ class FieldReader {
     return flag;
   }
 
-  /** fail-closed: a guard at an event that there is not would guard nothing. */
   #hooks(): Readonly<Record<string, unknown>> | undefined {
     const hooks = this.#record('hooks');
-    for (const event of Object.keys(hooks ?? {})) {
-      const odd = oddHookEvent(event);
-      if (odd === undefined) continue;
-      const lost = `its hooks at "${oneLine(event)}" never run`;
-      if (odd.kind === 'foreign') this.#warn('hooks', `${lost}: an event of another program`);
-      else {
-        const hint = odd.near === undefined ? '' : `; did you mean ${odd.near}?`;
-        this.#error('hooks', `${lost}: there is no such event${hint}`);
-      }
+    const written = this.#fields.get('hooks')?.written ?? 'hooks';
+    for (const { severity, message, at } of hookFindings(hooks ?? {}, this.#options.knownTools)) {
+      this.#find(severity, this.#lineOf(written, at), message);
     }
     return hooks;
   }

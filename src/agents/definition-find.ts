@@ -1,4 +1,4 @@
-import type { FileLook } from '../env/file-memory.js';
+import type { FileVersion } from '../env/file-version.js';
 import { join, separator } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
@@ -36,7 +36,7 @@ export interface DefinitionFile {
   /** Folders between the root and the file. */
   readonly folders: readonly string[];
   /** What somebody has just seen of it. */
-  readonly look?: FileLook | undefined;
+  readonly look?: FileVersion | undefined;
 }
 
 export interface SkippedFile {

@@ -1,4 +1,5 @@
 import { sha256 } from '../env/hash.js';
+import { PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -47,6 +48,14 @@ export function readHostAgents(
   const twice = definitions.find(({ name }, at) => folded.indexOf(name.toLowerCase()) !== at);
   if (twice !== undefined) wrong.push(`${PLACE}: ${twice.name} stands there twice`);
   return wrong.length === 0 ? ok({ definitions, problems }) : err(wrong.join('\n'));
+}
+
+/** fail-closed: without them a session would be another one than was asked for, so there is none. */
+export function refuseGiven({ definitions }: ReadHostAgents, refusal: string | undefined): void {
+  if (refusal === undefined || definitions.length === 0) return;
+  throw new PortcullisError('config', `agents cannot be added: ${refusal}`, {
+    remedy: `Leave ${PLACE} out.`,
+  });
 }
 
 function parsed(text: string): Result<Readonly<Record<string, unknown>>, string> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FileStat } from '../env/fs.js';
 import { nodeFileSystem } from '../env/node-fs.js';
+import { SeenText } from '../env/seen-text.js';
 import { openDefinitionReader, readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
 
@@ -33,13 +34,14 @@ describe('a definition with a plain head', () => {
         ctimeMs: 1,
         inode,
       };
-      const found = reader.known('/a.md', { stat, text });
+      const seen = new SeenText(nodeFileSystem, '/a.md', { text, stat });
+      const found = reader.known('/a.md', seen);
       const careful = await readDefinition(text, { knownTools: KNOWN_TOOLS });
       expect(found, head).toMatchObject(careful);
       expect(found?.fields, head).toEqual(careful.fields);
-      expect(found?.version).toBe(stat);
-      expect(reader.known('/a.md', { stat: { ...stat } })).toBe(found);
-      expect(reader.known('/a.md', { stat: { ...stat, mtimeMs: 2 } })).toBeUndefined();
+      expect(found?.version).toBe(seen);
+      expect(reader.known('/a.md', { ...stat })).toBe(found);
+      expect(reader.known('/a.md', { ...stat, mtimeMs: 2 })).toBeUndefined();
     }
   });
 });

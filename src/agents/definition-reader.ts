@@ -1,7 +1,8 @@
-import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import { isSameVersion, stampOf } from '../env/file-version.js';
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import { type FileVersion, isSameVersion, stampOf } from '../env/file-version.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
+import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { writtenKeys } from '../skills/head-keys.js';
 import { yamlWithin } from '../skills/parse-yaml.js';
@@ -12,6 +13,7 @@ import {
   type ParseYaml,
   readFrontmatter,
 } from '../util/frontmatter.js';
+import { lineBelow } from '../util/line-below.js';
 import { isRecord } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { bareFields } from './definition-bare.js';
@@ -31,7 +33,7 @@ export interface ReadDefinition {
   readonly line?: number;
   readonly findings: readonly AgentFinding[];
   /** Is another one whenever the file changes; absent where it could not be read. */
-  readonly version: FileStat | undefined;
+  readonly version: FileVersion | undefined;
   contentHash(): string;
   /** Text below the head, of the same version. Throws when the file is another one by now. */
   prompt(): Promise<string>;
@@ -39,9 +41,9 @@ export interface ReadDefinition {
 
 export interface DefinitionReader {
   /** Reads the beginning of a file; what was read before is remembered until the file changes. */
-  read(file: string, looked?: FileLook): Promise<ReadDefinition>;
+  read(file: string, look?: FileVersion): Promise<ReadDefinition>;
   /** The same at once, of a file that is known, or was looked at and is plain; undefined: read it. */
-  known(file: string, looked?: FileLook): ReadDefinition | undefined;
+  known(file: string, look?: FileVersion): ReadDefinition | undefined;
   /**
    * For use: all of a file as it is now, head and prompt of the same bytes, and those bytes. Nothing
    * that was read before is believed. Undefined when it cannot be read.
@@ -96,26 +98,22 @@ export function openDefinitionReader(deps: {
   }
 
   /** Of a head of plain texts, which most are. */
-  function readLooked(
-    file: string,
-    stat: FileStat,
-    text: string | undefined,
-  ): ReadDefinition | undefined {
+  function readLooked(file: string, seen: SeenText): ReadDefinition | undefined {
+    const { text } = seen;
     // Of a long file no more than its head is kept.
-    if (text === undefined || text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
+    if (text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
     if (room <= 0 || headRoom <= 0) return undefined;
     const plain = plainDefinition(text, deps);
     if (plain === undefined) return undefined;
     const { found, bodyAt } = plain;
-    room -= stat.size;
+    room -= text.length;
     headRoom -= bodyAt;
-    if (memory.takes(stat)) {
-      memory.note(AGENT, file, stat, { ...found, contentHash: sha256(text) });
-    }
-    return take(file, stat, { found, contentHash: () => sha256(text) });
+    const contentHash = (): string => sha256(text);
+    memory.note(AGENT, file, seen, (): KnownHead => ({ ...found, contentHash: contentHash() }));
+    return take(file, seen, { found, contentHash });
   }
 
-  function take(file: string, version: FileStat, head: HashedHead): ReadDefinition {
+  function take(file: string, version: FileVersion, head: HashedHead): ReadDefinition {
     const { isDocument, name, fields, line, findings } = head.found;
     const { contentHash } = head;
     const prompt = (): Promise<string> => promptOf(fs, file, version);
@@ -140,14 +138,15 @@ export function openDefinitionReader(deps: {
   }
 
   return {
-    known(file, looked) {
+    known(file, look) {
       try {
-        const stat = looked?.stat ?? fs.statNow?.(file);
+        if (look instanceof SeenText) return readLooked(file, look);
+        const stat = look ?? fs.statNow?.(file);
         if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
         const before = known.get(file);
         if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
         const head = recalled(file, stat);
-        return head === undefined ? readLooked(file, stat, looked?.text) : take(file, stat, head);
+        return head === undefined ? undefined : take(file, stat, head);
       } catch {
         // fail-closed: whoever reads it is told what is wrong.
         return undefined;
@@ -176,9 +175,10 @@ export function openDefinitionReader(deps: {
         return undefined;
       }
     },
-    async read(file, looked) {
+    async read(file, look) {
       try {
-        const stat = looked?.stat ?? (await fs.stat(file));
+        const isLooked = look !== undefined && !(look instanceof SeenText);
+        const stat = isLooked ? look : await fs.stat(file);
         if (stat?.kind !== 'file') return unread('it is not a regular file');
         if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
         const before = known.get(file);
@@ -339,7 +339,7 @@ function definitionFrom(
       fields: head.fields,
       isExact: head.how === 'yaml',
       unclear: isClear ? [] : [...lines().keys()].filter((one) => !Object.hasOwn(head.fields, one)),
-      lineOf: (field, inner) => lineIn(text, lines().get(field), inner),
+      lineOf: (field, inner) => lineBelow(text, lines().get(field), inner),
     },
     { isFile: true, knownTools },
   );
@@ -374,15 +374,7 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
   return [{ severity, line, message: text }];
 }
 
-/** The line of a field, or of a name that stands below it. */
-function lineIn(text: string, line: number | undefined, inner?: string): number | undefined {
-  if (line === undefined || inner === undefined) return line;
-  const lines = text.split(/\r\n?|\n/);
-  const below = lines.slice(line).findIndex((one) => one.trimStart().startsWith(`${inner}:`));
-  return below === -1 ? line : line + below + 1;
-}
-
-async function promptOf(fs: Files, file: string, version: FileStat): Promise<string> {
+async function promptOf(fs: Files, file: string, version: FileVersion): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const stat = await fs.stat(file);
   if (stat !== undefined && isSameVersion(stat, version)) {

@@ -1,4 +1,4 @@
-import type { FileStat } from '../env/fs.js';
+import type { FileVersion } from '../env/file-version.js';
 import { extended } from '../util/extended.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import type { DefinitionFile, SkippedFile } from './definition-find.js';
@@ -17,7 +17,7 @@ export interface ShelfClaim {
   readonly definition?: AgentDefinition;
   readonly findings: readonly AgentFinding[];
   readonly file?: string;
-  readonly version?: FileStat;
+  readonly version?: FileVersion;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The built-in whose name it has taken. */
@@ -53,7 +53,8 @@ export interface ShelfDeps {
 /** Decides who has which name: administrator, host, project, user, plugins, program. */
 export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
   const shelf = new Shelf(deps);
-  const of = (source: DefinitionSource) => deps.files.filter(({ root }) => root.source === source);
+  const found = bySource(deps.files);
+  const of = (source: DefinitionSource): readonly ShelfFile[] => found.get(source) ?? [];
   const users = new Map(
     of('user').flatMap((one) => (one.read.name === undefined ? [] : [keyed(one)])),
   );
@@ -69,6 +70,18 @@ export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
   for (const file of [...of('user'), ...of('plugin')]) shelf.file(file);
   for (const definition of deps.builtin) shelf.given(definition, 'built-in');
   return shelf;
+}
+
+function bySource(
+  files: readonly ShelfFile[],
+): ReadonlyMap<DefinitionSource, readonly ShelfFile[]> {
+  const found = new Map<DefinitionSource, ShelfFile[]>();
+  for (const file of files) {
+    const some = found.get(file.root.source);
+    if (some === undefined) found.set(file.root.source, [file]);
+    else some.push(file);
+  }
+  return found;
 }
 
 function keyed(file: ShelfFile): readonly [string, string] {

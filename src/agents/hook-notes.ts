@@ -37,6 +37,6 @@ export function createHookNotes(deps: LongTextFiles & { uuid(): string }): HookN
             },
           ],
     blocks: (content) => ({ uuid: deps.uuid(), content, meta: true }),
-    prompt: (text) => ({ uuid: deps.uuid(), content: [{ type: 'text', text }] }),
+    prompt: (text) => ({ uuid: deps.uuid(), content: [{ type: 'text', text }], typed: '' }),
   };
 }

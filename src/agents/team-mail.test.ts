@@ -227,7 +227,7 @@ describe('a team', () => {
   });
 
   it('that is damaged or forged is not used', async () => {
-    const { desk, box } = await setUp();
+    const { desk, box, lead } = await setUp();
     const config = path.join(desk.team.directory, 'config.json');
     const good = JSON.parse(readFileSync(config, 'utf8'));
     for (const bad of [
@@ -239,6 +239,9 @@ describe('a team', () => {
     ]) {
       writeFileSync(config, JSON.stringify(bad));
       expect(errorOf(desk.record())).toContain('cannot be used');
+      // Nor is it made anew: who is in it, nobody can tell.
+      expect(errorOf(await desk.team.create(lead, 1))).toContain('cannot be used');
+      expect(readFileSync(config, 'utf8')).toBe(JSON.stringify(bad));
       const sent = await desk.send({ from: 'team-lead', to: 'ann', kind: 'message', text: 'x' });
       expect(sent.ok).toBe(false);
     }

@@ -39,12 +39,13 @@ export function openTeam({ files, directory: teams, name }: TeamParts): Result<T
   if (problem !== undefined) return err(problem);
   const directory = join(teams, name);
   const file = join(directory, 'config.json');
-  const read = (): Result<TeamRecord, string> => {
+  const look = (): Result<TeamRecord, string> | undefined => {
     const found = files.readOwn(file);
-    if (found === undefined) return err(`there is no team "${name}"`);
+    if (found === undefined) return undefined;
     const record = found.ok ? readTeamRecord(found.value, name) : found;
     return record.ok ? record : err(`the team "${name}" cannot be used: ${file}: ${record.error}`);
   };
+  const read = (): Result<TeamRecord, string> => look() ?? err(`there is no team "${name}"`);
   const save = (record: TeamRecord): void =>
     files.keep(file, `${JSON.stringify(record, null, 2)}\n`);
   const locked = async <T>(work: () => Result<T, string>): Promise<Result<T, string>> => {
@@ -61,7 +62,7 @@ export function openTeam({ files, directory: teams, name }: TeamParts): Result<T
     read,
     isLiving,
     create: (lead, now) =>
-      locked(() => created({ read, save, files, isLiving }, { lead, now, name })),
+      locked(() => created({ look, save, files, isLiving }, { lead, now, name })),
     join: (member) =>
       locked(() => {
         const record = read();
@@ -110,23 +111,25 @@ function removed(files: TeamFiles, directory: string): Result<undefined, string>
 }
 
 interface Making {
-  read(): Result<TeamRecord, string>;
+  /** Undefined: there is no such team yet. */
+  look(): Result<TeamRecord, string> | undefined;
   save(record: TeamRecord): void;
   readonly files: TeamFiles;
   isLiving(member: TeamMember): boolean;
 }
 
 function created(
-  { read, save, files, isLiving }: Making,
+  { look, save, files, isLiving }: Making,
   { lead, now, name }: { lead: TeamRecord['lead']; now: number; name: string },
 ): Result<TeamRecord, string> {
-  const found = read();
-  if (!found.ok && !found.error.startsWith('there is no team')) return found;
-  if (!found.ok) {
+  const found = look();
+  if (found === undefined) {
     const record: TeamRecord = { name, createdAt: now, lead, members: [] };
     save(record);
     return ok(record);
   }
+  // fail-closed: who is in a team that cannot be read, nobody can tell, so none takes its place.
+  if (!found.ok) return found;
   const { value: record } = found;
   // fail-closed: nobody takes over what another session leads.
   if (record.lead.sessionId !== lead.sessionId) {

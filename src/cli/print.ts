@@ -61,7 +61,10 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     if (options.initOnly) return EXIT.done;
     for (const prompts of before)
       send(resultFrame(await session.run(prompts), session.id, deps.uuid()));
-    let run = await session.run([{ uuid: deps.uuid(), content: [{ type: 'text', text: prompt }] }]);
+    // What is piped in beside a prompt is what the prompt is about.
+    const typed = options.prompt ? { typed: options.prompt } : {};
+    const content = [{ type: 'text' as const, text: prompt }];
+    let run = await session.run([{ uuid: deps.uuid(), content, ...typed }]);
     let result = resultFrame(run, session.id, deps.uuid());
     // Agents may still be at work: their reports are turns of their own.
     while (run.outcome.reason.kind === 'completed' && (await session.waitForBackground())) {

@@ -17,30 +17,49 @@ export function includeTargets(
   if (!text.includes('@')) return [];
   const found = new Set<string>();
   const isPlace = variables ? PLACE_OR_VARIABLE : PLACE;
-  let paragraph: string[] = [];
-  const flush = (): boolean => {
-    const { prose, endless } = proseOf(paragraph.join('\n'));
-    paragraph = [];
+  for (const prose of proseIn(text)) {
     for (const match of prose.matchAll(TARGET)) {
       const target = targetOf(match[1] ?? '', isPlace);
       if (target !== undefined) found.add(target);
-      if (found.size >= MOST_TARGETS) return false;
+      if (found.size >= MOST_TARGETS) return [...found];
     }
-    return !endless;
-  };
+  }
+  return [...found];
+}
+
+/**
+ * The paragraphs of a text without code, comments and addresses of links. `indented`: lines that stand
+ * far in are text as well, as in what a person types.
+ */
+export function* proseIn(
+  text: string,
+  { indented = false }: { readonly indented?: boolean } = {},
+): Generator<string> {
+  let paragraph: string[] = [];
   for (const line of markdownLines(text)) {
     const isText = line.kind === 'text' || (line.kind === 'comment' && line.text !== '');
-    if (isText) paragraph.push(line.text);
-    else if (paragraph.length > 0 && !flush()) return [...found];
+    if (isText || (indented && line.kind === 'indented')) {
+      paragraph.push(line.text);
+      continue;
+    }
+    if (paragraph.length === 0) continue;
+    const { prose, endless } = proseOf(paragraph.join('\n'));
+    paragraph = [];
+    yield prose;
+    if (endless) return;
   }
-  flush();
-  return [...found];
+  yield proseOf(paragraph.join('\n')).prose;
 }
 
 /** Where a target is, from the file that names it. */
 export function resolveTarget(target: string, from: string, home: string): string {
+  return resolveFrom(target, dirname(from), home);
+}
+
+/** The same, seen from a directory. */
+export function resolveFrom(target: string, directory: string, home: string): string {
   const path = expandHome(target, home);
-  return isAbsolute(path) ? resolve(path) : resolve(dirname(from), path);
+  return isAbsolute(path) ? resolve(path) : resolve(directory, path);
 }
 
 const TARGET = /(?:^|\s)@((?:\\ |\S)+)/g;

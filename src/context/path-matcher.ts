@@ -4,7 +4,7 @@ import { ANY_DEPTH, type NamePattern, namePatternOf, stepsReach } from '../util/
 export type PathMatcher = (patterns: readonly string[]) => (relativePath: string) => boolean;
 
 /**
- * `*` and `?` stay within a name, `**` does not, `[a-z]` and `{a,b}` work, a name without a slash fits
+ * `*` and `?` stay within a name, `**` does not, `[a-z]`, `[[:alpha:]]` and `{a,b}` work, a name without a slash fits
  * at any depth, what fits a directory fits all that is in it, `!` takes out again, the last pattern
  * that fits decides. Letter case does not matter. Time grows with pattern and path, never faster.
  */
@@ -135,7 +135,7 @@ function compile(source: string): Compiled {
     names.pop();
     inside = true;
   }
-  const segments = names.map(namePatternOf);
+  const segments = names.map((name) => namePatternOf(name, { ignoreCase: true }));
   const isAnchored = /\/./.test(pattern);
   if (segments.length === 0 || segments.includes(undefined)) return { negated, fits: () => false };
   const all = (isAnchored ? segments : [ANY_DEPTH, ...segments]) as readonly NamePattern[];

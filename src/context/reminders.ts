@@ -24,10 +24,20 @@ export function movedReminder(facts: EnvironmentFacts): string {
 
 /** Marks text that comes from the runtime and not from the user. */
 export function reminder(text: string): string {
-  // Names and files are quoted in it: none of them may close the mark or open one of its own.
-  const quoted = text.replace(/<(\s{0,9}\/?\s{0,9})system-reminder/gi, '&lt;$1system-reminder');
-  return `<system-reminder>\n${quoted}\n</system-reminder>`;
+  return reminderOf([text]);
 }
+
+/** The same for lines, which are put together once: there may be a thousand names in them. */
+export function reminderOf(lines: readonly string[]): string {
+  const whole = [OPEN, ...lines, CLOSE].join('\n');
+  const inside = whole.slice(OPEN.length + 1, -CLOSE.length - 1);
+  // Names and files are quoted in it: none of them may close the mark or open one of its own.
+  const quoted = inside.replace(/<(\s{0,9}\/?\s{0,9})system-reminder/gi, '&lt;$1system-reminder');
+  return quoted === inside ? whole : `${OPEN}\n${quoted}\n${CLOSE}`;
+}
+
+const OPEN = '<system-reminder>';
+const CLOSE = '</system-reminder>';
 
 /** One line each: the name of a folder is no place to give orders from. */
 export function environmentText(facts: EnvironmentFacts): string {

@@ -1,10 +1,11 @@
 import { extname } from '../env/paths.js';
+import { WordSet } from '../util/word-set.js';
 
 /**
  * Files that an instruction file may include, by extension. What has none (`Makefile`, `.env`) may
  * be included too; either way its content must be text.
  */
-export const TEXT_EXTENSIONS: ReadonlySet<string> = new Set(
+export const TEXT_EXTENSIONS = new WordSet(
   [
     // Documents and data
     'md mdx markdown mdc txt text rst adoc asciidoc org tex bib log csv tsv json jsonc json5 jsonl',
@@ -22,9 +23,7 @@ export const TEXT_EXTENSIONS: ReadonlySet<string> = new Set(
     'containerfile tf tfvars hcl nix dhall cue jsonnet rego proto thrift avsc capnp fbs sql psql ddl',
     'prisma editorconfig gitignore gitattributes dockerignore npmrc nvmrc babelrc eslintrc prettierrc',
     'stylelintrc tmpl tpl template snap feature puml plantuml mmd mermaid dot gv po pot srt vtt',
-  ]
-    .join(' ')
-    .split(' '),
+  ].join(' '),
 );
 
 export function isTextName(path: string): boolean {
@@ -33,6 +32,4 @@ export function isTextName(path: string): boolean {
 }
 
 /** Files in which `@` names another file and comments are left out; the others are quoted as they are. */
-export const PROSE_EXTENSIONS: ReadonlySet<string> = new Set(
-  'md mdx markdown mdc txt text'.split(' '),
-);
+export const PROSE_EXTENSIONS = new WordSet('md mdx markdown mdc txt text');

@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import nodePath from 'node:path';
+import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { turnOfTheLoop } from './turns.js';
 
@@ -219,7 +219,7 @@ function openMakingParents(path: string): number {
     return openSync(path, FLAGS, 0o600);
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-    makePrivateDirectory(nodePath.dirname(path));
+    makePrivateDirectory(dirname(path));
     return openSync(path, FLAGS, 0o600);
   }
 }
@@ -230,7 +230,7 @@ async function openAside(path: string): Promise<number | undefined> {
   if (typeof opened === 'number') return opened;
   if (opened !== 'ENOENT') return undefined;
   try {
-    makePrivateDirectory(nodePath.dirname(path));
+    makePrivateDirectory(dirname(path));
   } catch {
     // The append finds the same and says it.
     return undefined;
@@ -253,7 +253,7 @@ export function makePrivateDirectory(directory: string): void {
   } catch (thrown) {
     const code = systemCodeOf(thrown);
     if (code === 'EEXIST' && statSync(directory).isDirectory()) return;
-    const parent = nodePath.dirname(directory);
+    const parent = dirname(directory);
     if (code !== 'ENOENT' || parent === directory) throw thrown;
     makePrivateDirectory(parent);
     makePrivateDirectory(directory);

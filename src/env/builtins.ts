@@ -10,6 +10,10 @@ export function fileSystemPromises(): typeof import('node:fs/promises') {
   return process.getBuiltinModule('node:fs/promises');
 }
 
+let crypto: typeof import('node:crypto') | undefined;
+
+/** Kept: every call of a tool is hashed, and to ask for a module costs as much as a short hash. */
 export function cryptography(): typeof import('node:crypto') {
-  return process.getBuiltinModule('node:crypto');
+  crypto ??= process.getBuiltinModule('node:crypto');
+  return crypto;
 }

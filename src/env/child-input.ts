@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { join } from 'node:path';
 import { randomBytes } from './random.js';
 
 /** In memory where the system has such a place, so that what a child is told does not reach a disk. */
@@ -25,7 +25,7 @@ export function inputFile(input: string | Uint8Array): number | undefined {
 }
 
 function unnamedFile(directory: string): number | undefined {
-  const file = path.join(directory, `portcullis-input-${randomBytes(12).toString('hex')}`);
+  const file = join(directory, `portcullis-input-${randomBytes(12).toString('hex')}`);
   try {
     const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     unlinkSync(file);

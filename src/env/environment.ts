@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute } from 'node:path';
 import { redactSure } from '../util/redact.js';
+import { hasSecretWord } from './secret-names.js';
 
 /** An environment as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,8 +32,12 @@ export function minimalEnvironment(
 function ofTheMachine(path: string): string {
   return path
     .split(delimiter)
-    .filter((one) => isAbsolute(one) && !/[/\\]node_modules[/\\]\.bin[/\\]?$/.test(one))
+    .filter((one) => isAbsolute(one) && !isOfProject(one))
     .join(delimiter);
+}
+
+function isOfProject(directory: string): boolean {
+  return directory.includes('node_modules') && /[/\\]node_modules[/\\]\.bin[/\\]?$/.test(directory);
 }
 
 /**
@@ -77,18 +82,18 @@ export function secretValues(env: Environment): readonly string[] {
  */
 function ownSecrets(name: string, value: string): readonly string[] {
   const upper = name.toUpperCase();
-  if (HARMLESS.has(upper) || /_(FILE|PATH|DIR)$/.test(upper)) return [];
+  if (HARMLESS.has(upper) || PLACES.some((end) => upper.endsWith(end))) return [];
   // `name=value,name=value`, or one `Name: value` in each line.
-  if (/HEADERS?$/.test(upper))
+  if (upper.endsWith('HEADER') || upper.endsWith('HEADERS'))
     return value.split(/[\n,]/).map((one) => one.replace(/^[^=:]*[=:]\s*/, ''));
-  return SECRET_WORD.test(upper) ? [value] : [];
+  return hasSecretWord(upper) ? [value] : [];
 }
 
 /** Whether a variable of this name is taken to hold a key, token or password. */
 export function isSecretName(name: string): boolean {
   const upper = name.toUpperCase();
   if (HARMLESS.has(upper)) return false;
-  return SECRET_PREFIX.test(upper) || SECRET_WORD.test(upper);
+  return SECRET_PREFIX.test(upper) || hasSecretWord(upper);
 }
 
 /**
@@ -120,7 +125,7 @@ function select(
 }
 
 function passwordIn(value: string): string | undefined {
-  if (!value.includes('://')) return undefined;
+  if (!value.includes('://') || !value.includes('@')) return undefined;
   // Up to the last `@`, but for a port with a path behind it.
   return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:(?!\d{1,5}[/?#])(\S+)@/i.exec(value)?.[1];
 }
@@ -188,11 +193,11 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'OLDPWD',
 ]);
 
+/** What names of files and directories end with. */
+const PLACES = ['_FILE', '_PATH', '_DIR'];
+
 /** Of model providers and exporters: endpoints and headers that carry keys. */
 const SECRET_PREFIX = /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OTEL|GEMINI|MISTRAL|OPENROUTER)_/;
-
-const SECRET_WORD =
-  /(^|_)(TOKENS?|PASS|PW|AUTH|AUTHORIZATION|AUTH_HEADER|KEYS?|KEY_?(V?\d+|B64|BASE64|PEM|DATA)|CREDENTIALS?|CREDS?|PAT|PWD|DSN|COOKIES?|MNEMONIC|SEED_?PHRASE)$|TOKEN$|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|JWT|WEBHOOK|CONNECTION_?STRING|AUTH_?CONFIG|AUTH_?TOKEN|(^|_)TOKEN_|(^|_)CREDENTIALS?_/;
 
 const INTERNAL: ReadonlySet<string> = new Set([
   // Meant for the Node that runs us; a debugger port or a preload would reach every child.

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { systemCodeOf } from '../errors.js';
+import { systemClock } from './clock.js';
 import { dirname } from './paths.js';
 import { randomUuid } from './random.js';
 
@@ -21,12 +22,12 @@ export async function withFileLock<T>(
   options: FileLockOptions,
   work: () => Promise<T>,
 ): Promise<{ readonly value: T } | undefined> {
-  const deadline = performance.now() + options.waitMs;
+  const deadline = systemClock.monotonic() + options.waitMs;
   const mark = randomUuid();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   while (!taken(path, mark)) {
     if (isStale(path, options.staleMs)) rmSync(path, { force: true });
-    else if (performance.now() >= deadline) return undefined;
+    else if (systemClock.monotonic() >= deadline) return undefined;
     else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   try {

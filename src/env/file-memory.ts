@@ -14,10 +14,12 @@ import {
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
 import { systemClock } from './clock.js';
+import type { FileVersion } from './file-version.js';
 import type { FileStat } from './fs.js';
-import { realPathSync } from './node-fs.js';
+import { nodeFileSystem, realPathSync } from './node-fs.js';
 import { dirname, isInside, join, projectSlug } from './paths.js';
 import { randomBytes } from './random.js';
+import { SeenText } from './seen-text.js';
 
 /**
  * What files of a project were found to say, kept from start to start, so that a file that looks
@@ -33,25 +35,20 @@ export interface FileMemory {
    * same object each time, and what it is made of comes from a file: check its shape, do not change it.
    */
   recall(what: string, path: string, stat: FileStat): unknown;
-  /** Whether something about this version of a file would be noted: not of one of the last moments. */
-  takes(stat: FileStat): boolean;
-  /** `stat` is from before the file was read. What JSON cannot hold is not noted. */
-  note(what: string, path: string, stat: FileStat, said: unknown): void;
+  /**
+   * The facts of a version are from before the file was read. About a text without facts it is noted
+   * when all is kept, where the file still says it. A function is asked only for what is noted. Of a
+   * file of the last moments, and what JSON cannot hold, nothing is.
+   */
+  note(what: string, path: string, version: FileVersion, said: unknown): void;
   /** Whether anything is noted about a file of this name, of whichever version or of this one. */
   knows(path: string, stat?: FileStat): boolean;
   /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
-  look(path: string, look: FileLook): void;
+  look(path: string, seen: FileVersion): void;
   /** What that look has shown, once, and only moments later; undefined: look for yourself. */
-  lookedAt(path: string): FileLook | undefined;
+  lookedAt(path: string): FileVersion | undefined;
   /** Writes it down for the next start, when there is something new. Failing that is no loss. */
   keep(): void;
-}
-
-/** What somebody has just seen of a file. */
-export interface FileLook {
-  readonly stat: FileStat;
-  /** All of it, where it was read, of the version that `stat` tells. */
-  readonly text?: string;
 }
 
 export interface FileMemoryPlace {
@@ -61,12 +58,11 @@ export interface FileMemoryPlace {
   readonly root: string;
 }
 
-type Notes = Pick<FileMemory, 'recall' | 'takes' | 'note' | 'knows' | 'keep'>;
+type Notes = Pick<FileMemory, 'recall' | 'note' | 'knows' | 'keep'>;
 
 /** Remembers nothing. */
 export const NO_MEMORY: FileMemory = {
   recall: () => undefined,
-  takes: () => false,
   note: () => undefined,
   knows: () => false,
   look: () => undefined,
@@ -101,7 +97,7 @@ export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
 /** Most projects have nothing to remember, and a start need not look for it. */
 function whenAsked(open: () => Notes): FileMemory {
   let opened: Notes | undefined;
-  const looks = new Map<string, FileLook>();
+  const looks = new Map<string, FileVersion>();
   let firstLook = 0;
   const notes = (): Notes => {
     opened ??= open();
@@ -109,12 +105,11 @@ function whenAsked(open: () => Notes): FileMemory {
   };
   return {
     recall: (what, path, stat) => notes().recall(what, path, stat),
-    takes: (stat) => notes().takes(stat),
-    note: (what, path, stat, said) => notes().note(what, path, stat, said),
+    note: (what, path, version, said) => notes().note(what, path, version, said),
     knows: (path, stat) => notes().knows(path, stat),
-    look(path, look) {
+    look(path, seen) {
       if (looks.size === 0) firstLook = systemClock.monotonic();
-      looks.set(path, look);
+      looks.set(path, seen);
     },
     lookedAt(path) {
       const look = looks.get(path);
@@ -151,6 +146,12 @@ function openNotes(place: FileMemoryPlace): Notes {
   }
 }
 
+interface Unproved {
+  readonly what: string;
+  readonly seen: SeenText;
+  readonly said: unknown;
+}
+
 /** Path, inode, size, last write, last change, and what was noted by its name. */
 type Entry = [string, number, number, number, number, Record<string, unknown>];
 
@@ -164,6 +165,8 @@ class KeptMemory implements Notes {
   readonly #at: Kept;
   readonly #entries = new Map<string, Entry>();
   readonly #used = new Set<Entry>();
+  /** About texts of which nobody has asked yet which version of the file says them. */
+  #unproved: Unproved[] = [];
   #isNew = false;
 
   constructor(at: Kept) {
@@ -186,12 +189,20 @@ class KeptMemory implements Notes {
     return entry !== undefined && (stat === undefined || this.#isOf(entry, stat));
   }
 
-  takes(stat: FileStat): boolean {
+  note(what: string, path: string, version: FileVersion, said: unknown): void {
+    const stat = version instanceof SeenText ? version.given : version;
+    if (stat !== undefined) this.#noteOf(stat, what, { path, said });
+    else if (version instanceof SeenText) this.#unproved.push({ what, seen: version, said });
+  }
+
+  #takes(stat: FileStat): boolean {
     return stat.device === this.#at.device && isSettled(stat);
   }
 
-  note(what: string, path: string, stat: FileStat, said: unknown): void {
-    if (!this.takes(stat) || !isJson(said)) return;
+  #noteOf(stat: FileStat, what: string, about: { path: string; said: unknown }): void {
+    const { path, said: given } = about;
+    const said = !this.#takes(stat) ? undefined : typeof given === 'function' ? given() : given;
+    if (!isJson(said)) return;
     const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
     const known = this.#entries.get(path);
     const isKnown = known !== undefined && this.#isOf(known, stat);
@@ -203,6 +214,13 @@ class KeptMemory implements Notes {
   }
 
   keep(): void {
+    for (const { what, seen, said } of this.#unproved) {
+      const { path } = seen;
+      // Mostly a file that nobody knows has just been written, and need not be read once more.
+      const stat = this.#takesFrom(path) ? seen.factsNow() : undefined;
+      if (stat !== undefined) this.#noteOf(stat, what, { path, said });
+    }
+    this.#unproved = [];
     if (!this.#isNew) return;
     this.#isNew = false;
     const all = [...this.#entries.values()];
@@ -212,6 +230,16 @@ class KeptMemory implements Notes {
     const { root, device, file } = this.#at;
     const text = JSON.stringify({ version: VERSION, format: FORMAT, root, device, files });
     if (text.length <= MOST_BYTES) writeOwn(file, text);
+  }
+
+  #takesFrom(path: string): boolean {
+    try {
+      const stat = nodeFileSystem.lstatNow?.(path);
+      return stat !== undefined && this.#takes(stat);
+    } catch {
+      // What cannot be looked at is not noted.
+      return false;
+    }
   }
 
   /** fail-closed: a file of which anything is different is another one. */

@@ -1,14 +1,27 @@
 import type { FileStat } from './fs.js';
+import { SeenText } from './seen-text.js';
+
+/** Which version of a file something is about: by its facts, or by what it said. */
+export type FileVersion = FileStat | SeenText;
 
 /** fail-closed: a file of which anything is different has another stamp, and may say something else. */
-export function isSameVersion(one: FileStat, other: FileStat): boolean {
+export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
+  if (one === other) return true;
+  const first = factsOf(one);
+  const second = factsOf(other);
   return (
-    one.ctimeMs === other.ctimeMs &&
-    one.mtimeMs === other.mtimeMs &&
-    one.size === other.size &&
-    one.inode === other.inode &&
-    one.device === other.device
+    first !== undefined &&
+    second !== undefined &&
+    first.ctimeMs === second.ctimeMs &&
+    first.mtimeMs === second.mtimeMs &&
+    first.size === second.size &&
+    first.inode === second.inode &&
+    first.device === second.device
   );
+}
+
+function factsOf(version: FileVersion): FileStat | undefined {
+  return version instanceof SeenText ? version.facts() : version;
 }
 
 /** Changes whenever the content does. */

@@ -48,6 +48,11 @@ export interface FileSystem {
    * a name that is a link is refused.
    */
   readTextNow?(path: string, options: ReadNowOptions): ReadNow;
+  /**
+   * The text of a small regular file that is no link, at once and without its facts, which for hundreds
+   * of files cost as much as the texts. Undefined for all else: `readTextNow` says what is wrong with it.
+   */
+  readSmallNow?(path: string): string | undefined;
   /** As `list`, at once. */
   listNow?(path: string): DirectoryEntries;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */

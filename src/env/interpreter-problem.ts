@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import path from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import type { SpawnRequest } from './process.js';
 import type { StartError } from './spawn-error.js';
 
@@ -17,7 +17,7 @@ export function interpreterProblem(
   if (error.startErrorKind !== 'program-missing') return undefined;
   const file = fileOf(request);
   const interpreter = file === undefined ? undefined : interpreterOf(file);
-  if (interpreter === undefined || existsSync(path.resolve(request.cwd, interpreter))) {
+  if (interpreter === undefined || existsSync(resolve(request.cwd, interpreter))) {
     return undefined;
   }
   return {
@@ -31,10 +31,10 @@ function fileOf({
   cwd,
   env,
 }: Pick<SpawnRequest, 'command' | 'cwd' | 'env'>): string | undefined {
-  if (command.includes('/')) return path.resolve(cwd, command);
+  if (command.includes('/')) return resolve(cwd, command);
   return (env.PATH ?? '')
-    .split(path.delimiter)
-    .map((directory) => path.resolve(cwd, directory, command))
+    .split(delimiter)
+    .map((directory) => resolve(cwd, directory, command))
     .find((file) => existsSync(file));
 }
 

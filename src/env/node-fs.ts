@@ -8,6 +8,7 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  readvSync,
   realpathSync,
   rmdirSync,
   rmSync,
@@ -31,6 +32,7 @@ export const nodeFileSystem: FileSystem = {
   statNow,
   lstatNow,
   readTextNow,
+  readSmallNow,
   listNow,
   readBytes,
   readWithStat,
@@ -120,6 +122,25 @@ function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions)
     return { stat, text: decodeUtf8(Buffer.concat([shared.subarray(0, count), rest])) };
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Whatever is odd about a file is for whoever asks what it is. */
+function readSmallNow(path: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, OPEN_NO_LINK);
+    shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
+    // From a place in it, which pipes, sockets, terminals and directories do not have. `readSync` says
+    // the same, and checks what it is given for longer than the reading takes.
+    const count = readvSync(fd, [shared], 0);
+    // Of a regular file less than was asked for is all of it. Devices give nothing, or all one asks for.
+    return count === 0 || count === SHARED_BYTES ? undefined : sharedText(shared, count);
+  } catch {
+    // Not there, a link, no file, or not to be read.
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

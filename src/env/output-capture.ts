@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import path from 'node:path';
+import { dirname } from 'node:path';
 
 export interface CaptureOptions {
   /** Bytes kept in memory. */
@@ -135,7 +135,7 @@ export class SpillFile {
   #open(): void {
     try {
       this.#path = typeof this.#file === 'string' ? this.#file : this.#file();
-      mkdirSync(path.dirname(this.#path), { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#fd = openSync(this.#path, 'w', 0o600);
     } catch {
       this.#fail();

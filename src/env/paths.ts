@@ -6,22 +6,35 @@
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import nodePath from 'node:path';
+import {
+  basename as nativeBasename,
+  dirname as nativeDirname,
+  extname as nativeExtname,
+  isAbsolute as nativeIsAbsolute,
+  join as nativeJoin,
+  relative as nativeRelative,
+  resolve as nativeResolve,
+  normalize,
+  sep,
+} from 'node:path';
 import { PortcullisError } from '../errors.js';
 import { systemClock } from './clock.js';
 
 /** The part of an environment that decides where directories are. */
 export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
 
-export const separator: '/' | '\\' = nodePath.sep;
+export const separator: '/' | '\\' = sep;
 
 export function join(...parts: readonly string[]): string {
-  const [first = '', ...rest] = parts;
   // In a deep project normalising takes longer than asking the disk.
-  if (rest.length > 0 && isPlain(first) && !rest.some((part) => ODD_STEP.test(part))) {
-    return parts.join('/');
-  }
-  return nodePath.join(...parts);
+  return isPlainWay(parts) ? parts.join('/') : nativeJoin(...parts);
+}
+
+/** Asked hundreds of times before the first request, so nothing is made of the parts. */
+function isPlainWay(parts: readonly string[]): boolean {
+  if (parts.length < 2 || !isPlain(parts[0] ?? '')) return false;
+  for (let at = 1; at < parts.length; at++) if (ODD_STEP.test(parts[at] ?? '')) return false;
+  return true;
 }
 
 /** Absolute and normalised, without a trailing separator. */
@@ -29,37 +42,37 @@ export function resolve(...parts: readonly string[]): string {
   const last = parts.at(-1);
   // An absolute path takes the place of all before it.
   if (last !== undefined && isPlain(last)) return last;
-  return nodePath.resolve(...parts);
+  return nativeResolve(...parts);
 }
 
 export function dirname(path: string): string {
-  return nodePath.dirname(path);
+  return nativeDirname(path);
 }
 
 export function basename(path: string, suffix?: string): string {
-  return nodePath.basename(path, suffix);
+  return nativeBasename(path, suffix);
 }
 
 /** The last extension with its dot, `''` when there is none. */
 export function extname(path: string): string {
-  return nodePath.extname(path);
+  return nativeExtname(path);
 }
 
 export function relative(from: string, to: string): string {
   const isBelow = to.startsWith(from) && to.charAt(from.length) === '/';
   if (isBelow && isPlain(from) && isPlain(to)) return to.slice(from.length + 1);
-  return nodePath.relative(from, to);
+  return nativeRelative(from, to);
 }
 
 export function isAbsolute(path: string): boolean {
-  return nodePath.isAbsolute(path);
+  return nativeIsAbsolute(path);
 }
 
 /** Removes `.` and `..` and doubled or trailing separators. */
 export function normalise(path: string): string {
-  const clean = nodePath.normalize(path);
-  const isRoot = nodePath.dirname(clean) === clean;
-  return !isRoot && clean.endsWith(nodePath.sep) ? clean.slice(0, -1) : clean;
+  const clean = normalize(path);
+  const isRoot = nativeDirname(clean) === clean;
+  return !isRoot && clean.endsWith(sep) ? clean.slice(0, -1) : clean;
 }
 
 /**
@@ -70,9 +83,9 @@ export function isInside(child: string, parent: string): boolean {
   if (isPlain(child) && isPlain(parent)) {
     return child === parent || (child.startsWith(parent) && child.charAt(parent.length) === '/');
   }
-  const way = nodePath.relative(nodePath.resolve(parent), nodePath.resolve(child));
+  const way = nativeRelative(nativeResolve(parent), nativeResolve(child));
   if (way === '') return true;
-  return way !== '..' && !way.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(way);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !nativeIsAbsolute(way);
 }
 
 /** Of a relative path: an empty step, `.` or `..`. */
@@ -82,19 +95,19 @@ const STEPS_TO_RESOLVE = /\/\.{0,2}(?:\/|$)/;
 
 /** Absolute, of POSIX, and nothing in it to resolve: mostly, and a tenth of the cost of the general case. */
 function isPlain(path: string): boolean {
-  return nodePath.sep === '/' && path.charAt(0) === '/' && !STEPS_TO_RESOLVE.test(path);
+  return sep === '/' && path.charAt(0) === '/' && !STEPS_TO_RESOLVE.test(path);
 }
 
 /** Forward slashes, as in rules, globs and listings. A backslash in a POSIX name stays. */
 export function toPosix(path: string): string {
-  return nodePath.sep === '\\' ? path.replaceAll('\\', '/') : path;
+  return sep === '\\' ? path.replaceAll('\\', '/') : path;
 }
 
 /** `~` and `~/x`; `~name` is left alone, as no user data base is consulted. */
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home;
-  const inHome = path.startsWith('~/') || (nodePath.sep === '\\' && path.startsWith('~\\'));
-  return inHome ? nodePath.join(home, path.slice(2)) : path;
+  const inHome = path.startsWith('~/') || (sep === '\\' && path.startsWith('~\\'));
+  return inHome ? nativeJoin(home, path.slice(2)) : path;
 }
 
 /** The path from `base` when that is shorter and stays inside, else the path itself. For display. */
@@ -168,7 +181,7 @@ export function nearestRepository(start: string): string | undefined {
 function upwards(start: string, fits: (directory: string) => boolean): string | undefined {
   for (let directory = start; ; ) {
     if (fits(directory)) return directory;
-    const parent = nodePath.dirname(directory);
+    const parent = nativeDirname(directory);
     if (parent === directory) return undefined;
     directory = parent;
   }
@@ -206,12 +219,12 @@ let foundRoot: { readonly from: string; readonly root: string; readonly at: numb
  * that worktrees and submodules have.
  */
 export function gitDirectory(repositoryRoot: string): string | undefined {
-  const dotGit = nodePath.join(repositoryRoot, '.git');
+  const dotGit = nativeJoin(repositoryRoot, '.git');
   const stat = statSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return dotGit;
   const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOrUndefined(dotGit) ?? '')?.[1];
-  return target === undefined ? undefined : nodePath.resolve(repositoryRoot, target);
+  return target === undefined ? undefined : nativeResolve(repositoryRoot, target);
 }
 
 /** Looks at the disk: the branch checked out at or above `start`; undefined when detached or no repository. */
@@ -219,14 +232,14 @@ export function currentBranch(start: string): string | undefined {
   const root = findRepositoryRoot(start);
   const directory = root === undefined ? undefined : gitDirectory(root);
   if (directory === undefined) return undefined;
-  const head = textOrUndefined(nodePath.join(directory, 'HEAD'));
+  const head = textOrUndefined(nativeJoin(directory, 'HEAD'));
   // Git itself allows neither spaces nor control characters nor longer names.
   return /^ref:[ \t]*refs\/heads\/([^\s\u0000-\u001f\u007f]{1,250})\s*$/.exec(head ?? '')?.[1];
 }
 
 function directoryFrom(set: string | undefined, name: string, env: DirectoryEnvironment): string {
-  if (set === undefined || set === '') return nodePath.join(homeDirectory(env), name);
-  return nodePath.resolve(set.startsWith('~') ? expandHome(set, homeDirectory(env)) : set);
+  if (set === undefined || set === '') return nativeJoin(homeDirectory(env), name);
+  return nativeResolve(set.startsWith('~') ? expandHome(set, homeDirectory(env)) : set);
 }
 
 /** h = h * 31 + code in signed 32 bits, absolute, base 36: prescribed by the transcript layout. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { join } from 'node:path';
 import { childProcess } from './builtins.js';
 
 /** Both ends of a pipe. `writeFd` is for the child; close ours once the child has it. */
@@ -90,10 +90,10 @@ export class PipePool {
 
   #names(): { readonly directory: string; readonly paths: readonly string[] } | undefined {
     try {
-      const directory = mkdtempSync(path.join(tmpdir(), 'portcullis-pipes-'));
+      const directory = mkdtempSync(join(tmpdir(), 'portcullis-pipes-'));
       return {
         directory,
-        paths: Array.from({ length: BATCH }, (_, index) => path.join(directory, String(index))),
+        paths: Array.from({ length: BATCH }, (_, index) => join(directory, String(index))),
       };
     } catch {
       // No place for temporary files: Node's own pipes need none.

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { join } from 'node:path';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { redact } from '../util/redact.js';
@@ -58,7 +58,7 @@ export class ProcessRegistry {
   /** `id` tells apart the registries of one process. */
   constructor(stateDirectory: string, id: string, sessionId?: string) {
     this.#directory = registryDirectory(stateDirectory);
-    this.#file = path.join(this.#directory, `${process.pid}.${id}.json`);
+    this.#file = join(this.#directory, `${process.pid}.${id}.json`);
     const startTime = startTimeOf(process.pid);
     this.#owner = {
       pid: process.pid,
@@ -97,7 +97,7 @@ export function listChildren(stateDirectory: string): readonly ListedChild[] {
   const directory = registryDirectory(stateDirectory);
   const found: ListedChild[] = [];
   for (const name of fileNames(directory)) {
-    const file = path.join(directory, name);
+    const file = join(directory, name);
     const entry = readEntry(file);
     const ownerAlive = entry !== undefined && isSame(entry.owner.pid, entry.owner.startTime);
     const running = (entry?.children ?? []).filter(
@@ -125,7 +125,7 @@ function isMarker(text: string): boolean {
 }
 
 function registryDirectory(stateDirectory: string): string {
-  return path.join(stateDirectory, 'children');
+  return join(stateDirectory, 'children');
 }
 
 function fileNames(directory: string): readonly string[] {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import nodePath from 'node:path';
+import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 import { fileSystemPromises } from './builtins.js';
@@ -116,7 +116,7 @@ function writeMakingParents(path: string, text: string): void {
     writeFileSync(path, text, { mode: 0o600 });
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-    makePrivateDirectory(nodePath.dirname(path));
+    makePrivateDirectory(dirname(path));
     writeFileSync(path, text, { mode: 0o600 });
   }
 }

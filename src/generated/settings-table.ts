@@ -16,7 +16,7 @@ export const OTHER_SETTINGS: SettingTable = {
   "useAutoModeDuringPlan": {"type":"boolean","facts":{"status":"elsewhere"}},
   "skipAutoPermissionPrompt": {"type":"boolean","facts":{"status":"elsewhere"}},
   "strictPluginOnlyCustomization": {"type":"one","of":[{"type":"boolean"},{"type":"list","of":{"type":"string"}}],"facts":{"restricts":true,"scope":"managed","status":"later"}},
-  "disableSideloadFlags": {"type":"boolean","facts":{"restricts":true,"scope":"managed","status":"later"}},
+  "disableSideloadFlags": {"type":"boolean","facts":{"restricts":true,"scope":"managed"}},
   "fallbackModel": {"type":"list","of":{"type":"string"},"facts":{"status":"later","whole":true}},
   "availableModels": {"type":"list","of":{"type":"string"},"facts":{"restricts":true,"status":"later","unenforced":true}},
   "enforceAvailableModels": {"type":"boolean","facts":{"restricts":true,"status":"later","unenforced":true}},

@@ -101,9 +101,6 @@ async function refusalFor(
   if ((await ground.fs.stat(managed)) !== undefined) {
     return 'its servers are not used: an administrator keeps the list (managed-mcp.json)';
   }
-  if (source === 'flag' && ground.settings.values.get('disableSideloadFlags')?.value === true) {
-    return 'its servers are not used: an administrator forbids it (disableSideloadFlags)';
-  }
   return undefined;
 }
 
@@ -204,7 +201,7 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
     onFailure: 'deny',
     decide(view) {
       const { tool, agent } = view.call;
-      if (tool.origin?.source !== OF_AGENTS) return NOTHING;
+      if (tool.origin?.ofAgent !== true) return NOTHING;
       const book = bookFor(books, agent.path);
       if (book === undefined) {
         const reason = `the agent that brought ${tool.name} has ended`;
@@ -214,9 +211,6 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
     },
   };
 }
-
-/** The scope of servers that agents bring; the book of the session does not answer for those. */
-export const OF_AGENTS = 'agent';
 
 function bookFor(books: ReadonlyMap<string, ToolBook>, path: string): ToolBook | undefined {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {

@@ -2,8 +2,9 @@ import { agentsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL, agentTool } from '../agents/agent-tool.js';
 import { createAgentFences } from '../agents/child-fence.js';
 import { reportCap } from '../agents/child-words.js';
+import type { ChildHands } from '../agents/child-world.js';
 import type { AgentDefinition } from '../agents/definition.js';
-import { readHostAgents } from '../agents/definition-host.js';
+import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import { agentNotice, openAgentBook } from '../agents/definitions.js';
 import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
@@ -25,10 +26,12 @@ import type { GateExtension, Permissions } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
+import { sideloadRefusal } from '../settings/sideload.js';
 import { parseYaml } from '../skills/parse-yaml.js';
 import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
+import { err, ok, type Result } from '../util/result.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentServers } from './agent-servers.js';
 import { openWorkspaces } from './agent-workspaces.js';
@@ -59,6 +62,7 @@ export interface AgentParts {
 export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
+  refuseGiven(host.value, sideloadRefusal(ground.settings));
   return openAgentBook({
     fs: ground.fs,
     cwd: config.cwd,
@@ -85,7 +89,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const { sessionId } = log.history;
   const book = openKinds(config, ground);
   const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
-  const pools = new Map<string, ToolPool>();
+  const working = new Map<string, Pick<ChildHands, 'pool' | 'workspace'>>();
   const minds = new Map<string, AgentMind>();
   const forks = (): AgentDefinition | undefined =>
     offersForks(ground) ? forkDefinition() : undefined;
@@ -134,6 +138,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     runtime: running,
     words,
     forks,
+    mostRunning: () => limitsOf(ground).concurrency,
     backgroundIsOff: (agent) => {
       if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
       return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
@@ -179,7 +184,9 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     stops: stopsAgents(() => runtime, teams),
     /** The tools of an agent that runs; undefined: of the session. */
     poolOf: (agent: AgentRef | undefined) =>
-      agent === undefined ? undefined : pools.get(agent.id),
+      agent === undefined ? undefined : working.get(agent.id)?.pool,
+    /** Where an agent that runs works; undefined: where the session does. */
+    placeOf: (agent: AgentRef) => working.get(agent.id)?.workspace,
     /** What an agent has said and done so far; undefined: it writes that to a file of its own. */
     async talkOf({ id, outputFile }: Pick<AgentTask, 'id' | 'outputFile'>) {
       if (outputFile !== log.store.transcriptPath(sessionId, id)) return undefined;
@@ -199,6 +206,17 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       const text = agentsReminder(await types.allowed(agent, kinds));
       return text === undefined ? undefined : reminder(text);
     },
+    /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
+    async startable(
+      name: string,
+      pool: ToolPool,
+    ): Promise<Result<AgentDefinition, string> | undefined> {
+      const kind = name === FORK_TYPE ? forks() : await book.find(name);
+      if (kind === undefined) return undefined;
+      if (pool.resolve(AGENT_TOOL) === undefined) return err(`there is no ${AGENT_TOOL} tool here`);
+      const why = await types.forbids(MAIN_AGENT, kind);
+      return why === undefined ? ok(kind) : err(why);
+    },
     /** What exists only once the gate does. */
     lend(
       lent: Omit<
@@ -206,7 +224,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         | 'hooks'
         | 'log'
         | 'fences'
-        | 'pools'
+        | 'working'
         | 'minds'
         | 'memories'
         | 'listing'
@@ -218,7 +236,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       ({ budget } = lent.model);
       const world = openChildWorld(config, ground, {
         fences,
-        pools,
+        working,
         minds,
         memories,
         listing: (pool, agent) => this.listing(pool, agent),

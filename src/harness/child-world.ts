@@ -44,8 +44,8 @@ export interface ChildWorldParts {
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
   readonly fences: AgentFences;
-  /** The tools of the agents that run, by their ids. */
-  readonly pools: Map<string, ToolPool>;
+  /** What the agents that run work with, and where, by their ids. */
+  readonly working: Map<string, Pick<ChildHands, 'pool' | 'workspace'>>;
   readonly memories: AgentMemories;
   /** What the agents that run send, by their ids. */
   readonly minds: Map<string, AgentMind>;
@@ -66,7 +66,7 @@ export function openChildWorld(
   parts: ChildWorldParts,
 ): ChildWorld {
   const { clock, env, workspace, gitBranch } = ground;
-  const { log, hooks, model, hands, skills, pools } = parts;
+  const { log, hooks, model, hands, skills, working } = parts;
   const { sessionId } = log.history;
   const { permissions, builtins } = hands;
   const { ledger } = model;
@@ -93,7 +93,7 @@ export function openChildWorld(
     pool: () => builtins.shared,
     minds: parts.minds,
     invoke(hand) {
-      pools.set(hand.ref.id, hand.pool);
+      working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
     async record(ref, place) {
@@ -129,7 +129,12 @@ export function openChildWorld(
         additionalDirectories: place.isolation === undefined ? workspace.roots.slice(1) : [],
       }),
     equip: parts.memories.equip,
-    opening: (child, { again }) => opening(parts, child, { again, uuid: clock.uuid }),
+    opening(child, { again }) {
+      const { ref, pool, place } = child;
+      // Skills that it is given from the start are its own, too.
+      working.set(ref.id, { pool, workspace: place.workspace });
+      return opening(parts, child, { again, uuid: clock.uuid });
+    },
     hooks: childHooks(ground, parts),
     emit(event) {
       parts.heard(event);
@@ -137,7 +142,7 @@ export function openChildWorld(
     },
     tell: hooks.tell,
     async release(ref) {
-      pools.delete(ref.id);
+      working.delete(ref.id);
       parts.memories.close(ref);
       skills.release(ref);
       parts.instructions.release(ref.id);

@@ -62,6 +62,8 @@ export interface AgentHands {
   readonly teams?: Pick<OpenTeams, 'tasks' | 'who'> | undefined;
   /** The tools of an agent that runs; undefined: of the session. */
   poolOf(agent: AgentRef | undefined): ToolPool | undefined;
+  /** Where an agent that runs works; undefined: where the session does. */
+  placeOf(agent: AgentRef): Workspace | undefined;
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */
@@ -257,14 +259,17 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       if (output.isError !== true) calls.ran(tool);
     },
   });
+  const placeOf = (agent: AgentRef): Workspace => agents?.placeOf(agent) ?? workspace;
   const forSkill = callForSkill({
-    around,
+    around: (agent) => aroundOf(agent, placeOf(agent)),
     // fail-closed: what an agent was not given, the text of a skill does not use for it.
     tools: (agent) => (agents?.poolOf(agent) ?? builtins.pool).tools,
-    workspace,
+    workspace: placeOf,
     // A file that is attached to a skill may be cut, and does not count as read.
-    contextFor: (agent, tool) =>
-      contextOf(agent, workspace, tool === 'Read' ? createReadState() : readState),
+    contextFor(agent, tool) {
+      const isKnown = tool !== 'Read' && agent.id === MAIN_AGENT.id;
+      return contextOf(agent, placeOf(agent), isKnown ? readState : createReadState());
+    },
     onVerdict: (verdict) =>
       config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
   });

@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { reminder } from '../context/reminders.js';
+import { reminderOf } from '../context/reminders.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
 import type { McpConfiguration } from '../mcp/config-types.js';
@@ -14,7 +14,7 @@ import { createToolBook, type Offered } from '../mcp/tool-book.js';
 import { openToolCache } from '../mcp/tool-cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tool-listing.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
-import { type Announcement, deferredToolsReminder } from '../tools/deferral.js';
+import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
 import type { ToolPool, UnmadeTools } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
 import { inOrder, NameList } from '../util/name-list.js';
@@ -100,7 +100,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     env: ground.env,
     builtinNames: BUILTIN_NAMES,
     // What agents bring for themselves is answered for by their own books.
-    covers: ({ origin }) => origin?.source !== 'agent',
+    covers: ({ origin }) => origin?.ofAgent !== true,
     tell,
     onListing(connection, listing, offered) {
       const known = servers.find(connection.declaration.name);
@@ -227,6 +227,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     extension: book.extension,
     servers,
     statuses: servers.statuses,
+    isEmpty: servers.isEmpty,
     connections: usable,
     prompts: createMcpPrompts({ connections: usable }),
     /** A server says that its prompts are others now. */
@@ -246,13 +247,13 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     },
     /** The text that names deferred tools and quotes what servers say of themselves. */
     announcement(pool: ToolPool): string | undefined {
-      const text = deferredToolsReminder({ occasion: 'start', ...announced(pool, listings) });
-      return text === undefined ? undefined : reminder(text);
+      const lines = deferredToolsLines({ occasion: 'start', ...announced(pool, listings) });
+      return lines.length === 0 ? undefined : reminderOf(lines);
     },
     announceLater(tools: readonly AnyTool[]): string | undefined {
       const names = namesOf(tools);
-      const text = deferredToolsReminder({ occasion: 'later', names, servers: [] });
-      return text === undefined ? undefined : reminder(text);
+      const lines = deferredToolsLines({ occasion: 'later', names, servers: [] });
+      return lines.length === 0 ? undefined : reminderOf(lines);
     },
     /** Servers that the model may wonder about. */
     notes: (): readonly string[] =>
@@ -341,12 +342,13 @@ function announced(
   // Who offers nothing, or whose tools are all denied, has nothing to say here.
   const heard =
     unmade.length > 0
-      ? [...listings].flatMap(([name, { brief }]) => (brief?.names.count === 0 ? [] : [name]))
+      ? undefined
       : new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
-  return {
-    names: unmade.length > 0 ? unmade : namesOf(pool.deferred),
-    servers: [...heard].map((name) => ({ name, instructions: listings.get(name)?.instructions })),
-  };
+  const servers: AnnouncedServer[] = [];
+  listings.forEach(({ brief, instructions }, name) => {
+    if (heard?.has(name) ?? brief?.names.count !== 0) servers.push({ name, instructions });
+  });
+  return { names: unmade.length > 0 ? unmade : namesOf(pool.deferred), servers };
 }
 
 function namesOf(tools: readonly AnyTool[]): readonly NameList[] {

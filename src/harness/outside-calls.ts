@@ -10,11 +10,18 @@ import { err, ok, type Result } from '../util/result.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 
+export interface OutsideAnswer extends ToolAnswer {
+  /** What the call brings with it, for the agent: instructions near its files. */
+  readonly followUp: readonly string[];
+  /** What hooks said about it, for the agent. */
+  readonly contexts: readonly string[];
+}
+
 export type OutsideInvoke = (
   tool: AnyTool,
   input: Readonly<Record<string, unknown>>,
   how: { readonly signal: AbortSignal; readonly unattended: boolean },
-) => Promise<Result<ToolAnswer, string>>;
+) => Promise<Result<OutsideAnswer, string>>;
 
 /**
  * Calls that no model makes: a host asks for them, or a person's prompt names what is to be read. They
@@ -25,6 +32,8 @@ export function outsideInvoke(
   { workspace }: Ground,
   { hands, as }: { readonly hands: Hands; readonly as: 'host' | 'mention' },
 ): OutsideInvoke {
+  // What a prompt names is shown to the agent; what the host has seen, it has not.
+  const seen = as === 'mention' ? hands.readState : createReadState();
   return async (tool, input, how) => {
     const run = createInvoke({
       ...hands.around,
@@ -32,8 +41,7 @@ export function outsideInvoke(
       agent: MAIN_AGENT,
       workspace,
       ...(how.unattended ? { unattended: true } : {}),
-      // What the host has seen, the agent has not.
-      contextFor: hands.contextOf(MAIN_AGENT, workspace, createReadState()),
+      contextFor: hands.contextOf(MAIN_AGENT, workspace, seen),
       onVerdict: (_call, _tool, verdict) =>
         config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') }),
       onInvalidInput: () => undefined,
@@ -41,11 +49,20 @@ export function outsideInvoke(
     });
     const id = `${as}_${hands.around.uuid()}`;
     const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-    const { block, structured } = await run(call, undefined, how.signal);
+    const {
+      block,
+      structured,
+      followUp = [],
+      contexts = [],
+      stop,
+    } = await run(call, undefined, how.signal);
     if (block.is_error === true) {
       return err(typeof block.content === 'string' ? block.content : textOf(block.content));
     }
-    return ok({ content: block.content, ...(structured === undefined ? {} : { structured }) });
+    // fail-closed: who wants to stop does not want what was read to go further.
+    if (stop !== undefined) return err(`a hook stopped it: ${stop}`);
+    const { content } = block;
+    return ok({ content, ...(structured === undefined ? {} : { structured }), followUp, contexts });
   };
 }
 

@@ -7,6 +7,7 @@ import { ruleChecker } from '../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { Plugin } from '../plugins/plugin.js';
 import { refuseBroken } from '../settings/refuse.js';
+import { sideloadRefusal } from '../settings/sideload.js';
 import type { EffectiveSettings } from '../settings/types.js';
 
 interface PluginGround {
@@ -22,13 +23,13 @@ export async function openPlugins(
 ): Promise<readonly Plugin[]> {
   if (given.length === 0) return [];
   const { loadPlugins } = await import('../plugins/load.js');
-  const isForbidden = settings.values.get('disableSideloadFlags')?.value === true;
+  const forbidden = sideloadRefusal(settings);
   const { plugins, problems } = await loadPlugins(given, {
     fs,
     cwd,
     configDir,
     check: hookChecks(cwd, env),
-    ...(isForbidden ? { forbidden: 'an administrator forbids it (disableSideloadFlags)' } : {}),
+    ...(forbidden === undefined ? {} : { forbidden }),
   });
   refuseBroken(problems, emit);
   for (const { hooks, servers, paths } of plugins) {

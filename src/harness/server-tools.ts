@@ -51,7 +51,7 @@ export async function serverTools(
     definitionsTokens: mcp.definitionsTokens(),
     windowTokens: model.choices.limits().contextWindow,
     // Servers that a host adds later show their tools whole.
-    searchDenied: isLeftOut || isBanned(SEARCH) || mcp.statuses().length === 0,
+    searchDenied: isLeftOut || isBanned(SEARCH) || mcp.isEmpty(),
   });
   if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
   const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;

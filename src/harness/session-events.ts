@@ -25,9 +25,9 @@ import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import { attachedResources } from './mcp-mentions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
+import { typedTexts } from './typed-text.js';
 
 export interface SessionEventParts {
   readonly model: ModelLayer;
@@ -37,7 +37,7 @@ export interface SessionEventParts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
-  readonly agents?: Pick<OpenAgents, 'backgroundTasks'>;
+  readonly agents?: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
 }
@@ -206,7 +206,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     onRefused: (text: string) =>
       config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' }),
     async onReady(ready: ReadySkill) {
-      skills.onReady(ready, MAIN_AGENT);
+      skills.onReady(ready, { agent: MAIN_AGENT, by: 'person' });
       const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
       if (stays !== undefined) tell(`skill ${ready.skill.name}: ${stays}`);
     },
@@ -222,11 +222,14 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
     // At the start they have just been listed.
     if (hasRun) await reloadSkills();
-    const named = { hands, log, mcp, tell, prompts: given, signal };
-    const attached = await attachedResources(config, ground, named);
     const submitted = await submitTyped(typing, given, signal);
-    if (submitted.kind !== 'pass' || attached.length === 0) return submitted;
-    return { ...submitted, inputs: [...submitted.inputs, notes.blocks(attached)] };
+    if (submitted.kind !== 'pass') return submitted;
+    const typed = typedTexts(given, submitted.inputs);
+    if (typed.length === 0) return submitted;
+    const { attachedTo } = await import('./prompt-mentions.js');
+    const named = { hands, log, mcp, agents: parts.agents, notes, tell, typed, signal };
+    const attached = await attachedTo(config, ground, named);
+    return { ...submitted, inputs: [...submitted.inputs, ...attached] };
   };
   const ended: typeof runs.ended = async (outcome) => {
     hasRun = true;

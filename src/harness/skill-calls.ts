@@ -9,13 +9,13 @@ import { err, ok, type Result } from '../util/result.js';
 
 export interface SkillCallParts {
   /** The session's gate and what stands around its calls. */
-  readonly around: Pick<
-    InvokeDeps,
-    'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
-  >;
+  around(
+    agent: AgentRef,
+  ): Pick<InvokeDeps, 'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'>;
   /** Those that this agent may call. */
   tools(agent: AgentRef): readonly AnyTool[];
-  readonly workspace: Workspace;
+  /** Where this agent works. */
+  workspace(agent: AgentRef): Workspace;
   contextFor(agent: AgentRef, tool: SkillToolCall['tool']): InvokeDeps['contextFor'];
   onVerdict(verdict: GateVerdict): void;
 }
@@ -51,10 +51,10 @@ export function callForSkill(parts: SkillCallParts): CallForSkill {
     if (tool === undefined) return err(`there is no ${wanted} tool here`);
     let refused: string | undefined;
     const invoke = createInvoke({
-      ...parts.around,
+      ...parts.around(agent),
       pool: createPool([tool]),
       agent,
-      workspace: parts.workspace,
+      workspace: parts.workspace(agent),
       unattended: true,
       contextFor: parts.contextFor(agent, wanted),
       onVerdict(_call, _tool, verdict) {

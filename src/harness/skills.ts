@@ -1,7 +1,7 @@
 import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
-import { type FileMemory, fileMemoryOf } from '../env/file-memory.js';
+import { fileMemoryOf } from '../env/file-memory.js';
 import { homeDirectory, isInside } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
@@ -19,9 +19,11 @@ import { gitIgnored } from '../skills/git-ignored.js';
 import { createSkillGrants } from '../skills/grant.js';
 import { createSkillApprovals } from '../skills/grant-approval.js';
 import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
+import type { Invoker } from '../skills/invoke-find.js';
+import { openSkillLedger } from '../skills/ledger.js';
 import { listingMessage, type SkillOverride, skillListing } from '../skills/listing.js';
 import { someNames } from '../skills/names.js';
-import { overrideFrom } from '../skills/overrides.js';
+import { hasOverrides, overrideFrom } from '../skills/overrides.js';
 import { createOwnFiles } from '../skills/own-files.js';
 import { parseYaml } from '../skills/parse-yaml.js';
 import { preloadSkills } from '../skills/preload.js';
@@ -29,7 +31,7 @@ import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
 import { skillsAgain } from '../skills/skills-again.js';
-import { openSkillUses } from '../skills/uses.js';
+import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
@@ -46,13 +48,14 @@ export interface SkillParts {
 export function openSkills(config: SessionConfig, ground: Ground, parts: SkillParts) {
   const { fs, env, host } = ground;
   let { values } = ground.settings;
+  let isOverridden = hasOverrides(ground.settings.files);
   let managedOnly = ground.settings.permissions.managedRulesOnly !== undefined;
   const home = homeDirectory(env);
   const managedDir = managedSettingsDirectory(host.os);
   const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
   const override = (name: string): SkillOverride | undefined => {
-    const said = overrideFrom(values, name);
-    const isWanted = config.skills?.some((one) => one === name || name.endsWith(`:${one}`)) ?? true;
+    const said = isOverridden ? overrideFrom(values, name) : undefined;
+    const isWanted = config.skills === undefined || isNamed(name, config.skills);
     // The host's list decides what the model is told of; it brings back nothing that settings turn off.
     return isWanted || said === 'off' ? said : 'user-invocable-only';
   };
@@ -95,10 +98,13 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     reason: 'the session is not open yet',
   });
   const own = createOwnFiles(fs);
-  const uses = openSkillUses(fs, ground.stateDirectory);
-  const started = ({ name }: Skill): void => {
-    if (config.persist) uses.started(name);
-  };
+  const ledger = openSkillLedger({
+    fs,
+    stateDirectory: ground.stateDirectory,
+    counts: config.persist,
+    now: ground.clock.now,
+    tell: parts.hooks.tell,
+  });
   const invoker = createSkillInvoker({
     book,
     grants,
@@ -114,17 +120,19 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       read: (file, signal) => readFile(file, signal),
     },
     projectDir: config.cwd,
+    placeFor: agentTrees(fs, config.cwd),
     sessionId: () => parts.sessionId,
     effort: () => parts.choices?.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
     fork(task) {
-      started(task.skill);
+      ledger.started(task.skill, task.by);
       return runFork(task);
     },
   });
   /** What of a skill goes beyond its text and its rules. */
-  const onReady = ({ hooks, notes, skill, effort }: ReadySkill, agent: AgentRef): void => {
-    started(skill);
+  const onReady = (ready: ReadySkill, { agent, by }: StartedBy): void => {
+    const { hooks, notes, skill, effort } = ready;
+    ledger.started(skill, by);
     // The model of another agent is its own business.
     if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
@@ -141,7 +149,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       windowTokens,
       overrides: override,
       isDormant: book.isDormant,
-      used: uses.counts,
+      used: ledger.counts,
       fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
       maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
       budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
@@ -149,9 +157,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   let last: LastListing | undefined;
   /** Those that the model is told of later, within the same share of the window. */
   const listedLater = (skills: readonly Skill[]): string => {
-    const { text, note } = listed(skills, last?.windowTokens);
-    if (note !== undefined) tellSoon(parts.hooks, note);
-    return text;
+    const listing = listed(skills, last?.windowTokens);
+    ledger.listed(skills, listing);
+    if (listing.note !== undefined) tellSoon(parts.hooks, listing.note);
+    return listing.text;
   };
   return {
     book,
@@ -161,12 +170,15 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     tool: skillTool({
       invoker,
       approvals,
-      onReady: (ready, { agent }) => onReady(ready, agent),
+      onReady: (ready, { agent }) => onReady(ready, { agent, by: 'model' }),
     }),
     beginTurn() {
       grants.beginTurn();
       parts.choices?.endTurn();
-      keeping ??= keepLater(memory);
+      keeping ??= keepLater(() => {
+        memory.keep();
+        return ledger.keep();
+      });
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
     async listing(
@@ -177,7 +189,9 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       // Every agent is shown it.
       const isSame = last?.values === values && last.windowTokens === windowTokens;
       if (!isSame || last === undefined || !areSame(last.offered, offered)) {
-        const { note, text } = listed(offered, windowTokens);
+        const listing = listed(offered, windowTokens);
+        ledger.listed(offered, listing);
+        const { note, text } = listing;
         const shown = text === '' ? undefined : reminder(listingMessage({ text }));
         last = { values, windowTokens, offered, shown, note };
       }
@@ -208,8 +222,9 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       return news.length === 0 ? undefined : reminder(news.join('\n\n'));
     },
     /** Other settings hold from now on. */
-    replace(now: Pick<EffectiveSettings, 'values' | 'permissions'>): void {
+    replace(now: Pick<EffectiveSettings, 'values' | 'permissions' | 'files'>): void {
       values = now.values;
+      isOverridden = hasOverrides(now.files);
       managedOnly = now.permissions.managedRulesOnly !== undefined;
     },
     /** What only the open session can do. */
@@ -236,13 +251,19 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       guard.close();
       files.remove();
       // Whoever only looked leaves nothing behind.
-      keeping?.now();
-      await uses.keep();
+      if (keeping === undefined) return;
+      ledger.end(await book.waiting());
+      await keeping.now();
     },
   };
 }
 
 export type OpenSkills = ReturnType<typeof openSkills>;
+
+/** By itself, or by the last part of its name. */
+function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((one) => one === name || name.endsWith(`:${one}`));
+}
 
 /** What an agent was shown of the skills, and what that was made of. */
 interface LastListing {
@@ -257,21 +278,27 @@ function areSame(some: readonly Skill[], others: readonly Skill[]): boolean {
   return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
+/** Who started a skill, and in whose conversation. */
+interface StartedBy {
+  readonly agent: AgentRef;
+  readonly by: Invoker;
+}
+
 interface Keeping {
-  now(): void;
+  now(): Promise<void>;
 }
 
 /** Long enough after the start that nobody waits for it. */
 const KEEP_AFTER_MS = 1_000;
 
 /** What this start has found out is written down for the next, when the model is at work. */
-function keepLater(memory: FileMemory): Keeping {
-  const timer = setTimeout(() => memory.keep(), KEEP_AFTER_MS);
+function keepLater(keep: () => Promise<void>): Keeping {
+  const timer = setTimeout(keep, KEEP_AFTER_MS);
   timer.unref();
   return {
     now() {
       clearTimeout(timer);
-      memory.keep();
+      return keep();
     },
   };
 }

@@ -55,17 +55,13 @@ type Step = Receipt['trace'][number];
 
 function cleanStep(step: Step): Step {
   const { reason, source, failure } = step;
-  const ms = step.ms === undefined ? undefined : Math.round(step.ms * 1000) / 1000;
   // Most guards have nothing to say.
-  if (reason === undefined && source === undefined && failure === undefined) {
-    return ms === undefined ? step : { ...step, ms };
-  }
+  if (reason === undefined && source === undefined && failure === undefined) return step;
   return {
     ...step,
     ...(reason === undefined ? {} : { reason: clean(reason) }),
     ...(source === undefined ? {} : { source: clean(source) }),
     ...(failure === undefined ? {} : { failure: clean(failure) }),
-    ...(ms === undefined ? {} : { ms }),
   };
 }
 

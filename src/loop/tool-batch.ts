@@ -1,8 +1,8 @@
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { LoopDeps, MalformedInput, ToolCallResult } from './types.js';
 
-/** Concurrency-safe calls of one group that run at the same time. */
-export const MAX_PARALLEL_CALLS = 10;
+/** Concurrency-safe calls of one group that run at the same time, unless a tool says otherwise. */
+const MAX_PARALLEL_CALLS = 10;
 
 export interface ToolBatch {
   readonly calls: readonly ToolUseBlock[];
@@ -53,7 +53,7 @@ async function runInOrder(
     return result;
   };
   for (const group of groupsOf(deps, batch.calls)) {
-    const started = inTurn(group, run);
+    const started = inTurn(deps, group, run);
     try {
       for (const [index, call] of group.entries()) {
         const result = (await started[index]) ?? notRun(deps, call);
@@ -75,6 +75,7 @@ async function runInOrder(
 
 /** Starts calls in their order, the next one when there is room for it. */
 function inTurn<T>(
+  deps: Pick<LoopDeps, 'mostAtOnce'>,
   calls: readonly ToolUseBlock[],
   run: (call: ToolUseBlock) => Promise<T>,
 ): readonly Promise<T>[] {
@@ -91,7 +92,7 @@ function inTurn<T>(
     return result;
   };
   return calls.map((call) =>
-    running < MAX_PARALLEL_CALLS
+    running < (deps.mostAtOnce?.(call) ?? MAX_PARALLEL_CALLS)
       ? begin(call)
       : new Promise<T>((resolve) => waiting.push(() => resolve(begin(call)))),
   );

@@ -35,6 +35,8 @@ export interface InputMessage {
   readonly meta?: boolean;
   /** Text and nothing else: no command is looked for in it, and no mention. */
   readonly verbatim?: boolean;
+  /** What of it a person said, where that is not all of it: only there an `@` names something. */
+  readonly typed?: string;
 }
 
 /** Why a run ended. Each maps to one `terminal_reason` and one exit code. */
@@ -132,6 +134,8 @@ export interface LoopDeps {
   callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** Whether this call may run beside others. */
   isConcurrencySafe(call: ToolUseBlock): boolean;
+  /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
+  mostAtOnce?(call: ToolUseBlock): number | undefined;
   /** Runs one call and always resolves, with an error result if need be. */
   runTool(
     call: ToolUseBlock,

@@ -1,4 +1,5 @@
 import { join, resolve } from '../env/paths.js';
+import { sideloadRefusal } from '../settings/sideload.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { isRecord, own } from '../util/own.js';
 import {
@@ -57,7 +58,7 @@ export async function readSources(deps: McpConfigDeps): Promise<RawServers> {
   const exclusive = managed.kind !== 'absent';
   all.take(managed, ['mcpServers'], { scope: 'managed' });
   takeManagedSetting(deps, all);
-  takeDynamic(dynamic, all, sideloadRefusal(deps, exclusive));
+  takeDynamic(dynamic, all, additionRefusal(deps, exclusive));
   if (exclusive) return { ...all, exclusive, switchedOff: new Set() };
   if (wants('local'))
     for (const key of keys) all.take(personal, ['projects', key, 'mcpServers'], { scope: 'local' });
@@ -190,11 +191,8 @@ function withServers(read: ReadDocument): ReadDocument {
 }
 
 /** Who keeps flags and hosts from adding servers. */
-function sideloadRefusal({ values }: McpConfigDeps, exclusive: boolean): string | undefined {
-  if (exclusive) return `an administrator keeps the list (${MANAGED_FILE})`;
-  return values.get('disableSideloadFlags')?.value === true
-    ? 'an administrator forbids it (disableSideloadFlags)'
-    : undefined;
+function additionRefusal(deps: McpConfigDeps, exclusive: boolean): string | undefined {
+  return exclusive ? `an administrator keeps the list (${MANAGED_FILE})` : sideloadRefusal(deps);
 }
 
 function takeDynamic(

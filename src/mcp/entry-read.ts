@@ -93,8 +93,8 @@ export class EntryReader {
       this.warn([name], `\`${name}\` is not a field of this kind of server.`, hint);
     }
     const missing = this.#missing;
-    const [first] = missing ?? [];
-    if (missing === undefined || first === undefined) return;
+    if (missing === undefined) return;
+    const [first = ['', '']] = missing;
     const names = [...missing.keys()].map((name) => `\${${name}}`).join(', ');
     const verb = missing.size === 1 ? 'has' : 'have';
     throw new EntryProblem(`${names} ${verb} no value (in \`${first[1]}\`)`, first[1].split('.'));

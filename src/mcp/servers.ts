@@ -22,6 +22,8 @@ export interface Replaced {
 export interface McpServers {
   /** Every declared server, also those that may not be used. */
   statuses(): readonly ServerStatus[];
+  /** Whether no server is declared at all. */
+  isEmpty(): boolean;
   /** Those that may be used, by name. */
   connections(): readonly ClientConnection[];
   find(name: string): ClientConnection | undefined;
@@ -64,6 +66,7 @@ export function openServers({ declarations, open, onChange }: ServersDeps): McpS
   return {
     statuses: () =>
       declared.map((one) => live.get(one.name)?.status() ?? idle(one, off.has(one.name))),
+    isEmpty: () => declared.length === 0,
     connections: () => [...live.values()],
     find: (name) => live.get(name),
     async connect(which = [...live.values()]) {

@@ -80,11 +80,9 @@ export function openToolCache({ fs, stateDirectory, onDamaged }: ToolCachePlace)
       known ??= index();
       const id = cacheId(server);
       const part = known.get(id);
-      if (part === undefined) return undefined;
-      return listingFrom(part, {
-        body: (sum) => new CachedBody(join(directory, fileOf(id)), sum),
-        onDamaged: () => onDamaged?.(server.name),
-      });
+      return part === undefined
+        ? undefined
+        : listingFrom(part, { server: server.name, directory, id, onDamaged });
     },
     write(server, listing) {
       const id = cacheId(server);
@@ -171,8 +169,10 @@ function bodyOf(tools: readonly ListedTool[]): string {
 
 /** What a listing is read from, once somebody wants more than names. */
 interface ListingSource {
-  body(sum: unknown): CachedBody;
-  onDamaged(): void;
+  readonly server: string;
+  readonly directory: string;
+  readonly id: string;
+  readonly onDamaged: ToolCachePlace['onDamaged'];
 }
 
 /** What was written had been checked; its sum says that it is the same. */
@@ -181,14 +181,12 @@ function listingFrom(part: string, source: ListingSource): ServerListing | undef
   const parsed = parseJson(part.slice(0, headEnd));
   if (!parsed.ok || !isRecord(parsed.value) || headEnd === -1) return undefined;
   const { value: head } = parsed;
-  const tools = (): readonly ListedTool[] | undefined => toolsFrom(source.body(head.sum));
   if (typeof head.size === 'number' && typeof head.count === 'number') {
-    const brief = { names: new NameList(part.slice(headEnd + 1), head.count), size: head.size };
-    return new CachedListing(head, { brief, tools, onDamaged: source.onDamaged });
+    const names = new NameList(part.slice(headEnd + 1), head.count);
+    return new CachedListing(head, source, { brief: { names, size: head.size } });
   }
-  const found = tools();
-  if (found === undefined) return undefined;
-  return new CachedListing(head, { tools: () => found, onDamaged: source.onDamaged });
+  const tools = toolsFrom(new CachedBody(source, head.sum));
+  return tools === undefined ? undefined : new CachedListing(head, source, { tools });
 }
 
 /** A class, as every server has one at every start. */
@@ -198,32 +196,31 @@ class CachedListing implements ServerListing {
   readonly instructions?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly hasResources?: boolean;
-  readonly #read: () => readonly ListedTool[] | undefined;
-  readonly #onDamaged: () => void;
+  readonly #source: ListingSource;
+  readonly #sum: unknown;
   #tools: readonly ListedTool[] | undefined;
 
   constructor(
-    { problems, instructions, serverInfo, hasResources }: Readonly<Record<string, unknown>>,
-    from: {
-      readonly brief?: BriefListing;
-      tools(): readonly ListedTool[] | undefined;
-      onDamaged(): void;
-    },
+    { problems, instructions, serverInfo, hasResources, sum }: Readonly<Record<string, unknown>>,
+    source: ListingSource,
+    known: { readonly brief?: BriefListing; readonly tools?: readonly ListedTool[] },
   ) {
     this.problems = Array.isArray(problems) ? problems.map(String) : [];
-    if (from.brief !== undefined) this.brief = from.brief;
+    if (known.brief !== undefined) this.brief = known.brief;
     if (typeof instructions === 'string') this.instructions = instructions;
     if (isRecord(serverInfo))
       this.serverInfo = { name: String(serverInfo.name), version: String(serverInfo.version) };
     if (hasResources === true) this.hasResources = true;
-    this.#read = from.tools;
-    this.#onDamaged = from.onDamaged;
+    this.#source = source;
+    this.#sum = sum;
+    this.#tools = known.tools;
   }
 
   get tools(): readonly ListedTool[] {
     if (this.#tools === undefined) {
-      this.#tools = this.#read();
-      if (this.#tools === undefined) this.#onDamaged();
+      const { server, onDamaged } = this.#source;
+      this.#tools = toolsFrom(new CachedBody(this.#source, this.#sum));
+      if (this.#tools === undefined) onDamaged?.(server);
       this.#tools ??= [];
     }
     return this.#tools;
@@ -254,8 +251,8 @@ class CachedBody {
   #text: string | undefined;
   #raws: readonly unknown[] | undefined;
 
-  constructor(file: string, sum: unknown) {
-    this.#file = file;
+  constructor({ directory, id }: Pick<ListingSource, 'directory' | 'id'>, sum: unknown) {
+    this.#file = join(directory, fileOf(id));
     this.#sum = sum;
   }
 

@@ -66,7 +66,7 @@ function lookAlike(name: string): string | undefined {
   if (/\p{Script=Latin}/u.test(name) || scripts.length > 1) {
     return 'its name mixes alphabets whose letters look alike';
   }
-  return [...name].every((char) => TWINS.has(char) || /[\x20-\x7e]/.test(char))
+  return [...name].every((char) => TWINS.includes(char) || /[\x20-\x7e]/.test(char))
     ? 'its name is made of letters of another alphabet that look like Latin ones'
     : undefined;
 }
@@ -88,6 +88,5 @@ function lookalikeScripts(): readonly RegExp[] {
 }
 
 /** Letters that nobody can tell from Latin ones. */
-const TWINS: ReadonlySet<string> = new Set(
-  'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ',
-);
+const TWINS =
+  'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ';

@@ -67,6 +67,7 @@ class McpTool implements Tool<Input> {
       server,
       key,
       source: entry?.type === 'sdk' ? 'sdk' : scope,
+      ...(scope === 'agent' ? { ofAgent: true as const } : {}),
       tool: listed.name,
       alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
     };

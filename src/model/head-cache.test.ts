@@ -32,6 +32,18 @@ describe('HeadCache', () => {
     expect(cache.bytes({ ...parts('a'), tools, system: [] }, build)).not.toBe(one);
   });
 
+  it('goes by what is given now, though the list of tools was given before', () => {
+    const cache = new HeadCache();
+    const { tools, system } = parts('a');
+    const settings = (one: string) => cache.bytes({ tools, system, settings: one }, () => one);
+    const first = settings('a');
+    expect(settings('b')).not.toBe(first);
+    expect(settings('a')).toBe(first);
+    const other = cache.bytes({ tools, system: parts('b').system, settings: 'a' }, () => 'c');
+    expect(other).not.toBe(first);
+    expect(settings('a')).toBe(first);
+  });
+
   it('holds the bytes of heads that are the same once, whoever asks for them', () => {
     const one = new HeadCache().bytes(parts('a'), () => 'the same head');
     const other = new HeadCache().bytes(parts('a'), () => ['the same', 'head'].join(' '));

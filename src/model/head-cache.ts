@@ -2,10 +2,13 @@ import type { SystemBlock, ToolDefinition } from './client.js';
 
 const MAX_HEADS = 16;
 
-interface Head {
+interface HeadParts {
   readonly system: readonly SystemBlock[];
   readonly tools: readonly ToolDefinition[];
   readonly settings: string;
+}
+
+interface Head extends HeadParts {
   readonly bytes: Uint8Array;
 }
 
@@ -16,25 +19,30 @@ interface Head {
  */
 export class HeadCache {
   #heads: Head[] = [];
+  /** By the list of tools that was given last: an agent gives the same lists turn after turn. */
+  readonly #given = new WeakMap<readonly ToolDefinition[], Head>();
 
-  bytes(
-    parts: {
-      readonly system: readonly SystemBlock[];
-      readonly tools: readonly ToolDefinition[];
-      readonly settings: string;
-    },
-    build: () => string,
-  ): Uint8Array {
-    const known = this.#heads.find(
+  bytes(parts: HeadParts, build: () => string): Uint8Array {
+    const given = this.#given.get(parts.tools);
+    if (given?.system === parts.system && given.settings === parts.settings) return given.bytes;
+    const { bytes } = this.#find(parts) ?? this.#add(build(), parts);
+    this.#given.set(parts.tools, { bytes, ...parts });
+    return bytes;
+  }
+
+  #find(parts: HeadParts): Head | undefined {
+    return this.#heads.find(
       (head) =>
         head.settings === parts.settings &&
         areSame(head.tools, parts.tools, isIdentical) &&
         areSame(head.system, parts.system, saysTheSame),
     );
-    if (known !== undefined) return known.bytes;
-    const head = { bytes: encodedOnce(build()), ...parts };
+  }
+
+  #add(text: string, parts: HeadParts): Head {
+    const head = { bytes: encodedOnce(text), ...parts };
     this.#heads = [head, ...this.#heads.slice(0, MAX_HEADS - 1)];
-    return head.bytes;
+    return head;
   }
 }
 

@@ -58,7 +58,10 @@ export function agentPattern(pattern: string): (agent: AgentRef) => boolean {
 }
 
 function segmentsOf(pattern: string): readonly Segment[] {
-  return pattern.toLowerCase().split('/').map(segmentOf);
+  return pattern
+    .toLowerCase()
+    .split('/')
+    .map((name) => segmentOf(name, { ignoreCase: true }));
 }
 
 /** Why a pattern names no agent there could be. */

@@ -40,6 +40,16 @@ describe('path patterns', () => {
     expect(fits(spec, path)).toBe(expected);
   });
 
+  it.each([
+    ['key[[:digit:]].pem', '/p/app/key7.pem', 'restrict', true],
+    ['key[[:digit:]].pem', '/p/app/keyx.pem', 'restrict', false],
+    ['[[:upper:]].pem', '/p/app/k.pem', 'restrict', true],
+    ['./[[:upper:]].md', '/p/app/K.md', 'grant', true],
+    ['./[[:upper:]].md', '/p/app/k.md', 'grant', false],
+  ] as const)('knows the classes of .gitignore: %s against %s', (spec, path, use, expected) => {
+    expect(fits(spec, path, use)).toBe(expected);
+  });
+
   it('reads a directory name at any depth in a restriction, only here in a grant', () => {
     expect(fits('src/**', '/p/app/pkg/src/x', 'restrict')).toBe(true);
     expect(fits('src/**', '/p/app/pkg/src/x', 'grant')).toBe(false);

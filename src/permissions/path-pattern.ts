@@ -1,4 +1,5 @@
 import { expandHome, resolve, toPosix } from '../env/paths.js';
+import type { PatternOptions } from '../util/name-pattern.js';
 import { matches, segmentTokens, type Token } from './wildcard.js';
 
 /** What a path rule is relative to when it does not name an absolute place. */
@@ -43,7 +44,7 @@ export function parsePathPattern(
   const folded = !isGrant || base.ignoresCase === true;
   const names = withoutDots(rest.split('/'));
   const atAnyDepth = floating && (names.length === 1 || (!isGrant && isDirectoryName(names)));
-  const segments = names.map((name) => segmentOf(fold(name, folded)));
+  const segments = names.map((name) => segmentOf(fold(name, folded), { ignoreCase: folded }));
   return {
     anchor: namesOf(anchor, folded),
     folded,
@@ -94,9 +95,9 @@ function withoutDots(names: readonly string[]): readonly string[] {
 }
 
 /** One part of a pattern between slashes. */
-export function segmentOf(name: string): Segment {
+export function segmentOf(name: string, options: PatternOptions = {}): Segment {
   if (name === '**') return ANY_DEPTH;
-  const tokens = segmentTokens(name);
+  const tokens = segmentTokens(name, options);
   const isPlain = tokens.every((token) => token.kind === 'char');
   return isPlain
     ? tokens.map((token) => (token.kind === 'char' ? token.char : '')).join('')

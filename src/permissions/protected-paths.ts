@@ -1,20 +1,22 @@
 import { dirname, isInside, toPosix } from '../env/paths.js';
+import { WordSet } from '../util/word-set.js';
 import { foldCase } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
 
 /** Directories whose content other programs run or trust, those of editors and other agents too. */
-const DIRECTORIES = words(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
+const DIRECTORIES =
+  new WordSet(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
   .portcullis .cursor .codex .gemini .roo .zed .fleet .nova .codeium .windsurf .continue .aider .cline
   .clinerules .amp .kiro .kilocode .augment .amazonq .junie .qwen .opencode .goose .trae .copilot
   .bundle .gradle .mise .ssh .gnupg .aws .kube .githooks`);
 
 /** The same below `.config`. */
-const CONFIGURED = words(
+const CONFIGURED = new WordSet(
   'git fish zed opencode goose amp github-copilot systemd autostart mise direnv pip nvim',
 );
 
 const FILES =
-  words(`.gitconfig .gitmodules .gitattributes .lfsconfig .bashrc .bash_profile .bash_login
+  new WordSet(`.gitconfig .gitmodules .gitattributes .lfsconfig .bashrc .bash_profile .bash_login
   .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc
   .kshrc .mkshrc .inputrc .pam_environment .xprofile .xinitrc .xsession .envrc .npmrc .yarnrc
   .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion
@@ -27,7 +29,7 @@ const FILES =
   sitecustomize.py usercustomize.py`);
 
 const START_UP =
-  words(`.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile
+  new WordSet(`.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile
   .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc .kshrc .mkshrc .envrc`);
 
 /** Files that hold the rules themselves. */
@@ -35,10 +37,10 @@ const RULES = /^settings(\.local)?\.json$|^managed-settings\.json$|^hooks$/;
 
 /** The names by which protected things are known, for whoever has to keep them from being written. */
 export const PROTECTED_NAMES: {
-  readonly directories: ReadonlySet<string>;
-  readonly files: ReadonlySet<string>;
+  readonly directories: WordSet;
+  readonly files: WordSet;
   /** Directories below `.config`. */
-  readonly configured: ReadonlySet<string>;
+  readonly configured: WordSet;
 } = { directories: DIRECTORIES, files: FILES, configured: CONFIGURED };
 
 export interface ProtectedPlace {
@@ -98,10 +100,6 @@ export function mayNameProtected(command: string, { own = [], roots }: Protected
   if (own.some((directory) => roots.some((root) => isInside(directory, root)))) return true;
   const plain = command.replace(/['"\\]/g, '');
   return TELLING.test(plain) || own.some((directory) => plain.includes(directory));
-}
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
 }
 
 /** A working directory may itself lie inside such a directory; only what is below it counts. */

@@ -21,6 +21,8 @@ export interface NameContext {
 }
 
 export function resolveRuleName(name: string, context: NameContext): RuleName | Malformed {
+  // There are as many names of servers as rules about them.
+  if (/^mcp__/i.test(name)) return mcpName(name, context);
   if (context.knownTools.length > 0) return resolveName(name, context);
   // Hundreds of rules name the same few tools.
   const key = `${context.kind} ${context.scoped} ${name}`;
@@ -37,7 +39,6 @@ const resolved = new Map<string, RuleName | Malformed>();
 const MOST_RESOLVED = 500;
 
 function resolveName(name: string, context: NameContext): RuleName | Malformed {
-  if (/^mcp__/i.test(name)) return mcpName(name, context);
   if (name.includes('*')) return namePattern(name, context);
   const { kind, knownTools } = context;
   const known = [...TABLE, ...knownTools];
@@ -94,14 +95,12 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
   const pattern = end === -1 && !server.includes('*') ? `${meant}__*` : meant;
   // Read when the first tool is held against it: most grants are for calls that nobody makes.
   let tokens: ReturnType<typeof commandTokens> | undefined;
-  return {
-    matchesTool(names) {
-      const read = tokens ?? commandTokens(isGrant ? pattern : pattern.toLowerCase());
-      tokens = read;
-      return names.some((one) => matches(read, isGrant ? one : one.toLowerCase()));
-    },
-    ...(name.includes('*') || end === -1 ? {} : { canonical: name }),
+  const matchesTool = (names: readonly string[]): boolean => {
+    const read = tokens ?? commandTokens(isGrant ? pattern : pattern.toLowerCase());
+    tokens = read;
+    return names.some((one) => matches(read, isGrant ? one : one.toLowerCase()));
   };
+  return name.includes('*') || end === -1 ? { matchesTool } : { canonical: name, matchesTool };
 }
 
 function namePattern(name: string, { kind, knownTools }: NameContext): RuleName | Malformed {

@@ -41,7 +41,6 @@ describe('a rule that is read when it is needed', () => {
   });
 
   it.each([
-    'Bash',
     'Bash(*)',
     'Bash(**)',
     'Bash(command:x)',
@@ -65,6 +64,25 @@ describe('a rule that is read when it is needed', () => {
   ])('is none of those that may be wrong, or mean more: %s', (text) => {
     for (const kind of KINDS) expect(plainRules(kind, OPTIONS)(written(text))).toBeUndefined();
   });
+
+  it.each(['Bash', 'TaskList', 'Agent', 'mcp__files', 'mcp__files__read_file'])(
+    'may be a tool alone, and then means all of its calls: %s',
+    (text) => {
+      const called = text === 'mcp__files' ? 'mcp__files__write' : text;
+      for (const kind of KINDS) {
+        const rule = plainRules(kind, OPTIONS)(written(text));
+        expect(rule?.spec).toEqual({ kind: 'any' });
+        expect(rule?.label).toBe(`${text} (/srv/s.json:4)`);
+        expect(rule?.matchesTool([called])).toBe(true);
+        expect(rule?.matchesTool(['Other'])).toBe(false);
+      }
+    },
+  );
+
+  it.each(['Effect', 'Nowhere', 'mcp__', 'mcp__*', '*', 'bash', 'MCP__files', 'Bash\n'])(
+    'is no grant of a tool alone where its name may be wrong: %s',
+    (text) => expect(plainRules('allow', OPTIONS)(written(text))).toBeUndefined(),
+  );
 
   it('is of a tool about commands or paths, whose name is written as it is', () => {
     const tools = Object.entries(RULE_TOOLS).filter(([name]) => {

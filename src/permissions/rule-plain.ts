@@ -9,6 +9,10 @@ import { RULE_TOOLS, type SpecKind } from './rule-tools.js';
 /** One tool and one specifier of letters, digits, blanks, slashes, dots, dashes and stars, not of stars alone. */
 const PLAIN = /^[A-Za-z]+\((?!\**\)$)[A-Za-z0-9_./*-][A-Za-z0-9_./* -]*\)$/;
 
+/** A tool alone. */
+const TOOL = /^[A-Za-z][A-Za-z0-9_-]*$/;
+const ANY: RuleSpec = { kind: 'any' };
+
 const KINDS: Readonly<Partial<Record<SpecKind, 'command' | 'path'>>> = {
   command: 'command',
   'read-path': 'path',
@@ -26,8 +30,9 @@ interface Meant {
 }
 
 /**
- * Reads rules about commands or paths in which nothing can be wrong but the tool's name: their patterns
- * are read when the first call is compared with them. Undefined for every other, which is read at once.
+ * Reads rules in which nothing can be wrong but the tool's name: those about all of its calls, and those
+ * about commands or paths, whose patterns are read when the first call is compared with them. Undefined
+ * for every other, which is read at once.
  */
 export function plainRules(
   kind: RuleKind,
@@ -43,6 +48,7 @@ export function plainRules(
   };
   return (origin) => {
     const { text } = origin.value;
+    if (TOOL.test(text)) return toolRule(kind, origin, options);
     if (!PLAIN.test(text)) return undefined;
     const meant = meantBy(text.slice(0, text.indexOf('(')));
     return meant === undefined ? undefined : new PlainRule(kind, origin, meant);
@@ -57,6 +63,42 @@ function meaningOf(name: string, kind: RuleKind, options: ParseRulesOptions): Me
   const specKind = KINDS[own(RULE_TOOLS, tool.canonical)?.spec ?? 'none'];
   if (specKind === undefined) return undefined;
   return { name, tool: tool.canonical, specKind, matchesTool: tool.matchesTool, options };
+}
+
+function toolRule(
+  kind: RuleKind,
+  origin: SourcedRule,
+  { knownTools = [] }: ParseRulesOptions,
+): Rule | undefined {
+  const tool = resolveRuleName(origin.value.text, { kind, scoped: false, knownTools });
+  // fail-closed: a name in doubt is for the reader that says what is wrong with it.
+  if ('why' in tool || tool.nothingNow === true) return undefined;
+  // No call is named like this: what it means stands in its specifier.
+  return tool.canonical === 'Effect' ? undefined : new ToolRule(kind, origin, tool.matchesTool);
+}
+
+/** A class: one file may grant every server of a company, and labels are for the few that decide. */
+class ToolRule implements Rule {
+  readonly kind: RuleKind;
+  readonly text: string;
+  readonly origin: SourcedRule;
+  readonly spec: RuleSpec = ANY;
+  readonly matchesTool: Rule['matchesTool'];
+
+  constructor(kind: RuleKind, origin: SourcedRule, matchesTool: Rule['matchesTool']) {
+    this.kind = kind;
+    this.text = origin.value.text;
+    this.origin = origin;
+    this.matchesTool = matchesTool;
+  }
+
+  get label(): string {
+    return labelOf(this);
+  }
+}
+
+function labelOf({ text, origin }: Pick<Rule, 'text' | 'origin'>): string {
+  return `${text} (${originOf(origin)})`;
 }
 
 /** A class: there may be hundreds, and what is read late is a property of all of them. */
@@ -79,7 +121,7 @@ class PlainRule implements Rule {
   }
 
   get label(): string {
-    return `${this.text} (${originOf(this.origin)})`;
+    return labelOf(this);
   }
 
   get spec(): RuleSpec {

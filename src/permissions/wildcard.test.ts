@@ -45,6 +45,10 @@ describe('wildcards of path segments', () => {
     ['[!a-c]x', 'dx', true],
     ['[]]x', ']x', true],
     ['[x', '[x', true],
+    ['f[[:digit:]].md', 'f7.md', true],
+    ['f[[:digit:]].md', 'fx.md', false],
+    ['[![:alpha:]]😀x', '1😀x', true],
+    ['[[:alpha:]😀]x', '😀x', true],
     ['\\*', '*', true],
     ['\\*', 'a', false],
   ])('%s against %s: %s', (pattern, text, expected) => {

@@ -1,3 +1,5 @@
+import { type PatternOptions, setOf } from '../util/name-pattern.js';
+
 /**
  * Wildcards of rules, matched without regular expressions: the time is at most pattern length times
  * text length, whatever anybody writes.
@@ -27,8 +29,8 @@ export function commandTokens(pattern: string): readonly Token[] {
   return tokens;
 }
 
-/** One path segment: `*`, `?`, `[a-z]`, `[!a-z]`, and `\` in front of a special character. */
-export function segmentTokens(segment: string): readonly Token[] {
+/** One path segment: `*`, `?`, `[a-z]`, `[!a-z]`, `[[:alpha:]]`, and `\` in front of a special character. */
+export function segmentTokens(segment: string, options: PatternOptions = {}): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < segment.length; at++) {
     const char = charAt(segment, at);
@@ -39,7 +41,7 @@ export function segmentTokens(segment: string): readonly Token[] {
     } else if (char === '*') tokens.push({ kind: 'star' });
     else if (char === '?') tokens.push({ kind: 'one' });
     else if (char === '[') {
-      const set = characterSet(segment, at);
+      const set = characterSet(segment, at, options);
       if (set === undefined) tokens.push({ kind: 'char', char });
       else {
         tokens.push({ kind: 'set', has: set.has });
@@ -126,21 +128,11 @@ function charAt(text: string, at: number): string {
 function characterSet(
   segment: string,
   open: number,
+  options: PatternOptions,
 ): { has: (char: string) => boolean; end: number } | undefined {
-  const negated = segment[open + 1] === '!' || segment[open + 1] === '^';
-  const first = open + (negated ? 2 : 1);
-  const end = segment.indexOf(']', first + 1);
-  if (end === -1) return undefined;
-  const body = [...segment.slice(first, end)];
-  const ranges: [string, string][] = [];
-  for (let at = 0; at < body.length; at++) {
-    const from = body[at] ?? '';
-    if (body[at + 1] === '-' && at + 2 < body.length) {
-      ranges.push([from, body[at + 2] ?? from]);
-      at += 2;
-    } else ranges.push([from, from]);
-  }
-  const has = (char: string): boolean =>
-    ranges.some(([from, to]) => from <= char && char <= to) !== negated;
-  return { has, end };
+  const chars = [...segment.slice(open)];
+  const set = setOf(chars, 0, options);
+  if (set === undefined) return undefined;
+  const units = chars.slice(0, set.end + 1).join('').length;
+  return { has: set.has, end: open + units - 1 };
 }

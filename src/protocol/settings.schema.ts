@@ -69,7 +69,10 @@ const guardSettings = {
     'Only plugins and administrators customise.',
     MANAGED_FENCE,
   ),
-  disableSideloadFlags: key(flag(), 'Refuses flags that add agents or servers.', MANAGED_FENCE),
+  disableSideloadFlags: key(flag(), 'Refuses flags that add agents, plugins or servers.', {
+    restricts: true,
+    scope: 'managed',
+  }),
 };
 
 /** By group, in the order of the reference page. */

@@ -1,8 +1,10 @@
-import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import type { FileStat, FileSystem, ReadNow } from '../env/fs.js';
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import type { FileVersion } from '../env/file-version.js';
+import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { basename, dirname, isInside, join, relative, separator, toPosix } from '../env/paths.js';
 import type { ProjectLevel } from '../env/project-levels.js';
+import { SeenText } from '../env/seen-text.js';
 import { systemCodeOf } from '../errors.js';
 import { parseLocatedJson } from './located-json.js';
 import { Declared, type DeclaredIn } from './trust-declared.js';
@@ -225,7 +227,7 @@ class LevelCollector {
     try {
       const look = this.#noted(file, drafts) ?? this.#readNow(file, drafts);
       if (look?.declares !== false) return false;
-      if (!this.#links.has(file)) this.#memory.look(file, look);
+      if (!this.#links.has(file)) this.#memory.look(file, look.seen);
       return true;
     } catch {
       // fail-closed: then it is read with care, and what cannot be read counts.
@@ -239,24 +241,30 @@ class LevelCollector {
     const stat = this.#places.fs.statNow?.(file);
     if (stat === undefined) return undefined;
     const said = this.#memory.recall(whatOf(drafts), file, stat);
-    return Array.isArray(said) ? { stat, declares: said.length > 0 } : undefined;
+    return Array.isArray(said) ? { seen: stat, declares: said.length > 0 } : undefined;
   }
 
   #readNow(file: string, drafts: typeof skillDrafts): DocumentLook | undefined {
     // The document that is used now is judged in another text.
     if (this.#look.used !== undefined) return undefined;
-    const read = this.#seen(file) ?? this.#places.fs.readTextNow?.(file, { maxBytes: MOST_BYTES });
-    if (read === undefined || drafts(read.text, '').length > 0) return undefined;
+    const seen = this.#seen(file) ?? this.#readText(file);
+    if (seen === undefined || drafts(seen.text, '').length > 0) return undefined;
     // fail-closed: what there is no room for is told by whoever reads with care.
-    if (!this.#look.fits(read.stat.size)) return undefined;
-    this.#memory.note(whatOf(drafts), file, read.stat, []);
-    return { stat: read.stat, text: read.text, declares: false };
+    if (!this.#look.fits(seen.text.length)) return undefined;
+    this.#memory.note(whatOf(drafts), file, seen, []);
+    return { seen, declares: false };
   }
 
   /** What whoever lists skills and agents has read a moment ago, where that came first. */
-  #seen(file: string): ReadNow | undefined {
+  #seen(file: string): SeenText | undefined {
     const look = this.#links.has(file) ? undefined : this.#memory.lookedAt(file);
-    return look?.text === undefined ? undefined : { stat: look.stat, text: look.text };
+    return look instanceof SeenText ? look : undefined;
+  }
+
+  #readText(file: string): SeenText | undefined {
+    const { fs } = this.#places;
+    const read = fs.readTextNow?.(file, { maxBytes: MOST_BYTES });
+    return read && new SeenText(fs, file, read);
   }
 
   /** For the memory alone: without it nothing is remembered. */
@@ -361,7 +369,8 @@ function withLine(draft: Draft, line: number | undefined): Draft {
   return line === undefined ? draft : { ...draft, line };
 }
 
-interface DocumentLook extends FileLook {
+interface DocumentLook {
+  readonly seen: FileVersion;
   readonly declares: boolean;
 }
 

@@ -1,3 +1,5 @@
+import { whenWanted } from '../util/when-wanted.js';
+
 /**
  * Why a project's `env` may not set a variable, even in a trusted folder; undefined when trust is
  * enough. What decides where requests and keys go, what this program itself is, or which code every
@@ -6,7 +8,7 @@
 export function projectMayNotSet(name: string): string | undefined {
   const upper = name.toUpperCase();
   if (MODEL_NAME.test(upper)) return undefined;
-  return REASONS.find(([pattern]) => pattern.test(upper))?.[1];
+  return reasons().find(([pattern]) => pattern.test(upper))?.[1];
 }
 
 /** Why a variable would make later commands run other code than the one that was judged. */
@@ -23,7 +25,7 @@ const OTHER_CODE = /other code|another program|other programs/;
 
 const oneOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
 
-const REASONS: readonly (readonly [RegExp, string])[] = [
+const reasons = whenWanted((): readonly (readonly [RegExp, string])[] => [
   [/^PORTCULLIS(_|$)/, 'it steers this program'],
   [
     /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OPENROUTER|GEMINI|MISTRAL|GOOGLE_GENAI|GOOGLE_API)_/,
@@ -88,4 +90,4 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     /^GIT_(?!(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$)/,
     'it makes git run other programs or work on another repository',
   ],
-];
+]);

@@ -1,5 +1,4 @@
-import { isSameVersion } from '../env/file-version.js';
-import type { FileStat } from '../env/fs.js';
+import { type FileVersion, isSameVersion } from '../env/file-version.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { ReadFile } from './read-file.js';
@@ -13,6 +12,8 @@ export interface Admissions {
   admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
   /** The same at once: whether it may be used as it was read, and nobody has to be asked or told. */
   admitNow(file: string, read: ReadFile): boolean;
+  /** A look begins: who may hold a change back is asked once for all that is found at once. */
+  begin(): void;
   /** The first look is over: what comes from now on is a change. */
   settle(): void;
 }
@@ -23,17 +24,21 @@ export interface AdmissionDeps {
   isGuarded?(): boolean;
 }
 
+/** About one version of a file; without a reason it may be used. */
+interface Answer {
+  readonly version: FileVersion;
+  readonly reason?: string | undefined;
+}
+
 /** Characters of all texts together that are kept for a change that is held back. */
 const MOST_KEPT = 32 * 1024 * 1024;
 
 export function openAdmissions(deps: AdmissionDeps): Admissions {
-  const answers = new Map<
-    string,
-    { readonly version: FileStat; readonly reason: string | undefined }
-  >();
+  const answers = new Map<string, Answer>();
   const kept = new Map<string, { readonly read: ReadFile; readonly size: number }>();
   let room = MOST_KEPT;
   let isSettled = false;
+  let isGuarded = false;
   return {
     async admit(file, read) {
       const known = answers.get(file);
@@ -55,9 +60,12 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
       const isKnown = known !== undefined && isSameVersion(known.version, read.version);
       const isFree = isKnown ? known.reason === undefined : !isSettled;
       // Somebody may want the text later, and reading it takes a promise.
-      if (!isFree || deps.isGuarded?.() === true) return false;
-      answers.set(file, { version: read.version, reason: undefined });
+      if (!isFree || isGuarded) return false;
+      answers.set(file, read);
       return true;
+    },
+    begin() {
+      isGuarded = deps.isGuarded?.() === true;
     },
     settle() {
       isSettled = true;

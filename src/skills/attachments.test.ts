@@ -33,6 +33,7 @@ async function read(body: string, more: Partial<Skill> = {}) {
     body,
     values: { args: '', names: [], variables: new Map() },
     projectDir: '/p',
+    beside: [skill(more).directory],
     agent: MAIN_AGENT,
     signal: new AbortController().signal,
   });

@@ -1,6 +1,7 @@
-import { includeTargets, resolveTarget } from '../context/includes.js';
+import { includeTargets } from '../context/includes.js';
+import { findNamed, MOST_NAMES, withoutSentenceEnd } from '../context/named-files.js';
 import { isTextName } from '../context/text-extensions.js';
-import { isInside, join } from '../env/paths.js';
+import { isInside } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -47,8 +48,6 @@ export interface Attached {
 
 /** Files of one skill; a text that names more is no skill but a heap. */
 export const MOST_ATTACHED = 10;
-/** Most of them are words. */
-const MOST_NAMES = 200;
 /** Characters of one file. */
 export const ATTACHED_CHARS = 40_000;
 
@@ -59,7 +58,9 @@ export interface AttachmentWish {
   /** As the author wrote it: only there `@` names files. What an argument says can be a name, and no more. */
   readonly body: string;
   readonly values: RenderValues;
+  /** The project, and the directories in which the skill's own files are, as this agent has them. */
   readonly projectDir: string;
+  readonly beside: readonly string[];
   readonly agent: AgentRef;
   readonly signal: AbortSignal;
 }
@@ -106,23 +107,19 @@ export async function attachedFiles(
   return ok({ text: texts.join(''), notes });
 }
 
-const SENTENCE_END = /[.,;:!?)\]]+$/;
-
 /** Where the file is; undefined: nothing of that name is a file. */
 async function found(
   { home, isFile }: AttachmentParts,
-  { skill, projectDir }: AttachmentWish,
+  { skill, projectDir, beside }: AttachmentWish,
   target: string,
 ): Promise<string | undefined> {
-  if (target === '' || target.includes('\0')) return undefined;
-  const bases = hasDirectory(skill) ? [skill.directory, projectDir] : [projectDir];
-  // The sentence may end behind it.
-  for (const name of new Set([target, target.replace(SENTENCE_END, '')])) {
-    for (const base of bases) {
-      const path = resolveTarget(name, join(base, 'SKILL.md'), home);
-      // What cannot be looked at is told by whoever reads it.
-      if (await isFile(path).catch(() => true)) return path;
-    }
+  const bases = hasDirectory(skill) ? [...beside, projectDir] : [projectDir];
+  // What cannot be looked at is told by whoever reads it.
+  const look = async (path: string): Promise<true | undefined> =>
+    (await isFile(path).catch(() => true)) ? true : undefined;
+  for (const name of new Set([target, withoutSentenceEnd(target)])) {
+    const named = await findNamed(name, { bases, home, look });
+    if (named !== undefined) return named.path;
   }
   return undefined;
 }

@@ -55,6 +55,8 @@ export interface LiveSkillBook extends SkillBook {
   offered(): Promise<readonly Skill[]>;
   /** Those that wait for a file too, which `list` leaves out: for people. */
   all(): Promise<readonly Skill[]>;
+  /** Those that wait for a file, told as `offered` does. */
+  waiting(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
   isDormant(skill: Skill): boolean;
 }
@@ -66,6 +68,7 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
     all: () => book.all(),
     list: async () => (await book.all()).filter((skill) => !book.isDormant(skill)),
     offered: async () => (await book.untrusted()).filter((skill) => !book.isDormant(skill)),
+    waiting: async () => (await book.untrusted()).filter((skill) => book.isDormant(skill)),
     skipped: () => book.skipped(),
     isDormant: (skill) => book.isDormant(skill),
     // Changes come one after the other.
@@ -204,6 +207,7 @@ class Book {
     this.#bundled ??= bundled === undefined ? Promise.resolve([]) : bundledSkills(bundled);
     const looks = this.#looks;
     this.#looks = undefined;
+    this.#admissions.begin();
     const found = await scanSkills({
       looks,
       reader: this.#reader,

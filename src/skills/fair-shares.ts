@@ -4,15 +4,23 @@
  * exceeds the room.
  */
 export function fairShares(needs: readonly number[], room: number): readonly number[] {
-  const shares = needs.map(() => 0);
-  let left = Math.max(0, Math.floor(room));
-  const open = needs
-    .map((need, index) => ({ need: Math.max(0, need), index }))
-    .sort((a, b) => a.need - b.need);
-  open.forEach(({ need, index }, at) => {
-    const share = Math.min(need, Math.floor(left / (open.length - at)));
-    shares[index] = share;
-    left -= share;
-  });
-  return shares;
+  const level = highestLevel(needs, Math.max(0, Math.floor(room)));
+  return needs.map((need) => Math.max(0, Math.min(need, level)));
+}
+
+/** Up to where everybody may be served. It only rises: what fits below it leaves more for the others. */
+function highestLevel(needs: readonly number[], room: number): number {
+  let level = 0;
+  for (;;) {
+    let left = room;
+    let above = 0;
+    for (const need of needs) {
+      if (need > level) above += 1;
+      else left -= Math.max(0, need);
+    }
+    if (above === 0) return level;
+    const next = Math.floor(left / above);
+    if (next <= level) return level;
+    level = next;
+  }
 }

@@ -14,6 +14,7 @@ export type SkillFiles = Pick<
   | 'readHead'
   | 'readText'
   | 'readTextNow'
+  | 'readSmallNow'
   | 'realPath'
 >;
 

@@ -1,4 +1,6 @@
+import type { FileVersion } from '../env/file-version.js';
 import { join, separator } from '../env/paths.js';
+import { SeenText } from '../env/seen-text.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import { mapBounded } from './bounded.js';
@@ -98,16 +100,20 @@ function plainly({ name, kind }: Entry, place: Place): Candidate | undefined {
   const directory = below(root.directory, name);
   const file = below(directory, SKILL_FILE);
   try {
-    const look = deps.looks?.at(file);
-    const stat = look?.stat ?? deps.fs.lstatNow?.(file);
-    if (stat?.kind !== 'file') return undefined;
+    const look = deps.looks?.at(file) ?? deps.fs.lstatNow?.(file);
+    if (look === undefined || !isFile(look)) return undefined;
     const isReal = place.real === root.directory;
     const real = isReal ? file : below(below(place.real, name), SKILL_FILE);
-    return { name, root, file, directory, real, stat, text: look?.text };
+    return { name, root, file, directory, real, look };
   } catch {
     // Whoever looks closer says why it cannot be looked at.
     return undefined;
   }
+}
+
+/** What has a text is one. */
+function isFile(look: FileVersion): boolean {
+  return look instanceof SeenText || look.kind === 'file';
 }
 
 async function fromEntry(entry: Entry, place: Place): Promise<Found> {
@@ -163,7 +169,7 @@ async function fromDirectory(
     const stray = await deps.homes.stray(root, { file, real });
     if (stray !== undefined) return passedOver(name, file, stray);
   }
-  const looked = stat.kind === 'symlink' ? {} : { stat };
+  const looked = stat.kind === 'symlink' ? {} : { look: stat };
   return { candidates: [{ name, root, file, directory, real, ...looked }], skipped: [] };
 }
 

@@ -1,4 +1,4 @@
-import type { FileStat } from '../env/fs.js';
+import type { FileVersion } from '../env/file-version.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import type { Homes } from './homes.js';
@@ -15,9 +15,7 @@ export interface Candidate {
   /** The file behind all links: what is the same file is the same skill. */
   readonly real: string;
   /** As it was just looked at; absent where a link has to be followed first. */
-  readonly stat?: FileStat;
-  /** All of it, where whoever looked has read it. */
-  readonly text?: string | undefined;
+  readonly look?: FileVersion | undefined;
   /** Folders between the commands directory and a command's file. */
   readonly folder?: string;
 }

@@ -1,4 +1,3 @@
-import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import { editDistance } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
 
@@ -46,9 +45,4 @@ export function hiddenRestriction(written: string, value: unknown): string | und
 function namesIn(value: unknown): readonly string[] {
   const maps: readonly unknown[] = Array.isArray(value) ? value : [value];
   return maps.flatMap((map) => (isRecord(map) ? Object.keys(map) : []));
-}
-
-/** A name among hooks that is no event of ours, nor plainly one of another program: they would never run. */
-export function oddEvent(hooks: unknown): string | undefined {
-  return namesIn(hooks).find((name) => oddHookEvent(name)?.kind === 'unknown');
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HEAD_FIELDS, readPlainSkill, readSkill } from './head.js';
 import { booleanOf, listOf } from './head-values.js';
+import { parseYaml as realYaml } from './parse-yaml.js';
 
 const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;
 /** JSON is YAML, and all that these tests need of it. */
@@ -338,4 +339,38 @@ describe('values of a head', () => {
       }),
     );
   });
+});
+
+describe('matchers of hooks', () => {
+  const hooked = (matcher: string, event = 'PreToolUse'): string =>
+    `---\ndescription: d\nhooks:\n  ${event}:\n    - matcher: ${JSON.stringify(matcher)}\n      hooks: []\n---\nBODY`;
+
+  it.each([
+    ['Bsh', 'Did you mean Bash?'],
+    ["'Bash'", 'matches no tool'],
+    ['Wrote|Edit', 'names Wrote'],
+  ])('a guard for %s, which no tool is called, takes the skill out', async (matcher, why) => {
+    const { refusal } = await readSkill(hooked(matcher), { parseYaml: realYaml });
+    expect(refusal).toMatchObject({ line: 5, message: expect.stringContaining(why) });
+  });
+
+  it.each([
+    ['Deployer', 'PreToolUse', 'there is no such tool now'],
+    ['Bash[', 'PreToolUse', 'is not a regular expression'],
+    ['Bash(git push:*)', 'PreToolUse', 'is a rule'],
+  ])('%s at %s is told with its line', async (matcher, event, why) => {
+    const { refusal, problems } = await readSkill(hooked(matcher, event), { parseYaml: realYaml });
+    expect(refusal).toBe(undefined);
+    expect(problems).toEqual([
+      { line: 5, field: 'hooks', message: expect.stringContaining(why) as string },
+    ]);
+  });
+
+  it.each(['Bash', 'bash|Edit', '*', '', 'mcp__.*', 'mcp__a__b', 'Task'])(
+    '%j is fine',
+    async (matcher) => {
+      const { refusal, problems } = await readSkill(hooked(matcher), { parseYaml: realYaml });
+      expect([refusal, problems]).toEqual([undefined, []]);
+    },
+  );
 });

@@ -1,9 +1,12 @@
 import { isUniversal } from '../context/path-matcher.js';
 import { everydayHead } from '../util/everyday-head.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { lineBelow } from '../util/line-below.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
+import { firstWords } from './first-words.js';
+import { hookFaults } from './head-hooks.js';
 import { writtenKeys } from './head-keys.js';
 import {
   canonical,
@@ -11,7 +14,6 @@ import {
   hiddenRestriction,
   isFence,
   nearRestriction,
-  oddEvent,
   RESTRICTIONS,
   WHO_MAY_CALL,
 } from './head-restrictions.js';
@@ -146,11 +148,13 @@ class HeadReader {
   readonly problems: SkillProblem[] = [];
   refusal: SkillProblem | undefined;
   readonly #read: Frontmatter;
+  readonly #whole: string;
   readonly #lines: ReadonlyMap<string, number>;
   readonly #fields = new Map<string, Field>();
 
   constructor(read: Frontmatter, text: string) {
     this.#read = read;
+    this.#whole = text;
     this.#lines = read.lines ?? writtenKeys(text, read);
     if (read.problem !== undefined) {
       const { line, message } = read.problem;
@@ -326,9 +330,11 @@ class HeadReader {
 
   #hooks(): unknown {
     const found = this.#fields.get('hooks');
-    const odd = oddEvent(found?.value);
-    // fail-closed: a guard at an event that there is not guards nothing.
-    if (odd !== undefined) this.#refuse(found?.line, `hooks: there is no event "${oneLine(odd)}"`);
+    for (const { stops, message, at } of hookFaults(found?.value)) {
+      const line = lineBelow(this.#whole, found?.line, at);
+      if (stops) this.#refuse(line, `hooks: ${message}`);
+      else this.problems.push({ ...placed(line), message: `hooks: ${message}`, field: 'hooks' });
+    }
     return found?.value ?? undefined;
   }
 
@@ -368,25 +374,19 @@ class HeadReader {
   }
 
   #note(line: number | undefined, message: string): void {
-    this.problems.push({ ...(line === undefined ? {} : { line }), message });
+    this.problems.push({ ...placed(line), message });
   }
 
   #refuse(line: number | undefined, message: string): void {
-    const place = line === undefined ? {} : { line };
     const remedy = 'Correct it: it restricts what may be called.';
-    this.refusal ??= { ...place, message: `a restriction cannot be read: ${message}`, remedy };
+    this.refusal ??= {
+      ...placed(line),
+      message: `a restriction cannot be read: ${message}`,
+      remedy,
+    };
   }
 }
 
-const LONGEST_FIRST_WORDS = 1_536;
-
-/** The first paragraph that is no heading; a lone heading where there is nothing else. */
-function firstWords(body: string): string {
-  const paragraphs = body
-    .slice(0, 4 * LONGEST_FIRST_WORDS)
-    .split(/\n[ \t]*\n/)
-    .map((part) => part.replace(/^(?:[ \t]*#{1,6}[ \t].*\n?)+/, '').trim());
-  const first = paragraphs.find((part) => part !== '' && !part.startsWith('<!--'));
-  const heading = /^[ \t]*#{1,6}[ \t]+(.*)$/m.exec(body.slice(0, LONGEST_FIRST_WORDS))?.[1];
-  return oneLine(first ?? heading ?? '').slice(0, LONGEST_FIRST_WORDS);
+function placed(line: number | undefined): Pick<SkillProblem, 'line'> {
+  return line === undefined ? {} : { line };
 }

@@ -8,7 +8,7 @@ import type { Skill, SkillBook } from './skill.js';
 /** Who wants a skill. */
 export type Invoker = 'model' | 'person';
 
-type Book = Pick<SkillBook, 'find' | 'list'>;
+type Book = Pick<SkillBook, 'find' | 'list' | 'skipped'>;
 
 const SHOWN_NAME = 100;
 
@@ -52,6 +52,8 @@ function forPerson(skill: Skill): Result<Skill, string> {
 }
 
 async function unknown(book: Book, wanted: string, by: Invoker): Promise<string> {
+  const why = by === 'person' ? await notInForce(book, wanted) : undefined;
+  if (why !== undefined) return why;
   const known = (await book.list()).filter(({ head, origin }) =>
     by === 'model'
       ? head.disableModelInvocation !== true && origin !== 'mcp'
@@ -64,6 +66,17 @@ async function unknown(book: Book, wanted: string, by: Invoker): Promise<string>
   const mark = by === 'person' ? '/' : '';
   const hint = near === undefined ? '' : ` Did you mean ${mark}${near}?`;
   return `Unknown skill: ${mark}${shown(wanted)}.${hint}`;
+}
+
+/** Of a skill that was found and taken out: why, and where to look. For people; the model need not know it. */
+export async function notInForce(
+  book: Pick<SkillBook, 'skipped'>,
+  name: string,
+): Promise<string | undefined> {
+  const skipped = (await book.skipped()).find((one) => one.name === name);
+  if (skipped === undefined) return undefined;
+  const { reason, file } = skipped;
+  return `The skill ${shown(name)} is not in force: ${visible(reason)} (${visible(file)}).`;
 }
 
 /** Comes from outside and may be of any length. */

@@ -104,12 +104,14 @@ export type RunFork = (
 >;
 
 export interface InvokerParts {
-  readonly book: Pick<SkillBook, 'find' | 'list'>;
+  readonly book: Pick<SkillBook, 'find' | 'list' | 'skipped'>;
   readonly grants: SkillGrants;
   readonly runShell: RunShell;
   /** Absent: `@path` in a text is a word. */
   readonly attachments?: AttachmentParts;
   readonly projectDir: string;
+  /** Where something of the project is for this agent, which may have a tree of its own. Absent: where it is. */
+  placeFor?(agent: AgentRef, path: string): Promise<string>;
   sessionId(): string;
   /** The effort in force, where there is one. */
   effort?(): string | undefined;
@@ -205,6 +207,7 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
   const notes = [
     ...grant.value.notes,
     ...heldBack(skill),
+    ...hookNotes(skill),
     ...text.value.notes,
     ...hiddenNote(shown.removed),
   ];
@@ -220,9 +223,10 @@ async function textOf(
   { agent, signal }: SkillCall,
   { skill, body, args }: { readonly skill: Skill; readonly body: string; readonly args: string },
 ): Promise<Result<Attached, string>> {
+  const projectDir = (await parts.placeFor?.(agent, parts.projectDir)) ?? parts.projectDir;
   const variables = new Map([
     ['CLAUDE_SESSION_ID', parts.sessionId()],
-    ['CLAUDE_PROJECT_DIR', parts.projectDir],
+    ['CLAUDE_PROJECT_DIR', projectDir],
     ['CLAUDE_SKILL_DIR', skill.directory],
     ...pluginDirectories(skill),
   ]);
@@ -232,7 +236,7 @@ async function textOf(
   const rendered = renderSkill(body, values);
   if (!rendered.ok) return rendered;
   // Before the commands: none runs for a text that cannot be whole.
-  const attached = await attachedTo(parts, { skill, body, values, agent, signal });
+  const attached = await attachedTo(parts, { skill, body, values, projectDir, agent, signal });
   if (!attached.ok) return attached;
   const policy = shellPolicyOf(skill, { isOff: parts.shellIsOff?.() === true });
   const filled = await fillShell(rendered.value, policy, ({ command, line }) => {
@@ -249,13 +253,16 @@ async function textOf(
 }
 
 async function attachedTo(
-  { attachments, projectDir }: InvokerParts,
-  wish: Omit<AttachmentWish, 'projectDir'>,
+  { attachments, placeFor }: InvokerParts,
+  wish: Omit<AttachmentWish, 'beside'>,
 ): Promise<Result<Attached, string>> {
   // Most texts name no file.
   if (attachments === undefined || !wish.body.includes('@')) return ok({ text: '', notes: [] });
   const { attachedFiles } = await import('./attachments.js');
-  return attachedFiles(attachments, { ...wish, projectDir });
+  const { directory } = wish.skill;
+  const there = await placeFor?.(wish.agent, directory);
+  const beside = there === undefined || there === directory ? [directory] : [there, directory];
+  return attachedFiles(attachments, { ...wish, beside });
 }
 
 /** Commands are single files, and a server's prompts have none. */
@@ -329,6 +336,13 @@ function heldBack({ head, trusted }: Skill): readonly string[] {
   return trusted || said.length === 0
     ? []
     : ['its model and effort do not count, as the folder it comes from is not trusted'];
+}
+
+/** What its hooks may not do as they were meant to. */
+function hookNotes({ file, problems }: Skill): readonly string[] {
+  return problems
+    .filter(({ field }) => field === 'hooks')
+    .map(({ line, message }) => `${file}${line === undefined ? '' : `:${line}`}: ${message}`);
 }
 
 function modelOf({ head, trusted }: Skill): { readonly model?: string } {

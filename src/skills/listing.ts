@@ -33,12 +33,20 @@ export interface CutSkill {
   readonly how: 'shortened' | 'name only' | 'left out';
 }
 
+export interface HiddenSkill {
+  readonly name: string;
+  /** Its head leaves it to people, or settings do, or it waits for a file. */
+  readonly why: 'people' | 'settings' | 'file';
+}
+
 export interface SkillListing {
   /** One line for each skill; empty when there is none to show. */
   readonly text: string;
   readonly shown: readonly ListedSkill[];
   /** Every skill that the model does not see in full for want of room. */
   readonly cut: readonly CutSkill[];
+  /** Those that the model is not to know. */
+  readonly hidden: readonly HiddenSkill[];
   /** For people: names every cut. Absent when nothing was cut. */
   readonly note?: string;
 }
@@ -57,7 +65,7 @@ const LEAST_BYTES = 24;
  * gets an equal share of the rest; names go last. Nothing is cut without being named.
  */
 export function skillListing(skills: readonly Skill[], options: ListingOptions = {}): SkillListing {
-  const entries = entriesOf(skills, options);
+  const { entries, hidden } = entriesOf(skills, options);
   const budget = listingBudget(options);
   const given = entries.map(({ words }): string | undefined => words);
   const isWhole = entries.reduce((sum, entry) => sum + entry.wholeBytes, 0) <= budget;
@@ -77,7 +85,8 @@ export function skillListing(skills: readonly Skill[], options: ListingOptions =
   }
   if (!isWhole) lines.push(...summaryLine(cut, budget - used));
   const text = lines.join('\n');
-  return cut.length === 0 ? { text, shown, cut } : { text, shown, cut, note: noteOf(cut) };
+  if (cut.length === 0) return { text, shown, cut, hidden };
+  return { text, shown, cut, hidden, note: noteOf(cut) };
 }
 
 /** What stands above the list in the message that holds it. */
@@ -111,14 +120,22 @@ interface Entry {
   readonly bareBytes: number;
 }
 
-function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly Entry[] {
+interface Entries {
+  readonly entries: readonly Entry[];
+  readonly hidden: readonly HiddenSkill[];
+}
+
+function entriesOf(skills: readonly Skill[], options: ListingOptions): Entries {
   const variants = variantsOf(skills);
   const entries: Entry[] = [];
+  const hidden: HiddenSkill[] = [];
   for (const skill of skills) {
     const override = options.overrides?.(skill.name);
-    const isHidden = override === 'off' || override === 'user-invocable-only';
-    if (skill.head.disableModelInvocation === true || isHidden) continue;
-    if (options.isDormant?.(skill) === true) continue;
+    const why = hiddenBy(skill, override, options);
+    if (why !== undefined) {
+      hidden.push({ name: skill.name, why });
+      continue;
+    }
     const full = override === 'name-only' ? '' : descriptionOf(skill, variants);
     const label = labelOf(skill);
     const room = (options.maxEntryChars ?? ENTRY_CHARS) - '- : '.length - label.length;
@@ -137,7 +154,17 @@ function entriesOf(skills: readonly Skill[], options: ListingOptions): readonly 
       bareBytes,
     });
   }
-  return entries;
+  return { entries, hidden };
+}
+
+function hiddenBy(
+  skill: Skill,
+  override: SkillOverride | undefined,
+  { isDormant }: ListingOptions,
+): HiddenSkill['why'] | undefined {
+  if (skill.head.disableModelInvocation === true) return 'people';
+  if (override === 'off' || override === 'user-invocable-only') return 'settings';
+  return isDormant?.(skill) === true ? 'file' : undefined;
 }
 
 const LONGEST_LABEL = 64;
@@ -189,7 +216,9 @@ function makeFit(
   given: Given,
   { budget, used }: { readonly budget: number; readonly used: ReadonlyMap<string, number> },
 ): void {
-  const usesOf: UsesOf = ({ name }) => used.get(name) ?? 0;
+  // Mostly nothing was used, and nothing has to be put in order.
+  const usesOf: UsesOf | undefined =
+    used.size === 0 ? undefined : ({ name }) => used.get(name) ?? 0;
   let room = budget - SUMMARY_BYTES;
   const others: Entry[] = [];
   for (const entry of entries) {
@@ -229,7 +258,7 @@ function keptNames(sources: Sources, room: number): readonly Entry[] {
 function shareWords(
   sources: Sources,
   given: Given,
-  { room, usesOf }: { readonly room: number; readonly usesOf: UsesOf },
+  { room, usesOf }: { readonly room: number; readonly usesOf: UsesOf | undefined },
 ): void {
   const shares = fairShares(
     sources.map((source) => source.reduce((sum, entry) => sum + needOf(entry), 0)),
@@ -237,13 +266,13 @@ function shareWords(
   );
   sources.forEach((source, index) => {
     let left = shares[index] ?? 0;
-    const used = source.filter((entry) => usesOf(entry) > 0);
+    const used = usesOf === undefined ? [] : source.filter((entry) => usesOf(entry) > 0);
     for (const entry of used) {
       const bytes = Math.min(needOf(entry), left);
       given[entry.at] = wordsWithin(entry, bytes);
       left -= bytes;
     }
-    const rest = source.filter((entry) => usesOf(entry) === 0);
+    const rest = usesOf === undefined ? source : source.filter((entry) => usesOf(entry) === 0);
     const parts = fairShares(rest.map(needOf), left);
     rest.forEach((entry, at) => {
       given[entry.at] = wordsWithin(entry, parts[at] ?? 0);
@@ -252,14 +281,16 @@ function shareWords(
 }
 
 /** In each source what was used most comes first. */
-function bySource(entries: readonly Entry[], usesOf: UsesOf): Sources {
+function bySource(entries: readonly Entry[], usesOf: UsesOf | undefined): Sources {
   const sources = new Map<string, Entry[]>();
   for (const entry of entries) {
     const known = sources.get(entry.source);
     if (known === undefined) sources.set(entry.source, [entry]);
     else known.push(entry);
   }
-  return [...sources.values()].map((source) => source.sort((a, b) => usesOf(b) - usesOf(a)));
+  const all = [...sources.values()];
+  if (usesOf !== undefined) for (const source of all) source.sort((a, b) => usesOf(b) - usesOf(a));
+  return all;
 }
 
 function lineOf(label: string, words: string): string {
@@ -339,10 +370,12 @@ function summaryLine(cuts: readonly CutSkill[], room: number): readonly string[]
 const MOST_NAMED = 30;
 
 function noteOf(cut: readonly CutSkill[]): string {
-  const named = (how: CutSkill['how']): string => {
-    const all = cut.filter((one) => one.how === how).map((one) => one.name);
-    return someNames(all, MOST_NAMED);
+  const names: Record<CutSkill['how'], string[]> = {
+    'left out': [],
+    'name only': [],
+    shortened: [],
   };
+  for (const { name, how } of cut) names[how].push(name);
   const parts = (
     [
       ['left out', 'not shown to the model'],
@@ -350,8 +383,8 @@ function noteOf(cut: readonly CutSkill[]): string {
       ['shortened', 'shown with a shortened description'],
     ] as const
   ).flatMap(([how, words]) => {
-    const names = named(how);
-    return names === '' ? [] : [`${words}: ${names}`];
+    const some = someNames(names[how], MOST_NAMED);
+    return some === '' ? [] : [`${words}: ${some}`];
   });
   return `the list of skills is too long for its budget; ${parts.join('; ')}`;
 }

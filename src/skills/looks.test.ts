@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FileLook, type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
+import type { FileVersion } from '../env/file-version.js';
 import { nodeFileSystem } from '../env/node-fs.js';
+import { SeenText } from '../env/seen-text.js';
 import { openLooks } from './looks.js';
 
 let top: string;
@@ -21,8 +23,8 @@ afterEach(() => rmSync(top, { recursive: true, force: true }));
 function memoryWith(
   known?: string,
   isOld?: boolean,
-): FileMemory & { readonly looks: Map<string, FileLook> } {
-  const looks = new Map<string, FileLook>();
+): FileMemory & { readonly looks: Map<string, FileVersion> } {
+  const looks = new Map<string, FileVersion>();
   return {
     ...NO_MEMORY,
     looks,
@@ -36,26 +38,43 @@ describe('a look at the start', () => {
   it('reads a file once, and hands it on with the version that was read', () => {
     const memory = memoryWith();
     const stat = nodeFileSystem.lstatNow?.(file);
-    expect(openLooks(nodeFileSystem, memory).at(file)).toEqual({ stat, text: 'text' });
-    expect(memory.looks.get(file)).toEqual({ stat, text: 'text' });
+    const seen = openLooks(nodeFileSystem, memory).at(file);
+    expect(seen).toBeInstanceOf(SeenText);
+    expect(seen).toMatchObject({ text: 'text', path: file, given: undefined });
+    expect(seen instanceof SeenText && seen.facts()).toEqual(stat);
+    expect(memory.looks.get(file)).toBe(seen);
   });
 
   it('takes over what somebody has seen, and reads nothing that is noted', () => {
     const stat = nodeFileSystem.lstatNow?.(file);
-    expect(openLooks(nodeFileSystem, memoryWith(file)).at(file)).toEqual({ stat });
+    expect(openLooks(nodeFileSystem, memoryWith(file)).at(file)).toEqual(stat);
     const memory = memoryWith();
-    if (stat !== undefined) memory.look(file, { stat, text: 'seen' });
-    expect(openLooks(nodeFileSystem, memory).at(file)).toEqual({ stat, text: 'seen' });
+    const seen = new SeenText(nodeFileSystem, file, { text: 'seen' });
+    memory.look(file, seen);
+    expect(openLooks(nodeFileSystem, memory).at(file)).toBe(seen);
   });
 
   it('reads what has changed since it was noted, and no link in its place', () => {
-    const stat = nodeFileSystem.lstatNow?.(file);
     const changed = openLooks(nodeFileSystem, memoryWith(file, true));
-    expect(changed.at(file)).toEqual({ stat, text: 'text' });
+    expect(changed.at(file)).toMatchObject({ text: 'text' });
     const link = path.join(top, 'link.md');
     symlinkSync(file, link);
     const linked = openLooks(nodeFileSystem, memoryWith(link, true)).at(link);
-    expect(linked).toEqual({ stat: nodeFileSystem.lstatNow?.(link) });
+    expect(linked).toEqual(nodeFileSystem.lstatNow?.(link));
+  });
+
+  it('has the facts of a file that says nothing, and of one behind slower files', () => {
+    writeFileSync(file, '');
+    const stat = nodeFileSystem.lstatNow?.(file);
+    expect(openLooks(nodeFileSystem, memoryWith()).at(file)).toMatchObject({
+      text: '',
+      given: stat,
+    });
+    writeFileSync(file, 'text');
+    const { lstatNow, readTextNow } = nodeFileSystem;
+    const plain = { lstatNow, readTextNow } as Parameters<typeof openLooks>[0];
+    const given = nodeFileSystem.lstatNow?.(file);
+    expect(openLooks(plain, memoryWith()).at(file)).toMatchObject({ text: 'text', given });
   });
 
   it('leaves links, directories, what is missing and what is large to others', () => {

@@ -1,13 +1,15 @@
-import type { FileLook, FileMemory } from '../env/file-memory.js';
+import type { FileMemory } from '../env/file-memory.js';
+import type { FileVersion } from '../env/file-version.js';
 import type { FileSystem } from '../env/fs.js';
+import { SeenText } from '../env/seen-text.js';
 
 /** Looks at the files of a start, each once for all who want to know of it. */
 export interface Looks {
-  /** Of a regular file that is no link: its version and, where nothing is known of it, its text. */
-  at(file: string): FileLook | undefined;
+  /** Of a regular file that is no link: its text, or its facts where something is known of it. */
+  at(file: string): FileVersion | undefined;
 }
 
-type LookFiles = Pick<FileSystem, 'lstatNow' | 'readTextNow'>;
+type LookFiles = Pick<FileSystem, 'lstatNow' | 'readSmallNow' | 'readTextNow'>;
 
 /** A larger file is looked at and not read here. */
 const HOW = { maxBytes: 64 * 1024, noLink: true } as const;
@@ -22,22 +24,29 @@ export function openLooks(fs: LookFiles, memory: FileMemory): Looks {
   let room = MOST_OF_ALL;
   return {
     at(file) {
-      const seen = memory.lookedAt(file);
-      if (seen !== undefined) return seen;
+      const known = memory.lookedAt(file);
+      if (known !== undefined) return known;
       const stat = memory.knows(file) || room <= 0 ? fs.lstatNow?.(file) : undefined;
       // One that has changed since is read, as if nobody had ever seen it.
       const isNew = stat?.kind === 'file' && room > 0 && !memory.knows(file, stat);
-      if (stat !== undefined && !isNew) return { stat };
-      try {
-        const read = fs.readTextNow?.(file, HOW);
-        if (read === undefined) return undefined;
-        room -= read.stat.size;
-        memory.look(file, read);
-        return read;
-      } catch {
-        // Whoever looks closer is told what is wrong with it.
-        return undefined;
-      }
+      if (stat !== undefined && !isNew) return stat;
+      const seen = readText(fs, file);
+      if (seen === undefined) return undefined;
+      room -= seen.text.length;
+      memory.look(file, seen);
+      return seen;
     },
   };
+}
+
+function readText(fs: LookFiles, file: string): SeenText | undefined {
+  const text = fs.readSmallNow?.(file);
+  if (text !== undefined) return new SeenText(fs, file, { text });
+  try {
+    const read = fs.readTextNow?.(file, HOW);
+    return read && new SeenText(fs, file, read);
+  } catch {
+    // Whoever looks closer is told what is wrong with it.
+    return undefined;
+  }
 }

@@ -1,8 +1,14 @@
-import type { SettingValues } from '../settings/types.js';
+import type { SettingsFile, SettingValues } from '../settings/types.js';
+import { own } from '../util/own.js';
 import type { SkillOverride } from './listing.js';
 
 /** How much is left of a skill, most first. */
 const REACH: readonly SkillOverride[] = ['on', 'name-only', 'user-invocable-only', 'off'];
+
+/** Whether any file says something about skills (`skillOverrides`). Mostly none does, of hundreds of them. */
+export function hasOverrides(files: readonly Pick<SettingsFile, 'content'>[]): boolean {
+  return files.some(({ content }) => own(content, 'skillOverrides') !== undefined);
+}
 
 /** What the settings say about a skill of this name (`skillOverrides`); undefined when nothing. */
 export function overrideFrom(

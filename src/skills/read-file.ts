@@ -1,6 +1,7 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import { isSameVersion } from '../env/file-version.js';
+import { type FileVersion, isSameVersion } from '../env/file-version.js';
 import type { FileStat } from '../env/fs.js';
+import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
@@ -14,7 +15,7 @@ import { yamlWithin } from './parse-yaml.js';
 export interface ReadFile {
   readonly skill: Omit<ReadSkill, 'body'>;
   /** Is another one whenever the file changes, as far as its times tell. */
-  readonly version: FileStat;
+  readonly version: FileVersion;
   /** All of the file, of the same version. Throws when the file is another one by now. */
   text(): Promise<string>;
 }
@@ -53,11 +54,8 @@ export function openSkillReader(deps: {
   /** The same file may be found as a skill and as a command. */
   const known = { skill: new Map<string, KnownFile>(), command: new Map<string, KnownFile>() };
 
-  const foundIn = (file: string, version: FileStat, skill: ReadFile['skill']): ReadFile => ({
-    skill,
-    version,
-    text: () => wholeText(fs, file, version),
-  });
+  const foundIn = (file: string, version: FileVersion, skill: ReadFile['skill']): ReadFile =>
+    new HeadOfFile(fs, file, { version, skill });
 
   function recalled({ file, root }: Candidate, stat: FileStat): ReadFile | undefined {
     const skill = memory.recall(whatOf(root), file, stat);
@@ -65,15 +63,16 @@ export function openSkillReader(deps: {
   }
 
   /** Of a head of plain texts, which most are. */
-  function readLooked({ file, root, text }: Candidate, stat: FileStat): ReadFile | undefined {
-    if (text === undefined || room <= 0 || text.includes('\0')) return undefined;
+  function readLooked({ file, root }: Candidate, seen: SeenText): ReadFile | undefined {
+    const { text } = seen;
+    if (room <= 0 || text.includes('\0')) return undefined;
     const what = whatOf(root);
     const skill = readPlainSkill(text, { isCommand: what === 'command' });
     if (skill === undefined) return undefined;
     room -= text.length;
-    memory.note(what, file, stat, skill);
-    const value = foundIn(file, stat, skill);
-    known[what].set(file, { version: stat, read: ok(value) });
+    memory.note(what, file, seen, skill);
+    const value = foundIn(file, seen, skill);
+    known[what].set(file, value);
     return value;
   }
 
@@ -98,16 +97,20 @@ export function openSkillReader(deps: {
   return {
     async read(candidate) {
       try {
-        const stat = candidate.stat ?? (await fs.stat(candidate.file));
+        const { look } = candidate;
+        const isLooked = look !== undefined && !(look instanceof SeenText);
+        const stat = isLooked ? look : await fs.stat(candidate.file);
         if (stat?.kind !== 'file') return err('it is not a regular file');
         if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
         const mine = known[whatOf(candidate.root)];
         const before = mine.get(candidate.file);
-        if (before !== undefined && isSameVersion(before.version, stat)) return before.read;
+        if (before !== undefined && isSameVersion(before.version, stat)) {
+          return 'error' in before ? err(before.error) : ok(before);
+        }
         const remembered = recalled(candidate, stat);
         if (remembered !== undefined) return ok(remembered);
         const read = await readNew(candidate, stat);
-        mine.set(candidate.file, { version: stat, read });
+        mine.set(candidate.file, read.ok ? read.value : { version: stat, error: read.error });
         return read;
       } catch (thrown) {
         // fail-closed: what cannot be read is not used.
@@ -124,9 +127,10 @@ export function openSkillReader(deps: {
       return ok(await readSkill(text, { parseYaml, isCommand: kind === 'commands' }));
     },
     known(candidate) {
-      const { stat } = candidate;
-      if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
-      return recalled(candidate, stat) ?? readLooked(candidate, stat);
+      const { look } = candidate;
+      if (look instanceof SeenText) return readLooked(candidate, look);
+      if (look?.kind !== 'file' || look.size > MOST_BYTES) return undefined;
+      return recalled(candidate, look);
     },
     async versionOf(file) {
       try {
@@ -140,9 +144,25 @@ export function openSkillReader(deps: {
   };
 }
 
-interface KnownFile {
-  readonly version: FileStat;
-  readonly read: Result<ReadFile, string>;
+/** What was read of a version, or why nothing was. */
+type KnownFile = ReadFile | { readonly version: FileVersion; readonly error: string };
+
+class HeadOfFile implements ReadFile {
+  readonly skill: ReadFile['skill'];
+  readonly version: FileVersion;
+  readonly #fs: SkillFiles;
+  readonly #file: string;
+
+  constructor(fs: SkillFiles, file: string, found: Pick<ReadFile, 'skill' | 'version'>) {
+    this.skill = found.skill;
+    this.version = found.version;
+    this.#fs = fs;
+    this.#file = file;
+  }
+
+  async text(): Promise<string> {
+    return await wholeText(this.#fs, this.#file, this.version);
+  }
 }
 
 /** By which name a head is remembered: of a command `paths` mean nothing. */
@@ -198,7 +218,7 @@ function enoughOf(text: string): number {
   return CLOSING.test(text) ? CLOSING.lastIndex + ENOUGH_BODY : Number.POSITIVE_INFINITY;
 }
 
-async function wholeText(fs: SkillFiles, file: string, version: FileStat): Promise<string> {
+async function wholeText(fs: SkillFiles, file: string, version: FileVersion): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const stat = await fs.stat(file);
   if (stat !== undefined && isSameVersion(stat, version)) return text;

@@ -1,4 +1,4 @@
-import type { FileStat } from '../env/fs.js';
+import type { FileVersion } from '../env/file-version.js';
 import { messageOf } from '../errors.js';
 import { readFrontmatter } from '../util/frontmatter.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -35,7 +35,7 @@ export interface ShelfEntry {
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The version that was looked at last; absent for what is not a file. */
-  readonly version?: FileStat;
+  readonly version?: FileVersion;
   /**
    * The skill as it is used: head and body of the bytes that are there now, and those bytes. What is
    * in `skill` may be from an earlier start. An error: what is there now cannot be used.
@@ -193,28 +193,39 @@ function loadNow(
 function entryOf(
   name: string,
   candidate: Candidate,
-  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileStat },
+  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileVersion },
 ): ShelfEntry | SkippedSkill {
   const { root, file } = candidate;
   const { deps, read, version } = from;
   const refusal = refusalOf(read.skill);
   if (refusal !== undefined) return { name, file, reason: refusal };
-  const body = async (): Promise<string> => readFrontmatter(await read.text(), { known: [] }).body;
-  const skill = skillOf(name, candidate, { deps, found: read.skill, body });
-  const use = async (): Promise<Result<UsedSkill, string>> => {
-    const text = await read.text();
-    const now = await deps.reader.parse(text, root);
-    if (!now.ok) return now;
-    const unclear = refusalOf(now.value);
-    if (unclear !== undefined) return err(unclear);
-    const whole = now.value.body;
-    const found = { deps, found: now.value, body: () => Promise.resolve(whole) };
-    // It was asked for by the name that it had.
-    const used = { ...skillOf(name, candidate, found), name: skill.name };
-    return ok({ skill: used, text, real: await deps.fs.realPath(file) });
-  };
+  const skill = skillOf(name, candidate, { deps, found: read.skill, body: () => bodyOf(read) });
+  const use = (): Promise<Result<UsedSkill, string>> =>
+    used(name, candidate, { deps, read, skill });
   const { level } = root;
   return level === undefined ? { skill, version, use } : { skill, version, use, level };
+}
+
+async function bodyOf(read: ReadFile): Promise<string> {
+  return readFrontmatter(await read.text(), { known: [] }).body;
+}
+
+async function used(
+  name: string,
+  candidate: Candidate,
+  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly skill: Skill },
+): Promise<Result<UsedSkill, string>> {
+  const { deps, read, skill } = from;
+  const text = await read.text();
+  const now = await deps.reader.parse(text, candidate.root);
+  if (!now.ok) return now;
+  const unclear = refusalOf(now.value);
+  if (unclear !== undefined) return err(unclear);
+  const whole = now.value.body;
+  const found = { deps, found: now.value, body: () => Promise.resolve(whole) };
+  // It was asked for by the name that it had.
+  const inUse = { ...skillOf(name, candidate, found), name: skill.name };
+  return ok({ skill: inUse, text, real: await deps.fs.realPath(candidate.file) });
 }
 
 function refusalOf({ refusal }: Pick<ReadSkill, 'refusal'>): string | undefined {

@@ -73,6 +73,8 @@ export interface Skill {
 /** Something about a skill's file that a person should know. */
 export interface SkillProblem {
   readonly line?: number;
+  /** The field of the head that it is about, where whoever starts the skill is told of it, too. */
+  readonly field?: 'hooks' | 'paths';
   readonly message: string;
   readonly remedy?: string;
 }

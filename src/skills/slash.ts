@@ -1,6 +1,7 @@
 import { nearest } from '../util/nearest.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
+import { notInForce } from './invoke-find.js';
 import type { Skill, SkillBook } from './skill.js';
 
 /** Skills at the beginning of one message; what follows them is the text of them all. */
@@ -23,7 +24,7 @@ export type Typed =
   | { readonly kind: 'unknown'; readonly name: string; readonly message: string };
 
 export interface SlashParts {
-  readonly book: Pick<SkillBook, 'find' | 'list'>;
+  readonly book: Pick<SkillBook, 'find' | 'list' | 'skipped'>;
   /** Words of the program itself, without the slash; they go before skills of the same name. */
   readonly builtins: Iterable<string>;
 }
@@ -72,6 +73,8 @@ async function notFound(
 ): Promise<Typed> {
   // `/etc/hosts` and `/tmp/x.txt` are paths that somebody writes about.
   if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:.-]*$/u.test(name)) return { kind: 'prompt' };
+  const why = await notInForce(book, name);
+  if (why !== undefined) return { kind: 'unknown', name, message: why };
   const known = (await book.list()).filter(({ head }) => head.userInvocable !== false);
   const near = nearest(name, [...builtins, ...known.map((skill) => skill.name)]);
   const hint = near === undefined ? '' : ` Did you mean /${near}?`;

@@ -69,16 +69,15 @@ const NAMES_CAP = 16_000;
 
 /**
  * The one text that names deferred tools and quotes what servers say of themselves. It is never
- * changed: tools that appear later have a text of their own. Undefined when there is nothing to say.
+ * changed: tools that appear later have a text of their own. In lines: none when there is nothing to say.
  */
-export function deferredToolsReminder(about: Announcement): string | undefined {
+export function deferredToolsLines(about: Announcement): readonly string[] {
   const names = nameLines(about.names, about.occasion);
   const sorted = [...about.servers].sort((a, b) => compare(a.name, b.name));
   const room = names.reduce((left, line) => left - line.length - 1, ANNOUNCEMENT_CAP);
   const instructions = instructionLines(sorted, room);
   const between = names.length > 0 && instructions.length > 0 ? [''] : [];
-  const lines = [...names, ...between, ...instructions];
-  return lines.length === 0 ? undefined : lines.join('\n');
+  return [...names, ...between, ...instructions];
 }
 
 const HEADERS: Readonly<Record<Announcement['occasion'], string>> = {
@@ -97,8 +96,9 @@ function nameLines(
   const shown: string[] = [HEADERS[occasion]];
   let room = NAMES_CAP;
   for (const list of lists) {
-    const isWhole = list.text.length < room && isPlain(list.text);
-    const names = isWhole ? [list.text] : cut(list.names.map(visible), room);
+    const plain = isPlain(list.text);
+    const isWhole = plain && list.text.length < room;
+    const names = isWhole ? [list.text] : cut(plain ? list.names : list.names.map(visible), room);
     missing -= isWhole ? list.count : names.length;
     for (const text of names) {
       shown.push(text);

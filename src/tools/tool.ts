@@ -125,8 +125,10 @@ export interface ToolOrigin {
   readonly server: string;
   /** As it stands in tool names. */
   readonly key: string;
-  /** The scope that declares the server. */
+  /** The scope that declares the server; `sdk`: it is in the host's own process. */
   readonly source: string;
+  /** An agent brings the server for itself: what agents have agreed to answers for it, not the session. */
+  readonly ofAgent?: true;
   /** The tool's name on its server. */
   readonly tool: string;
   /** Never deferred behind ToolSearch. */
@@ -157,6 +159,8 @@ export interface Tool<Input = Record<string, unknown>> {
   subject(input: Input, workspace: Workspace): ToolSubject;
   /** Whether this call may run beside others. */
   concurrencySafe(input: Input): boolean;
+  /** How many calls may be running for one more of this tool to begin. Default: as many as of any other. */
+  mostAtOnce?(): number;
   /**
    * Does the work. Called from `tools/invoke.ts` alone, with the permit the gate gave for exactly
    * this input. Expected failures are an output with `isError`; a throw becomes one.

@@ -87,7 +87,7 @@ function parseRule(
   // Two of `**` in a row say no more than one.
   const steps = names
     .filter((name, at) => name !== '**' || names[at - 1] !== '**')
-    .map(namePatternOf);
+    .map((name) => namePatternOf(name));
   if (steps.includes(undefined)) return undefined;
   const whole = steps as readonly NamePattern[];
   return { rule: { ...base, fits: (names) => stepsFit(whole, names) } };

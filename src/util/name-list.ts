@@ -31,7 +31,10 @@ export class NameList {
 export function inOrder(lists: readonly NameList[]): readonly NameList[] {
   const placed = lists.filter(({ text }) => text !== '').map(placeOf);
   placed.sort((a, b) => (isBefore(a.first, b.first) ? -1 : isBefore(b.first, a.first) ? 1 : 0));
-  const isMixed = placed.some(({ first }, at) => isBefore(first, placed[at - 1]?.last ?? ''));
+  const isMixed = placed.some(({ first }, at) => {
+    const before = placed[at - 1];
+    return before !== undefined && isBefore(first, before.last);
+  });
   const ordered = placed.map(({ list }) => list);
   return isMixed ? [NameList.of(sortedNames(ordered.flatMap(({ names }) => names)))] : ordered;
 }
@@ -40,12 +43,20 @@ function placeOf(list: NameList) {
   const { text } = list;
   const end = text.indexOf('\n');
   const first = end === -1 ? text : text.slice(0, end);
-  return { list, first, last: text.slice(text.lastIndexOf('\n') + 1) };
+  return { list, first: keyOf(first), last: keyOf(text.slice(text.lastIndexOf('\n') + 1)) };
+}
+
+/** Folded once, and not for every comparison. */
+interface Key {
+  readonly name: string;
+  readonly folded: string;
+}
+
+function keyOf(name: string): Key {
+  return { name, folded: name.toLowerCase() };
 }
 
 /** As `sortedNames` orders two names. */
-function isBefore(name: string, other: string): boolean {
-  const folded = name.toLowerCase();
-  const otherFolded = other.toLowerCase();
-  return folded === otherFolded ? name < other : folded < otherFolded;
+function isBefore(one: Key, other: Key): boolean {
+  return one.folded === other.folded ? one.name < other.name : one.folded < other.folded;
 }

@@ -1,11 +1,18 @@
+import { characterClass } from './character-classes.js';
+
 /** One step of a path pattern: any number of names, or what one name has to look like. */
 export type NamePattern = typeof ANY_DEPTH | readonly NameToken[];
 export type NameToken = 'star' | ((char: string) => boolean);
 
 export const ANY_DEPTH = Symbol('**');
 
-/** Undefined for a bracket that is never closed: such a pattern fits nothing. */
-export function namePatternOf(name: string): NamePattern | undefined {
+export interface PatternOptions {
+  /** For names and patterns that were both made small: `[[:upper:]]` means their letters, too. */
+  readonly ignoreCase?: boolean;
+}
+
+/** Undefined for a bracket that is never closed, or holds a class that there is not: such a pattern fits nothing. */
+export function namePatternOf(name: string, options: PatternOptions = {}): NamePattern | undefined {
   if (name === '**') return ANY_DEPTH;
   const chars = [...name];
   const tokens: NameToken[] = [];
@@ -15,7 +22,7 @@ export function namePatternOf(name: string): NamePattern | undefined {
       if (tokens.at(-1) !== 'star') tokens.push('star');
     } else if (char === '?') tokens.push(() => true);
     else if (char === '[') {
-      const set = setOf(chars, at);
+      const set = setOf(chars, at, options);
       if (set === undefined) return undefined;
       tokens.push(set.has);
       at = set.end;
@@ -27,26 +34,47 @@ export function namePatternOf(name: string): NamePattern | undefined {
   return tokens;
 }
 
-/** The characters between brackets, and where they end; undefined when they are never closed. */
+/** The characters between brackets, and where they end; undefined when they are never closed, or name a class that there is not. */
 export function setOf(
   chars: readonly string[],
   start: number,
+  options: PatternOptions = {},
 ): { has: (char: string) => boolean; end: number } | undefined {
   const negated = chars[start + 1] === '!' || chars[start + 1] === '^';
   const from = start + (negated ? 2 : 1);
-  // A bracket right behind the opening one is a member.
-  const end = chars.indexOf(']', from + 1);
-  if (end === -1) return undefined;
-  const ranges: (readonly [string, string])[] = [];
-  for (let at = from; at < end; at++) {
+  const members: ((char: string) => boolean)[] = [];
+  for (let at = from; at < chars.length; at++) {
     const low = chars[at] ?? '';
-    const isRange = chars[at + 1] === '-' && at + 2 < end;
-    ranges.push([low, isRange ? (chars[at + 2] ?? low) : low]);
+    // A bracket right behind the opening one is a member.
+    if (low === ']' && at > from) {
+      return { has: (char) => members.some((has) => has(char)) !== negated, end: at };
+    }
+    const named = low === '[' ? classAt(chars, at) : undefined;
+    if (named !== undefined) {
+      const has = characterClass(named.name, options);
+      if (has === undefined) return undefined;
+      members.push(has);
+      at = named.end;
+      continue;
+    }
+    const next = chars[at + 2];
+    const isRange = chars[at + 1] === '-' && next !== undefined && next !== ']';
+    const high = isRange ? next : low;
+    members.push((char) => low <= char && char <= high);
     if (isRange) at += 2;
   }
-  const has = (char: string): boolean =>
-    ranges.some(([low, high]) => low <= char && char <= high) !== negated;
-  return { has, end };
+  return undefined;
+}
+
+/** `[:name:]`; undefined: a bracket that stands for itself. */
+function classAt(
+  chars: readonly string[],
+  start: number,
+): { readonly name: string; readonly end: number } | undefined {
+  if (chars[start + 1] !== ':') return undefined;
+  const close = chars.indexOf(']', start + 2);
+  if (close === -1 || chars[close - 1] !== ':' || close - 1 < start + 2) return undefined;
+  return { name: chars.slice(start + 2, close - 1).join(''), end: close };
 }
 
 /** Time grows with pattern and name, never faster. */

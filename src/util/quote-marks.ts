@@ -15,6 +15,7 @@ const MARKS: readonly string[] = [
   'agentmemory',
   'forknotice',
   'mcpserverinstructions',
+  'mentionedfile',
 ];
 
 /** Characters after the bracket that are looked at: a mark with more between its letters is none. */

@@ -2,10 +2,10 @@ import { withoutKeyTails } from './key-tail.js';
 import {
   GONE,
   LIKELY_HINTS,
-  LIKELY_SHAPES,
+  likelyShapes,
   type SecretShape,
   SURE_HINTS,
-  SURE_SHAPES,
+  sureShapes,
 } from './secret-shapes.js';
 
 /**
@@ -13,7 +13,7 @@ import {
  * a proof: what has no known shape stays.
  */
 export function redact(text: string): string {
-  return through(redactSure(text), LIKELY_HINTS, LIKELY_SHAPES);
+  return through(redactSure(text), LIKELY_HINTS, likelyShapes);
 }
 
 /**
@@ -21,7 +21,7 @@ export function redact(text: string): string {
  * text that speaks of passwords and tokens stays as it is.
  */
 export function redactSure(text: string): string {
-  const clean = through(withoutLearned(text), SURE_HINTS, SURE_SHAPES);
+  const clean = through(withoutLearned(text), SURE_HINTS, sureShapes);
   return clean.includes('PRIVATE KEY') ? withoutKeyTails(clean) : clean;
 }
 
@@ -96,11 +96,15 @@ function withoutLearned(text: string): string {
   return text.replace(learnedEach, GONE);
 }
 
-function through(text: string, hints: readonly RegExp[], shapes: readonly SecretShape[]): string {
+function through(
+  text: string,
+  hints: readonly RegExp[],
+  shapes: () => readonly SecretShape[],
+): string {
   // Most texts hold nothing of the kind; one look is cheaper than all replacements.
   if (!hints.some((hint) => hint.test(text))) return text;
   let clean = text;
-  for (const { shape, with: replacement, accept } of shapes) {
+  for (const { shape, with: replacement, accept } of shapes()) {
     clean =
       accept === undefined
         ? clean.replace(shape, replacement)

@@ -76,6 +76,22 @@ describe('agents that start agents', () => {
     expect(world.requests('ONE')[0]).not.toContain('"name":"Agent"');
   });
 
+  it('run as many at a time as a raised limit leaves room for', async () => {
+    const words = Array.from({ length: 15 }, (_, index) => `WORD${index}X`);
+    const world = await opened({
+      home: {
+        '.claude/settings.json': { json: { portcullis: { limits: { agentConcurrency: 25 } } } },
+      },
+      main: [{ blocks: words.map(agentBlock) }, 'end'],
+      agents: Object.fromEntries(words.map((word) => [word, [{ text: 'done', delayMs: 300 }]])),
+    });
+    await world.say('go');
+    const started = world.events.flatMap(({ type }, at) => (type === 'task_started' ? [at] : []));
+    const finished = world.events.flatMap(({ type }, at) => (type === 'task_finished' ? [at] : []));
+    expect(started).toHaveLength(15);
+    expect(Math.max(...started)).toBeLessThan(Math.min(...finished));
+  });
+
   it('run at the same time when one answer starts them', async () => {
     const words = ['ALPHA', 'BRAVO', 'CHARLIE', 'DELTA'];
     const world = await opened({

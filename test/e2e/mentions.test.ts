@@ -34,7 +34,7 @@ describe.concurrent('@path in a prompt of the program', () => {
   it('is attached when the prompt is piped in, and not in what is piped in beside one', async () => {
     const prompt = await run({
       files: FILES,
-      prompt: '',
+      prompt: null,
       stdin: 'see @src/a.ts',
       script: ['done'],
     });

@@ -29,7 +29,10 @@ fs.readFileSync = (file, ...rest) => {
 `;
 
 /** The packs that were read when the first request was sent. */
-async function packsBeforeRequest(files: Record<string, string>): Promise<readonly string[]> {
+async function packsBeforeRequest(
+  files: Record<string, string>,
+  prompt = 'go',
+): Promise<readonly string[]> {
   const project = makeTempProject({ files });
   const packs = path.join(project.root, 'packs.txt');
   const spy = path.join(project.root, 'spy.cjs');
@@ -42,7 +45,7 @@ async function packsBeforeRequest(files: Record<string, string>): Promise<readon
   try {
     const { port } = server.address() as AddressInfo;
     const [node = '', program = ''] = PROGRAM;
-    const child = spawn(node, ['--require', spy, program, '-p', 'go', '--trust'], {
+    const child = spawn(node, ['--require', spy, program, '-p', prompt, '--trust'], {
       cwd: project.directory,
       env: {
         PATH: process.env.PATH,
@@ -69,6 +72,13 @@ describe('what a start reads of the program', () => {
     expect(await packsBeforeRequest({ 'a.txt': 'alpha\n' })).toEqual(['main.js']);
   });
 
+  it('is little more for a prompt with an @ that names no file, and nothing for a mail address', async () => {
+    const files = { 'a.txt': 'alpha\n' };
+    expect(await packsBeforeRequest(files, 'ask me@mail.org')).toEqual(['main.js']);
+    const prompt = 'look at @types/node and @Injectable()';
+    expect(await packsBeforeRequest(files, prompt)).toEqual(['main.js', 'mentions.js']);
+  });
+
   it('is nothing of what calls need where a project has settings, rules, skills and agents', async () => {
     const permissions = {
       allow: ['Read', 'Bash(git log *)'],
@@ -85,8 +95,11 @@ describe('what a start reads of the program', () => {
     expect([...read].sort()).toEqual(['main.js', 'project.js']);
   });
 
-  it('holds nothing that judges commands or does the work of tools', () => {
+  it('holds nothing that judges commands, does the work of tools or reads what prompts name', () => {
     const inputs = readFileSync(path.join(ROOT, 'dist/cli/at-start.json'), 'utf8');
-    expect(Object.keys(JSON.parse(inputs))).not.toContain('src/permissions/shell/read.ts');
+    const files = Object.keys(JSON.parse(inputs));
+    expect(files).not.toContain('src/permissions/shell/read.ts');
+    expect(files).not.toContain('src/context/file-mentions.ts');
+    expect(files).not.toContain('src/mcp/mentions.ts');
   });
 });

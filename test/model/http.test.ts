@@ -83,6 +83,15 @@ describe('httpStream', () => {
     expect(await kindOf(httpStream({ url, headers: { 'x-a': 'b\r\nx-c: d' } }))).toBe('other');
   });
 
+  it('gives every header of an answer as one text', async () => {
+    const given = ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-A', '1', 'x-a', '2', 'Age', '7'];
+    const { port } = await listen(
+      http.createServer((_, response) => response.writeHead(200, given).end()),
+    );
+    const { headers } = await httpStream({ url: `http://127.0.0.1:${port}` });
+    expect(headers).toMatchObject({ 'set-cookie': 'a=1, b=2', 'x-a': '1, 2', age: '7' });
+  });
+
   it('sends small and large pieces of a list in their order', async () => {
     const { url } = await echo();
     const texts = ['a', 'b'.repeat(5_000), 'c', '', 'd'.repeat(2_048), 'e'.repeat(2_049), 'f'];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readHostAgents } from '../../agents/definition-host.js';
+import { readHostAgents, refuseGiven } from '../../agents/definition-host.js';
 import type { AgentBook } from '../../agents/definition-types.js';
 import { openAgentBook } from '../../agents/definitions.js';
 import { systemClock } from '../../env/clock.js';
@@ -9,6 +9,7 @@ import { configDirectory, resolve, stateDirectory } from '../../env/paths.js';
 import { projectLevels } from '../../env/project-levels.js';
 import { PortcullisError } from '../../errors.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
+import { sideloadRefusal } from '../../settings/sideload.js';
 import { openProjectTrust } from '../../settings/trust.js';
 import { startTrust } from '../../settings/trust-start.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
@@ -58,7 +59,7 @@ export async function agentsHere(options: AgentsHereOptions): Promise<AgentsHere
   const book = openAgentBook({
     ...places,
     parseYaml,
-    host: hostFrom(options.agents),
+    host: hostFrom(options.agents, sideloadRefusal(settings)),
     additionalDirectories: () => added,
     // One unaccepted declaration on the way up holds back all that is on it.
     trusts: async (directory) =>
@@ -70,10 +71,11 @@ export async function agentsHere(options: AgentsHereOptions): Promise<AgentsHere
   return { cwd, trusted: trust.now, book };
 }
 
-function hostFrom(given: string | undefined) {
+function hostFrom(given: string | undefined, refusal: string | undefined) {
   if (given === undefined) return undefined;
   const text = given.trimStart().startsWith('{') ? given : readFileSync(given, 'utf8');
   const read = readHostAgents(text);
-  if (read.ok) return read.value;
-  throw new PortcullisError('usage', read.error);
+  if (!read.ok) throw new PortcullisError('usage', read.error);
+  refuseGiven(read.value, refusal);
+  return read.value;
 }

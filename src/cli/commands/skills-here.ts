@@ -12,16 +12,20 @@ import type { EffectiveSettings } from '../../settings/types.js';
 import { type LiveSkillBook, openSkillBook } from '../../skills/book.js';
 import { openExtraction } from '../../skills/extract.js';
 import { gitIgnored } from '../../skills/git-ignored.js';
+import { readSkillLedger } from '../../skills/ledger.js';
+import { type SkillRecord, startsOf } from '../../skills/ledger-record.js';
 import type { ListingOptions } from '../../skills/listing.js';
 import { overrideFrom } from '../../skills/overrides.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
-import { openSkillUses } from '../../skills/uses.js';
+import type { Result } from '../../util/result.js';
 
 export interface SkillsHere {
   readonly cwd: string;
   readonly trusted: boolean;
   readonly settings: EffectiveSettings;
   readonly book: LiveSkillBook;
+  /** What became of skills in earlier sessions. An error: why nobody knows. */
+  readonly ledger: Result<readonly SkillRecord[], string>;
   /** How the listing is made here, but for the model's window. */
   readonly listing: Omit<ListingOptions, 'windowTokens'>;
   /** Removes what was put on disk. */
@@ -80,15 +84,17 @@ export async function skillsHere(options: SkillsHereOptions): Promise<SkillsHere
       ? {}
       : { bundled: openExtraction(bundled) }),
   });
+  const ledger = await readSkillLedger(places);
   const listing = {
     overrides: override,
     fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
     maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
     budgetChars: budgetFrom(env),
     isDormant: book.isDormant,
-    used: openSkillUses(places.fs, places.stateDirectory).counts,
+    used: () => startsOf(ledger.ok ? ledger.value : []),
   };
-  return { cwd, trusted: trust.now, settings, book, listing, close: () => bundled.remove() };
+  const close = (): void => bundled.remove();
+  return { cwd, trusted: trust.now, settings, book, ledger, listing, close };
 }
 
 async function trustOf(places: Parameters<typeof openProjectTrust>[0]): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { recordKey, type SkillRecord } from '../../skills/ledger-record.js';
 import { type SkillListing, skillListing } from '../../skills/listing.js';
 import type { Skill, SkippedSkill } from '../../skills/skill.js';
 import { visible } from '../../util/visible.js';
@@ -7,7 +8,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { type SkillsHere, skillsHere } from './skills-here.js';
-import { skillData } from './skills-text.js';
+import { recordData, recordText, skillData } from './skills-text.js';
 
 export const USAGE =
   'portcullis skills list [--touch <path>] [--add-dir <dir>] [--window <tokens>] [--trust] [--settings F] [--json]';
@@ -33,6 +34,9 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     const touched = values.get('touch');
     if (touched !== undefined) await here.book.touched([touched]);
     const report = await reportOf(here, windowFrom(values.get('window')));
+    if (!here.ledger.ok) {
+      output.warn(`the ledger of skills is not used: ${visible(here.ledger.error)}`);
+    }
     output.out(
       switches.has('json') ? `${JSON.stringify(asData(report), null, 2)}\n` : text(report),
     );
@@ -47,12 +51,17 @@ interface Report {
   readonly skills: readonly Skill[];
   readonly skipped: readonly SkippedSkill[];
   readonly listing: SkillListing;
+  /** What became of it in earlier sessions. */
+  recordOf(skill: Skill): SkillRecord | undefined;
 }
 
 async function reportOf(here: SkillsHere, windowTokens: number | undefined): Promise<Report> {
   const skills = await here.book.all();
   const listing = skillListing(skills, { ...here.listing, windowTokens });
-  return { here, skills, skipped: await here.book.skipped(), listing };
+  const records = here.ledger.ok ? here.ledger.value : [];
+  const byKey = new Map(records.map((record) => [recordKey(record), record]));
+  const recordOf: Report['recordOf'] = (skill) => byKey.get(recordKey(skill));
+  return { here, skills, skipped: await here.book.skipped(), listing, recordOf };
 }
 
 function windowFrom(text: string | undefined): number | undefined {
@@ -62,7 +71,7 @@ function windowFrom(text: string | undefined): number | undefined {
   throw new PortcullisError('usage', '--window wants a number of tokens', { remedy: USAGE });
 }
 
-function asData({ here, skills, skipped, listing }: Report): unknown {
+function asData({ here, skills, skipped, listing, recordOf }: Report): unknown {
   const { cwd, trusted } = here;
   return {
     cwd,
@@ -71,6 +80,7 @@ function asData({ here, skills, skipped, listing }: Report): unknown {
       ...skillData(skill),
       dormant: here.book.isDormant(skill),
       shown: listing.shown.find(({ name }) => name === skill.name)?.form ?? 'no',
+      ledger: recordData(recordOf(skill)),
     })),
     skipped,
     listing: {
@@ -82,14 +92,15 @@ function asData({ here, skills, skipped, listing }: Report): unknown {
   };
 }
 
-function text({ here, skills, skipped, listing }: Report): string {
+function text(report: Report): string {
+  const { here, skills, skipped, listing } = report;
   const { cwd } = here;
   const lines = skills.flatMap((skill) => [
     `${visible(skill.name)}  (${whereOf(skill)})  ${visible(displayPath(skill.file, cwd))}\n`,
     ...(skill.head.description === undefined
       ? []
       : [`  ${visible(skill.head.description).slice(0, 160)}\n`]),
-    ...notesOf(skill, here, listing).map((note) => `  ${note}\n`),
+    ...notesOf(skill, report).map((note) => `  ${note}\n`),
   ]);
   const odd = skipped.map(
     ({ name, file, reason }) =>
@@ -105,7 +116,7 @@ function whereOf({ origin, source }: Skill): string {
 }
 
 /** What keeps somebody from using it, and what it would be allowed. */
-function notesOf(skill: Skill, here: SkillsHere, listing: SkillListing): readonly string[] {
+function notesOf(skill: Skill, { here, listing, recordOf }: Report): readonly string[] {
   const { head, trusted, problems } = skill;
   const notes: string[] = [];
   if (head.disableModelInvocation === true) notes.push('only people start it');
@@ -124,6 +135,8 @@ function notesOf(skill: Skill, here: SkillsHere, listing: SkillListing): readonl
     notes.push(`may not call ${visible(head.disallowedTools.join(', '))}`);
   if (head.hooks !== undefined)
     notes.push(`brings hooks${trusted ? '' : ' (held back: the folder is not trusted)'}`);
+  const record = recordOf(skill);
+  if (record !== undefined) notes.push(recordText(record));
   for (const { line, message } of problems)
     notes.push(`problem${line === undefined ? '' : ` in line ${line}`}: ${visible(message)}`);
   return notes;

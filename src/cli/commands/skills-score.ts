@@ -42,6 +42,12 @@ export function isPassed({ test, chosen, failure }: Trial): boolean {
     : chosen.length === 1 && chosen[0] === test.skill;
 }
 
+/** The right skill, where the model answered and did not take it. */
+export function skippedIn({ test, chosen, failure }: Trial): string | undefined {
+  const isTaken = test.skill === undefined || chosen.includes(test.skill);
+  return isTaken || failure !== undefined ? undefined : test.skill;
+}
+
 export function scoreOf(trials: readonly Trial[]): SkillScore {
   const names = new Set(
     trials.flatMap(({ listing, chosen, test }) => [
@@ -72,7 +78,7 @@ function rowOf(skill: string, trials: readonly Trial[]): LedgerRow {
     offered: count(({ listing }) => listing.shown.some(({ name }) => name === skill)),
     expected: count(isRight),
     chosen: count(isChosen),
-    skipped: count((trial) => isRight(trial) && !isChosen(trial)),
+    skipped: count((trial) => skippedIn(trial) === skill),
     wrong: count((trial) => !isRight(trial) && isChosen(trial)),
   };
 }

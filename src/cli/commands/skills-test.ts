@@ -11,7 +11,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { type CommandArguments, readArguments } from './arguments.js';
 import { type SkillsHere, skillsHere } from './skills-here.js';
-import { isPassed, type SkillScore, scoreOf, type Trial } from './skills-score.js';
+import { isPassed, type SkillScore, scoreOf, skippedIn, type Trial } from './skills-score.js';
 import { readSkillTests, type SkillTest } from './skills-test-file.js';
 import { chosenSkills } from './skills-trial.js';
 
@@ -188,7 +188,7 @@ async function play(
   const trials: Trial[] = [];
   try {
     for (const test of tests) {
-      const listing = listings.get(test.touch) ?? { text: '', shown: [], cut: [] };
+      const listing = listings.get(test.touch) ?? { text: '', shown: [], cut: [], hidden: [] };
       for (let run = 0; run < runs; run++) {
         const { prompt } = test;
         const chosen = await chosenSkills(layer, { listing, prompt }, abort.signal);
@@ -227,6 +227,7 @@ function asData(
       prompt: trial.test.prompt,
       expected: trial.test.skill ?? null,
       chosen: trial.chosen,
+      skipped: skippedIn(trial) ?? null,
       passed: isPassed(trial),
       ...(trial.failure === undefined ? {} : { failure: trial.failure }),
     })),
@@ -241,10 +242,13 @@ function reportText(
 ): string {
   const failed = trials
     .filter((trial) => !isPassed(trial))
-    .map(({ test, chosen, failure }) => {
+    .map((trial) => {
+      const { test, chosen, failure } = trial;
       const place = `${visible(displayPath(file, process.cwd()))}:${test.line}`;
       const got = failure ?? (chosen.length === 0 ? 'none' : chosen.join(', '));
-      return `${place}: ${visible(test.prompt)}\n  expected ${test.skill ?? 'none'}, chosen ${visible(got)}\n`;
+      const skipped = skippedIn(trial);
+      const missed = skipped === undefined ? '' : `, skipped ${visible(skipped)}`;
+      return `${place}: ${visible(test.prompt)}\n  expected ${test.skill ?? 'none'}, chosen ${visible(got)}${missed}\n`;
     });
   const percent = (value: number): string => `${Math.round(value * 100)} %`;
   const rows = score.ledger.map(

@@ -1,6 +1,6 @@
 import { runSubcommands } from './subcommands.js';
 
-/** `portcullis skills <list|show|validate|test>`: tools for authors of skills. */
+/** `portcullis skills <list|show|validate|test|ledger>`: tools for authors of skills. */
 export const run = runSubcommands('skills', [
   {
     name: 'list',
@@ -21,5 +21,10 @@ export const run = runSubcommands('skills', [
     name: 'test',
     help: '<file>           ask a model which skill it takes for each prompt of a table',
     load: () => import('./skills-test.js'),
+  },
+  {
+    name: 'ledger',
+    help: '[name]         how often skills were offered, chosen and skipped in sessions',
+    load: () => import('./skills-ledger.js'),
   },
 ]);

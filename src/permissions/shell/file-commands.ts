@@ -1,6 +1,7 @@
 import { dirname, join } from '../../env/paths.js';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
+import { WordSet } from '../../util/word-set.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
 import { readOnlyUse } from './read-only.js';
@@ -79,13 +80,11 @@ function targetsOf(sources: readonly string[], last: readonly string[]): readonl
   return last.flatMap((target) => [target, ...names.map((name) => `${target}/${name}`)]);
 }
 
-const WRITES_ALL = new Set(
+const WRITES_ALL = new WordSet(
   `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
   split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
-  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename`.split(
-    /\s+/,
-  ),
+  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename`,
 );
 const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
 /** Subcommands of git that change the files they name. */

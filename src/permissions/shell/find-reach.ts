@@ -1,4 +1,4 @@
-import { PRIMARIES } from './find.js';
+import { primaries } from './find.js';
 import { globMatcher } from './tree-globs.js';
 
 /** Whether something holds for what has this name, as far as that tells. */
@@ -82,7 +82,7 @@ class Expression {
 
   #test(value: string): NameTest {
     const given = this.#values[this.#at] ?? '';
-    const count = PRIMARIES.get(value);
+    const count = primaries().get(value);
     if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
     this.#at += count ?? 0;
     if (value === '-type') return ofType(given);

@@ -7,7 +7,9 @@ import type { TreeSkips } from './tree-use.js';
  */
 export function globMatcher(globs: readonly string[]): (name: string) => boolean {
   // fail-closed: braces, sets and slashes mean other things to other programs.
-  const tokens = globs.filter((glob) => /^[^/{}[\]\\!,]+$/.test(glob)).map(segmentTokens);
+  const tokens = globs
+    .filter((glob) => /^[^/{}[\]\\!,]+$/.test(glob))
+    .map((glob) => segmentTokens(glob));
   return (name) => tokens.some((one) => matches(one, name));
 }
 

@@ -1,0 +1,54 @@
+import type { FileSystem } from '../env/fs.js';
+import { join } from '../env/paths.js';
+import { visible } from '../util/visible.js';
+import { targetPath } from './file-target.js';
+import { failureFrom } from './output.js';
+import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
+
+const SHOWN_ENTRIES = 500;
+
+/** Read, for a directory that a person names: judged by the same rules, it shows what is in there. */
+export function listingTool(read: AnyTool, deps: { readonly fs: FileSystem }): AnyTool {
+  return {
+    ...read,
+    async run(input, context) {
+      try {
+        return await listing(
+          deps.fs,
+          targetPath(String(input.file_path), context.workspace),
+          context,
+        );
+      } catch (thrown) {
+        return failureFrom(thrown);
+      }
+    },
+  };
+}
+
+async function listing(
+  fs: FileSystem,
+  path: string,
+  context: Pick<ToolContext, 'hiding'>,
+): Promise<ToolOutput> {
+  const isHidden = context.hiding?.();
+  const entries = await fs.list(path);
+  const shown: string[] = [];
+  let hidden = 0;
+  for (const { name, kind } of entries.slice(0, SHOWN_ENTRIES)) {
+    // A name alone tells something too.
+    if ((await isHidden?.(join(path, name))) === true) hidden++;
+    else shown.push(`${visible(name)}${kind === 'directory' ? '/' : ''}`);
+  }
+  const more = entries.length - SHOWN_ENTRIES;
+  const lines = [
+    ...(shown.length === 0 ? ['(empty)'] : shown),
+    ...(hidden === 0 ? [] : [`[${hidden} more left out: a rule keeps them from being read.]`]),
+    ...(more <= 0
+      ? []
+      : [`[The first ${SHOWN_ENTRIES} of ${entries.length}. Use Glob for others.]`]),
+  ];
+  const content = lines.join('\n');
+  const { length } = lines;
+  const file = { filePath: path, content, numLines: length, startLine: 1, totalLines: length };
+  return { content, structured: { type: 'text', file } };
+}
