@@ -15,7 +15,9 @@ describe('the frames of a turn', () => {
     host.prompt('go', { uuid: UUID });
     host.end();
     await host.served;
-    expect(host.frames.map(kindOf)).toEqual([
+    // On a busy machine even a short command takes long enough to be told of.
+    const told = host.frames.filter(({ type }) => type !== 'tool_progress');
+    expect(told.map(kindOf)).toEqual([
       'command_lifecycle/queued',
       'system/session_state_changed/running',
       'command_lifecycle/started',
