@@ -1,3 +1,4 @@
+import { mayHaveManyListeners } from '../env/many-listeners.js';
 import { createConversation } from '../loop/conversation.js';
 import { type LoopStart, runLoop } from '../loop/loop.js';
 import type {
@@ -153,7 +154,10 @@ export function createAgent(setup: AgentSetup): Agent {
   return {
     ref: setup.ref,
     conversation,
-    run: (start, signal) => runLoop(deps, start, signal),
+    run(start, signal) {
+      mayHaveManyListeners(signal);
+      return runLoop(deps, start, signal);
+    },
     compact: (instructions, signal) => compact('manual', instructions, signal),
   };
 }

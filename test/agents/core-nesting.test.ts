@@ -77,6 +77,9 @@ describe('agents that start agents', () => {
   });
 
   it('run as many at a time as a raised limit leaves room for', async () => {
+    const warned: string[] = [];
+    const onWarning = ({ message }: Error): void => void warned.push(message);
+    process.on('warning', onWarning);
     const words = Array.from({ length: 15 }, (_, index) => `WORD${index}X`);
     const world = await opened({
       home: {
@@ -90,6 +93,8 @@ describe('agents that start agents', () => {
     const finished = world.events.flatMap(({ type }, at) => (type === 'task_finished' ? [at] : []));
     expect(started).toHaveLength(15);
     expect(Math.max(...started)).toBeLessThan(Math.min(...finished));
+    process.off('warning', onWarning);
+    expect(warned).toEqual([]);
   });
 
   it('run at the same time when one answer starts them', async () => {
