@@ -79,11 +79,16 @@ function inTurn<T>(
   calls: readonly ToolUseBlock[],
   run: (call: ToolUseBlock) => Promise<T>,
 ): readonly Promise<T>[] {
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly call: ToolUseBlock; begin(): void }[] = [];
   let running = 0;
+  const hasRoom = (call: ToolUseBlock): boolean =>
+    running < (deps.mostAtOnce?.(call) ?? MAX_PARALLEL_CALLS);
   const leave = (): void => {
     running--;
-    waiting.shift()?.();
+    for (let [first] = waiting; first !== undefined && hasRoom(first.call); [first] = waiting) {
+      waiting.shift();
+      first.begin();
+    }
   };
   const begin = (call: ToolUseBlock): Promise<T> => {
     running++;
@@ -92,9 +97,11 @@ function inTurn<T>(
     return result;
   };
   return calls.map((call) =>
-    running < (deps.mostAtOnce?.(call) ?? MAX_PARALLEL_CALLS)
+    waiting.length === 0 && hasRoom(call)
       ? begin(call)
-      : new Promise<T>((resolve) => waiting.push(() => resolve(begin(call)))),
+      : new Promise<T>((resolve) => {
+          waiting.push({ call, begin: () => resolve(begin(call)) });
+        }),
   );
 }
 

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolUseBlock } from '../protocol/content.js';
+import { runToolBatch } from './tool-batch.js';
+import type { LoopDeps } from './types.js';
+
+const callsOf = (name: string, count: number): ToolUseBlock[] =>
+  Array.from({ length: count }, (_, at) => ({
+    type: 'tool_use',
+    id: `${name}${at}`,
+    name,
+    input: {},
+  }));
+
+/** How many calls of each tool ran at once at the most, and the order in which they began. */
+async function played(calls: readonly ToolUseBlock[], mostAgents: number) {
+  const running = new Map<string, number>();
+  const most: Record<string, number> = {};
+  const begun: string[] = [];
+  const deps = {
+    isConcurrencySafe: () => true,
+    mostAtOnce: ({ name }: ToolUseBlock) => (name === 'Agent' ? mostAgents : undefined),
+    async runTool({ id, name }: ToolUseBlock) {
+      begun.push(id);
+      const now = (running.get(name) ?? 0) + 1;
+      running.set(name, now);
+      most[name] = Math.max(most[name] ?? 0, now);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running.set(name, (running.get(name) ?? 0) - 1);
+      return { uuid: id, block: { type: 'tool_result', tool_use_id: id, content: '' } };
+    },
+    recordResult: () => {},
+    emit: () => {},
+    uuid: () => 'u',
+  } as unknown as LoopDeps;
+  const results = await runToolBatch(
+    deps,
+    { calls, malformed: new Map() },
+    new AbortController().signal,
+  );
+  return { most, begun, results: results.map(({ block }) => block.tool_use_id) };
+}
+
+describe('calls that run beside each other', () => {
+  it('are ten at a time, unless a tool says otherwise', async () => {
+    const calls = [...callsOf('Agent', 40), ...callsOf('WebFetch', 40)];
+    const { most, results } = await played(calls, 30);
+    expect(most).toEqual({ Agent: 30, WebFetch: 10 });
+    expect(results).toEqual(calls.map(({ id }) => id));
+  });
+
+  it('begin in their order, also where a later one would have room', async () => {
+    const calls = [...callsOf('WebFetch', 11), ...callsOf('Agent', 2)];
+    const { begun } = await played(calls, 30);
+    expect(begun).toEqual(calls.map(({ id }) => id));
+  });
+});
