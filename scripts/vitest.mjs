@@ -9,12 +9,17 @@ import { ROOT } from './setup.mjs';
 
 /** More failing files than this are a defect, not a busy machine: they are not run again. */
 const MOST_FILES_AGAIN = 6;
+/** Nothing that fails here is put down to the machine: a race in a guard is a hole. */
+const COUNTS_AT_ONCE = /^test\/(?:security|attack)\//;
 
 export function runVitest(filters) {
   const first = vitestOnce(filters);
   const files = [...new Set(first.failing.map(({ file }) => file))];
   const mayRepeat =
-    files.length > 0 && files.length <= MOST_FILES_AGAIN && first.outside.length === 0;
+    files.length > 0 &&
+    files.length <= MOST_FILES_AGAIN &&
+    first.outside.length === 0 &&
+    !files.some((file) => COUNTS_AT_ONCE.test(file));
   if (!mayRepeat) return outcomeOf(first);
   process.stdout.write(`\nrunning again, alone: ${files.join(', ')}\n`);
   const again = vitestOnce(files, ['--maxWorkers=1', '--no-file-parallelism']);

@@ -1,7 +1,7 @@
 import type { InputMessage } from '../loop/types.js';
 import type { SystemBlock } from '../model/client.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Message } from '../protocol/content.js';
+import type { Message, UserBlock } from '../protocol/content.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { ModelChoice } from './agent.js';
@@ -18,6 +18,8 @@ export interface ChildOrder {
   readonly definition: AgentDefinition;
   readonly description: string;
   readonly prompt: string;
+  /** Stands behind the prompt, in the same message. */
+  readonly beside: readonly UserBlock[];
   readonly contexts: readonly string[];
   readonly place: ChildPlace;
   readonly readState: CloneableReadState;

@@ -92,7 +92,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   const note = await world.hooks.notes.note([...contexts, ...started.contexts]);
   const task: InputMessage = {
     uuid: world.clock.uuid(),
-    content: [{ type: 'text', text: taskText(order) }],
+    content: [{ type: 'text', text: taskText(order) }, ...order.beside],
   };
   const system = fork?.system ?? (await world.system(facts));
   const again = earlier !== undefined;

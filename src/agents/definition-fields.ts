@@ -3,6 +3,7 @@ import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
 import type { Result } from '../util/result.js';
+import { whenWanted } from '../util/when-wanted.js';
 import { bareFields } from './definition-bare.js';
 import { hookFindings } from './definition-hooks.js';
 import { typeProblem } from './definition-names.js';
@@ -82,16 +83,18 @@ export function readFields(written: WrittenFields, options: FieldOptions): ReadF
   return { name, findings, ...(isWhole ? { fields } : {}) };
 }
 
-const BY_PLAIN = new Map(
-  [...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map((field) => [plain(field), field]),
-);
-BY_PLAIN.set('omitinstructions', 'omitClaudeMd');
+const byPlainName = whenWanted(() => {
+  const names = [...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map(
+    (field) => [plain(field), field] as const,
+  );
+  return new Map([...names, ['omitinstructions', 'omitClaudeMd']]);
+});
 
 const AS_DOCUMENTED: ReadonlySet<string> = new Set(DEFINITION_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : BY_PLAIN.get(plain(written));
+  return AS_DOCUMENTED.has(written) ? written : byPlainName().get(plain(written));
 }
 
 /** What takes nothing away when it is passed over. */

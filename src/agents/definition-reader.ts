@@ -1,5 +1,5 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import { type FileVersion, isSameVersion, stampOf } from '../env/file-version.js';
+import { type FileVersion, isSameVersion, isTextOf, stampOf } from '../env/file-version.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { SeenText } from '../env/seen-text.js';
@@ -18,6 +18,7 @@ import { isRecord } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { bareFields } from './definition-bare.js';
 import { knownField, type ReadFields, readFields } from './definition-fields.js';
+import { hasHead, headInSeen, headOf } from './definition-head.js';
 import { isPlainType } from './definition-names.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
@@ -62,8 +63,6 @@ export interface WholeDefinition {
 
 /** A larger file is no definition. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** How much is read for the head: mostly the first step holds it. */
-const STEPS: readonly number[] = [8 * 1024, 64 * 1024, 320 * 1024];
 const LONGEST_KEPT = 64 * 1024;
 /** Of all heads of one look together; limits, so that no folder holds a start up. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
@@ -84,13 +83,18 @@ export function openDefinitionReader(deps: {
   let headRoom = MOST_HEADS_OF_ALL;
   const known = new Map<string, ReadDefinition>();
 
-  async function readHead(file: string, stat: FileStat): Promise<KnownHead> {
+  async function readHead(
+    file: string,
+    stat: FileStat,
+    seen: SeenText | undefined,
+  ): Promise<KnownHead> {
     // fail-closed: what is not read is not used, and said.
     if (room <= 0 || headRoom <= 0)
       throw new PortcullisError('io', 'all agents together are more than is read');
-    const { bytes, isWhole, text } = await headOf(fs, file, stat.size);
+    const { bytes, isWhole, text } =
+      seen === undefined ? await headOf(fs, file, stat.size) : headInSeen(seen);
     room -= bytes.length;
-    if (OPENING.test(text)) headRoom -= text.length;
+    if (hasHead(text)) headRoom -= text.length;
     const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools });
     // What was not read is known by its version.
     const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stampOf(stat)}`);
@@ -177,15 +181,18 @@ export function openDefinitionReader(deps: {
     },
     async read(file, look) {
       try {
-        const isLooked = look !== undefined && !(look instanceof SeenText);
-        const stat = isLooked ? look : await fs.stat(file);
+        const stat = look instanceof SeenText ? look.facts() : (look ?? (await fs.stat(file)));
+        // fail-closed: another file, or a link, stands there by now; nobody has looked at that.
+        if (look !== undefined && stat === undefined)
+          return unread('it changes while it is looked at');
         if (stat?.kind !== 'file') return unread('it is not a regular file');
         if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
         const before = known.get(file);
         if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
         const remembered = recalled(file, stat);
         if (remembered !== undefined) return take(file, stat, remembered);
-        const found = await readHead(file, stat);
+        const seen = look instanceof SeenText ? look : undefined;
+        const found = await readHead(file, stat, seen);
         memory.note(AGENT, file, stat, found);
         return take(file, stat, { found, contentHash: () => found.contentHash });
       } catch (thrown) {
@@ -239,39 +246,6 @@ function unread(message: string): ReadDefinition {
     contentHash: () => '',
     prompt: () => Promise.reject(new PortcullisError('io', message)),
   };
-}
-
-const utf8 = new TextDecoder('utf-8');
-
-const OPENING = /^\uFEFF?(?:[ \t]*[\r\n])*---[ \t]*[\r\n]/;
-const CLOSING = /[\r\n](?:---|\.\.\.)[ \t]*[\r\n]/g;
-
-interface HeadText {
-  readonly bytes: Uint8Array;
-  /** The bytes are all of the file. */
-  readonly isWhole: boolean;
-  /** Of a file with a head the head alone: the rest is read when it is asked for. */
-  readonly text: string;
-}
-
-/** As much of a file as its head needs. */
-async function headOf(fs: Files, file: string, size: number): Promise<HeadText> {
-  let found: HeadText | undefined;
-  for (const step of STEPS) {
-    // No more than there is: room for more costs time, and most files are short.
-    const length = Math.min(step, size);
-    const bytes = await fs.readHead(file, length);
-    const isWhole = length === size || bytes.length < length;
-    const text = utf8.decode(bytes);
-    const open = OPENING.exec(text)?.[0];
-    CLOSING.lastIndex = (open ?? '').length - 1;
-    if (open !== undefined && CLOSING.test(text)) {
-      return { bytes, isWhole, text: text.slice(0, CLOSING.lastIndex) };
-    }
-    found = { bytes, isWhole, text };
-    if (isWhole || (open === undefined && text.trim() !== '')) return found;
-  }
-  return found ?? { bytes: new Uint8Array(), isWhole: true, text: '' };
 }
 
 export type HeadFindings = Pick<
@@ -376,8 +350,7 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
 
 async function promptOf(fs: Files, file: string, version: FileVersion): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
-  const stat = await fs.stat(file);
-  if (stat !== undefined && isSameVersion(stat, version)) {
+  if (isTextOf(version, text, await fs.stat(file))) {
     return readFrontmatter(text, { known: [] }).body.trim();
   }
   // fail-closed: what the old head allows was not said about this text.

@@ -251,6 +251,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     definition,
     description: request.description,
     prompt: request.prompt,
+    beside: request.beside ?? [],
     contexts: [...(place.notes ?? []), ...(request.contexts ?? [])],
     place,
     readState: begin.readState,

@@ -1,5 +1,6 @@
 import type { Scene } from '../hooks/scene.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { UserBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
@@ -11,6 +12,8 @@ export interface SpawnRequest {
   /** Three to five words. */
   readonly description: string;
   readonly prompt: string;
+  /** Stands behind the prompt, in the same message. */
+  readonly beside?: readonly UserBlock[];
   readonly parent: AgentRef;
   /** The call that asks for it. */
   readonly toolUseId: string;

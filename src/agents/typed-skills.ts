@@ -5,7 +5,7 @@ import type { McpPrompts, TypedPrompt } from '../mcp/prompts.js';
 import { readTypedPrompt } from '../mcp/typed-prompt.js';
 import { textOf } from '../protocol/content.js';
 import type { ReadySkill, SkillInvoker } from '../skills/invoke.js';
-import type { SkillBook } from '../skills/skill.js';
+import type { Skill, SkillBook } from '../skills/skill.js';
 import { readTyped } from '../skills/slash.js';
 import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
@@ -24,8 +24,26 @@ export interface TypedSkillDeps {
   readonly unknownIsText?: boolean;
   /** Shows prompts to the hooks. */
   readonly submit: RunHooks['submit'];
+  /** Reads what a prompt names with an `@`. */
+  attach(
+    prompt: InputMessage,
+    how: {
+      /** What goes to the model of it: hooks may have changed it. */
+      readonly passed: readonly InputMessage[];
+      /** Absent: the main agent is shown it. */
+      readonly shownTo?: 'other';
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Beside>;
   /** A prompt goes no further, and why. */
   onRefused(message: string): void;
+}
+
+/** What stands beside a prompt for what it names. */
+export interface Beside {
+  readonly inputs: readonly InputMessage[];
+  /** The prompt goes no further, and why. */
+  readonly stop?: string;
 }
 
 /** Words that the program itself knows. */
@@ -54,31 +72,43 @@ async function submitOne(
   prompt: InputMessage,
   signal: AbortSignal,
 ): Promise<Submitted> {
-  const ready: ReadySkill[] = [];
+  const begun: Begun = { ready: [], isAttached: false };
   let isThrough = false;
+  const refused = (message: string): Submitted => {
+    deps.onRefused(message);
+    return { kind: 'blocked', message };
+  };
   try {
-    const messages = await expandTyped(deps, prompt, { signal, ready });
-    if (typeof messages === 'string') {
-      deps.onRefused(messages);
-      return { kind: 'blocked', message: messages };
-    }
+    const messages = await expandTyped(deps, prompt, { signal, begun });
+    if (typeof messages === 'string') return refused(messages);
     const submitted = await deps.submit(messages, signal);
-    if (submitted.kind === 'pass') {
-      for (const one of ready) await deps.onReady(one);
-      isThrough = true;
-    }
-    return submitted;
+    if (submitted.kind !== 'pass') return submitted;
+    for (const one of begun.ready) await deps.onReady(one);
+    const passed = submitted.inputs;
+    const beside = begun.isAttached ? NOTHING : await deps.attach(prompt, { passed, signal });
+    if (beside.stop !== undefined) return refused(beside.stop);
+    isThrough = true;
+    return { kind: 'pass', inputs: [...passed, ...beside.inputs] };
   } finally {
     // fail-closed: of a text that the model never gets nothing holds.
-    if (!isThrough) for (const one of ready) one.withdraw();
+    if (!isThrough) for (const one of begun.ready) one.withdraw();
   }
 }
 
-/** What a typed prompt becomes; a text: why it goes no further. What was started is added to `ready`. */
+/** What has been done for a prompt on its way. */
+interface Begun {
+  readonly ready: ReadySkill[];
+  /** What it names was given to the agent that works on it. */
+  isAttached: boolean;
+}
+
+const NOTHING: Beside = { inputs: [] };
+
+/** What a typed prompt becomes; a text: why it goes no further. What was done is noted in `begun`. */
 async function expandTyped(
   deps: TypedSkillDeps,
   prompt: InputMessage,
-  { signal, ready }: { readonly signal: AbortSignal; readonly ready: ReadySkill[] },
+  { signal, begun }: { readonly signal: AbortSignal; readonly begun: Begun },
 ): Promise<readonly InputMessage[] | string> {
   const text = textOf(prompt.content);
   const isPlain = prompt.meta === true || prompt.verbatim === true;
@@ -103,24 +133,47 @@ async function expandTyped(
     });
     if (heard.kind !== 'pass') return `/${skill.name} was held back by a hook: ${heard.reason}`;
     const { agent } = scene;
+    const beside = await besideFork(deps, { prompt, skill, signal, begun });
+    if (beside.stop !== undefined) return beside.stop;
     const outcome = await deps.invoker.invoke({
       name: skill.name,
       args,
       by: 'person',
       agent,
       signal,
+      beside: beside.inputs.flatMap(({ content }) => content),
     });
     if (outcome.kind === 'refused') return `/${skill.name}: ${outcome.reason}`;
     if (outcome.kind === 'forked') {
       messages.push(...deps.notes.followUp([outcome.toolText]));
       continue;
     }
-    ready.push(outcome);
+    begun.ready.push(outcome);
     messages.push(...deps.notes.followUp([outcome.message]));
     const note = await deps.notes.note(heard.contexts);
     if (note !== undefined) messages.push(note);
   }
   return messages;
+}
+
+/** A skill that runs as an agent of its own ends before the prompt goes on: what is named goes to it. */
+async function besideFork(
+  deps: TypedSkillDeps,
+  {
+    prompt,
+    skill,
+    signal,
+    begun,
+  }: {
+    readonly prompt: InputMessage;
+    readonly skill: Skill;
+    readonly signal: AbortSignal;
+    readonly begun: Begun;
+  },
+): Promise<Beside> {
+  if (skill.head.context !== 'fork') return NOTHING;
+  begun.isAttached = true;
+  return await deps.attach(prompt, { passed: [prompt], shownTo: 'other', signal });
 }
 
 /** A server's prompt, typed by a person: its messages follow what was typed, as text and nothing else. */

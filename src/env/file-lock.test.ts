@@ -52,6 +52,10 @@ describe('a lock in the file system', () => {
     writeFileSync(lock, 'somebody');
     utimesSync(lock, new Date(0), new Date(0));
     expect(await withFileLock(lock, PATIENT, async () => 1)).toEqual({ value: 1 });
+    const later = new Date(Date.now() + 48 * 3_600_000);
+    writeFileSync(lock, 'somebody with another clock');
+    utimesSync(lock, later, later);
+    expect(await withFileLock(lock, PATIENT, async () => 2)).toEqual({ value: 2 });
   });
 
   it('that was taken over is left to the other', async () => {

@@ -60,5 +60,6 @@ function taken(path: string, mark: string): boolean {
 
 function isStale(path: string, staleMs: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs > staleMs;
+  // A time in the future is of another clock, and would be waited for in vain.
+  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) > staleMs;
 }

@@ -71,7 +71,7 @@ export const NO_MEMORY: FileMemory = {
 };
 
 /** Counts up when what is noted gets another meaning. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** A change this soon after another may leave the same times, where the clock of files is coarse. */
 const SETTLED_MS = 2_000;
 const MOST_FILES = 20_000;
@@ -166,7 +166,8 @@ class KeptMemory implements Notes {
   readonly #entries = new Map<string, Entry>();
   readonly #used = new Set<Entry>();
   /** About texts of which nobody has asked yet which version of the file says them. */
-  #unproved: Unproved[] = [];
+  /** By what and path: a file that is read again takes the place of what it was. */
+  readonly #unproved = new Map<string, Unproved>();
   #isNew = false;
 
   constructor(at: Kept) {
@@ -192,7 +193,8 @@ class KeptMemory implements Notes {
   note(what: string, path: string, version: FileVersion, said: unknown): void {
     const stat = version instanceof SeenText ? version.given : version;
     if (stat !== undefined) this.#noteOf(stat, what, { path, said });
-    else if (version instanceof SeenText) this.#unproved.push({ what, seen: version, said });
+    else if (version instanceof SeenText)
+      this.#unproved.set(`${what}\0${path}`, { what, seen: version, said });
   }
 
   #takes(stat: FileStat): boolean {
@@ -214,13 +216,15 @@ class KeptMemory implements Notes {
   }
 
   keep(): void {
-    for (const { what, seen, said } of this.#unproved) {
+    const proved = new Map<SeenText, FileStat | undefined>();
+    for (const { what, seen, said } of this.#unproved.values()) {
       const { path } = seen;
       // Mostly a file that nobody knows has just been written, and need not be read once more.
-      const stat = this.#takesFrom(path) ? seen.factsNow() : undefined;
+      if (!proved.has(seen)) proved.set(seen, this.#takesFrom(path) ? seen.factsNow() : undefined);
+      const stat = proved.get(seen);
       if (stat !== undefined) this.#noteOf(stat, what, { path, said });
     }
-    this.#unproved = [];
+    this.#unproved.clear();
     if (!this.#isNew) return;
     this.#isNew = false;
     const all = [...this.#entries.values()];

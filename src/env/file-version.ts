@@ -20,6 +20,15 @@ export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
   );
 }
 
+/**
+ * Whether a text that was just read is of that version, by the facts of the file behind the reading. A
+ * version that is known by its text is that text: the file may have said something else for a moment.
+ */
+export function isTextOf(version: FileVersion, text: string, now: FileStat | undefined): boolean {
+  if (version instanceof SeenText) return version.text === text;
+  return now !== undefined && isSameVersion(now, version);
+}
+
 function factsOf(version: FileVersion): FileStat | undefined {
   return version instanceof SeenText ? version.facts() : version;
 }

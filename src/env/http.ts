@@ -204,7 +204,7 @@ function openRequest(request: HttpRequest, route: Route): ClientRequest {
 
 /** By their names in lower case, so that none is sent twice: the request's own win, but not over its length. */
 function headersOf(
-  { headers: own, body }: HttpRequest,
+  { headers: own, body, method }: HttpRequest,
   { host }: URL,
   ofProxy: HttpRequest['headers'],
 ): ReadonlyMap<string, Header> {
@@ -212,12 +212,15 @@ function headersOf(
   for (const header of Object.entries(ofProxy ?? {})) headers.set(header[0].toLowerCase(), header);
   for (const header of Object.entries(own ?? {})) headers.set(header[0].toLowerCase(), header);
   if (body !== undefined) headers.set(LENGTH, [LENGTH, String(lengthOf(body))]);
+  // Node would announce pieces of unknown length.
+  else if (method !== undefined && HAVE_BODIES.includes(method)) headers.set(LENGTH, [LENGTH, '0']);
   return headers;
 }
 
 type Header = readonly [name: string, value: string];
 
 const LENGTH = 'content-length';
+const HAVE_BODIES: readonly string[] = ['POST', 'PUT', 'PATCH'];
 
 /** Names and values in turn. */
 function listOf(headers: ReadonlyMap<string, Header>): readonly string[] {

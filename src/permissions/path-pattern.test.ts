@@ -44,6 +44,10 @@ describe('path patterns', () => {
     ['key[[:digit:]].pem', '/p/app/key7.pem', 'restrict', true],
     ['key[[:digit:]].pem', '/p/app/keyx.pem', 'restrict', false],
     ['[[:upper:]].pem', '/p/app/k.pem', 'restrict', true],
+    ['./x[![:upper:]]', '/p/app/xa', 'restrict', true],
+    ['./x[![:upper:]]', '/p/app/xA', 'restrict', true],
+    ['./x[![:upper:]]', '/p/app/xA', 'grant', false],
+    ['./x[![:alpha:]]', '/p/app/xa', 'restrict', false],
     ['./[[:upper:]].md', '/p/app/K.md', 'grant', true],
     ['./[[:upper:]].md', '/p/app/k.md', 'grant', false],
   ] as const)('knows the classes of .gitignore: %s against %s', (spec, path, use, expected) => {

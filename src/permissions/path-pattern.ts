@@ -44,7 +44,8 @@ export function parsePathPattern(
   const folded = !isGrant || base.ignoresCase === true;
   const names = withoutDots(rest.split('/'));
   const atAnyDepth = floating && (names.length === 1 || (!isGrant && isDirectoryName(names)));
-  const segments = names.map((name) => segmentOf(fold(name, folded), { ignoreCase: folded }));
+  const how = { ignoreCase: folded, restricts: !isGrant };
+  const segments = names.map((name) => segmentOf(fold(name, folded), how));
   return {
     anchor: namesOf(anchor, folded),
     folded,

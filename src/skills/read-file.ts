@@ -1,5 +1,5 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import { type FileVersion, isSameVersion } from '../env/file-version.js';
+import { type FileVersion, isSameVersion, isTextOf } from '../env/file-version.js';
 import type { FileStat } from '../env/fs.js';
 import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -77,12 +77,12 @@ export function openSkillReader(deps: {
   }
 
   async function readNew(
-    { file, root }: Candidate,
+    { file, root, look }: Candidate,
     stat: FileStat,
   ): Promise<Result<ReadFile, string>> {
     // fail-closed: what is not read is not used.
     if (room <= 0) return err('all skills together are more than is read');
-    const text = await headText(fs, file, stat.size);
+    const text = look instanceof SeenText ? look.text : await headText(fs, file, stat.size);
     room -= text.length;
     if (text.includes('\0')) return err('it is no text');
     // fail-closed: the head that may come later would not have been seen.
@@ -98,8 +98,10 @@ export function openSkillReader(deps: {
     async read(candidate) {
       try {
         const { look } = candidate;
-        const isLooked = look !== undefined && !(look instanceof SeenText);
-        const stat = isLooked ? look : await fs.stat(candidate.file);
+        const stat = await factsOf(fs, candidate);
+        // fail-closed: another file, or a link, stands there by now; nobody has looked at that.
+        if (look !== undefined && stat === undefined)
+          return err('it changes while it is looked at');
         if (stat?.kind !== 'file') return err('it is not a regular file');
         if (stat.size > MOST_BYTES) return err(`it is larger than ${MOST_BYTES} bytes`);
         const mine = known[whatOf(candidate.root)];
@@ -218,10 +220,15 @@ function enoughOf(text: string): number {
   return CLOSING.test(text) ? CLOSING.lastIndex + ENOUGH_BODY : Number.POSITIVE_INFINITY;
 }
 
+/** Of the very file that was looked at, where one was; undefined: it is another one by now, or gone. */
+async function factsOf(fs: SkillFiles, { file, look }: Candidate): Promise<FileStat | undefined> {
+  if (look === undefined) return await fs.stat(file);
+  return look instanceof SeenText ? look.facts() : look;
+}
+
 async function wholeText(fs: SkillFiles, file: string, version: FileVersion): Promise<string> {
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
-  const stat = await fs.stat(file);
-  if (stat !== undefined && isSameVersion(stat, version)) return text;
+  if (isTextOf(version, text, await fs.stat(file))) return text;
   // fail-closed: what was decided by the old file does not hold for this text.
   throw new PortcullisError('io', `${file} has changed since it was looked at`, {
     remedy: 'Call the skill again.',

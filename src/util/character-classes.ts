@@ -16,13 +16,16 @@ const CLASSES: ReadonlyMap<string, RegExp> = new Map([
   ['xdigit', /^[0-9A-Fa-f]$/],
 ]);
 
-const OF_A_CASE: readonly string[] = ['lower', 'upper'];
+/** Whether the class is only half of the letters, which names that were made small do not tell apart. */
+export function isOfOneCase(name: string): boolean {
+  return name === 'lower' || name === 'upper';
+}
 
 /** Undefined: there is no class of that name. */
 export function characterClass(
   name: string,
   { ignoreCase = false }: { readonly ignoreCase?: boolean } = {},
 ): CharacterClass | undefined {
-  const pattern = CLASSES.get(ignoreCase && OF_A_CASE.includes(name) ? 'alpha' : name);
+  const pattern = CLASSES.get(ignoreCase && isOfOneCase(name) ? 'alpha' : name);
   return pattern === undefined ? undefined : (char) => pattern.test(char);
 }

@@ -1,4 +1,4 @@
-import { characterClass } from './character-classes.js';
+import { characterClass, isOfOneCase } from './character-classes.js';
 
 /** One step of a path pattern: any number of names, or what one name has to look like. */
 export type NamePattern = typeof ANY_DEPTH | readonly NameToken[];
@@ -9,6 +9,8 @@ export const ANY_DEPTH = Symbol('**');
 export interface PatternOptions {
   /** For names and patterns that were both made small: `[[:upper:]]` means their letters, too. */
   readonly ignoreCase?: boolean;
+  /** For restrictions: where it is not known whether a character is left out, it is not. */
+  readonly restricts?: boolean;
 }
 
 /** Undefined for a bracket that is never closed, or holds a class that there is not: such a pattern fits nothing. */
@@ -53,8 +55,10 @@ export function setOf(
     if (named !== undefined) {
       const has = characterClass(named.name, options);
       if (has === undefined) return undefined;
-      members.push(has);
       at = named.end;
+      // fail-closed: the letter may have been of the other case, which the rule does not leave out.
+      if (negated && options.restricts === true && isOfOneCase(named.name)) continue;
+      members.push(has);
       continue;
     }
     const next = chars[at + 2];

@@ -81,6 +81,10 @@ describe('httpStream', () => {
     expect(new Set(names).size).toBe(names?.length);
     expect(raw[0]?.join('\n')).toMatch(/Host\nother\.example\ncontent-length\n4\nx-a\n2\n/);
     expect(await kindOf(httpStream({ url, headers: { 'x-a': 'b\r\nx-c: d' } }))).toBe('other');
+    const bare = await httpStream({ url, method: 'POST' });
+    await read(bare.chunks);
+    expect(raw.at(-1)?.join('\n').toLowerCase()).toMatch(/content-length\n0\n/);
+    expect(raw.at(-1)?.join('\n').toLowerCase()).not.toContain('transfer-encoding');
   });
 
   it('gives every header of an answer as one text', async () => {

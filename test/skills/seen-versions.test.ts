@@ -1,4 +1,12 @@
-import { mkdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileMemoryOf } from '../../src/env/file-memory.js';
@@ -103,5 +111,56 @@ describe('an agent', () => {
     expect(found?.description).toBe('The other words');
     expect(await found?.prompt()).toBe('TWO');
     expect(await book.refresh()).toBe(false);
+  });
+});
+
+describe('a link that takes the place of a file while it is looked at', () => {
+  it.each([
+    ['a head of plain words', 'name: a-name\ndescription: The first words'],
+    ['a head for a YAML reader', 'name: a-name\ndescription: >-\n  The first\n  words'],
+  ])('leads to nothing that is used: %s', async (_, head) => {
+    let isDone = false;
+    const { book, project } = openWorld({
+      memory: memoryIn('/nowhere'),
+      files: { [SKILL]: skillText(head, 'ONE'), secret: skillText(head, 'PRIVATE') },
+      fs: (real) => ({
+        ...real,
+        readSmallNow(file) {
+          const text = real.readSmallNow?.(file);
+          if (!isDone && file === project.at(SKILL)) {
+            isDone = true;
+            rmSync(file);
+            symlinkSync(project.at('secret'), file);
+          }
+          return text;
+        },
+      }),
+    });
+    const offered = await book.offered();
+    expect(isDone).toBe(true);
+    for (const skill of offered) await expect(skill.body()).rejects.toThrow('has changed');
+  });
+});
+
+describe('a file that says something else for the moment in which it is read', () => {
+  it('is not used in those words', async () => {
+    let isSwapped = false;
+    const { book, project } = openWorld({
+      files: { [SKILL]: first },
+      memory: memoryIn('/nowhere'),
+      fs: (real) => ({
+        ...real,
+        async readText(file, options) {
+          if (!isSwapped || file !== project.at(SKILL)) return await real.readText(file, options);
+          writeFileSync(file, second);
+          const text = await real.readText(file, options);
+          writeFileSync(file, first);
+          return text;
+        },
+      }),
+    });
+    const [skill] = await book.offered();
+    isSwapped = true;
+    await expect(skill?.body()).rejects.toThrow('has changed');
   });
 });
