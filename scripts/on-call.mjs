@@ -19,6 +19,7 @@ const PLACES = [
   'permissions/workspace-fence-*',
   'permissions/{command-prefix,judge,messages,path-index,precheck,settings-edit,shell-grants}',
   'permissions/{suggest,suggested-updates}',
+  'context/touched-files',
   'harness/{effects,instruction-named}',
   'tools/builtin/{bash-cwd,bash-result,edit-*,glob-pattern,glob-walk,grep-arguments,grep-report}',
   'tools/builtin/{notebook,read-image,read-notebook,read-pdf,read-text,tool-search-rank,write-whole}',
@@ -26,8 +27,8 @@ const PLACES = [
   'agents/{child,child-escape,child-model,child-task,end-of,make-up,resume,spawn-news,strays}',
   'agents/{delivery-proof,delivery-records,delivery-recovery,delivery-text}',
   'agents/{workspace-notice,workspace-open,worktree,worktree-end,worktree-include,worktree-settings}',
-  'mcp/{status-row,tool-change,tool-output}',
-  'util/{diff,embedded-commands,file-type,json-edit,quote-marks,schema-check}',
+  'mcp/{status-row,tool-change,tool-output,tool-output-files}',
+  'util/{character-classes,diff,embedded-commands,file-type,json-edit,quote-marks,schema-check}',
 ];
 
 /** An esbuild plugin; `ON_CALL_ENTRY` has to be an entry point named as `ON_CALL`. */

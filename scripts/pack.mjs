@@ -102,7 +102,7 @@ async function toCommonJs(text) {
  * read at every start: what it holds besides the program nearly every start asks for.
  */
 const PACKS = {
-  'main.js': ['src/cli/main.ts', 'src/model/anthropic.ts', 'src/skills/bundled/index.ts'],
+  'main.js': ['src/cli/main.ts', 'src/model/anthropic.ts'],
   // Projects with settings, rules, or something that has to be trusted.
   'project.js': [
     'src/settings/trust-collect.ts',

@@ -1,3 +1,4 @@
+import { bundledHeadFiles } from './bundled-heads.js';
 import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
 import { hookFiles } from './hooks.js';
@@ -12,6 +13,7 @@ export async function generate(): Promise<Record<string, string>> {
     ...toolSchemaFiles(),
     ...settingsFiles(),
     ...hookFiles(),
+    ...(await bundledHeadFiles()),
     ...readOnlyCommandsFiles(),
     ...(await toolReference(toolSchemas())),
     ...cliReference(),

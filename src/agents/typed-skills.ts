@@ -172,6 +172,8 @@ async function besideFork(
   },
 ): Promise<Beside> {
   if (skill.head.context !== 'fork') return NOTHING;
+  // One that may not be started says so itself.
+  if (!(await deps.invoker.check(skill.name, 'person')).ok) return NOTHING;
   begun.isAttached = true;
   return await deps.attach(prompt, { passed: [prompt], shownTo: 'other', signal });
 }

@@ -43,6 +43,52 @@ describe('names with an @ in a prompt', () => {
     expect(names('@c#1.md')).toEqual([['c#1.md', 'c']]);
   });
 
+  it('say lines at the end of a sentence and in brackets too', () => {
+    const ranged = { name: 'a.ts', lines: { from: 10, to: 12 } };
+    for (const text of ['@a.ts#L10-12.', '(@a.ts#L10-12)', '"@a.ts#10-12",', "@a.ts#L10-12's"]) {
+      const meanings = fileMentions(text)[0]?.meanings ?? [];
+      expect(meanings.at(-1), text).toEqual(ranged);
+      expect(meanings, text).not.toContainEqual({ name: 'a.ts' });
+    }
+    // A heading is looked for last.
+    expect(names("@a.md#x's")).toEqual([["a.md#x's", 'a.md#x', 'a.md']]);
+  });
+
+  it('end where the next one begins, and at signs that no name has', () => {
+    for (const text of [
+      '请看@a.ts、@b.ts',
+      '@a.ts，@b.ts',
+      '(@a.ts)(@b.ts)',
+      '@a.ts|@b.ts',
+      '["@a.ts","@b.ts"]',
+      '看@a.ts）看@b.ts',
+      '看@a.ts和@b.ts的内容',
+      '@a.ts—@b.ts',
+      '@a.ts를 @b.ts에',
+    ]) {
+      expect(barest(text), text).toEqual(['a.ts', 'b.ts']);
+    }
+    expect(barest('看@src/源文件')).toEqual(['src/源文件']);
+  });
+
+  it('are text in definitions of links and in comments that are not closed', () => {
+    expect(barest('[bug]: @src/a.ts crashes')).toEqual(['src/a.ts']);
+    expect(barest('why does <!-- break? look at @a.ts\n\nand @b.ts')).toEqual(['a.ts', 'b.ts']);
+    expect(barest('x <!-- @a.ts\n--> @b.ts')).toEqual(['b.ts']);
+  });
+
+  it('may be patterns', () => {
+    const patterns = (text: string) =>
+      fileMentions(text).flatMap(({ meanings, isPattern }) => (isPattern ? meanings : []));
+    for (const name of ['src/*.ts', 'src/**/*.ts', 'src/?.ts', 'src/*', '*.ts']) {
+      expect(patterns(`see (@${name}).`), name).toEqual([{ name }]);
+    }
+    for (const text of ['**@src/** x', '*@a.ts*, y', 'is it @a.ts? No', '@a.ts?)']) {
+      expect(patterns(text), text).toEqual([]);
+      expect(names(text), text).toHaveLength(1);
+    }
+  });
+
   it('are words in code, comments and addresses of links', () => {
     expect(names('`@a` ``@b`c`` [x](@c)\n\n```\n@d\n```\n\n<!-- @e -->')).toEqual([]);
     expect(fileMentions('[@a.ts](b) @c`d`').map(({ written }) => written)).toEqual(['@a.ts', '@c']);
@@ -61,11 +107,28 @@ describe('names with an @ in a prompt', () => {
     const many = Array.from({ length: 1_000 }, (_, at) => `@n${at}`).join(' ');
     expect(fileMentions(many)).toHaveLength(MOST_NAMES + 1);
     expect(fileMentions(`@${'x'.repeat(2_000)} @a @a`)).toHaveLength(1);
+    expect(barest(`@a.ts。${'文'.repeat(2_000)}`)).toEqual(['a.ts']);
   });
 
   it('cost time in proportion to the text', () => {
     const started = performance.now();
-    for (const part of ['@', '(@', '@"', '@a ', '@a\\ ', '"@', '@a,', '@\n', '@`', '<!--@']) {
+    for (const part of [
+      '@',
+      '(@',
+      '@"',
+      '@a ',
+      '@a\\ ',
+      '"@',
+      '@a,',
+      '@\n',
+      '@`',
+      '<!--@',
+      '@a*',
+      '@a?b',
+      '看@',
+      '@)',
+      '@a)文',
+    ]) {
       fileMentions(part.repeat(300_000 / part.length));
     }
     // Seconds would be minutes if any of them took the square of it.

@@ -28,27 +28,28 @@ export function includeTargets(
 }
 
 /**
- * The paragraphs of a text without code, comments and addresses of links. `indented`: lines that stand
- * far in are text as well, as in what a person types.
+ * The paragraphs of a text without code, comments and addresses of links. `typed`: a person typed it,
+ * and knows less of the format: lines that stand far in, definitions of links and comments that are not
+ * closed are text as well.
  */
 export function* proseIn(
   text: string,
-  { indented = false }: { readonly indented?: boolean } = {},
+  { typed = false }: { readonly typed?: boolean } = {},
 ): Generator<string> {
   let paragraph: string[] = [];
   for (const line of markdownLines(text)) {
     const isText = line.kind === 'text' || (line.kind === 'comment' && line.text !== '');
-    if (isText || (indented && line.kind === 'indented')) {
+    if (isText || (typed && line.kind === 'indented')) {
       paragraph.push(line.text);
       continue;
     }
     if (paragraph.length === 0) continue;
-    const { prose, endless } = proseOf(paragraph.join('\n'));
+    const { prose, endless } = proseOf(paragraph.join('\n'), typed);
     paragraph = [];
     yield prose;
     if (endless) return;
   }
-  yield proseOf(paragraph.join('\n')).prose;
+  yield proseOf(paragraph.join('\n'), typed).prose;
 }
 
 /** Where a target is, from the file that names it. */
@@ -79,23 +80,28 @@ function targetOf(word: string, isPlace: RegExp): string | undefined {
 const GONE = '`';
 
 /** `endless`: a comment begins that never ends, so nothing behind it is text. */
-function proseOf(paragraph: string): { prose: string; endless: boolean } {
+function proseOf(paragraph: string, typed: boolean): { prose: string; endless: boolean } {
   if (!/@|<!--/.test(paragraph)) return { prose: '', endless: false };
-  const { text, endless } = withoutComments(withoutCode(paragraph));
-  const prose = text.replace(/\]\([^()]*\)/g, GONE).replace(/^ {0,3}\[[^\]\n]*\]:[^\n]*$/gm, GONE);
-  return { prose, endless };
+  const { text, open } = withoutComments(withoutCode(paragraph));
+  const shown = typed && open !== undefined ? text + open : text;
+  const prose = shown.replace(/\]\([^()]*\)/g, GONE);
+  return {
+    prose: typed ? prose : prose.replace(/^ {0,3}\[[^\]\n]*\]:[^\n]*$/gm, GONE),
+    endless: !typed && open !== undefined,
+  };
 }
 
-function withoutComments(text: string): { text: string; endless: boolean } {
+/** `open`: from where a comment begins that does not end. */
+function withoutComments(text: string): { text: string; open?: string } {
   let kept = '';
   let at = 0;
   for (let start = text.indexOf('<!--'); start !== -1; start = text.indexOf('<!--', at)) {
     const end = text.indexOf('-->', start + 2);
     kept += text.slice(at, start) + GONE;
-    if (end === -1) return { text: kept, endless: true };
+    if (end === -1) return { text: kept, open: text.slice(start) };
     at = end + 3;
   }
-  return { text: kept + text.slice(at), endless: false };
+  return { text: kept + text.slice(at) };
 }
 
 /** Code spans: as many backticks close one as have opened it. */

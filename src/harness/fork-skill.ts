@@ -35,6 +35,7 @@ export function forkRunner(parts: {
       definition: found.value,
       description: `skill ${skill.name}`,
       prompt: task.prompt,
+      beside: task.beside,
       parent: task.parent,
       toolUseId: '',
       background: false,

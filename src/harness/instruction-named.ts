@@ -1,5 +1,6 @@
 import type { KindOf } from '../context/instruction-towards.js';
 import { resolve } from '../env/paths.js';
+import { restrictedNames } from '../permissions/path-restriction.js';
 import type { PathSpellings } from '../permissions/paths.js';
 import { possibleFileUse } from '../permissions/shell/file-commands.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
@@ -25,7 +26,7 @@ export async function namedBy(view: CallView): Promise<Named> {
   const own = await view.paths();
   if (view.call.subject.command === undefined) {
     const whole = view.names.includes('Grep')
-      ? own.map(({ spellings }) => ({ access: 'read' as const, paths: allOf(spellings) }))
+      ? own.map(({ spellings }) => ({ access: 'read' as const, paths: restrictedNames(spellings) }))
       : [];
     return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
   }
@@ -58,17 +59,13 @@ export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] | und
   const kinds = new Map<string, PathSpellings['kind']>();
   for (const { spellings } of touched ?? []) {
     if (spellings.kind === undefined) continue;
-    for (const name of allOf(spellings)) kinds.set(name, spellings.kind);
+    for (const name of [spellings.literal, ...spellings.resolved]) kinds.set(name, spellings.kind);
   }
   return (path) => kinds.get(path);
 }
 
-function allOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return [literal, ...resolved];
-}
-
 function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly string[] {
-  return [...new Set(touched.flatMap(({ spellings }) => allOf(spellings)))];
+  return [...new Set(touched.flatMap(({ spellings }) => restrictedNames(spellings)))];
 }
 
 async function wholeOf(
@@ -99,7 +96,7 @@ async function expandedBy(view: CallView, commands: readonly SimpleCommand[]): P
         if (files === undefined) {
           // fail-closed: what cannot be followed may lead anywhere below the part that is known.
           const spellings = await view.judge.spell(resolve(directory, beginningOf(pattern)));
-          whole.push({ access, paths: allOf(spellings) });
+          whole.push({ access, paths: restrictedNames(spellings) });
         }
         for (const file of files ?? []) {
           expanded.push({ access, spellings: await view.judge.spell(file) });

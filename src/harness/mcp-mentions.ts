@@ -1,32 +1,31 @@
 import { join } from '../env/paths.js';
-import { findMentions, resolveMentions } from '../mcp/mentions.js';
+import { findMentions, type Mention, resolveMentions } from '../mcp/mentions.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OutsideInvoke } from './outside-calls.js';
 import { resourceReader } from './resource-reader.js';
-import type { TypedText } from './typed-text.js';
+import { stillNames, type TypedText } from './typed-text.js';
 
 export interface ResourceMentionParts {
   readonly log: Pick<Log, 'history' | 'store'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections'>;
-  readonly typed: readonly TypedText[];
+  readonly typed: TypedText;
   readonly invoke: OutsideInvoke;
   readonly signal: AbortSignal;
   /** For people. */
   tell(text: string): void;
 }
 
-/** What prompts of a person name as `@server:uri`. Each is read past the gate, as a call of the model's. */
+/** What a prompt of a person names as `@server:uri`. Each is read past the gate, as a call of the model's. */
 export async function attachedResources(
   { fs }: Pick<Ground, 'fs'>,
   { log, mcp, typed, invoke, signal, tell }: ResourceMentionParts,
 ): Promise<readonly UserBlock[]> {
   const connections = mcp.connections();
   const names = connections.map(({ declaration }) => declaration.name);
-  const mentions = typed.flatMap(({ text, sent }) =>
-    findMentions(text, names).filter(({ server, uri }) => sent.includes(`@${server}:${uri}`)),
-  );
+  const counts = stillNames(typed, (text) => findMentions(text, names).map(keyOf));
+  const mentions = findMentions(typed.text, names).filter((mention) => counts(keyOf(mention)));
   if (mentions.length === 0) return [];
   const read = resourceReader({ fs }, mcp.connections, invoke);
   const blocks = await resolveMentions(mentions, {
@@ -40,4 +39,8 @@ export async function attachedResources(
   });
   for (const { failure } of blocks) if (failure !== undefined) tell(failure);
   return blocks.map(({ text }) => ({ type: 'text', text }));
+}
+
+function keyOf({ server, uri }: Mention): string {
+  return JSON.stringify([server, uri]);
 }

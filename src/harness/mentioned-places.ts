@@ -29,6 +29,7 @@ export async function mentionedPlaces(
   const search = lookUpIn(config, ground);
   const places = new Map<string, MentionedPlace>();
   const missing = new Set<string>();
+  const patterns = new Set<string>();
   if (mentions.length > MOST_NAMES) {
     tell(`only the first ${MOST_NAMES} names with an @ are looked up`);
   }
@@ -37,9 +38,14 @@ export async function mentionedPlaces(
     if (place !== undefined) {
       const key = JSON.stringify([place.path, place.lines]);
       if (!places.has(key)) places.set(key, place);
-    } else if (await isMeant(mention, search)) missing.add(barest(mention));
+    } else if (await isMeant(mention, search)) {
+      (mention.isPattern === true ? patterns : missing).add(barest(mention));
+    }
   }
-  if (missing.size > 0) tell(missingText([...missing]));
+  if (missing.size > 0) tell(`nothing is at ${listed([...missing])}: no file was attached`);
+  if (patterns.size > 0) {
+    tell(`${listed([...patterns])}: a pattern names no file, and none was attached`);
+  }
   return [...places.values()];
 }
 
@@ -86,10 +92,10 @@ async function placeOf(
 
 const MOST_TOLD = 5;
 
-function missingText(names: readonly string[]): string {
+function listed(names: readonly string[]): string {
   const told = names.slice(0, MOST_TOLD).map((name) => visible(`@${name}`));
   const more = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} others` : '';
-  return `nothing is at ${told.join(', ')}${more}: no file was attached`;
+  return `${told.join(', ')}${more}`;
 }
 
 /** As short as it can be meant. */
@@ -98,11 +104,13 @@ function barest({ meanings }: FileMention): string {
 }
 
 /** Scopes of packages, aliases and handles look like paths, and stand in no folder that is there. */
-async function isMeant(mention: FileMention, { bases, look }: LookUp<Kind>): Promise<boolean> {
+async function isMeant(mention: FileMention, search: LookUp<Kind>): Promise<boolean> {
+  const { bases, look } = search;
   const name = barest(mention);
   if (/^(?:\.{1,2}|~)\//.test(name)) return true;
   // `@"text"` is how some languages write texts.
   if (mention.isQuoted && /\w\.\w{1,8}$/.test(name)) return true;
+  if (mention.isPattern === true) return await isMeantPattern(name, search);
   // `@/lib/x` is how programs name their own modules.
   if (isAbsolute(name)) return false;
   for (const base of new Set(bases)) {
@@ -110,4 +118,11 @@ async function isMeant(mention: FileMention, { bases, look }: LookUp<Kind>): Pro
     if (folder !== base && (await look(folder)) === 'directory') return true;
   }
   return false;
+}
+
+async function isMeantPattern(pattern: string, search: LookUp<Kind>): Promise<boolean> {
+  const [plain = ''] = pattern.split(/[*?]/, 1);
+  const folder = plain.slice(0, plain.lastIndexOf('/') + 1);
+  if (folder === '') return /\*\.\w{1,8}$/.test(pattern);
+  return (await findNamed(folder, search))?.found === 'directory';
 }

@@ -4,8 +4,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
-import { createReadState } from '../tools/read-state.js';
-import type { AnyTool } from '../tools/tool.js';
+import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
@@ -15,7 +14,13 @@ export interface OutsideAnswer extends ToolAnswer {
   readonly followUp: readonly string[];
   /** What hooks said about it, for the agent. */
   readonly contexts: readonly string[];
+  /** What the tool was called with in the end: a hook may have changed it. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Files that it read. They count as read by whoever is shown the answer. */
+  readonly seen: SeenFiles;
 }
+
+export type SeenFiles = readonly (readonly [path: string, version: FileVersion])[];
 
 export type OutsideInvoke = (
   tool: AnyTool,
@@ -30,40 +35,50 @@ export type OutsideInvoke = (
 export function outsideInvoke(
   config: SessionConfig,
   { workspace }: Ground,
-  { hands, as }: { readonly hands: Hands; readonly as: 'host' | 'mention' },
+  { hands, as, onStop }: OutsideParts,
 ): OutsideInvoke {
-  // What a prompt names is shown to the agent; what the host has seen, it has not.
-  const seen = as === 'mention' ? hands.readState : createReadState();
   return async (tool, input, how) => {
+    const seen: (readonly [string, FileVersion])[] = [];
+    const readState: ReadState = {
+      note: (path, version) => void seen.push([path, version]),
+      get: () => undefined,
+    };
+    let judged = input;
     const run = createInvoke({
       ...hands.around,
       pool: createPool([tool]),
       agent: MAIN_AGENT,
       workspace,
       ...(how.unattended ? { unattended: true } : {}),
-      contextFor: hands.contextOf(MAIN_AGENT, workspace, seen),
-      onVerdict: (_call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') }),
+      contextFor: hands.contextOf(MAIN_AGENT, workspace, readState),
+      onVerdict(_call, _tool, verdict) {
+        if (verdict.kind === 'allowed') judged = verdict.input;
+        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') });
+      },
       onInvalidInput: () => undefined,
       onRan: () => undefined,
     });
     const id = `${as}_${hands.around.uuid()}`;
     const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-    const {
-      block,
-      structured,
-      followUp = [],
-      contexts = [],
-      stop,
-    } = await run(call, undefined, how.signal);
-    if (block.is_error === true) {
-      return err(typeof block.content === 'string' ? block.content : textOf(block.content));
-    }
+    const result = await run(call, undefined, how.signal);
+    const { structured, followUp = [], contexts = [], stop, interrupt } = result;
+    const { content, is_error: failed } = result.block;
+    const words = typeof content === 'string' ? content : textOf(content);
+    if (stop !== undefined) onStop?.(`Stopped by a hook: ${stop}`);
+    else if (interrupt === true) onStop?.(`Stopped: ${words}`);
+    if (failed === true) return err(words);
     // fail-closed: who wants to stop does not want what was read to go further.
     if (stop !== undefined) return err(`a hook stopped it: ${stop}`);
-    const { content } = block;
-    return ok({ content, ...(structured === undefined ? {} : { structured }), followUp, contexts });
+    const data = structured === undefined ? {} : { structured };
+    return ok({ content, ...data, followUp, contexts, input: judged, seen });
   };
+}
+
+export interface OutsideParts {
+  readonly hands: Hands;
+  readonly as: 'host' | 'mention';
+  /** A hook or whoever was asked wants the turn to end, and why. Absent: there is none. */
+  onStop?(why: string): void;
 }
 
 export const REPLACED = 'a hook has replaced what was read';

@@ -3,7 +3,7 @@ import type { ModelLayer } from '../agents/model-layer.js';
 import { createModelSwitches } from '../agents/model-switch.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createRunHooks } from '../agents/session-run-hooks.js';
-import { submitTyped } from '../agents/typed-skills.js';
+import { submitTyped, type TypedSkillDeps } from '../agents/typed-skills.js';
 import { resolve } from '../env/paths.js';
 import { openFileWatcher } from '../env/watch-files.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -27,7 +27,7 @@ import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
-import { typedTexts } from './typed-text.js';
+import { typedText } from './typed-text.js';
 
 export interface SessionEventParts {
   readonly model: ModelLayer;
@@ -194,7 +194,15 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     );
   });
   void hooks.probe(over.signal);
-  const typing = {
+  const attach: TypedSkillDeps['attach'] = async (prompt, { passed, shownTo, signal }) => {
+    const typed = typedText(prompt, passed);
+    if (typed === undefined) return { inputs: [] };
+    const { attachedTo } = await import('./prompt-mentions.js');
+    const to = shownTo === undefined ? {} : { shownTo };
+    const named = { hands, log, mcp, agents: parts.agents, notes, tell, typed, signal, ...to };
+    return await attachedTo(config, ground, named);
+  };
+  const typing: TypedSkillDeps = {
     book: skills.book,
     invoker: skills.invoker,
     mcpPrompts: mcp?.prompts,
@@ -203,6 +211,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     notes,
     scene: hooks.scene,
     submit: runs.submit,
+    attach,
     onRefused: (text: string) =>
       config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' }),
     async onReady(ready: ReadySkill) {
@@ -222,14 +231,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     if (changed !== undefined) pending.push(...notes.followUp([changed]));
     // At the start they have just been listed.
     if (hasRun) await reloadSkills();
-    const submitted = await submitTyped(typing, given, signal);
-    if (submitted.kind !== 'pass') return submitted;
-    const typed = typedTexts(given, submitted.inputs);
-    if (typed.length === 0) return submitted;
-    const { attachedTo } = await import('./prompt-mentions.js');
-    const named = { hands, log, mcp, agents: parts.agents, notes, tell, typed, signal };
-    const attached = await attachedTo(config, ground, named);
-    return { ...submitted, inputs: [...submitted.inputs, ...attached] };
+    return await submitTyped(typing, given, signal);
   };
   const ended: typeof runs.ended = async (outcome) => {
     hasRun = true;

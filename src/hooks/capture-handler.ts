@@ -9,6 +9,7 @@ import { redact } from '../util/redact.js';
 import { err, ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
+import { whenWanted } from '../util/when-wanted.js';
 import { frozen } from './frozen.js';
 import type { HookHandler } from './hook.js';
 
@@ -34,30 +35,32 @@ const isOneOf =
 const isDuration: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-const FIELDS: Readonly<Record<string, Check>> = {
-  if: isText,
-  timeout: isDuration,
-  statusMessage: isText,
-  once: isFlag,
-  name: isText,
-  description: isText,
-  onFailure: isOneOf('block', 'continue'),
-  command: isFilled,
-  args: areTexts,
-  shell: isOneOf('bash', 'powershell'),
-  async: isFlag,
-  asyncRewake: isFlag,
-  persistent: isFlag,
-  allowedEnvVars: areTexts,
-  url: isFilled,
-  headers: isTable,
-  server: isFilled,
-  tool: isFilled,
-  input: isRecord,
-  prompt: isFilled,
-  model: isText,
-  continueOnBlock: isFlag,
-};
+const checks = whenWanted(
+  (): Readonly<Record<string, Check>> => ({
+    if: isText,
+    timeout: isDuration,
+    statusMessage: isText,
+    once: isFlag,
+    name: isText,
+    description: isText,
+    onFailure: isOneOf('block', 'continue'),
+    command: isFilled,
+    args: areTexts,
+    shell: isOneOf('bash', 'powershell'),
+    async: isFlag,
+    asyncRewake: isFlag,
+    persistent: isFlag,
+    allowedEnvVars: areTexts,
+    url: isFilled,
+    headers: isTable,
+    server: isFilled,
+    tool: isFilled,
+    input: isRecord,
+    prompt: isFilled,
+    model: isText,
+    continueOnBlock: isFlag,
+  }),
+);
 
 const REQUIRED: Readonly<Record<HookKind, readonly string[]>> = {
   command: ['command'],
@@ -75,7 +78,7 @@ export function readHandler(event: HookEventName, raw: unknown): Result<ReadHand
   if (!hookEventFacts(event).kinds.includes(kind)) return err(`${event} takes no ${kind} hooks`);
   const missing = REQUIRED[kind].find((name) => !Object.hasOwn(raw, name));
   if (missing !== undefined) return err(`${missing} is missing`);
-  const wrong = Object.keys(raw).find((name) => own(FIELDS, name)?.(raw[name]) === false);
+  const wrong = Object.keys(raw).find((name) => own(checks(), name)?.(raw[name]) === false);
   if (wrong !== undefined) return err(`${wrong} cannot be ${shown(raw[wrong])}`);
   const { timeout, onFailure, ...rest } = structuredClone(raw);
   return ok({

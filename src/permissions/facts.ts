@@ -1,4 +1,5 @@
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { WorkingTrees } from './working-trees.js';
 
 /** What is true of the whole session and shapes how calls are judged. */
 export interface GateFacts {
@@ -10,6 +11,8 @@ export interface GateFacts {
   readonly own?: readonly string[];
   /** Directories in which this agent keeps notes: what protects settings does not protect those from it. */
   notes?(agent: AgentRef): readonly string[];
+  /** Working trees of agents. Absent: those that are known by their place. */
+  readonly trees?: WorkingTrees;
 }
 
 export const NO_FACTS: GateFacts = {};

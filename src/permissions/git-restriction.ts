@@ -2,8 +2,7 @@ import { displayPath, isInside, relative, resolve } from '../env/paths.js';
 import { parsePathspec, within } from './git-pathspec.js';
 import { repositoriesOf } from './git-repositories.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './git-tracked.js';
-import { restrictingPath } from './path-restriction.js';
-import type { PathSpellings } from './paths.js';
+import { restrictedNames, restrictingPath } from './path-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import { indexOf } from './rule-index.js';
 import type { GitUse, TrackedUse } from './shell/git-use.js';
@@ -109,7 +108,7 @@ async function restrictingTracked(
     return undefined;
   }
   const spellings = await view.judge.spell(root);
-  const roots = allOf(spellings);
+  const roots = restrictedNames(spellings);
   const { disk } = view.judge;
   const restricted = await restrictedFiles(rules, { roots, access: use.access }, disk);
   if (restricted === undefined) {
@@ -240,8 +239,4 @@ function matchOf({ rule, name }: RestrictedFile, use: TrackedUse, shown: string)
   const does = use.access === 'read' ? 'would print' : 'would change';
   const help = `leave it out with -- . ':(exclude,top)${name}', or name narrower paths`;
   return { rule, sure: 'yes', detail: `it ${does} ${shown}, which git keeps; ${help}` };
-}
-
-function allOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return [...new Set([literal, ...resolved])];
 }

@@ -2,6 +2,7 @@ import { restrictingPath } from './path-restriction.js';
 import { createPathJudge, type PathFileSystem } from './paths.js';
 import type { RuleSet } from './rule.js';
 import { indexOf } from './rule-index.js';
+import type { WorkingTrees } from './working-trees.js';
 
 /** Whether a file that a search has found may not be shown, because a rule denies or asks about reading it. */
 export type IsHidden = (path: string) => Promise<boolean>;
@@ -13,6 +14,7 @@ export function hiddenBy(
     readonly fs: PathFileSystem;
     readonly roots: readonly string[];
     readonly home: string;
+    readonly trees?: WorkingTrees;
   },
 ): IsHidden | undefined {
   const lists = [rules.deny, rules.ask].filter((list) => !indexOf(list).paths.isEmpty);

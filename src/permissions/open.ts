@@ -36,6 +36,7 @@ import { indexOf } from './rule-index.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { createSteadying } from './steady-asker.js';
 import type { Asker, Gate, GateCall } from './types.js';
+import { createWorkingTrees } from './working-trees.js';
 
 export interface PermissionParts {
   readonly fs: PathFileSystem;
@@ -123,6 +124,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode = next;
     parts.emit({ type: 'mode', mode });
   };
+  const trees = createWorkingTrees(parts.cwd);
   const modes = createAgentModes(() => mode);
   const answering = answeringOf(parts, live, { home, setMode, mode: () => mode });
   const refusals = createRefusals(parts.clock);
@@ -143,6 +145,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     facts: {
       exported: exportedBy(parts.env),
       askReadOnly: () => live.settings().askReadOnly !== undefined,
+      trees,
       own: [configDirectory(parts.env), stateDirectory(parts.env), ...(parts.plugins ?? [])],
       ...(extension?.notes === undefined ? {} : { notes: extension.notes }),
     },
@@ -160,6 +163,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     setMode,
     rules: rulesOf,
     admit(agent, said, own) {
+      trees.admit(agent);
       const leave = modes.admit(agent, said, own);
       return () => {
         leave();
@@ -170,7 +174,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     hidden(agent, { roots }) {
       const own = live.rules(agent);
       const rules = extension === undefined ? own : joinHidden(own, extension.rules(agent));
-      return hiddenBy(rules, { fs: parts.fs, roots, home });
+      return hiddenBy(rules, { fs: parts.fs, roots, home, trees });
     },
     stuck: refusals.stuck,
     nextAnswer: (agentPath = MAIN_AGENT.path) => refusals.nextAnswer(agentPath),
@@ -184,8 +188,9 @@ export function openPermissions(parts: PermissionParts): Permissions {
       if (bypassEnds && mode === 'bypassPermissions') setMode('default');
       return problems;
     },
-    allowedNames: allow.map((rule) => nameOf(rule)),
-    bannedNames: bannedAmong(live.rules(EVERYBODY).deny, deny.map(nameOf)),
+    // Hundreds of rules name the same few tools.
+    allowedNames: [...new Set(allow.map(nameOf))],
+    bannedNames: bannedAmong(live.rules(EVERYBODY).deny, deny),
     isBanned: (names, agent = EVERYBODY) =>
       indexOf(live.rules(agent).deny).forTool(names).any !== undefined,
   };
@@ -231,12 +236,13 @@ function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker
 }
 
 /** Every known name, and every written one, whose tool a rule denies altogether. */
-function bannedAmong(deny: readonly Rule[], written: readonly string[]): readonly string[] {
+function bannedAmong(deny: readonly Rule[], written: readonly SourcedRule[]): readonly string[] {
   // Rules about parts of tools deny none altogether, and mostly there are no others.
   if (!deny.some((rule) => specKindOf(rule) === 'any')) return [];
   const rules = indexOf(deny);
-  const known = [...Object.keys(RULE_TOOLS), ...Object.keys(TOOL_ALIASES), ...written];
-  return known.filter((name) => rules.forTool([name]).any !== undefined);
+  const named = [...Object.keys(RULE_TOOLS), ...Object.keys(TOOL_ALIASES)];
+  const known = new Set([...named, ...written.map(nameOf)]);
+  return [...known].filter((name) => rules.forTool([name]).any !== undefined);
 }
 
 function nameOf({ value: { text } }: SourcedRule): string {

@@ -10,7 +10,7 @@ export function restrictingPath(
 ): Rule | undefined {
   const { paths } = indexOf(rules);
   for (const { access, spellings } of touched) {
-    for (const spelling of spellingsOf(spellings)) {
+    for (const spelling of restrictedNames(spellings)) {
       const found = paths
         .covering(spelling)
         .find(({ spec }) => spec.access === 'read' || access === 'write');
@@ -20,6 +20,12 @@ export function restrictingPath(
   return undefined;
 }
 
-function spellingsOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return resolved.length === 1 && resolved[0] === literal ? resolved : [literal, ...resolved];
+/** Every name by which a restriction may cover a path. */
+export function restrictedNames({
+  literal,
+  resolved,
+  standsFor = [],
+}: PathSpellings): readonly string[] {
+  if (resolved.length === 1 && resolved[0] === literal && standsFor.length === 0) return resolved;
+  return [...new Set([literal, ...resolved, ...standsFor])];
 }

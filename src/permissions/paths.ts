@@ -4,6 +4,7 @@ import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
 import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
+import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 
 export type { PathSpellings } from '../tools/tool.js';
 
@@ -17,6 +18,7 @@ export interface PathJudge {
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
   repositoryTrap(directory: string): Promise<string | undefined>;
+  readonly trees: WorkingTrees;
   /** For those who have to look further. */
   readonly disk: PathFileSystem;
 }
@@ -29,8 +31,13 @@ export type PathFileSystem = Pick<
 /** Looks at the disk once per path; made new for every call that is judged. */
 export function createPathJudge(
   fs: PathFileSystem,
-  place: { readonly roots: readonly string[]; readonly home: string },
+  place: {
+    readonly roots: readonly string[];
+    readonly home: string;
+    readonly trees?: WorkingTrees | undefined;
+  },
 ): PathJudge {
+  const { trees = TREES_BY_PLACE } = place;
   const roots = [...place.roots, place.home];
   const known = new Map<string, Promise<string>>();
   const pinned = pinnedRoots(fs);
@@ -81,8 +88,11 @@ export function createPathJudge(
     // Its own directory means another one to every process.
     const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
     const kind = looks.kinds.get(target);
-    if (linked.length === 0 && own === null)
-      return spelled({ literal, real: target }, [target], kind);
+    if (linked.length === 0 && own === null) {
+      const names = literal === target ? [target] : [literal, target];
+      const standsFor = await namesInCheckout(names, { trees, real });
+      return spelled({ literal, real: target, resolved: [target] }, kind, standsFor);
+    }
     const resolved = [target];
     if (own !== null)
       resolved.push(...place.roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
@@ -91,7 +101,8 @@ export function createPathJudge(
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
-    return spelled({ literal, real: target }, resolved, kind);
+    const standsFor = await namesInCheckout([literal, ...resolved], { trees, real });
+    return spelled({ literal, real: target, resolved }, kind, standsFor);
   };
 
   const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
@@ -123,6 +134,7 @@ export function createPathJudge(
     inside,
     expand: (directory, pattern) => filesFitting(fs, directory, pattern),
     disk: fs,
+    trees,
     repositoryTrap(directory) {
       const found = traps.get(directory) ?? repositoryTrap(fs, directory);
       traps.set(directory, found);
@@ -132,11 +144,37 @@ export function createPathJudge(
 }
 
 function spelled(
-  { literal, real }: Pick<PathSpellings, 'literal' | 'real'>,
-  resolved: readonly string[],
+  path: PathSpellings,
   kind: FileStat['kind'] | undefined,
+  standsFor: readonly string[] | undefined,
 ): PathSpellings {
-  return kind === undefined ? { literal, real, resolved } : { literal, real, resolved, kind };
+  const { literal, real, resolved } = path;
+  const seen = kind === undefined ? path : { literal, real, resolved, kind };
+  return standsFor === undefined ? seen : { ...seen, standsFor };
+}
+
+/** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
+function namesInCheckout(
+  paths: readonly string[],
+  at: { readonly trees: WorkingTrees; real(path: string): Promise<string> },
+): Promise<readonly string[]> | undefined {
+  const names = paths.flatMap((path) => at.trees.standsFor(path));
+  return names.length === 0 ? undefined : throughLinks(names, at);
+}
+
+async function throughLinks(
+  names: readonly string[],
+  { trees, real }: { readonly trees: WorkingTrees; real(path: string): Promise<string> },
+): Promise<readonly string[]> {
+  const found = new Set(names);
+  for (const root of trees.checkouts()) {
+    const realRoot = await real(root);
+    for (const name of names) {
+      if (isWithin(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
+      if (isWithin(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
+    }
+  }
+  return [...found];
 }
 
 /** What was seen on the way, by the real paths. */

@@ -46,6 +46,29 @@ describe('the index of commands', () => {
   });
 });
 
+describe('the index of tools', () => {
+  it('has the rules of every name that fits, in the order of the list', () => {
+    const text = fc.constantFrom(
+      'mcp__s',
+      'mcp__s__t',
+      'mcp__*',
+      'Bash',
+      'WebFetch(domain:a.b)',
+      '*',
+    );
+    const tool = fc.constantFrom('mcp__s__t', 'mcp__other__t', 'Bash', 'WebFetch', 'Read');
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), tool, (texts, name) => {
+        const rules = rulesOf('deny', texts);
+        const mine = rules.filter((rule) => rule.matchesTool([name]));
+        const { any, others } = indexOf(rules).forTool([name]);
+        expect(any).toBe(mine.find(({ spec }) => spec.kind === 'any'));
+        expect(others).toEqual(mine.filter(({ spec }) => spec.kind === 'domain'));
+      }),
+    );
+  });
+});
+
 const name = fc.constantFrom('src', 'a.key', '.env', 'b', 'SRC', 'deep', 'x.ts');
 const path = fc
   .tuple(fc.constantFrom('/p', '/h', '/etc', ''), fc.array(name, { maxLength: 5 }))

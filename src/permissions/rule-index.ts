@@ -34,7 +34,7 @@ const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 function makeIndex(rules: readonly Rule[]): RuleIndex {
   const byTool = new Map<string, ToolRules>();
   const pathRules = later(() => createPathIndex(rules));
-  const inputRules = later(() => rules.filter((rule) => specKindOf(rule) !== 'path'));
+  const inputRules = later(() => byName(rules.filter((rule) => specKindOf(rule) !== 'path')));
   return {
     get paths() {
       return pathRules();
@@ -43,20 +43,31 @@ function makeIndex(rules: readonly Rule[]): RuleIndex {
       const key = names.join(' ');
       const known = byTool.get(key);
       if (known !== undefined) return known;
-      // Hundreds of rules name the same few tools, and share the function that tells.
-      const told = new Map<Rule['matchesTool'], boolean>();
-      const isMeant = ({ matchesTool }: Rule): boolean => {
-        const before = told.get(matchesTool);
-        const meant = before ?? matchesTool(names);
-        if (before === undefined) told.set(matchesTool, meant);
-        return meant;
-      };
-      const mine = inputRules().filter(isMeant);
+      const mine = inputRules()(names);
       // Of many sessions in one process most have rules for few of their tools.
       const made = mine.length === 0 ? NOTHING : toolRulesOf(mine);
       byTool.set(key, made);
       return made;
     },
+  };
+}
+
+/**
+ * The rules for a tool, in their order. Hundreds name the same few tools and share the function that
+ * tells, so that only the names are asked.
+ */
+function byName(rules: readonly Rule[]): (names: readonly string[]) => readonly Rule[] {
+  const groups = new Map<Rule['matchesTool'], Rule[]>();
+  for (const rule of rules) {
+    const { matchesTool } = rule;
+    const group = groups.get(matchesTool);
+    if (group === undefined) groups.set(matchesTool, [rule]);
+    else group.push(rule);
+  }
+  return (names) => {
+    const meant = new Map([...groups].filter(([matchesTool]) => matchesTool(names)));
+    const [first = [], ...others] = meant.values();
+    return others.length === 0 ? first : rules.filter((rule) => meant.has(rule.matchesTool));
   };
 }
 

@@ -21,6 +21,7 @@ const KINDS: Readonly<Partial<Record<SpecKind, 'command' | 'path'>>> = {
 
 /** What the name before the parentheses means: the same for hundreds of rules. */
 interface Meant {
+  readonly kind: RuleKind;
   /** As it is written. */
   readonly name: string;
   readonly tool: string;
@@ -48,10 +49,12 @@ export function plainRules(
   };
   return (origin) => {
     const { text } = origin.value;
-    if (TOOL.test(text)) return toolRule(kind, origin, options);
+    if (!text.endsWith(')')) {
+      return TOOL.test(text) ? toolRule(kind, origin, options) : undefined;
+    }
     if (!PLAIN.test(text)) return undefined;
     const meant = meantBy(text.slice(0, text.indexOf('(')));
-    return meant === undefined ? undefined : new PlainRule(kind, origin, meant);
+    return meant === undefined ? undefined : new PlainRule(origin, meant);
   };
 }
 
@@ -62,7 +65,7 @@ function meaningOf(name: string, kind: RuleKind, options: ParseRulesOptions): Me
   if ('why' in tool || tool.canonical === undefined || tool.nothingNow === true) return undefined;
   const specKind = KINDS[own(RULE_TOOLS, tool.canonical)?.spec ?? 'none'];
   if (specKind === undefined) return undefined;
-  return { name, tool: tool.canonical, specKind, matchesTool: tool.matchesTool, options };
+  return { kind, name, tool: tool.canonical, specKind, matchesTool: tool.matchesTool, options };
 }
 
 function toolRule(
@@ -101,23 +104,34 @@ function labelOf({ text, origin }: Pick<Rule, 'text' | 'origin'>): string {
   return `${text} (${originOf(origin)})`;
 }
 
-/** A class: there may be hundreds, and what is read late is a property of all of them. */
+/**
+ * A class: there may be hundreds, most of what they are they share with all that begin with the same
+ * name, and what is read late is a property of all of them.
+ */
 class PlainRule implements Rule {
-  readonly kind: RuleKind;
-  readonly text: string;
   readonly origin: SourcedRule;
-  readonly specKind: RuleSpec['kind'];
-  readonly matchesTool: Rule['matchesTool'];
   readonly #meant: Meant;
   #spec: RuleSpec | undefined;
 
-  constructor(kind: RuleKind, origin: SourcedRule, meant: Meant) {
-    this.kind = kind;
-    this.text = origin.value.text;
+  constructor(origin: SourcedRule, meant: Meant) {
     this.origin = origin;
-    this.specKind = meant.specKind;
-    this.matchesTool = meant.matchesTool;
     this.#meant = meant;
+  }
+
+  get kind(): RuleKind {
+    return this.#meant.kind;
+  }
+
+  get text(): string {
+    return this.origin.value.text;
+  }
+
+  get specKind(): RuleSpec['kind'] {
+    return this.#meant.specKind;
+  }
+
+  get matchesTool(): Rule['matchesTool'] {
+    return this.#meant.matchesTool;
   }
 
   get label(): string {
@@ -130,8 +144,8 @@ class PlainRule implements Rule {
   }
 
   #read(): RuleSpec {
-    const { kind, origin, text } = this;
-    const { name, tool, options } = this.#meant;
+    const { origin, text } = this;
+    const { kind, name, tool, options } = this.#meant;
     const written = text.slice(name.length + 1, -1);
     const spec = parseSpec(written, { kind, origin, options, tool, written: name });
     // fail-closed: not possible with these letters; were it so, every call of the tool would be meant,

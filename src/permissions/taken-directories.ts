@@ -1,5 +1,5 @@
 import { resolve } from '../env/paths.js';
-import type { PathSpellings } from './paths.js';
+import { restrictedNames } from './path-restriction.js';
 import { gitUseOf } from './shell/git-call.js';
 import { programOf, type ShellWord } from './shell/model.js';
 import type { TreeContext, TreeUse } from './shell/tree-use.js';
@@ -60,12 +60,8 @@ async function taken(
     const names = pattern === undefined ? [value] : await judge.expand(from, pattern);
     for (const name of names ?? []) {
       const spelled = await judge.spellFrom(from, name);
-      found.push({ access, paths: [...new Set(spelled.flatMap(namesOf))] });
+      found.push({ access, paths: [...new Set(spelled.flatMap(restrictedNames))] });
     }
   }
   return found;
-}
-
-function namesOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return [literal, ...resolved];
 }

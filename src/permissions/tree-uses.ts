@@ -1,5 +1,5 @@
 import { basename, displayPath, resolve } from '../env/paths.js';
-import type { PathSpellings } from './paths.js';
+import { restrictedNames } from './path-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
@@ -71,7 +71,11 @@ async function restrictingStart(
 ): Promise<Match> {
   let possible: Match;
   for (const spellings of await view.judge.spellFrom(from, start)) {
-    const names: TreeName[] = allOf(spellings).map((path) => ({ path, access: use.access }));
+    const names: TreeName[] = restrictedNames(spellings).map((path) => ({
+      path,
+      access: use.access,
+      ...(spellings.standsFor?.includes(path) === true ? { standIn: true } : {}),
+    }));
     if (use.onto !== undefined) {
       const targets = await targetsOf(use.onto, { from, start }, view);
       names.push(...targets.map((path) => ({ path, access: 'write' as const })));
@@ -105,16 +109,12 @@ async function targetsOf(
   // What is given as `dir/` keeps its name with some programs, with others only its content goes.
   const exact = !isBelow ? [path] : start.endsWith('/') ? [path, inside] : [inside];
   const spelled = await Promise.all(exact.map((one) => judge.spellFrom(from, one)));
-  return spelled.flat().flatMap(allOf);
+  return spelled.flat().flatMap(restrictedNames);
 }
 
 async function isDirectory({ disk, spell }: CallView['judge'], path: string): Promise<boolean> {
   const { real } = await spell(path);
   return (await disk.lstat(real))?.kind === 'directory';
-}
-
-function allOf({ literal, resolved }: PathSpellings): readonly string[] {
-  return [...new Set([literal, ...resolved])];
 }
 
 function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): RestrictionMatch {

@@ -1,7 +1,7 @@
 import { systemCodeOf } from '../errors.js';
 import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
-import { restrictingPath } from './path-restriction.js';
+import { restrictedNames, restrictingPath } from './path-restriction.js';
 import type { PathJudge, PathSpellings } from './paths.js';
 import { mayEndPattern, type PatternState, patternState, stepInto } from './pattern-state.js';
 import type { Rule } from './rule.js';
@@ -13,6 +13,8 @@ import { type Ignores, ignoresAbove, ignoresIn, isLeftOut, NO_IGNORES } from './
 export interface TreeName {
   readonly path: string;
   readonly access: 'read' | 'write';
+  /** The name is one of the checkout that a working tree is of; nothing is touched there. */
+  readonly standIn?: true;
 }
 
 export interface Tree {
@@ -139,7 +141,26 @@ class Walk {
   /** Whether a rule may cover something in there, or a link lead from there to where one does. */
   #isWorthALook(ways: readonly Way[], name = ''): boolean {
     if (ways.some(({ states }) => states.length > 0)) return true;
-    return this.#tree.follows && !COPIES.has(name) && this.#relevant(ways).length > 0;
+    const { trees } = this.#look.judge;
+    const mayLead =
+      (this.#tree.follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
+    return mayLead && this.#relevant(ways).length > 0;
+  }
+
+  /** Where a working tree begins, its content goes by the names of the checkout too. */
+  #inCheckout(ways: readonly Way[]): readonly Way[] {
+    const known = new Set(ways.map(({ path }) => path));
+    return ways.flatMap(({ path, access }) =>
+      this.#look.judge.trees
+        .standsFor(path)
+        .filter((name) => !known.has(name))
+        .map((name) => ({
+          path: name,
+          access,
+          standIn: true as const,
+          states: this.#begin({ path: name, access }),
+        })),
+    );
   }
 
   #relevant(names: readonly TreeName[]): readonly PathRule[] {
@@ -234,13 +255,13 @@ class Walk {
     const spelled = await this.#spelled(path);
     if (spelled === 'nowhere') return undefined;
     if (spelled === 'unseen') return this.#unseen(`the link ${path} cannot be followed`);
-    const { literal, real, resolved } = spelled;
+    const { real } = spelled;
     // What was left out here may count where it is taken as a whole.
     const seenAs = place.isWhole === true ? below(real, '') : real;
     if (this.#seen.has(seenAs)) return undefined;
     this.#seen.add(seenAs);
     const { access } = this.#tree.names[0] ?? { access: 'read' };
-    const others = [literal, ...resolved].map((one) => ({ path: one, access }));
+    const others = restrictedNames(spelled).map((one) => ({ path: one, access }));
     const all = [
       ...ways.map((way) => ({ ...way, states: this.#begin(way) })),
       ...others.map((way) => ({ ...way, states: this.#begin(way) })),
@@ -271,9 +292,12 @@ class Walk {
     { isDirectory, name }: { readonly isDirectory: boolean; readonly name?: string },
   ): { readonly finding?: TreeFinding } {
     const [first] = place.ways;
-    const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(place.ways));
-    const way = rule === undefined ? first : (wayCovered(this.#rules, place.ways) ?? first);
-    const { path, access } = way ?? { path: place.directory, access: 'read' as const };
+    const others = isDirectory ? this.#inCheckout(place.ways) : [];
+    const all = others.length === 0 ? place.ways : [...place.ways, ...others];
+    const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(all));
+    const way = rule === undefined ? first : (wayCovered(this.#rules, all) ?? first);
+    const { access } = way ?? { access: 'read' as const };
+    const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
     const within = place.covered?.within;
     if (rule !== undefined && (!isDirectory || this.#isChangedItself(access))) {
       const where = within === undefined ? {} : { within };
@@ -282,8 +306,8 @@ class Walk {
     if (!isDirectory || place.depth >= this.#tree.depth) return {};
     const ways =
       name === undefined
-        ? place.ways
-        : place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) }));
+        ? all
+        : [...place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) })), ...others];
     if (rule !== undefined) {
       this.#queue.push({ ...place, ways, covered: { rule, within: within ?? path } });
     } else if (this.#isWorthALook(ways, name)) {

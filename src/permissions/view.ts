@@ -49,7 +49,7 @@ export interface ViewDeps {
 
 export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   const { roots, cwd } = call.workspace;
-  const judge = createPathJudge(deps.fs, { roots, home: deps.home });
+  const judge = createPathJudge(deps.fs, { roots, home: deps.home, trees: deps.facts?.trees });
   let reading: ShellReading | undefined;
   let found: readonly TouchedPath[] | undefined;
   const shell = once(async () => {

@@ -1,4 +1,4 @@
-import { join, resolve } from '../env/paths.js';
+import { isInside, join, relative, resolve } from '../env/paths.js';
 import {
   ANY_DEPTH,
   matchesPath,
@@ -50,6 +50,32 @@ export function spotOfPath(path: string, base: Omit<PatternBase, 'root'>): Spot 
   const spec = `/${path}`;
   const place = { ...base, root: base.cwd };
   return spotOf(spec, place, parsePathPattern(spec, place, { use: 'restrict' }));
+}
+
+/** The same places in working trees of the checkout: what restricts a file restricts its copies. */
+export function spotsInTrees(
+  spots: readonly Spot[],
+  checkout: string,
+  trees: readonly string[],
+): readonly Spot[] {
+  return trees.flatMap((tree) => {
+    const there = (path: string): string => join(tree, relative(checkout, path));
+    return spots.flatMap((spot): readonly Spot[] => {
+      if (spot.kind === 'place') {
+        return isInside(spot.path, checkout) ? [{ ...spot, path: there(spot.path) }] : [];
+      }
+      const { start, matches } = spot;
+      // One that begins above the checkout goes through it.
+      if (!isInside(start, checkout) && !isInside(checkout, start)) return [];
+      return [
+        {
+          ...spot,
+          start: isInside(start, checkout) ? there(start) : tree,
+          matches: (path) => matches(join(checkout, relative(tree, path))),
+        },
+      ];
+    });
+  });
 }
 
 /** Every path that the spots stand for now. */

@@ -1,5 +1,5 @@
 import type { FileSystem } from '../env/fs.js';
-import { dirname, isInside, join } from '../env/paths.js';
+import { dirname, findRepositoryRoot, isInside, join, nearestRepository } from '../env/paths.js';
 import { type DomainPattern, matchesDomain, parseDomain } from '../permissions/domain.js';
 import type { Rule, RuleSet } from '../permissions/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -18,6 +18,7 @@ import {
   restrictedSpots,
   type Spot,
   spotOfPath,
+  spotsInTrees,
 } from './policy-rules.js';
 import type { SandboxPath, SandboxSettings } from './settings.js';
 import type { SandboxNetwork, SandboxPolicy } from './types.js';
@@ -150,7 +151,7 @@ async function protectedOf(
     ...settings.denyWrite.map(({ path }) => spotOfPath(path, base)),
     ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
   ];
-  const denied = await found(spots, parts, 'writing');
+  const denied = await foundInTrees(spots, { order, parts }, 'writing');
   const lent = await resolved(order.lent?.writable ?? [], parts);
   const own = await Promise.all(
     trees
@@ -181,7 +182,7 @@ async function readableOf(
       .flatMap((rule) => restrictedSpots(rule, base)),
     ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
   ];
-  const denied = await resolved(await found(spots, parts, 'reading'), parts);
+  const denied = await resolved(await foundInTrees(spots, { order, parts }, 'reading'), parts);
   const own = await resolved(ownPlaces(parts), parts);
   const asked = await resolved(
     settings.allowRead.flatMap((one) => literal(one, parts)),
@@ -252,6 +253,31 @@ function literal(
 
 function restoredCase(path: string, found: string): string {
   return found.toLowerCase() === path.toLowerCase() ? path : found;
+}
+
+/** In the checkout, and where agents have copies of it. */
+async function foundInTrees(
+  spots: readonly Spot[],
+  { order: { agent }, parts }: Pick<Job, 'order' | 'parts'>,
+  what: string,
+): Promise<readonly string[]> {
+  const here = await found(spots, parts, what);
+  if (spots.length === 0) return here;
+  const checkout = findRepositoryRoot(parts.cwd) ?? parts.cwd;
+  const { isolation, workspace } = agent;
+  const own = isolation === 'worktree' && workspace !== undefined ? [treeOf(workspace)] : [];
+  const directory = join(checkout, '.claude/worktrees');
+  const names = await parts.fs.list(directory).catch(() => []);
+  const others = names.map(({ name }) => join(directory, name)).filter((at) => !own.includes(at));
+  const mine = await found(spotsInTrees(spots, checkout, own), parts, what);
+  const theirs = await found(spotsInTrees(spots, checkout, others), parts, what);
+  // Nothing can come into being in a tree of others, so what is not there needs no place held free.
+  const there = await Promise.all(theirs.map((path) => parts.fs.lstat(path)));
+  return [...here, ...mine, ...theirs.filter((_, at) => there[at] !== undefined)];
+}
+
+function treeOf(workspace: string): string {
+  return nearestRepository(workspace) ?? workspace;
 }
 
 async function found(

@@ -15,6 +15,14 @@ describe('a prompt from a host', () => {
     expect(own).toMatchObject({ message: { uuid: 'host' }, named: true, priority: 'next' });
   });
 
+  it('is no word of a person where the host says so', () => {
+    const typed = (fields: object) =>
+      readUserMessage({ message: { content: 'see @a' }, ...fields }, () => 'new').message.typed;
+    expect(typed({ isSynthetic: true })).toBe('');
+    expect(typed({ parent_tool_use_id: 'toolu_1' })).toBe('');
+    expect(typed({ isSynthetic: false, parent_tool_use_id: null })).toBeUndefined();
+  });
+
   it.each([
     [[null]],
     [[5]],

@@ -15,10 +15,18 @@ export function readUserMessage(
   const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
   const { priority } = message;
   const verbatim = message.client_composed === true;
+  // fail-closed: what no person said names nothing with an `@`.
+  const isSynthetic =
+    message.isSynthetic === true || typeof message.parent_tool_use_id === 'string';
   const blocks = readContent(content);
   const order = message.shouldQuery === false ? 'append' : verbatim ? undefined : commandIn(blocks);
   return {
-    message: { uuid: id ?? uuid(), content: blocks, ...(verbatim ? { verbatim } : {}) },
+    message: {
+      uuid: id ?? uuid(),
+      content: blocks,
+      ...(verbatim ? { verbatim } : {}),
+      ...(isSynthetic ? { typed: '' } : {}),
+    },
     ...(order === undefined ? {} : { order }),
     named: id !== undefined,
     priority: priority === 'now' || priority === 'later' ? priority : 'next',

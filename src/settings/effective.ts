@@ -1,7 +1,17 @@
 import { expandHome, resolve } from '../env/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { Sourced } from '../util/sourced.js';
-import { type Contribution, firstInForce, inForce, type Merged, type MergedKey } from './merge.js';
+import { ListedRule } from './listed-rule.js';
+import {
+  type Contribution,
+  contributionsOf,
+  firstInForce,
+  inForce,
+  type Merged,
+  type MergedKey,
+  type Said,
+  saidInForce,
+} from './merge.js';
 import type {
   AgentRules,
   EffectiveSettings,
@@ -23,9 +33,9 @@ export interface EffectiveContext {
  */
 export async function withCrossRules(merged: Merged): Promise<Merged> {
   const changed = new Map(merged);
-  const edit = (key: string, change: (one: Contribution) => Contribution): void => {
+  const edit = (key: string, change: (one: Said) => Said): void => {
     const entry = changed.get(key);
-    if (entry !== undefined) changed.set(key, resettled(entry, entry.contributions.map(change)));
+    if (entry !== undefined) changed.set(key, resettled(entry, entry.said.map(change)));
   };
   const managedOnly = inForce(merged, MANAGED_ONLY).some(({ value }) => value === true);
   const variables = [...merged.values()].filter(isProjectVariable);
@@ -50,22 +60,22 @@ const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
 const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
 const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
 
-function ofAdministrator(one: Contribution): Contribution {
-  return one.standing !== 'in force' || one.source === 'managed'
+function ofAdministrator(one: Said): Said {
+  return one.standing !== 'in force' || one.owner.source === 'managed'
     ? one
     : { ...one, standing: 'managed only' };
 }
 
-function isProjectVariable({ key, contributions }: MergedKey): boolean {
-  return key.startsWith('env.') && contributions.some(isOfProject);
+function isProjectVariable({ key, said }: MergedKey): boolean {
+  return key.startsWith('env.') && said.some(isOfProject);
 }
 
-function isOfProject({ source }: Contribution): boolean {
+function isOfProject({ owner: { source } }: Pick<Said, 'owner'>): boolean {
   return source === 'project' || source === 'local';
 }
 
 /** fail-closed: what steers this program and all it starts is not a repository's to set. */
-function notOfProject(one: Contribution, reason: string): Contribution {
+function notOfProject(one: Said, reason: string): Said {
   return isOfProject(one)
     ? { ...one, standing: 'dropped', why: `a project's files cannot set ${reason}` }
     : one;
@@ -87,21 +97,21 @@ const REACH: Readonly<Record<PermissionMode, number>> = {
  */
 function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
   const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
-  const refusal = ({ value }: Contribution): string | undefined => {
+  const refusal = ({ value }: Said): string | undefined => {
     const mode = modeOf(value);
     if (mode === undefined) return `the mode "${value}" is not available`;
     const isForbidden = mode === 'bypassPermissions' && noBypass;
     return isForbidden ? 'disableBypassPermissionsMode forbids it' : undefined;
   };
   // fail-closed: who chose a mode that cannot be had did choose, and no project chooses in his place.
-  const hasVoidChoice = entry.contributions.some((one) => !isOfProject(one) && refusal(one));
+  const hasVoidChoice = entry.said.some((one) => !isOfProject(one) && refusal(one));
   let reach: number | undefined = hasVoidChoice ? REACH.default : undefined;
   // Weakest first: each stronger source is measured against what was chosen below it.
-  const judged = [...entry.contributions].reverse().map((one): Contribution => {
+  const judged = [...entry.said].reverse().map((one): Said => {
     const mode = modeOf(one.value);
     const why = refusal(one);
     if (mode === undefined || why !== undefined) return { ...one, standing: 'dropped', why };
-    const most = reach ?? (one.trusted ? REACH.acceptEdits : REACH.default);
+    const most = reach ?? (one.owner.trusted ? REACH.acceptEdits : REACH.default);
     if (isOfProject(one) && REACH[mode] > most) {
       // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.
       const why = `a project's files cannot raise the mode to "${mode}"`;
@@ -119,27 +129,24 @@ function modeOf(value: unknown): PermissionMode | undefined {
 
 /** fail-closed: what a repository says about all hooks does not stand before what its user says. */
 function projectLast(entry: MergedKey): MergedKey {
-  const winner = entry.contributions.find((one) => hasSay(one) && !isOfProject(one));
-  return winner === undefined ? entry : { ...entry, contributions: settled(entry, winner) };
+  const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one));
+  return winner === undefined ? entry : { ...entry, said: settled(entry, winner) };
 }
 
 /** After a stronger value fell away, the next one is in force. */
-function resettled(entry: MergedKey, contributions: readonly Contribution[]): MergedKey {
-  if (entry.isList) return { ...entry, contributions };
-  const kept = contributions.some((one) => one.standing === 'in force' && entry.facts.strictest);
-  if (kept) return { ...entry, contributions };
-  return { ...entry, contributions: settled({ contributions }, contributions.find(hasSay)) };
+function resettled(entry: MergedKey, said: readonly Said[]): MergedKey {
+  if (entry.isList) return { ...entry, said };
+  const kept = said.some((one) => one.standing === 'in force' && entry.facts.strictest);
+  if (kept) return { ...entry, said };
+  return { ...entry, said: settled({ said }, said.find(hasSay)) };
 }
 
-function hasSay({ standing }: Contribution): boolean {
+function hasSay({ standing }: Pick<Said, 'standing'>): boolean {
   return standing === 'in force' || standing === 'shadowed';
 }
 
-function settled(
-  { contributions }: Pick<MergedKey, 'contributions'>,
-  winner: Contribution | undefined,
-): readonly Contribution[] {
-  return contributions.map((one) =>
+function settled({ said }: Pick<MergedKey, 'said'>, winner: Said | undefined): readonly Said[] {
+  return said.map((one) =>
     hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
   );
 }
@@ -180,14 +187,22 @@ function permissionSettings(merged: Merged, context: EffectiveContext): Permissi
 
 function ruleLists(merged: Merged, prefix: string): RuleLists {
   const rules = (list: string): readonly SourcedRule[] =>
-    inForce(merged, `${prefix}.${list}`)
-      .filter(isTextual)
-      .map((from) => bare(from, { text: from.value, root: from.owner.root }));
+    rulesOf(saidInForce(merged, `${prefix}.${list}`));
   return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
 }
 
-function isTextual(one: Contribution): one is Contribution & { readonly value: string } {
-  return typeof one.value === 'string';
+function rulesOf(lists: readonly Said[]): readonly SourcedRule[] {
+  const rules: SourcedRule[] = [];
+  for (const list of lists) {
+    const { value, owner } = list;
+    if (!Array.isArray(value)) continue;
+    const { root } = owner;
+    for (let index = 0; index < value.length; index++) {
+      const text: unknown = value[index];
+      if (typeof text === 'string') rules.push(new ListedRule({ text, root }, list, index));
+    }
+  }
+  return rules;
 }
 
 function agentRules(merged: Merged): readonly AgentRules[] {
@@ -219,7 +234,7 @@ function environment(merged: Merged): Readonly<Record<string, Sourced<string>>> 
 
 /** fail-closed: a user cannot make an administrator's restrictions less than binding. */
 function strictnessOf(merged: Merged): Strictness {
-  const said = merged.get('portcullis.strict')?.contributions ?? [];
+  const said = contributionsOf(merged, 'portcullis.strict');
   const decides =
     said.find(({ source }) => source === 'managed') ?? said.find(({ source }) => source === 'user');
   return decides?.value === false ? { off: bare(decides, false) } : {};
@@ -232,7 +247,9 @@ function valuesOf(merged: Merged): SettingValues {
       return from === undefined ? undefined : bare(from, from.value);
     },
     said: (key) =>
-      (merged.get(key)?.contributions ?? []).filter(hasSay).map((from) => bare(from, from.value)),
+      contributionsOf(merged, key)
+        .filter(hasSay)
+        .map((from) => bare(from, from.value)),
     has(key, counts = () => true) {
       return [...(merged.get(key)?.definedBy ?? [])].some(counts);
     },

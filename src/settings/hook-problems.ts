@@ -1,4 +1,4 @@
-import { inForce, type Merged } from './merge.js';
+import { contributionsOf, inForce, type Merged } from './merge.js';
 import { type ConfigProblem, placeOf } from './types.js';
 
 /** What a person should know about the hooks of all files together. */
@@ -21,8 +21,7 @@ function openFailure(merged: Merged): readonly ConfigProblem[] {
 }
 
 function offInProject(merged: Merged): readonly ConfigProblem[] {
-  const said = merged.get('disableAllHooks')?.contributions ?? [];
-  return said
+  return contributionsOf(merged, 'disableAllHooks')
     .filter(({ source, value, standing }) => {
       const ofProject = source === 'project' || source === 'local';
       return ofProject && value === true && standing !== 'untrusted';

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import { makeTempProject, type ProjectFiles, type TempProject } from '../testing/temp-project.js';
 import { type LoadedSettings, loadSettings, managedSettingsDirectory } from './load.js';
+import { contributionsOf } from './merge.js';
 import { withStrictness } from './refuse.js';
 import { describeProblem } from './types.js';
 
@@ -101,6 +102,29 @@ describe('settings files', () => {
       { line: 5, value: { text: 'Bash(a)' } },
       { line: 6, value: { text: 'Read(./x)' } },
     ]);
+  });
+
+  it('keep it beside items that are no rules', async () => {
+    const { settings, merged, problems } = await load({
+      '.claude/settings.json': '{"permissions": {\n"allow": [\n7,\n"Bash(a)",\n{},\n"Bash(b)"\n]}}',
+    });
+    expect(settings.permissions.allow).toMatchObject([
+      { line: 4, value: { text: 'Bash(a)' } },
+      { line: 6, value: { text: 'Bash(b)' } },
+    ]);
+    expect(contributionsOf(merged, 'permissions.allow')).toMatchObject([
+      { value: 'Bash(a)', line: 4, way: ['permissions', 'allow', 1], standing: 'in force' },
+      { value: 'Bash(b)', line: 6, way: ['permissions', 'allow', 3], standing: 'in force' },
+    ]);
+    expect(problems.map(({ line }) => line)).toEqual([3, 5]);
+  });
+
+  it('say nothing of trust for lists without a rule', async () => {
+    const { problems } = await load(
+      { '.claude/settings.json': permissions({ allow: [] }) },
+      { trust: false },
+    );
+    expect(problems).toEqual([]);
   });
 
   it('are read from the start directory up to the repository root', async () => {
@@ -494,7 +518,7 @@ describe('values of several files', () => {
     expect(values.get('nothing')).toBeUndefined();
     expect(settings.permissions.denyInsteadOfPrompting).toMatchObject({ source: 'user' });
     expect(settings.permissions.askReadOnly).toMatchObject({ value: true });
-    expect(merged.get('cleanupPeriodDays')?.contributions).toMatchObject([
+    expect(contributionsOf(merged, 'cleanupPeriodDays')).toMatchObject([
       { value: 5, standing: 'in force', source: 'project' },
       { value: 9, standing: 'shadowed', source: 'user' },
     ]);

@@ -21,6 +21,8 @@ export interface LoadedSettings {
   readonly problems: readonly ConfigProblem[];
   /** Every value of every file and what became of it. */
   readonly merged: Merged;
+  /** There is nothing but the everyday keys in any of the files. */
+  readonly isSimple: boolean;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
   const { merged, ...checked } = await checkAndMerge(files, options);
   return {
     merged,
+    isSimple: checked.isSimple,
     problems: [...problems, ...checked.problems, ...standingProblems(merged)],
     settings: Object.freeze({
       ...effectiveSettings(merged, options),
@@ -57,7 +60,7 @@ function nothingSet(
     files: [],
     places,
   });
-  return { settings, problems, merged: new Map() };
+  return { settings, problems, merged: new Map(), isSimple: true };
 }
 
 function withKept(
@@ -69,8 +72,7 @@ function withKept(
   return [...read.filter(ofAdministrator), ...kept.filter((file) => !ofAdministrator(file))];
 }
 
-interface Checked {
-  readonly merged: Merged;
+interface Checked extends Pick<LoadedSettings, 'merged' | 'isSimple'> {
   readonly files: readonly SettingsFile[];
   readonly problems: readonly ConfigProblem[];
 }
@@ -81,7 +83,8 @@ async function checkAndMerge(
   options: CheckOptions,
 ): Promise<Checked> {
   if (files.every(isSimple)) {
-    return { files, merged: await withCrossRules(mergeFiles(files, CORE_SETTINGS)), problems: [] };
+    const merged = await withCrossRules(mergeFiles(files, CORE_SETTINGS));
+    return { files, merged, isSimple: true, problems: [] };
   }
   const [{ checkFiles }, { unavailableProblems }, { hookProblems }] = await Promise.all([
     import('./check.js'),
@@ -91,7 +94,7 @@ async function checkAndMerge(
   const checked = checkFiles(files, options);
   const merged = await withCrossRules(mergeFiles(checked.files, checked.table));
   const problems = [...checked.problems, ...unavailableProblems(merged), ...hookProblems(merged)];
-  return { files: checked.files, merged, problems };
+  return { files: checked.files, merged, isSimple: false, problems };
 }
 
 /** The directory of an administrator's settings on this kind of machine. */

@@ -17,6 +17,7 @@ describe('text that is not JSON', () => {
     ['{"a": "C:\\dir"}', 1, 'a text holds a backslash that is not doubled'],
     ['{"a": undefined}', 1, 'a value is missing or is none'],
     ['{} {}', 1, 'there is something after the end of the value'],
+    ['{"a": [{"__proto__": {}}]}', 1, 'the key "__proto__" is not accepted'],
     ['{"\\u005f_proto__": {}}', 1, 'the key "__proto__" is not accepted'],
     [`${'['.repeat(300)}${']'.repeat(300)}`, 1, 'it is nested too deeply'],
   ])('is named by its mistake: %j', (text, line, message) => {

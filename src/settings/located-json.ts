@@ -1,4 +1,5 @@
-import { parseJson } from '../util/json.js';
+import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../util/result.js';
 import { JsonScan } from './json-scan.js';
 import type { Duplicate } from './types.js';
 
@@ -24,12 +25,13 @@ let last: { readonly text: string; readonly json: LocatedJson } | undefined;
 
 function located(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const parsed = parseJson(source);
   const scan = new JsonScan(source);
-  // fail-closed: what only the parser takes (an escaped `__proto__`, endless nesting) is refused too.
-  if (!parsed.ok || scan.failure !== undefined) {
-    const said = parsed.ok ? 'it cannot be read' : parsed.error;
-    const { offset, message } = scan.failure ?? { offset: 0, message: said };
+  // fail-closed: what only the parser takes (`__proto__`, however it is written, endless nesting) is
+  // refused by the scan. What it lets pass needs no more than the bare parser.
+  const parsed: Result<unknown, FailedScan> =
+    scan.failure === undefined ? parse(source) : err(scan.failure);
+  if (!parsed.ok) {
+    const { offset, message } = parsed.error;
     return { ok: false, line: lineAt(lineStarts(source), offset), message };
   }
   let starts: readonly number[] | undefined;
@@ -49,6 +51,16 @@ function located(text: string): LocatedJson {
       return offset === undefined ? undefined : line(offset);
     },
   };
+}
+
+type FailedScan = NonNullable<JsonScan['failure']>;
+
+function parse(source: string): Result<unknown, FailedScan> {
+  try {
+    return ok(JSON.parse(source));
+  } catch (thrown) {
+    return err({ offset: 0, message: messageOf(thrown) });
+  }
 }
 
 function lineStarts(source: string): readonly number[] {

@@ -18,8 +18,11 @@ export type Standing =
   | 'managed only'
   | 'dropped';
 
-/** One value as one file has it. */
-export interface Contribution extends Sourced<unknown> {
+/** What one file says about a key: its value, or the list whose items add up with those of others. */
+export interface Said {
+  readonly value: unknown;
+  /** Its value is a list of such items. One that is none has no say. */
+  readonly items?: SettingNode;
   readonly standing: Standing;
   readonly why?: string;
   readonly owner: SettingsFile;
@@ -27,6 +30,9 @@ export interface Contribution extends Sourced<unknown> {
   /** Where the fact stands that trust or scope is asked by: `hooks`, `permissions.allow`. */
   readonly governed: Way;
 }
+
+/** One value as one file has it: of a list one item. */
+export interface Contribution extends Sourced<unknown>, Omit<Said, 'items'> {}
 
 /** A key with all that the files say about it, strongest first. */
 export interface MergedKey {
@@ -37,7 +43,7 @@ export interface MergedKey {
   /** Whose files have it, of those that may set it, be it as an empty list. */
   readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
   readonly facts: KeyFacts;
-  readonly contributions: readonly Contribution[];
+  readonly said: readonly Said[];
 }
 
 export type Merged = ReadonlyMap<string, MergedKey>;
@@ -51,25 +57,48 @@ export function mergeFiles(files: readonly SettingsFile[], table: SettingTable):
   return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
 }
 
+/** Each value of a key by itself. */
+export function contributionsOf(merged: Merged, key: string): readonly Contribution[] {
+  return merged.get(key)?.said.flatMap(eachOf) ?? [];
+}
+
 /** The values in force, of a list or a single one. */
 export function inForce(merged: Merged, key: string): readonly Contribution[] {
-  return merged.get(key)?.contributions.filter(isInForce) ?? [];
+  return saidInForce(merged, key).flatMap(eachOf);
+}
+
+/** The same before lists are taken apart, for those with hundreds of items. */
+export function saidInForce(merged: Merged, key: string): readonly Said[] {
+  return merged.get(key)?.said.filter(isInForce) ?? [];
 }
 
 /** The strongest of them. Asked about every skill there is, and mostly nothing is said. */
 export function firstInForce(merged: Merged, key: string): Contribution | undefined {
-  return merged.get(key)?.contributions.find(isInForce);
+  return merged.has(key) ? inForce(merged, key)[0] : undefined;
 }
 
-function isInForce({ standing }: Contribution): boolean {
+function isInForce({ standing }: Said): boolean {
   return standing === 'in force';
+}
+
+function eachOf(said: Said): readonly Contribution[] {
+  const { items, value, ...rest } = said;
+  const { owner, way } = rest;
+  if (items === undefined || !Array.isArray(value)) {
+    return [{ ...rest, ...sourcedFrom(owner, way, value) }];
+  }
+  return value.flatMap((item: unknown, index) => {
+    if (!fits(items, item)) return [];
+    const at = [...way, index];
+    return [{ ...rest, ...sourcedFrom(owner, at, item), way: at }];
+  });
 }
 
 interface Found {
   readonly isList: boolean;
   readonly definedBy: Set<Contribution['source']>;
   readonly facts: KeyFacts;
-  readonly contributions: Contribution[];
+  readonly said: Said[];
 }
 
 interface Walk {
@@ -95,18 +124,15 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
     }
   }
   const isList = Array.isArray(value) && here.facts.whole !== true;
-  const items = isList ? value : [value];
-  const of = isList && node.type === 'list' ? node.of : undefined;
   const entry = entryOf(here, isList);
-  if (standingOf(here.facts, here.file, value) === 'in force')
-    entry.definedBy.add(here.file.source);
-  items.forEach((item, index) => {
-    if (of !== undefined && !fits(of, item)) return;
-    // Not spread: that would leave room in each of hundreds for more.
-    const way = isList ? here.way.concat(index) : here.way;
-    entry.contributions.push(contribution(here, way, item));
-  });
+  const { file: owner, way, governed } = here;
+  const standing = standingOf(here.facts, owner, value);
+  if (standing === 'in force') entry.definedBy.add(owner.source);
+  const said: Said = { value, standing, owner, way, governed };
+  entry.said.push(isList ? { ...said, items: node.type === 'list' ? node.of : ANYTHING } : said);
 }
+
+const ANYTHING: SettingNode = { type: 'any' };
 
 function innerNode(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
   if (node.type === 'object') return (name) => own(node.keys, name);
@@ -132,20 +158,9 @@ function inherit(node: SettingNode, walk: Walk): Walk {
 
 function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
   const key = way.join('.');
-  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, contributions: [] };
+  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
   found.set(key, entry);
   return entry;
-}
-
-function contribution({ file, facts, governed }: Walk, way: Way, value: unknown): Contribution {
-  const standing = standingOf(facts, file, value);
-  const line = file.lineOf(way);
-  if (file.file === undefined || line === undefined) {
-    return { ...sourcedFrom(file, way, value), standing, owner: file, way, governed };
-  }
-  // Spelled out: lists of rules are long, and spreading costs.
-  const { source, trusted, file: path } = file;
-  return { value, trusted, source, file: path, line, standing, owner: file, way, governed };
 }
 
 function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {
@@ -158,9 +173,9 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
   return waits && (facts.strict === undefined || value !== facts.strict) ? 'untrusted' : 'in force';
 }
 
-function settle(key: string, { isList, definedBy, facts, contributions }: Found): MergedKey {
-  if (isList) return { key, isList, definedBy, facts, contributions };
-  const candidates = contributions.filter(isInForce);
+function settle(key: string, { isList, definedBy, facts, said }: Found): MergedKey {
+  if (isList) return { key, isList, definedBy, facts, said };
+  const candidates = said.filter(isInForce);
   const strict =
     facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
   const winner = strict ?? candidates[0];
@@ -169,7 +184,7 @@ function settle(key: string, { isList, definedBy, facts, contributions }: Found)
     isList,
     definedBy,
     facts,
-    contributions: contributions.map((one) =>
+    said: said.map((one) =>
       one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,
     ),
   };

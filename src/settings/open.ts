@@ -4,7 +4,6 @@ import type { SessionNews } from '../protocol/session-events.js';
 import { withoutFileGrants } from './file-grants.js';
 import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
 import { refuseBroken } from './refuse.js';
-import { isSimple } from './simple.js';
 import { type StartedTrust, startTrust, type TrustStart } from './trust-start.js';
 import type { EffectiveSettings, SettingsFile } from './types.js';
 import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
@@ -39,9 +38,9 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   };
   const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
     read({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
-  const { settings, problems } = await load(trust.now);
+  const { settings, problems, isSimple } = await load(trust.now);
   // What else there may be in settings runs something, or has it run, before a model is asked.
-  if (!settings.files.every(isSimple)) await trust.settle();
+  if (!isSimple) await trust.settle();
   // What waits for trust has been told, in one line.
   const told = problems.filter(({ severity }) => severity !== 'note');
   refuseBroken(told, emit, settings.strictness);

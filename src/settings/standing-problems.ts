@@ -1,21 +1,27 @@
-import type { Contribution, Merged, MergedKey } from './merge.js';
+import { fits } from './fits.js';
+import type { Merged, MergedKey, Said } from './merge.js';
 import { type ConfigProblem, placeOf } from './types.js';
 
 /** What files say and is not in force, told once for each file and key. */
 export function standingProblems(merged: Merged): readonly ConfigProblem[] {
   const told = new Map<string, ConfigProblem>();
   for (const entry of merged.values()) {
-    for (const one of entry.contributions) {
-      const problem = problemOf(entry, one);
+    for (const one of entry.said) {
+      const problem = isNothing(one) ? undefined : problemOf(entry, one);
       if (problem === undefined) continue;
-      const id = `${one.source}\n${one.file ?? ''}\n${problem.message}`;
+      const id = `${one.owner.source}\n${one.owner.file ?? ''}\n${problem.message}`;
       if (!told.has(id)) told.set(id, problem);
     }
   }
   return [...told.values()];
 }
 
-function problemOf(entry: MergedKey, one: Contribution): ConfigProblem | undefined {
+/** A list in which no item has a say asks for nothing. */
+function isNothing({ value, items }: Said): boolean {
+  return items !== undefined && Array.isArray(value) && !value.some((item) => fits(items, item));
+}
+
+function problemOf(entry: MergedKey, one: Said): ConfigProblem | undefined {
   switch (one.standing) {
     case 'in force':
     case 'shadowed':
@@ -47,7 +53,7 @@ function problemOf(entry: MergedKey, one: Contribution): ConfigProblem | undefin
 }
 
 /** fail-closed: a restriction in a file that may not set it would be relied on and never hold. */
-function misplaced(entry: MergedKey, one: Contribution): ConfigProblem {
+function misplaced(entry: MergedKey, one: Said): ConfigProblem {
   const restricts = entry.facts.restricts === true && one.value !== false;
   const managed = entry.facts.scope === 'managed';
   return {

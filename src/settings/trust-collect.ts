@@ -7,9 +7,9 @@ import type { ProjectLevel } from '../env/project-levels.js';
 import { SeenText } from '../env/seen-text.js';
 import { systemCodeOf } from '../errors.js';
 import { parseLocatedJson } from './located-json.js';
-import { Declared, type DeclaredIn } from './trust-declared.js';
+import { Declarations, Declared, type DeclaredIn, DeclaredList } from './trust-declared.js';
 import { canonicalJson } from './trust-digest.js';
-import { isBare, settingsOf, tooMany } from './trust-drafts.js';
+import { countOf, isBare, type JsonDrafts, settingsOf, tooMany } from './trust-drafts.js';
 import { openLook, type TrustLook } from './trust-look.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
 import { draftsFrom, openDigests } from './trust-memory.js';
@@ -43,10 +43,10 @@ export interface CollectPlaces {
  * Digests do not depend on order, blanks or line breaks, and are bound to the place of the file
  * below the project's root.
  */
-export async function collectDeclarations(places: CollectPlaces): Promise<readonly Declaration[]> {
+export async function collectDeclarations(places: CollectPlaces): Promise<Declarations> {
   const { fs, root, look = openLook(fs) } = places;
   const own = await realOrNothing(fs, places.configDir);
-  const found: Declaration[] = [];
+  const found: Found[] = [];
   for (const { path, hasDirectory } of places.levels) {
     const level = await fs.realPath(path);
     const collector = new LevelCollector(places, { root, level, look });
@@ -55,14 +55,17 @@ export async function collectDeclarations(places: CollectPlaces): Promise<readon
     found.push(...(await collector.all({ isUsers, isBare: !hasDirectory })));
   }
   const { used } = look;
-  if (used === undefined || look.hasMet()) return found;
+  if (used === undefined || look.hasMet()) return new Declarations(found);
   // fail-closed: a document that nobody would have been asked about is not one to trust.
   const text = 'is not among the files that are looked at';
   const digest = sha256(canonicalJson(['used', used.file]));
   const name = basename(used.file);
   const { file } = used;
-  return [...found, { kind: 'unreadable', name, text, file, level: '', digest, pinned: false }];
+  found.push({ kind: 'unreadable', name, text, file, level: '', digest, pinned: false });
+  return new Declarations(found);
 }
+
+type Found = Declaration | DeclaredList;
 
 /** Undefined where links lead in a circle: whoever looks into it says so. */
 async function realOrNothing(
@@ -86,7 +89,7 @@ class LevelCollector {
   readonly #root: string;
   readonly #level: string;
   readonly #look: TrustLook;
-  readonly #found: Declaration[] = [];
+  readonly #found: Found[] = [];
   readonly #ways = new Map<string, string>();
   #links: ReadonlySet<string> = new Set();
   #hooks: Promise<Hooks> | undefined;
@@ -100,7 +103,7 @@ class LevelCollector {
     this.#look = at.look;
   }
 
-  async all(is: { isUsers: boolean; isBare: boolean }): Promise<readonly Declaration[]> {
+  async all(is: { isUsers: boolean; isBare: boolean }): Promise<readonly Found[]> {
     const directory = join(this.#level, '.claude');
     const wants = (source: string): boolean => this.#places.sources.includes(source);
     const { part } = this.#places;
@@ -119,7 +122,7 @@ class LevelCollector {
     return this.#found;
   }
 
-  async #json(file: string, drafts: (value: unknown) => readonly Draft[]): Promise<void> {
+  async #json(file: string, drafts: JsonDrafts): Promise<void> {
     const text = await this.#read(file);
     if (text === undefined) return;
     const json = parseLocatedJson(text);
@@ -127,7 +130,7 @@ class LevelCollector {
     if (!json.ok) return;
     const all = drafts(json.value);
     const stat = (): FileStat | undefined => this.#statNow(file);
-    const digests = openDigests(this.#memory, { file, stat, text, count: all.length });
+    const digests = openDigests(this.#memory, { file, stat, text, count: countOf(all) });
     const from: DeclaredIn = {
       file,
       level: this.#way(this.#level),
@@ -135,11 +138,16 @@ class LevelCollector {
       digest: (draft, index) => digests.of(index, () => this.#digest(file, draft)),
       line: ({ way }) => json.lineOf(way),
     };
-    for (let index = 0; index < all.length; index++) {
-      const draft = all[index];
-      if (draft === undefined) continue;
+    let index = 0;
+    for (const draft of all) {
+      if ('items' in draft) {
+        this.#found.push(new DeclaredList(draft, from, index));
+        index += draft.items.length;
+        continue;
+      }
       if (isBare(draft)) this.#found.push(new Declared(draft, from, index));
       else await this.#add(file, withLine(draft, json.lineOf(draft.way)));
+      index++;
     }
   }
 

@@ -1,4 +1,5 @@
-import type { Declaration, Draft } from './trust-types.js';
+import { draftsIn } from './trust-settings.js';
+import type { Declaration, Draft, DraftList } from './trust-types.js';
 
 /** Where declarations come from, and what is found out about each of them when somebody asks. */
 export interface DeclaredIn {
@@ -44,5 +45,44 @@ export class Declared implements Declaration {
   get digest(): string {
     this.#digest ??= this.#from.digest(this.#draft, this.#index);
     return this.#digest;
+  }
+}
+
+/** The items of a list: hundreds, maybe, and whoever gives trust to them all asks for none. */
+export class DeclaredList {
+  readonly #list: DraftList;
+  readonly #from: DeclaredIn;
+  readonly #first: number;
+
+  /** `first`: the number of its first item among all declarations of the file. */
+  constructor(list: DraftList, from: DeclaredIn, first: number) {
+    this.#list = list;
+    this.#from = from;
+    this.#first = first;
+  }
+
+  each(): readonly Declaration[] {
+    return draftsIn(this.#list).map(
+      (draft, index) => new Declared(draft, this.#from, this.#first + index),
+    );
+  }
+}
+
+/** What was found, in its order. Lists are taken apart when somebody asks for what is in them. */
+export class Declarations {
+  readonly #found: readonly (Declaration | DeclaredList)[];
+  #all: readonly Declaration[] | undefined;
+
+  constructor(found: readonly (Declaration | DeclaredList)[]) {
+    this.#found = found;
+  }
+
+  get isNone(): boolean {
+    return this.#found.length === 0;
+  }
+
+  all(): readonly Declaration[] {
+    this.#all ??= this.#found.flatMap((one) => (one instanceof DeclaredList ? one.each() : one));
+    return this.#all;
   }
 }

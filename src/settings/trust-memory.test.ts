@@ -65,7 +65,7 @@ const collect = async (memory?: FileMemory): Promise<readonly Declaration[]> => 
   const sources = ['project', 'local'];
   const levels = [{ path: root, hasDirectory: true }];
   const places = { fs: watched, root, levels, configDir, sources, memory };
-  return await collectDeclarations(places);
+  return (await collectDeclarations(places)).all();
 };
 const collectAndKeep = async (): Promise<readonly Declaration[]> => {
   const memory = open();

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { CORE_SETTINGS } from '../generated/settings-core.js';
 import { OTHER_SETTINGS } from '../generated/settings-table.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { settingsDrafts, withoutGrants } from './trust-settings.js';
+import { draftsIn, settingsDrafts, withoutGrants } from './trust-settings.js';
 
 const brief = (content: Record<string, unknown>): string[] =>
-  settingsDrafts(content).map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
+  settingsDrafts(content)
+    .flatMap((one) => ('items' in one ? draftsIn(one) : one))
+    .map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
 
 const hook = (command: string): unknown => ({ type: 'command', command });
 

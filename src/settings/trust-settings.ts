@@ -2,7 +2,7 @@ import { isRecord, own } from '../util/own.js';
 import { projectMayNotSet } from './trust-env.js';
 import { hookDrafts } from './trust-hooks.js';
 import { sandboxDrafts } from './trust-sandbox.js';
-import type { Draft } from './trust-types.js';
+import type { Draft, DraftList } from './trust-types.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ type Content = Readonly<Record<string, unknown>>;
  * What a project's settings would run or let happen. Everything else in them (deny and ask rules,
  * looks, model names) holds without trust.
  */
-export function settingsDrafts(content: Content): readonly Draft[] {
+export function settingsDrafts(content: Content): readonly (Draft | DraftList)[] {
   return Object.entries(content).flatMap(([key, value]) => {
     if (value === null || value === undefined) return [];
     const drafts = own(READERS, key);
@@ -31,7 +31,7 @@ export function withoutGrants(content: Content): Content {
   return rest;
 }
 
-const READERS: Readonly<Record<string, (value: unknown) => readonly Draft[]>> = {
+const READERS: Readonly<Record<string, (value: unknown) => readonly (Draft | DraftList)[]>> = {
   permissions: permissionDrafts,
   hooks: (value) => hookDrafts(value, ['hooks']),
   env: envDrafts,
@@ -78,7 +78,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   worktree: undefined,
 };
 
-function permissionDrafts(value: unknown): readonly Draft[] {
+function permissionDrafts(value: unknown): readonly (Draft | DraftList)[] {
   // The loader refuses the start; nothing of it can be in force.
   if (!isRecord(value)) return [];
   const { allow, additionalDirectories, defaultMode, blockReadsExemptPaths } = value;
@@ -111,7 +111,7 @@ function envDrafts(value: unknown): readonly Draft[] {
 const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'probeHooks']);
 
 /** Of our own settings: rules for some agents are told apart; what is not known to restrict counts. */
-function ownDrafts(value: unknown): readonly Draft[] {
+function ownDrafts(value: unknown): readonly (Draft | DraftList)[] {
   if (!isRecord(value)) return [setting(['portcullis'], value)];
   return Object.entries(value).flatMap(([key, inner]) => {
     const way = ['portcullis', key];
@@ -133,16 +133,20 @@ function plugins(key: string, value: unknown): readonly Draft[] {
   return entries(key, value, () => true).map((draft) => ({ ...draft, kind: 'plugin' }));
 }
 
-/** One draft for each item of a list; for what is not a list of strings one for the whole. */
+/** The items of a list are told apart when somebody asks; what is no list is one draft. */
 function items(
   way: readonly string[],
   value: unknown,
   what: Pick<Draft, 'kind' | 'name'>,
-): readonly Draft[] {
+): readonly (Draft | DraftList)[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) return [{ ...setting(way, value), ...what }];
-  const { kind, name } = what;
-  return value.map((item, index) => {
+  return value.length === 0 ? [] : [{ ...what, way, items: value }];
+}
+
+/** One draft for each item. */
+export function draftsIn({ kind, name, way, items }: DraftList): readonly Draft[] {
+  return items.map((item, index) => {
     // Not spread: that would leave room in each of hundreds for more.
     const at = (way as Draft['way']).concat(index);
     return { kind, name, way: at, text: textOf(item), value: item };

@@ -51,6 +51,12 @@ export interface Draft {
   readonly pinned?: boolean;
 }
 
+/** A list of which each item is a declaration by itself. */
+export interface DraftList extends Pick<Draft, 'kind' | 'name'> {
+  readonly way: readonly string[];
+  readonly items: readonly unknown[];
+}
+
 export type TrustVerdict =
   /** The project declares nothing that needs trust. */
   | 'nothing'
@@ -69,6 +75,7 @@ export interface PendingDeclaration {
 export interface SeenDeclarations {
   /** Real path of the repository's root, or of the start directory outside of one. */
   readonly root: string;
+  /** There may be hundreds, made when they are first asked for. */
   readonly declarations: readonly Declaration[];
   /** What the scripts were that commands stand for. Absent: nothing is declared. */
   readonly scripts?: SeenScripts;

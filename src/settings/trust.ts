@@ -89,8 +89,8 @@ export interface OwnWrite {
 export type Binding = 'bound' | 'waits' | 'this process only';
 
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
-  const accepted = new AcceptedDigests();
-  const acceptedAtStart = new AcceptedDigests();
+  const accepted = new AcceptedDigests({ pinned: true });
+  const acceptedAtStart = new AcceptedDigests({ pinned: false });
   let scripts: SeenScripts | undefined;
 
   async function look(how: CheckHow & { readonly part?: TrustPart }): Promise<SeenDeclarations> {
@@ -108,7 +108,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     const sources = places.sources ?? ['project', 'local'];
     const memory = atStart ? fileMemoryOf({ ...places, root: top }) : NO_MEMORY;
     const look = openLook(places.fs, used);
-    const declarations = await collectDeclarations({
+    const found = await collectDeclarations({
       ...places,
       root,
       levels: looked,
@@ -117,8 +117,14 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       look,
       part,
     });
-    if (declarations.length === 0) return { root, declarations };
-    return { root, declarations, scripts: look.scripts.seen };
+    if (found.isNone) return { root, declarations: [] };
+    return {
+      root,
+      scripts: look.scripts.seen,
+      get declarations() {
+        return found.all();
+      },
+    };
   }
 
   async function check(how: CheckHow = {}): Promise<TrustCheck> {
@@ -145,7 +151,8 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       return await changedScript(hook.commands, place, { fs: places.fs, accepted: scripts });
     },
     async accept(seen, { store }) {
-      for (const one of seen.declarations) (one.pinned ? accepted : acceptedAtStart).add(one);
+      accepted.add(seen);
+      acceptedAtStart.add(seen);
       scripts = joined(scripts, seen.scripts);
       if (!store) return { stored: false };
       const kept = await storeOf(places);
@@ -170,7 +177,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       const ours = declarations.filter(
         (one, index) => same[index] === file && isOurs(one, written),
       );
-      for (const one of ours) if (one.pinned) accepted.add(one);
+      accepted.add({ declarations: ours });
       const kept = await storeOf(places);
       if ((await kept.refusal(root)) !== undefined) return 'this process only';
       await addTo(kept, root, ours);
@@ -194,19 +201,28 @@ function joined(
   };
 }
 
-/** What was accepted in this process. Digests are made when the first declaration is compared with them. */
+/**
+ * What was accepted in this process, of that which can be pinned or of the rest. Digests are made when
+ * the first declaration is compared with them.
+ */
 class AcceptedDigests {
   readonly #digests = new Set<string>();
-  #added: Pick<Declaration, 'digest'>[] = [];
+  readonly #pinned: boolean;
+  #added: Pick<SeenDeclarations, 'declarations'>[] = [];
 
-  add(declaration: Pick<Declaration, 'digest'>): void {
-    this.#added.push(declaration);
+  constructor({ pinned }: Pick<Declaration, 'pinned'>) {
+    this.#pinned = pinned;
+  }
+
+  add(seen: Pick<SeenDeclarations, 'declarations'>): void {
+    this.#added.push(seen);
   }
 
   has(declaration: Pick<Declaration, 'digest'>): boolean {
     // Asked for each of hundreds.
     if (this.#added.length > 0) {
-      for (const { digest } of this.#added) this.#digests.add(digest);
+      const all = this.#added.flatMap(({ declarations }) => declarations);
+      for (const one of all) if (one.pinned === this.#pinned) this.#digests.add(one.digest);
       this.#added = [];
     }
     return this.#digests.size > 0 && this.#digests.has(declaration.digest);

@@ -1,4 +1,4 @@
-import { inForce, type Merged } from './merge.js';
+import { contributionsOf, inForce, type Merged } from './merge.js';
 import { type ConfigProblem, placeOf } from './types.js';
 
 /**
@@ -21,8 +21,7 @@ export function unavailableProblems(merged: Merged): readonly ConfigProblem[] {
 }
 
 function strictElsewhere(merged: Merged): readonly ConfigProblem[] {
-  const said = merged.get('portcullis.strict')?.contributions ?? [];
-  return said
+  return contributionsOf(merged, 'portcullis.strict')
     .filter(({ source, value }) => value === false && source !== 'managed' && source !== 'user')
     .map(({ owner, way }) => ({
       severity: 'warning',

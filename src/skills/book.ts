@@ -88,7 +88,7 @@ class Book {
   readonly #trusted = new WeakMap<Shelf, Promise<readonly Skill[]>>();
   readonly #matchers = new WeakMap<readonly string[], (path: string) => boolean>();
   #nestedRoots: readonly SkillRoot[] = [];
-  #bundled: Promise<readonly Skill[]> | undefined;
+  #bundled: readonly Skill[] | undefined;
   #shelf: Promise<Shelf> | undefined;
   /** For the first look only: it belongs to the start, in which others look at the same files. */
   #looks: Looks | undefined;
@@ -204,7 +204,7 @@ class Book {
   async #scan(): Promise<Shelf> {
     this.#reader.begin();
     const { bundled } = this.#deps;
-    this.#bundled ??= bundled === undefined ? Promise.resolve([]) : bundledSkills(bundled);
+    this.#bundled ??= bundled === undefined ? [] : bundledSkills(bundled);
     const looks = this.#looks;
     this.#looks = undefined;
     this.#admissions.begin();
@@ -215,7 +215,7 @@ class Book {
       nestedRoots: this.#nestedRoots,
       admit: this.#admissions.admit,
       admitNow: this.#admissions.admitNow,
-      bundledSkills: await this.#bundled,
+      bundledSkills: this.#bundled,
     });
     this.#admissions.settle();
     return found;

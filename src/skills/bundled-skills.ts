@@ -1,39 +1,28 @@
-import type { BundledSkill } from './bundled/index.js';
+import { BUNDLED_HEADS } from '../generated/bundled-heads.js';
 import type { Extraction } from './extract.js';
-import { type ReadSkill, readSkill } from './head.js';
+import { readSkill } from './head.js';
 import type { Skill } from './skill.js';
 
 /** The skills that come in the box. Their files are put on disk when one of them is used. */
-export async function bundledSkills(
-  extraction: Extraction,
-  given?: readonly BundledSkill[],
-): Promise<readonly Skill[]> {
-  const texts = given ?? (await import('./bundled/index.js')).BUNDLED_SKILLS;
-  return await Promise.all(texts.map((one) => bundledSkill(one, extraction)));
-}
-
-/** Read once for all sessions of a process: their texts are part of the program. */
-const read = new WeakMap<BundledSkill, Promise<ReadSkill>>();
-
-async function bundledSkill(one: BundledSkill, extraction: Extraction): Promise<Skill> {
-  const { name, text, files } = one;
-  const reading = read.get(one) ?? readSkill(text);
-  read.set(one, reading);
-  const { head, body, bodyLine, problems } = await reading;
-  const directory = extraction.directoryOf(name);
-  return {
+export function bundledSkills(extraction: Extraction): readonly Skill[] {
+  return BUNDLED_HEADS.map(({ name, head, bodyLine }) => ({
     name,
     origin: 'bundled',
     source: 'builtin',
     file: `bundled:${name}`,
-    directory,
+    directory: extraction.directoryOf(name),
     head,
     trusted: true,
     bodyLine,
-    problems,
-    async body() {
-      if (Object.keys(files).length > 0) extraction.extract(name, files);
-      return body;
-    },
-  };
+    problems: [],
+    body: () => bodyOf(name, extraction),
+  }));
+}
+
+async function bodyOf(name: string, extraction: Extraction): Promise<string> {
+  const { BUNDLED_SKILLS } = await import('./bundled/index.js');
+  const skill = BUNDLED_SKILLS.find((one) => one.name === name);
+  if (skill === undefined) throw new Error(`there is no text of the bundled skill ${name}`);
+  if (Object.keys(skill.files).length > 0) extraction.extract(name, skill.files);
+  return (await readSkill(skill.text)).body;
 }

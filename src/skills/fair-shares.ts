@@ -14,7 +14,9 @@ function highestLevel(needs: readonly number[], room: number): number {
   for (;;) {
     let left = room;
     let above = 0;
-    for (const need of needs) {
+    // Round after round over hundreds, for which an iterator would make an object each.
+    for (let at = 0; at < needs.length; at++) {
+      const need = needs[at] ?? 0;
       if (need > level) above += 1;
       else left -= Math.max(0, need);
     }

@@ -30,10 +30,17 @@ export interface SkillRules {
 
 /**
  * A grant that cannot be read or may not be given is lost with a note. fail-closed: a restriction that
- * cannot be read keeps the skill from being invoked.
+ * cannot be read keeps the skill from being invoked. `directory`: the project as the agent has it, which
+ * may work in a tree of its own.
  */
-export function rulesOf(skill: Skill, parts: SkillRuleParts): SkillRules {
+export function rulesOf(
+  skill: Skill,
+  session: SkillRuleParts,
+  directory = session.projectDir,
+): SkillRules {
   const { allowedTools = [], disallowedTools = [], fenceTools } = skill.head;
+  const isElsewhere = directory !== session.projectDir;
+  const parts = isElsewhere ? { ...session, cwd: directory, projectDir: directory } : session;
   const read = (kind: RuleKind, key: string, texts: readonly string[]) =>
     readRules(texts, { kind, key, skill, parts });
   const withheld = withheldBecause(skill, parts);
@@ -41,7 +48,20 @@ export function rulesOf(skill: Skill, parts: SkillRuleParts): SkillRules {
     allowedTools.length > 0 && withheld !== undefined
       ? { rules: [], lost: [`allowed-tools is not in force: ${withheld}`] }
       : read('allow', 'allowed-tools', allowedTools);
-  const deny = read('deny', 'disallowed-tools', disallowedTools);
+  const banned = readRules(disallowedTools, {
+    kind: 'deny',
+    key: 'disallowed-tools',
+    skill,
+    parts: session,
+  });
+  // A ban on paths of the project holds in its trees by itself; of commands both spellings are meant.
+  const alsoBanned = isElsewhere
+    ? read('deny', 'disallowed-tools', disallowedTools.filter(namesProject))
+    : { rules: [], lost: [] };
+  const deny = {
+    rules: [...banned.rules, ...alsoBanned.rules],
+    lost: [...banned.lost, ...alsoBanned.lost],
+  };
   // Each entry lets something through, so that a lost one makes the fence narrower.
   const fence = fenceTools === undefined ? undefined : read('allow', 'fence-tools', fenceTools);
   const [broken] = deny.lost;
@@ -108,6 +128,10 @@ function sourced(text: string, { skill, key, parts }: ReadContext): SourcedRule 
     ...(line === undefined ? {} : { line }),
     trusted: skill.trusted,
   };
+}
+
+function namesProject(text: string): boolean {
+  return /\$\{CLAUDE_PROJECT_DIR\}/.test(text);
 }
 
 const DIRECTORY = /\$\{(CLAUDE_[A-Z_]+)\}/g;

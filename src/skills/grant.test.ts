@@ -187,6 +187,32 @@ describe('disallowed-tools', () => {
   });
 });
 
+describe('in a tree of the agent', () => {
+  const TREE = '/p/.claude/worktrees/agent-a';
+
+  it('grants are about the tree, bans about both places', () => {
+    const grants = createSkillGrants({ cwd: '/p', home: '/h', projectDir: '/p' });
+    const skill = skillOf('sk', '', {
+      allowedTools: ['Bash(${CLAUDE_PROJECT_DIR}/check.sh *)', 'Edit(./src/**)'],
+      disallowedTools: ['Bash(${CLAUDE_PROJECT_DIR}/drop.sh *)', 'Edit(./db/**)'],
+    });
+    const added = grants.add(skill, CHILD, TREE);
+    if (!added.ok) throw new Error(added.error);
+    added.value.restrain();
+    const { allow, deny } = grants.rules(CHILD);
+    expect(allow.map(({ text }) => text)).toEqual([`Bash(${TREE}/check.sh *)`, 'Edit(./src/**)']);
+    expect(allow[1]?.spec).toMatchObject({
+      pattern: { anchor: TREE.slice(1).split('/') },
+    });
+    expect(deny.map(({ text }) => text)).toEqual([
+      'Bash(/p/drop.sh *)',
+      'Edit(./db/**)',
+      `Bash(${TREE}/drop.sh *)`,
+    ]);
+    expect(deny[1]?.spec).toMatchObject({ pattern: { anchor: ['p'] } });
+  });
+});
+
 describe('fence-tools', () => {
   const fenced = async (fenceTools: readonly string[]): Promise<SkillRig> => {
     const rig = open({ mode: 'bypassPermissions' });

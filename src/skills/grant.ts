@@ -25,8 +25,11 @@ export interface SkillGrant {
  * message of the user; restrictions also for the agents it starts.
  */
 export interface SkillGrants {
-  /** Puts the allow rules of a skill in force. An error: it has a restriction that cannot be honoured. */
-  add(skill: Skill, agent: AgentRef): Result<SkillGrant, string>;
+  /**
+   * Puts the allow rules of a skill in force. An error: it has a restriction that cannot be honoured.
+   * `directory`: the project as the agent has it; absent: as the session has it.
+   */
+  add(skill: Skill, agent: AgentRef, directory?: string): Result<SkillGrant, string>;
   /** A new message for an agent: what its skills granted and forbade is over. Absent: of the user. */
   beginTurn(agentPath?: string): void;
   /** Allow and deny rules of this agent; the same object while nothing changes. */
@@ -54,8 +57,8 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
   const restraints = (agent: AgentRef) =>
     restraining.filter(({ agentPath }) => isAtOrBelow(agent.path, agentPath));
   return {
-    add(skill, agent) {
-      const rules = rulesOf(skill, parts);
+    add(skill, agent, directory) {
+      const rules = rulesOf(skill, parts, directory);
       if (rules.broken !== undefined) return err(rules.broken);
       const entry: Entry = { skill, agentPath: agent.path, rules };
       change({ granting: [...granting, entry] });

@@ -1,5 +1,6 @@
 import { editDistance } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
+import { whenWanted } from '../util/when-wanted.js';
 
 /** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
 export function canonical(name: string): string {
@@ -12,10 +13,9 @@ export const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'po
 export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
 const CANONICAL_FENCE = canonical(FENCE);
-const NAMES = [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({
-  field,
-  plain: canonical(field),
-}));
+const names = whenWanted(() =>
+  [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({ field, plain: canonical(field) })),
+);
 /** Other words are as short as `hooks`, and as near to it. */
 const SHORT = 8;
 
@@ -26,7 +26,7 @@ export function isFence(written: string): boolean {
 /** The restriction that a name is up to two mistakes away from. */
 export function nearRestriction(written: string): string | undefined {
   const plain = canonical(written);
-  return NAMES.find((name) => isNear(plain, name.plain))?.field;
+  return names().find((name) => isNear(plain, name.plain))?.field;
 }
 
 function isNear(plain: string, name: string): boolean {

@@ -5,6 +5,7 @@ import { lineBelow } from '../util/line-below.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
+import { whenWanted } from '../util/when-wanted.js';
 import { firstWords } from './first-words.js';
 import { hookFaults } from './head-hooks.js';
 import { writtenKeys } from './head-keys.js';
@@ -104,7 +105,9 @@ function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): R
   return refusal === undefined ? skill : { ...skill, refusal };
 }
 
-const BY_CANONICAL = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
+const byCanonicalName = whenWanted(
+  () => new Map(HEAD_FIELDS.map((field) => [canonical(field), field])),
+);
 /** What only counts when it is written exactly so. */
 const GRANT = 'allowed-tools';
 
@@ -134,7 +137,7 @@ const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 function known(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : BY_CANONICAL.get(canonical(written));
+  return AS_DOCUMENTED.has(written) ? written : byCanonicalName().get(canonical(written));
 }
 
 interface Field {

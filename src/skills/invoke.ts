@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { UserBlock } from '../protocol/content.js';
 import type { SourcedRule } from '../settings/types.js';
 import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
@@ -25,6 +26,8 @@ export interface SkillCall {
   readonly signal: AbortSignal;
   /** The content that was judged; another one is not invoked. Absent: nobody had to judge it. */
   readonly approved?: string | undefined;
+  /** What the person names in the call, for the agent of a skill that runs as one. */
+  readonly beside?: readonly UserBlock[];
 }
 
 /** Hooks of a skill, as written. */
@@ -80,6 +83,8 @@ export interface ForkTask {
   readonly skill: Skill;
   /** All that the agent is told. */
   readonly prompt: string;
+  /** Stands behind the prompt. */
+  readonly beside: readonly UserBlock[];
   readonly args: string;
   readonly by: Invoker;
   /** Absent: the general one. */
@@ -165,6 +170,8 @@ interface Opened {
   readonly skill: Skill;
   readonly args: string;
   readonly text: string;
+  /** What it calls the project's directory. */
+  readonly projectDir: string;
   readonly grant: SkillGrant;
   /** What people should know of it. */
   readonly notes: readonly string[];
@@ -190,12 +197,15 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
       `The skill ${skill.name} changed while its call was decided (${skill.file}). Call it again.`,
     );
   }
-  const grant = parts.grants.add(skill, call.agent);
+  const { agent } = call;
+  const projectDir = (await parts.placeFor?.(agent, parts.projectDir)) ?? parts.projectDir;
+  const grant = parts.grants.add(skill, agent, projectDir);
   if (!grant.ok) {
     return err(`The skill ${skill.name} cannot be used: ${grant.error} (${skill.file}).`);
   }
   const args = call.args ?? '';
-  const text = await textOf(parts, call, { skill, body, args }).catch((thrown: unknown) => {
+  const filling = textOf(parts, call, { skill, body, args, projectDir });
+  const text = await filling.catch((thrown: unknown) => {
     grant.value.withdraw();
     throw thrown;
   });
@@ -211,19 +221,22 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
     ...text.value.notes,
     ...hiddenNote(shown.removed),
   ];
-  return ok({ skill, args, text: shown.text, grant: grant.value, notes });
+  return ok({ skill, args, text: shown.text, projectDir, grant: grant.value, notes });
 }
 
 function hiddenNote(removed: number): readonly string[] {
   return removed === 0 ? [] : [`${removed} hidden characters of its text are left out`];
 }
 
+interface SkillFilling extends Pick<Opened, 'skill' | 'args' | 'projectDir'> {
+  readonly body: string;
+}
+
 async function textOf(
   parts: InvokerParts,
   { agent, signal }: SkillCall,
-  { skill, body, args }: { readonly skill: Skill; readonly body: string; readonly args: string },
+  { skill, body, args, projectDir }: SkillFilling,
 ): Promise<Result<Attached, string>> {
-  const projectDir = (await parts.placeFor?.(agent, parts.projectDir)) ?? parts.projectDir;
   const variables = new Map([
     ['CLAUDE_SESSION_ID', parts.sessionId()],
     ['CLAUDE_PROJECT_DIR', projectDir],
@@ -299,12 +312,13 @@ function readyOf(
 async function runFork(
   parts: InvokerParts,
   call: SkillCall,
-  { skill, args, text, notes }: Opened,
+  { skill, args, text, projectDir, notes }: Opened,
 ): Promise<SkillOutcome> {
   const { head } = skill;
   const done = await parts.fork?.({
     skill,
     prompt: text,
+    beside: call.beside ?? [],
     args,
     by: call.by,
     ...(head.agent === undefined ? {} : { agentType: head.agent }),
@@ -315,7 +329,7 @@ async function runFork(
     parent: call.agent,
     signal: call.signal,
     grant(child) {
-      const grant = parts.grants.add(skill, child);
+      const grant = parts.grants.add(skill, child, projectDir);
       if (grant.ok) grant.value.restrain();
       return grant;
     },

@@ -6,6 +6,8 @@ import { failureFrom } from './output.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
 
 const SHOWN_ENTRIES = 500;
+/** Names that are held against the rules before it is left at what was found. */
+const MOST_LOOKS = 10_000;
 
 /** Read, for a directory that a person names: judged by the same rules, it shows what is in there. */
 export function listingTool(read: AnyTool, deps: { readonly fs: FileSystem }): AnyTool {
@@ -34,18 +36,19 @@ async function listing(
   const entries = await fs.list(path);
   const shown: string[] = [];
   let hidden = 0;
-  for (const { name, kind } of entries.slice(0, SHOWN_ENTRIES)) {
+  for (const { name, kind } of entries.slice(0, MOST_LOOKS)) {
+    if (shown.length === SHOWN_ENTRIES) break;
     // A name alone tells something too.
     if ((await isHidden?.(join(path, name))) === true) hidden++;
     else shown.push(`${visible(name)}${kind === 'directory' ? '/' : ''}`);
   }
-  const more = entries.length - SHOWN_ENTRIES;
+  const looked = shown.length + hidden;
   const lines = [
-    ...(shown.length === 0 ? ['(empty)'] : shown),
+    ...(entries.length === 0 ? ['(empty)'] : shown),
     ...(hidden === 0 ? [] : [`[${hidden} more left out: a rule keeps them from being read.]`]),
-    ...(more <= 0
+    ...(looked === entries.length
       ? []
-      : [`[The first ${SHOWN_ENTRIES} of ${entries.length}. Use Glob for others.]`]),
+      : [`[The first ${looked} of ${entries.length}. Use Glob for others.]`]),
   ];
   const content = lines.join('\n');
   const { length } = lines;

@@ -22,6 +22,8 @@ export interface PathSpellings {
   readonly real: string;
   /** `real`, and the same place spelled through each root that is itself reached by a link. */
   readonly resolved: readonly string[];
+  /** Of a file in a working tree of an agent: its names in the checkout. For restrictions alone. */
+  readonly standsFor?: readonly string[];
   /** What stood there at that look, links followed; absent where nobody had to look closer. */
   readonly kind?: FileStat['kind'];
 }

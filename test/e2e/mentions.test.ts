@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drive, type Frame, isResult } from './host.js';
 import { expectContinues, run, userTexts, warnings } from './worlds.js';
@@ -73,6 +75,37 @@ describe.concurrent('@path in a prompt of the program', () => {
     expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
     expect(userTexts(done.requests[0]?.body).at(-1)).toContain(SHOWN);
     expect(userTexts(done.requests[1]?.body).at(-1)).toBe('look at @.env');
+  });
+
+  it('is attached in a message that is sent while a turn runs', async () => {
+    const isAssistant = (frame: Frame) => frame.type === 'assistant';
+    const command = 'until [ -e go ]; do sleep 0.02; done';
+    const done = await drive(
+      {
+        files: FILES,
+        args: ['--allowedTools', 'Bash'],
+        script: [{ tool: 'Bash', input: { command, timeout: 10_000 } }, 'saw it'],
+      },
+      async (host) => {
+        host.prompt('FIRST');
+        const { cwd } = await host.next((frame) => frame.subtype === 'init');
+        await host.next(isAssistant);
+        host.prompt('look at @src/a.ts too');
+        host.prompt('and at @.env', { isSynthetic: true });
+        // Answered in order: once this is back, the prompts before it have been read.
+        await host.request({ subtype: 'mcp_status' });
+        writeFileSync(path.join(String(cwd), 'go'), '');
+        await host.next(isResult);
+        host.end();
+      },
+    );
+    expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
+    expect(done.requests).toHaveLength(2);
+    const texts = userTexts(done.requests[1]?.body);
+    const at = texts.indexOf('look at @src/a.ts too');
+    expect(texts[at + 1]).toContain(SHOWN);
+    expect(texts).toContain('and at @.env');
+    expect(JSON.stringify(done.requests)).not.toContain('SECRET');
   });
 
   it('that lies elsewhere is the host to allow', async () => {

@@ -95,10 +95,14 @@ describe('what a start reads of the program', () => {
     expect([...read].sort()).toEqual(['main.js', 'project.js']);
   });
 
-  it('holds nothing that judges commands, does the work of tools or reads what prompts name', () => {
+  it('holds nothing that judges commands, does the work of tools or reads what prompts name, and no text of a skill', () => {
     const inputs = readFileSync(path.join(ROOT, 'dist/cli/at-start.json'), 'utf8');
     const files = Object.keys(JSON.parse(inputs));
     expect(files).not.toContain('src/permissions/shell/read.ts');
+    expect(files).not.toContain('src/permissions/shell/runners.ts');
+    expect(files).not.toContain('src/permissions/shell/file-commands.ts');
+    expect(files).not.toContain('src/permissions/shell/read-only-table.ts');
+    expect(files).not.toContain('src/skills/bundled/index.ts');
     expect(files).not.toContain('src/context/file-mentions.ts');
     expect(files).not.toContain('src/mcp/mentions.ts');
   });

@@ -341,6 +341,30 @@ describe('agents', () => {
     }
   });
 
+  it('are kept from what rules keep in the checkout, in every tree of it', async () => {
+    const { policyFor, project } = await world({
+      git: true,
+      rules: { deny: ['Read(./.env.local)', 'Read(./keys/*.pem)', 'Edit(/migrations/**)'] },
+    });
+    const [workspace, other] = ['w', 'v'].map((name) => project.at(`.claude/worktrees/${name}`));
+    if (workspace === undefined || other === undefined) throw new Error('no places');
+    for (const tree of [workspace, other]) {
+      execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: project.directory });
+      mkdirSync(path.join(tree, 'keys'));
+      for (const name of ['keys/a.pem', 'keys/a.pub']) writeFileSync(path.join(tree, name), 'k');
+    }
+    writeFileSync(path.join(workspace, '.env.local'), 'e');
+    const agent: AgentRef = { ...child, workspace, isolation: 'worktree' };
+    const policy = await policyFor({ agent, roots: [workspace] });
+    const within = (tree: string) => (paths: readonly string[]) =>
+      paths.filter((one) => one.startsWith(`${tree}/`)).map((one) => path.relative(tree, one));
+    expect(within(workspace)(policy.hidden).sort()).toEqual(['.env.local', 'keys/a.pem']);
+    expect(within(other)(policy.hidden)).toEqual(['keys/a.pem']);
+    expect(policy.protected).toContain(path.join(workspace, 'migrations'));
+    const main = await policyFor({ agent: MAIN_AGENT, roots: [project.directory] });
+    expect(within(other)(main.hidden)).toEqual(['keys/a.pem']);
+  });
+
   it('do not reach a repository that does not know of their tree', async () => {
     const { policyFor, project } = await world({ git: true });
     const workspace = project.at('.claude/worktrees/w');

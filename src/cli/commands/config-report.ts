@@ -1,5 +1,11 @@
 import type { LoadedSettings } from '../../settings/load.js';
-import type { Contribution, MergedKey, Standing } from '../../settings/merge.js';
+import {
+  type Contribution,
+  contributionsOf,
+  type Merged,
+  type MergedKey,
+  type Standing,
+} from '../../settings/merge.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import { redact, redactDeep } from '../../util/redact.js';
 
@@ -54,19 +60,18 @@ export function configReport({ cwd, loaded, trusted, problems }: ConfigState): C
     starts: !problems.some(({ severity }) => severity === 'fatal'),
     trusted,
     strict: settings.strictness.off === undefined,
-    settings: [...merged.values()].map(reportedKey).sort(byKey),
+    settings: [...merged.values()].map((entry) => reportedKey(merged, entry)).sort(byKey),
     files: reportedFiles(loaded),
     problems: problems.map((problem) => ({ ...problem, message: redact(problem.message) })),
   };
 }
 
-function reportedKey(entry: MergedKey): ReportedKey {
-  const { key, isList, facts, contributions } = entry;
+function reportedKey(merged: Merged, { key, isList, facts }: MergedKey): ReportedKey {
   return {
     key,
     merge: isList ? 'list' : facts.strictest === true ? 'strictest' : 'strongest',
     state: facts.status ?? 'in use',
-    values: contributions.map((one) => reportedValue(key, one)),
+    values: contributionsOf(merged, key).map((one) => reportedValue(key, one)),
   };
 }
 

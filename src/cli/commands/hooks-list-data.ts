@@ -2,7 +2,7 @@ import { describeHandler, readHandler, runsBeside } from '../../hooks/capture-ha
 import { type CapturedHook, EVENTS, type HookSet } from '../../hooks/captured.js';
 import type { Hook, HookHandler } from '../../hooks/hook.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
-import type { Contribution, Merged } from '../../settings/merge.js';
+import { type Contribution, contributionsOf, type Merged } from '../../settings/merge.js';
 import { isRecord } from '../../util/own.js';
 import { redact } from '../../util/redact.js';
 import { originOf } from '../../util/sourced.js';
@@ -139,8 +139,7 @@ export function placeOf({
 /** Hooks that stand in settings files and are not even looked at, by what became of them. */
 export function heldBack(merged: Merged): readonly ListedSkip[] {
   return EVENTS.flatMap((event) => {
-    const all = merged.get(`hooks.${event}`)?.contributions ?? [];
-    return all.flatMap((one) => {
+    return contributionsOf(merged, `hooks.${event}`).flatMap((one) => {
       const why = whyHeldBack(one);
       if (why === undefined) return [];
       return handlersOf(event, one.value).map((label) => ({

@@ -114,9 +114,15 @@ const TAKES_TEXT = new Set([
  * What any command may do to files, by all that can be seen: for restrictions, so rather too much
  * than too little. Operands, values of `--option=value` and of `key=value` count as files.
  */
-export const possibleFileUse = memoised(fileUseOf);
+export function possibleFileUse(words: readonly ShellWord[]): PossibleFileUse {
+  return anyFileUse(words);
+}
 
-function fileUseOf(words: readonly ShellWord[]): FileUse & { readonly unknown: boolean } {
+type PossibleFileUse = FileUse & { readonly unknown: boolean };
+
+const anyFileUse = memoised(fileUseOf);
+
+function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   const program = programOf(words) ?? '';
   const rest = words.slice(1);
   if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };

@@ -23,7 +23,11 @@ type Special = (values: Values) => readonly string[] | undefined;
  * Whether a command surely changes nothing. Undefined is no judgement, it only means that this
  * list does not know the program with these options.
  */
-export const readOnlyUse = memoised(useOf);
+export function readOnlyUse(words: readonly ShellWord[]): ReadOnlyUse | undefined {
+  return knownUse(words);
+}
+
+const knownUse = memoised(useOf);
 
 function useOf(words: readonly ShellWord[]): ReadOnlyUse | undefined {
   const name = nameOf(words);
