@@ -29,9 +29,9 @@ export interface SkillRules {
 }
 
 /**
- * A grant that cannot be read or may not be given is lost with a note. fail-closed: a restriction that
- * cannot be read keeps the skill from being invoked. `directory`: the project as the agent has it, which
- * may work in a tree of its own.
+ * `directory` is the project as the agent has it, which may work in a tree of its own. A grant that
+ * cannot be read or may not be given is lost with a note. fail-closed: a restriction that cannot be
+ * read keeps the skill from being invoked.
  */
 export function rulesOf(
   skill: Skill,
