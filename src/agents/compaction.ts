@@ -6,6 +6,7 @@ import {
 } from '../context/compact-trigger.js';
 import { isInstructionsReminder } from '../context/instructions-reminder.js';
 import { reminder } from '../context/reminders.js';
+import { SUMMARY_TAG } from '../context/summary-tag.js';
 import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
 import type { ModelClient, ModelRequest } from '../model/client.js';
@@ -199,16 +200,20 @@ function withContexts(
 /** Failed summaries in a row after which none is made unasked. */
 const MAX_FAILURES = 3;
 
-/** What the runtime said before the first prompt (facts, instructions) stays as it was. */
+/**
+ * What the runtime said before the first prompt (facts, lists) stays as it was. What it said beside the
+ * prompt is of that prompt alone, such as an agent that it asked for.
+ */
 function openingOf(first: Message | undefined): string {
-  const texts = (first?.role === 'user' ? first.content : []).flatMap((block) =>
-    block.type === 'text' &&
-    block.text.startsWith('<system-reminder>') &&
+  const texts: string[] = [];
+  for (const block of first?.role === 'user' ? first.content : []) {
+    const text = block.type === 'text' ? block.text : '';
+    // The opening stands behind the summary that was made before.
+    if (texts.length === 0 && text.startsWith(`<${SUMMARY_TAG}>`)) continue;
+    if (!text.startsWith('<system-reminder>')) break;
     // Those are shown anew, as they are on disk now.
-    !isInstructionsReminder(block.text)
-      ? [block.text]
-      : [],
-  );
+    if (!isInstructionsReminder(text)) texts.push(text);
+  }
   return texts.join('\n');
 }
 

@@ -2,6 +2,7 @@ import type { ModelEvent, ModelFailure, ModelRequest } from '../model/client.js'
 import type { Message, UserBlock, UserMessage } from '../protocol/content.js';
 import { err, ok, type Result } from '../util/result.js';
 import instruction from './compact.md';
+import { SUMMARY_TAG } from './summary-tag.js';
 import { estimateMessages } from './tokens.js';
 
 export interface CompactOptions {
@@ -39,9 +40,6 @@ export type CompactFailure =
 export const DEFAULT_KEEP_RECENT = 2;
 const DEFAULT_KEEP_TOKENS = 20_000;
 const RETRIES_WHEN_TOO_LONG = 2;
-
-/** Marks the summary for the model, and for whoever looks for it in a history. */
-export const SUMMARY_TAG = 'conversation-summary';
 
 /** Asks the model for a summary of the history and builds the history that takes its place. */
 export async function compact(

@@ -16,6 +16,9 @@ const MARKS: readonly string[] = [
   'forknotice',
   'mcpserverinstructions',
   'mentionedfile',
+  'mcpresource',
+  'teammatemessage',
+  'conversationsummary',
 ];
 
 /** Characters after the bracket that are looked at: a mark with more between its letters is none. */

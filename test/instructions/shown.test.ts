@@ -82,6 +82,31 @@ describe('what the model is shown of instruction files', () => {
   });
 });
 
+describe('what the runtime says beside the first prompt', () => {
+  it('is not said again after a summary; what it said before is, after each', async () => {
+    const world = place({
+      '.claude/agents/helper.md': '---\nname: helper\ndescription: d\n---\nH',
+    });
+    const done = await talk(
+      world,
+      ['one', SUMMARY, 'two', SUMMARY, 'three'],
+      [
+        { prompt: 'please use @agent-helper' },
+        { prompt: '/compact' },
+        { prompt: 'b' },
+        { prompt: '/compact' },
+        { prompt: 'c' },
+      ],
+    );
+    const ordered = (index: number) =>
+      shown(done, index).join('\n').includes('for the agent helper');
+    expect([0, 2, 4].map(ordered)).toEqual([true, false, false]);
+    for (const index of [0, 2, 4]) {
+      expect(shown(done, index).join('\n').split('Platform: ').length).toBe(2);
+    }
+  });
+});
+
 describe('settings about instructions', () => {
   const notes = (directory: string, text: string) => ({
     [`.claude/projects/${projectSlug(directory)}/memory/MEMORY.md`]: text,
