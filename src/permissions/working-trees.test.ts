@@ -40,6 +40,15 @@ describe('names in the checkout', () => {
     expect(TREES_BY_PLACE.standsFor(path)).toEqual(names);
   });
 
+  it('are also those of the tree that the session is in: trees of its agents lie beside it', () => {
+    const trees = createWorkingTrees('/p/.claude/worktrees/sess/sub');
+    const beside = '/p/.claude/worktrees/agent-1/secret/k';
+    expect(trees.standsFor(beside)).toEqual(['/p/secret/k', '/p/.claude/worktrees/sess/secret/k']);
+    expect(trees.standsFor('/p/.CLAUDE/worktrees/agent-1')).toContain('/p/.claude/worktrees/sess');
+    expect(trees.standsFor('/p/.claude/worktrees/sess/secret/k')).toEqual(['/p/secret/k']);
+    expect(trees.standsFor('/q/.claude/worktrees/agent-1/x')).toEqual(['/q/x']);
+  });
+
   it('lead through the directories of trees', () => {
     const leading = ['/p/.claude', '/p/.claude/worktrees', '/p', '/p/.claude/skills'];
     expect(leading.map(TREES_BY_PLACE.leadsTo)).toEqual([true, true, false, false]);

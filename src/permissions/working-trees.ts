@@ -1,4 +1,6 @@
 import {
+  basename,
+  dirname,
   findRepositoryRoot,
   isInside,
   join,
@@ -39,7 +41,7 @@ export function createWorkingTrees(cwd: string): SessionTrees {
   return {
     checkouts,
     standsFor(path) {
-      const own = namesOutsideTrees(path);
+      const own = [...namesOutsideTrees(path), ...namesInTreeOf(cwd, path)];
       return foreign.length === 0 ? own : [...own, ...[path, ...own].flatMap(inForeign)];
     },
     leadsTo: (directory) =>
@@ -58,6 +60,30 @@ export function createWorkingTrees(cwd: string): SessionTrees {
       foreign.push(...possible.filter(({ tree, checkout }) => !isInside(checkout, tree)));
     },
   };
+}
+
+/** Where a session is itself in a tree, those of its agents lie beside that, and are copies of it. */
+function namesInTreeOf(cwd: string, path: string): readonly string[] {
+  const own = treeAround(cwd);
+  if (own === undefined) return [];
+  const below = relativeTo(dirname(own), toPosix(path));
+  if (below === undefined) return [];
+  const [tree = '', ...rest] = below.split('/');
+  return tree === '' || tree === basename(own) ? [] : [[own, ...rest].join('/')];
+}
+
+/** The innermost tree that a directory is in. */
+export function treeAround(directory: string): string | undefined {
+  const posix = toPosix(directory);
+  const last = [...posix.matchAll(TREE)].at(-1);
+  return last === undefined ? undefined : posix.slice(0, last.index + last[0].length);
+}
+
+/** What stands behind the name of the directory and its slash, in whatever case that is written. */
+function relativeTo(directory: string, path: string): string | undefined {
+  const start = `${directory}/`;
+  const isBelow = path.slice(0, start.length).toLowerCase() === start.toLowerCase();
+  return isBelow ? path.slice(start.length) : undefined;
 }
 
 /** Those that are known by their place, for whoever knows of no session. */

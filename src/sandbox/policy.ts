@@ -2,6 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { dirname, findRepositoryRoot, isInside, join, nearestRepository } from '../env/paths.js';
 import { type DomainPattern, matchesDomain, parseDomain } from '../permissions/domain.js';
 import type { Rule, RuleSet } from '../permissions/rules.js';
+import { treeAround } from '../permissions/working-trees.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { Finder } from './policy-find.js';
 import {
@@ -266,14 +267,28 @@ async function foundInTrees(
   const checkout = findRepositoryRoot(parts.cwd) ?? parts.cwd;
   const { isolation, workspace } = agent;
   const own = isolation === 'worktree' && workspace !== undefined ? [treeOf(workspace)] : [];
-  const directory = join(checkout, '.claude/worktrees');
-  const names = await parts.fs.list(directory).catch(() => []);
-  const others = names.map(({ name }) => join(directory, name)).filter((at) => !own.includes(at));
+  const others = (await treesOf(checkout, parts)).filter((at) => !own.includes(at));
   const mine = await found(spotsInTrees(spots, checkout, own), parts, what);
   const theirs = await found(spotsInTrees(spots, checkout, others), parts, what);
   // Nothing can come into being in a tree of others, so what is not there needs no place held free.
   const there = await Promise.all(theirs.map((path) => parts.fs.lstat(path)));
   return [...here, ...mine, ...theirs.filter((_, at) => there[at] !== undefined)];
+}
+
+/** Below it, and beside it where it is a tree itself. */
+async function treesOf(checkout: string, { fs }: PolicyParts): Promise<readonly string[]> {
+  const around = treeAround(checkout);
+  const directories = [
+    join(checkout, '.claude/worktrees'),
+    ...(around === undefined ? [] : [dirname(around)]),
+  ];
+  const lists = await Promise.all(
+    directories.map(async (directory) => {
+      const names = await fs.list(directory).catch(() => []);
+      return names.map(({ name }) => join(directory, name));
+    }),
+  );
+  return lists.flat().filter((tree) => tree !== around);
 }
 
 function treeOf(workspace: string): string {

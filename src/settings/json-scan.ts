@@ -61,7 +61,9 @@ export class JsonScan {
         return this.#fail('a key is missing or not in double quotes', opened);
       const start = this.#at;
       if (!this.#string()) return false;
-      const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
+      const key = textIn(this.#text.slice(start, this.#at));
+      if (key === undefined)
+        return this.#fail('a key holds an escape that JSON does not have', start);
       if (key === '__proto__') return this.#fail('the key "__proto__" is not accepted');
       if (this.#peek() !== ':') return this.#fail(`a colon is missing after "${key}"`);
       this.#at++;
@@ -204,4 +206,14 @@ const DEEPEST = 200;
 
 function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
+/** What a text in quotes says; undefined: nothing, for an escape in it is broken. */
+function textIn(quoted: string): string | undefined {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    // Told by whoever knows where it stands.
+    return undefined;
+  }
 }

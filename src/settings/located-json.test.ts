@@ -19,6 +19,7 @@ describe('text that is not JSON', () => {
     ['{} {}', 1, 'there is something after the end of the value'],
     ['{"a": [{"__proto__": {}}]}', 1, 'the key "__proto__" is not accepted'],
     ['{"\\u005f_proto__": {}}', 1, 'the key "__proto__" is not accepted'],
+    ['{"a": 1,\n"\\u12": 1}', 2, 'a key holds an escape that JSON does not have'],
     [`${'['.repeat(300)}${']'.repeat(300)}`, 1, 'it is nested too deeply'],
   ])('is named by its mistake: %j', (text, line, message) => {
     expect(parseLocatedJson(text)).toEqual({ ok: false, line, message });
