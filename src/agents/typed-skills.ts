@@ -4,9 +4,11 @@ import type { InputMessage } from '../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../mcp/prompts.js';
 import { readTypedPrompt } from '../mcp/typed-prompt.js';
 import { textOf } from '../protocol/content.js';
+import type { ForkTools } from '../skills/beside-fork.js';
 import type { ReadySkill, SkillInvoker } from '../skills/invoke.js';
 import type { Skill, SkillBook } from '../skills/skill.js';
 import { readTyped } from '../skills/slash.js';
+import { err, ok } from '../util/result.js';
 import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
 
@@ -30,8 +32,8 @@ export interface TypedSkillDeps {
     how: {
       /** What goes to the model of it: hooks may have changed it. */
       readonly passed: readonly InputMessage[];
-      /** Absent: the main agent is shown it. */
-      readonly shownTo?: 'other';
+      /** The tools of another agent that is shown it. Absent: the main agent is. */
+      readonly other?: ForkTools;
       readonly signal: AbortSignal;
     },
   ): Promise<Beside>;
@@ -72,56 +74,73 @@ async function submitOne(
   prompt: InputMessage,
   signal: AbortSignal,
 ): Promise<Submitted> {
-  const begun: Begun = { ready: [], isAttached: false };
+  const begun: ReadySkill[] = [];
   let isThrough = false;
   const refused = (message: string): Submitted => {
     deps.onRefused(message);
     return { kind: 'blocked', message };
   };
   try {
-    const messages = await expandTyped(deps, prompt, { signal, begun });
-    if (typeof messages === 'string') return refused(messages);
-    const submitted = await deps.submit(messages, signal);
+    const steps = await expandTyped(deps, prompt, { signal, begun });
+    if (typeof steps === 'string') return refused(steps);
+    const submitted = await deps.submit([prompt], signal);
     if (submitted.kind !== 'pass') return submitted;
-    for (const one of begun.ready) await deps.onReady(one);
-    const passed = submitted.inputs;
-    const beside = begun.isAttached ? NOTHING : await deps.attach(prompt, { passed, signal });
+    const way: Way = { prompt, passed: submitted.inputs, signal };
+    const followUps = await takeSteps(deps, steps, way);
+    if (typeof followUps === 'string') return refused(followUps);
+    // What is named goes to the agents that work on it, where there are any.
+    const beside = steps.some(isFork) ? NOTHING : await deps.attach(prompt, way);
     if (beside.stop !== undefined) return refused(beside.stop);
+    // Last: a model or hooks of a skill whose prompt is held back would stay.
+    for (const one of begun) await deps.onReady(one);
     isThrough = true;
-    return { kind: 'pass', inputs: [...passed, ...beside.inputs] };
+    return { kind: 'pass', inputs: [...way.passed, ...followUps, ...beside.inputs] };
   } finally {
     // fail-closed: of a text that the model never gets nothing holds.
-    if (!isThrough) for (const one of begun.ready) one.withdraw();
+    if (!isThrough) for (const one of begun) one.withdraw();
   }
 }
 
-/** What has been done for a prompt on its way. */
-interface Begun {
-  readonly ready: ReadySkill[];
-  /** What it names was given to the agent that works on it. */
-  isAttached: boolean;
+/** A prompt that hooks have let through. */
+interface Way {
+  readonly prompt: InputMessage;
+  readonly passed: readonly InputMessage[];
+  readonly signal: AbortSignal;
+}
+
+/** A skill that runs as an agent of its own, once the prompt is let through. */
+interface Fork {
+  readonly skill: Skill;
+  readonly args: string;
+}
+
+/** What follows a prompt. */
+type Step = InputMessage | Fork;
+
+function isFork(step: Step): step is Fork {
+  return 'skill' in step;
 }
 
 const NOTHING: Beside = { inputs: [] };
 
-/** What a typed prompt becomes; a text: why it goes no further. What was done is noted in `begun`. */
+/** What follows a typed prompt; a text: why it goes no further. Skills that are ready are noted in `begun`. */
 async function expandTyped(
   deps: TypedSkillDeps,
   prompt: InputMessage,
-  { signal, begun }: { readonly signal: AbortSignal; readonly begun: Begun },
-): Promise<readonly InputMessage[] | string> {
+  { signal, begun }: { readonly signal: AbortSignal; readonly begun: ReadySkill[] },
+): Promise<readonly Step[] | string> {
   const text = textOf(prompt.content);
   const isPlain = prompt.meta === true || prompt.verbatim === true;
-  if (isPlain || !text.trimStart().startsWith('/')) return [prompt];
+  if (isPlain || !text.trimStart().startsWith('/')) return [];
   const command = deps.mcpPrompts === undefined ? undefined : readTypedPrompt(text);
   if (command !== undefined && deps.mcpPrompts !== undefined) {
     return await expandPrompt(deps, { prompt, command, prompts: deps.mcpPrompts }, signal);
   }
   const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
-  if (typed.kind === 'prompt' || typed.kind === 'builtin') return [prompt];
-  if (typed.kind === 'unknown') return deps.unknownIsText === true ? [prompt] : typed.message;
+  if (typed.kind === 'prompt' || typed.kind === 'builtin') return [];
+  if (typed.kind === 'unknown') return deps.unknownIsText === true ? [] : typed.message;
   const scene = deps.scene(signal);
-  const messages: InputMessage[] = [prompt];
+  const steps: Step[] = [];
   for (const { skill, args } of typed.invocations) {
     const heard = await deps.prompts.expand({
       ...scene,
@@ -132,50 +151,71 @@ async function expandTyped(
       prompt: text,
     });
     if (heard.kind !== 'pass') return `/${skill.name} was held back by a hook: ${heard.reason}`;
-    const { agent } = scene;
-    const beside = await besideFork(deps, { prompt, skill, signal, begun });
-    if (beside.stop !== undefined) return beside.stop;
-    const outcome = await deps.invoker.invoke({
-      name: skill.name,
-      args,
-      by: 'person',
-      agent,
-      signal,
-      beside: beside.inputs.flatMap(({ content }) => content),
-    });
-    if (outcome.kind === 'refused') return `/${skill.name}: ${outcome.reason}`;
-    if (outcome.kind === 'forked') {
-      messages.push(...deps.notes.followUp([outcome.toolText]));
+    if (skill.head.context === 'fork') {
+      const mayStart = await deps.invoker.check(skill.name, 'person');
+      if (!mayStart.ok) return `/${skill.name}: ${mayStart.error}`;
+      steps.push({ skill, args });
       continue;
     }
-    begun.ready.push(outcome);
-    messages.push(...deps.notes.followUp([outcome.message]));
+    const { agent } = scene;
+    const by = 'person';
+    const outcome = await deps.invoker.invoke({ name: skill.name, args, by, agent, signal });
+    if (outcome.kind === 'refused') return `/${skill.name}: ${outcome.reason}`;
+    // The skill has become one with an agent of its own just now, and has run.
+    if (outcome.kind === 'forked') {
+      steps.push(...deps.notes.followUp([outcome.toolText]));
+      continue;
+    }
+    begun.push(outcome);
+    steps.push(...deps.notes.followUp([outcome.message]));
     const note = await deps.notes.note(heard.contexts);
-    if (note !== undefined) messages.push(note);
+    if (note !== undefined) steps.push(note);
+  }
+  return steps;
+}
+
+/** The messages that follow a prompt, with the reports of agents in their places; a text: why it goes no further. */
+async function takeSteps(
+  deps: TypedSkillDeps,
+  steps: readonly Step[],
+  way: Way,
+): Promise<readonly InputMessage[] | string> {
+  const messages: InputMessage[] = [];
+  for (const step of steps) {
+    if (!isFork(step)) {
+      messages.push(step);
+      continue;
+    }
+    const report = await runFork(deps, step, way);
+    if (report.stop !== undefined) return report.stop;
+    messages.push(...report.inputs);
   }
   return messages;
 }
 
-/** A skill that runs as an agent of its own ends before the prompt goes on: what is named goes to it. */
-async function besideFork(
-  deps: TypedSkillDeps,
-  {
-    prompt,
-    skill,
+/** It ends before the prompt goes on: what is named goes to it. */
+async function runFork(deps: TypedSkillDeps, { skill, args }: Fork, way: Way): Promise<Beside> {
+  const { signal } = way;
+  let stop: string | undefined;
+  const outcome = await deps.invoker.invoke({
+    name: skill.name,
+    args,
+    by: 'person',
+    agent: deps.scene(signal).agent,
     signal,
-    begun,
-  }: {
-    readonly prompt: InputMessage;
-    readonly skill: Skill;
-    readonly signal: AbortSignal;
-    readonly begun: Begun;
-  },
-): Promise<Beside> {
-  if (skill.head.context !== 'fork') return NOTHING;
-  // One that may not be started says so itself.
-  if (!(await deps.invoker.check(skill.name, 'person')).ok) return NOTHING;
-  begun.isAttached = true;
-  return await deps.attach(prompt, { passed: [prompt], shownTo: 'other', signal });
+    async beside(other) {
+      const named = await deps.attach(way.prompt, { ...way, other });
+      stop = named.stop;
+      return stop === undefined ? ok(named.inputs.flatMap(({ content }) => content)) : err(stop);
+    },
+  });
+  if (outcome.kind === 'refused') {
+    return { inputs: [], stop: stop ?? `/${skill.name}: ${outcome.reason}` };
+  }
+  if (outcome.kind === 'forked') return { inputs: deps.notes.followUp([outcome.toolText]) };
+  // fail-closed: hooks were shown a skill that does its work elsewhere.
+  outcome.withdraw();
+  return { inputs: [], stop: `/${skill.name}: it has changed just now. Type it again` };
 }
 
 /** A server's prompt, typed by a person: its messages follow what was typed, as text and nothing else. */
@@ -205,5 +245,5 @@ async function expandPrompt(
   const expanded = await prompts.expand(command, signal);
   if (!expanded.ok) return expanded.error;
   const note = await deps.notes.note(heard.contexts);
-  return [prompt, deps.notes.blocks(expanded.value), ...(note === undefined ? [] : [note])];
+  return [deps.notes.blocks(expanded.value), ...(note === undefined ? [] : [note])];
 }

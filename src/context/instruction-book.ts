@@ -55,6 +55,13 @@ export interface InstructionBook {
    * play later is its own. Nothing is looked for again.
    */
   forAnother(): Pick<InstructionBook, 'touched'>;
+  /** For what may not be shown in the end: it counts as shown once it is kept. */
+  onTrial(): Trial;
+}
+
+export interface Trial extends Pick<InstructionBook, 'touched'> {
+  /** What was found has been shown. */
+  keep(): Promise<void>;
 }
 
 /** What a book begins with. */
@@ -181,6 +188,31 @@ function openBook(
           return { world: await worldOf(), start: copyOf(atStart ?? shown) };
         }),
       ),
+    onTrial: () => trialOf({ serial, opened, worldOf }),
+  };
+}
+
+function trialOf(book: {
+  serial<T>(work: () => Promise<T>): Promise<T>;
+  opened(): Promise<Gathering>;
+  worldOf(): Promise<World>;
+}): Trial {
+  const { serial, opened, worldOf } = book;
+  const found: Gathering[] = [];
+  return {
+    touched: (paths, signal, look) =>
+      serial(async () => {
+        const shown = copyOf(await opened());
+        for (const earlier of found) join(shown, earlier);
+        const more = await touchedIn(await worldOf(), { shown, paths, signal, look });
+        found.push(more);
+        return filesOf(join(shown, more));
+      }),
+    keep: () =>
+      serial(async () => {
+        const shown = await opened();
+        for (const one of found.splice(0)) join(shown, one);
+      }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { agentsReminder } from '../agents/agent-context.js';
+import { agentPool } from '../agents/agent-pool.js';
 import { AGENT_TOOL, agentTool } from '../agents/agent-tool.js';
 import { createAgentFences } from '../agents/child-fence.js';
 import { reportCap } from '../agents/child-words.js';
@@ -209,7 +210,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
     async startable(
       name: string,
-      pool: ToolPool,
+      pool: Pick<ToolPool, 'resolve'>,
     ): Promise<Result<AgentDefinition, string> | undefined> {
       const kind = name === FORK_TYPE ? forks() : await book.find(name);
       if (kind === undefined) return undefined;
@@ -263,7 +264,12 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         },
       });
       const { forbids } = types;
-      lent.skills.lendFork(forkRunner({ book, runtime: running, words, forbids, hooks }));
+      const { shared } = lent.hands.builtins;
+      const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
+        agentPool(shared, await memories.equip(kind), {
+          maySpawn: depth + 1 < limitsOf(ground).depth,
+        });
+      lent.skills.lendFork(forkRunner({ book, runtime: running, words, toolsOf, forbids, hooks }));
     },
     /** The session is taken up again. */
     async resumed(): Promise<void> {

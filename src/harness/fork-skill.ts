@@ -4,7 +4,9 @@ import type { AgentDefinition } from '../agents/definition.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import type { AgentRuntime } from '../agents/spawn.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ForkTools } from '../skills/beside-fork.js';
 import type { ForkTask, RunFork } from '../skills/invoke.js';
+import type { Result } from '../util/result.js';
 import type { OpenHooks } from './hooks.js';
 
 /** Runs skills that are agents of their own (`context: fork`). Whoever invoked one waits for it. */
@@ -13,6 +15,8 @@ export function forkRunner(parts: {
   runtime(): AgentRuntime;
   readonly words: ReportWords;
   readonly hooks: Pick<OpenHooks, 'addScoped' | 'tell'>;
+  /** The tools that an agent of this kind has, which this one starts. */
+  toolsOf(definition: AgentDefinition, parent: AgentRef): Promise<Result<ForkTools, string>>;
   /** Why this agent may start none of this kind. */
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
 }): RunFork {
@@ -27,6 +31,9 @@ export function forkRunner(parts: {
         reason: `no agent ${found.value.name} may be started: ${forbidden}`,
       };
     }
+    const tools = await parts.toolsOf(found.value, task.parent);
+    const beside = tools.ok ? await task.beside(tools.value) : tools;
+    if (!beside.ok) return { kind: 'refused', reason: beside.error };
     const { skill, notes } = task;
     for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
     const ends: (() => void)[] = [];
@@ -35,7 +42,7 @@ export function forkRunner(parts: {
       definition: found.value,
       description: `skill ${skill.name}`,
       prompt: task.prompt,
-      beside: task.beside,
+      beside: beside.value,
       parent: task.parent,
       toolUseId: '',
       background: false,

@@ -5,21 +5,35 @@ import type { AnyTool } from '../tools/tool.js';
 import { err, ok } from '../util/result.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
+import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { isOwn, type OutsideInvoke, outsideInvoke, REPLACED } from './outside-calls.js';
 import { resourceReader } from './resource-reader.js';
+import type { RulesInForce } from './rules-in-force.js';
 
 export interface HostCallParts {
   readonly hands: Hands;
+  readonly instructions: Pick<OpenInstructions, 'countIn'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
+  readonly rules: Pick<RulesInForce, 'refreshForHost'>;
 }
 
 type HostCalls = Pick<HostRequests, 'readFile' | 'readResource' | 'callTool'>;
 
 /** Calls that the host makes itself. They go the one way in, past the same rules as the agent's. */
 export function hostCalls(config: SessionConfig, ground: Ground, parts: HostCallParts): HostCalls {
-  const { hands, mcp } = parts;
-  const invoke = outsideInvoke(config, ground, { hands, as: 'host' });
+  const { hands, instructions, mcp, rules } = parts;
+  const judged = outsideInvoke(config, ground, {
+    hands,
+    instructions,
+    as: 'host',
+    shownIn: undefined,
+  });
+  const invoke: OutsideInvoke = async (...call) => {
+    // No request to a model goes before it, beside which the rules would be looked at.
+    await rules.refreshForHost();
+    return await judged(...call);
+  };
   return {
     readFile: fileReader(ground, hands, invoke),
     readResource: resourceReader(ground, () => mcp?.connections() ?? [], invoke),

@@ -4,7 +4,6 @@ import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
-import type { LiveSettings } from '../settings/watch.js';
 import { targetPath } from '../tools/file-target.js';
 import { versionOf } from '../tools/read-state.js';
 import type { OpenAgents } from './agents.js';
@@ -12,18 +11,21 @@ import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
+import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { RulesInForce } from './rules-in-force.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
 
 export interface HostRequestParts {
   readonly model: Pick<ModelLayer, 'choices'>;
   readonly hands: Hands;
+  readonly instructions: Pick<OpenInstructions, 'countIn'>;
   readonly skills: Pick<OpenSkills, 'book'>;
   readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
   readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
-  readonly live: LiveSettings;
+  readonly rules: RulesInForce;
 }
 
 /** What the program that drives a session may ask of it besides prompts. */
@@ -45,11 +47,11 @@ export function openHostRequests(
       });
     },
     compactsByItself: () =>
-      mayCompact('auto', compactEnvironment(ground.env, parts.live.current().values)),
+      mayCompact('auto', compactEnvironment(ground.env, parts.rules.live.current().values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
     setThinking: model.choices.think,
-    applySettings: (changes) => applySettings(parts.live, model.choices, changes),
+    applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
     async stopTask(id) {
       const task = agents.runtime().roster.find(id);
       if (task === undefined) return (await shells.kill(id)) !== undefined;

@@ -57,7 +57,9 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
   };
   const book = createInstructionBook(bookParts);
   /** Each agent has its own conversation, and so its own account of what was shown in it. */
-  const books = new Map<string, Pick<InstructionBook, 'touched'> | undefined>();
+  const books = new Map<string, ShownIn>();
+  /** Of calls whose answers go elsewhere than to the agent for which they are judged. */
+  const elsewhere = new Map<string, ShownIn>();
   const compile = enforcedCompiler(config.cwd, home);
   await settleIncludes(config, { book, approvals, fs, home });
   const inForce = await openEnforced(config, { book, compile, problems });
@@ -85,7 +87,9 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
       const paths = await shownFiles(view);
       if (paths.length === 0) return { paths };
-      const own = view.call.agent.depth === 0 ? book : books.get(view.call.agent.id);
+      const { agent, toolUseId } = view.call;
+      const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
+      const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
       if (own === undefined) return { paths };
       const kindOf = kindsIn(view.pathsFound());
       // What was on the way to a file that was only read is there still.
@@ -97,6 +101,11 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       told(found);
       const text = instructionsReminder(found.files, { occasion: 'touched' });
       return { paths, ...(text === undefined ? {} : { text }) };
+    },
+    /** A call begins whose answer is shown there. The function that ends it is to be called. */
+    countIn(toolUseId: string, shownIn: ShownIn): () => void {
+      elsewhere.set(toolUseId, shownIn);
+      return () => void elsewhere.delete(toolUseId);
     },
     /** An agent begins; one that is shown no instructions is shown none by its files either. */
     admit(agentId: string, { shown }: { readonly shown: boolean }): void {
@@ -121,6 +130,9 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
 
 /** A prompt that was given with the start follows in less, one that is typed does not. */
 const JUST_READ_MS = 100;
+
+/** The account of a conversation. Undefined: nobody is shown instructions there. */
+export type ShownIn = Pick<InstructionBook, 'touched'> | undefined;
 
 export type OpenInstructions = Awaited<ReturnType<typeof openInstructions>>;
 

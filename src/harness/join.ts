@@ -22,7 +22,6 @@ import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
-import { fatalOf } from '../settings/refuse.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import type { OpenAgents } from './agents.js';
@@ -37,6 +36,7 @@ import { loadAgain, takeLateTools } from './late-tools.js';
 import { NO_SERVERS } from './mcp-none.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { openPlanNotes } from './plan-notes.js';
+import { openRulesInForce, type RulesInForce } from './rules-in-force.js';
 import type { OpenSandboxing } from './sandbox.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
@@ -84,6 +84,7 @@ export async function joinSession(
     skills,
     mcp,
     agents,
+    refreshRules: () => rules.refresh(),
     contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
   });
   const compaction = createCompaction({
@@ -95,22 +96,8 @@ export async function joinSession(
     hooks: events.compaction,
     emit: config.emit,
   });
-  const live = ground.watch({
-    veto: events.veto,
-    apply(settings) {
-      const unfit = fatalOf(parts.sandbox.check(settings));
-      if (unfit.length > 0) return unfit;
-      const problems = permissions.replaceSettings(settings.permissions, settings.strictness);
-      if (problems.every(({ severity }) => severity !== 'fatal')) {
-        parts.sandbox.replace(settings);
-        hooks.replace(settings);
-        instructions.replace(settings);
-        skills.replace(settings);
-        events.refreshWatch();
-      }
-      return problems;
-    },
-  });
+  const rules = openRulesInForce(ground, { ...parts, events });
+  const { live } = rules;
   const background = backgroundShells(builtins.shells, {
     emit: config.emit,
     uuid: clock.uuid,
@@ -142,7 +129,7 @@ export async function joinSession(
       });
     }
   });
-  const setup = agentSetup(config, ground, { events, compaction, background, live, ...parts });
+  const setup = agentSetup(config, ground, { events, compaction, background, rules, ...parts });
   const main = createAgent(setup);
   agent = main;
   agents.knows({
@@ -222,15 +209,7 @@ export async function joinSession(
       setModel: events.models.set,
       addDirectory: events.addDirectory,
       mcp: mcp?.control ?? NO_SERVERS,
-      requests: openHostRequests(config, ground, {
-        model,
-        hands,
-        skills,
-        agents,
-        mcp,
-        events,
-        live,
-      }),
+      requests: openHostRequests(config, ground, { ...parts, events, rules }),
       changes: {
         off: parts.checkpoints.off,
         journal: parts.checkpoints.journal,
@@ -321,12 +300,12 @@ interface SetupParts extends Parts {
   readonly events: SessionEvents;
   readonly compaction: Compaction;
   readonly background: ReturnType<typeof backgroundShells>;
-  readonly live: ReturnType<Ground['watch']>;
+  readonly rules: RulesInForce;
 }
 
 /** What the main agent is made of. */
 function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): AgentSetup {
-  const { model, log, hands, events, compaction, background, current, live } = parts;
+  const { model, log, hands, events, compaction, background, current, rules } = parts;
   const { permissions, builtins } = hands;
   const { client, choices, ledger } = model;
   const { uuid } = ground.clock;
@@ -351,8 +330,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     shouldStop: (turns) => limits(turns) ?? model.budget?.main.shouldStop(turns),
     async betweenTurns() {
       parts.checkpoints.requested();
-      await live.refresh();
-      await parts.instructions.refresh();
+      await rules.refresh();
       await loadValidators();
     },
     async takeInput() {

@@ -29,15 +29,15 @@ async function asked(typed: TypedText): Promise<readonly unknown[]> {
 }
 
 describe('resources that a prompt names', () => {
-  const text = 'see @docs:x://a and @docs:x://b';
+  const texts = ['see @docs:x://a and', '@docs:x://b, not @docs:x://a'];
 
   it('are read', async () => {
-    expect(await asked({ text })).toEqual(['x://a', 'x://b']);
+    expect(await asked({ texts })).toEqual(['x://a', 'x://b']);
   });
 
   it('are not read where a hook took them out, whatever else begins or stands beside like them', async () => {
-    const changed = { text: 'see @docs:x://ab and @docs:x://b!', beside: '' };
-    expect(await asked({ text, changed })).toEqual(['x://b']);
-    expect(await asked({ text, changed: { ...changed, beside: '@docs:x://b' } })).toEqual([]);
+    const changed = { texts: ['see @docs:x://ab and', '@docs:x://b!'], beside: '' };
+    expect(await asked({ texts, changed })).toEqual(['x://b']);
+    expect(await asked({ texts, changed: { ...changed, beside: '@docs:x://b' } })).toEqual([]);
   });
 });

@@ -25,7 +25,9 @@ export async function attachedResources(
   const connections = mcp.connections();
   const names = connections.map(({ declaration }) => declaration.name);
   const counts = stillNames(typed, (text) => findMentions(text, names).map(keyOf));
-  const mentions = findMentions(typed.text, names).filter((mention) => counts(keyOf(mention)));
+  const found = typed.texts.flatMap((text) => findMentions(text, names));
+  const once = new Map(found.map((mention) => [keyOf(mention), mention]));
+  const mentions = [...once].flatMap(([key, mention]) => (counts(key) ? [mention] : []));
   if (mentions.length === 0) return [];
   const read = resourceReader({ fs }, mcp.connections, invoke);
   const blocks = await resolveMentions(mentions, {
@@ -37,7 +39,9 @@ export async function attachedResources(
       return file;
     },
   });
-  for (const { failure } of blocks) if (failure !== undefined) tell(failure);
+  const failures = blocks.flatMap(({ failure }) => failure ?? []);
+  // Of an interrupt people know themselves.
+  for (const failure of signal.aborted ? failures.slice(0, 1) : failures) tell(failure);
   return blocks.map(({ text }) => ({ type: 'text', text }));
 }
 

@@ -20,7 +20,7 @@ export async function askedAgents(
     tell,
   }: {
     readonly agents: Pick<OpenAgents, 'startable'> | undefined;
-    readonly pool: ToolPool;
+    readonly pool: Pick<ToolPool, 'resolve'>;
     tell(text: string): void;
   },
 ): Promise<AskedAgents> {

@@ -56,12 +56,16 @@ export async function attachedFiles(
   let encodedLeft = ALL_ENCODED;
   for (const [index, place] of places.entries()) {
     const name = visible(place.label);
+    const andOthers = index === places.length - 1 ? name : `${name} and what is named behind it`;
     if (index === MOST_FILES) {
-      const others = places.length - MOST_FILES;
-      fail(`${name}${others === 1 ? '' : ' and what is named behind it'}`, TOO_MANY);
+      fail(andOthers, TOO_MANY);
       break;
     }
     const answer = left <= 0 ? err(FULL) : await readPlace(place, parts);
+    if (!answer.ok && parts.signal.aborted) {
+      fail(andOthers, INTERRUPTED);
+      break;
+    }
     if (!answer.ok) {
       fail(name, answer.error);
       continue;
@@ -69,6 +73,8 @@ export async function attachedFiles(
     const encoded = encodedChars(answer.value);
     if (encoded > encodedLeft && encodedLeft < ALL_ENCODED) {
       fail(name, FULL);
+      // They count as shown by now, and later files bring them no more.
+      blocks.push(...answer.value.followUp.map(textBlock));
       continue;
     }
     encodedLeft -= encoded;
@@ -90,6 +96,7 @@ function dataOf(block: ResultBlock): string {
   return 'source' in block && 'data' in block.source ? block.source.data : '';
 }
 
+export const INTERRUPTED = 'interrupted';
 const TOO_MANY = `at most ${MOST_FILES} files of one prompt are`;
 const FULL = 'the files before it fill the prompt';
 
@@ -99,7 +106,6 @@ async function readPlace(
 ): Promise<Result<OutsideAnswer, string>> {
   // fail-closed: a session that cannot read files does not read them for a prompt either.
   if (read === undefined) return err('there is no Read tool here');
-  if (signal.aborted) return err('interrupted');
   const tool = kind === 'directory' ? listingTool(read, ground) : read;
   const range = lines === undefined ? {} : { offset: lines.from, limit: lines.to - lines.from + 1 };
   const unattended = config.runsAs?.asks === 'deny';

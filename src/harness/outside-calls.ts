@@ -8,6 +8,7 @@ import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
+import type { OpenInstructions, ShownIn } from './instructions.js';
 
 export interface OutsideAnswer extends ToolAnswer {
   /** What the call brings with it, for the agent: instructions near its files. */
@@ -35,7 +36,7 @@ export type OutsideInvoke = (
 export function outsideInvoke(
   config: SessionConfig,
   { workspace }: Ground,
-  { hands, as, onStop }: OutsideParts,
+  { hands, instructions, as, shownIn, onStop }: OutsideParts,
 ): OutsideInvoke {
   return async (tool, input, how) => {
     const seen: (readonly [string, FileVersion])[] = [];
@@ -60,7 +61,8 @@ export function outsideInvoke(
     });
     const id = `${as}_${hands.around.uuid()}`;
     const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-    const result = await run(call, undefined, how.signal);
+    const done = instructions.countIn(id, shownIn);
+    const result = await run(call, undefined, how.signal).finally(done);
     const { structured, followUp = [], contexts = [], stop, interrupt } = result;
     const { content, is_error: failed } = result.block;
     const words = typeof content === 'string' ? content : textOf(content);
@@ -76,7 +78,10 @@ export function outsideInvoke(
 
 export interface OutsideParts {
   readonly hands: Hands;
+  readonly instructions: Pick<OpenInstructions, 'countIn'>;
   readonly as: 'host' | 'mention';
+  /** Where instructions near the files are shown. */
+  readonly shownIn: ShownIn;
   /** A hook or whoever was asked wants the turn to end, and why. Absent: there is none. */
   onStop?(why: string): void;
 }

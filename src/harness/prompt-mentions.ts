@@ -2,26 +2,29 @@ import type { HookNotes } from '../agents/hook-notes.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { Beside } from '../agents/typed-skills.js';
 import { type FileMention, fileMentions, keyOf } from '../context/file-mentions.js';
+import type { ForkTools } from '../skills/beside-fork.js';
 import { err } from '../util/result.js';
 import type { OpenAgents } from './agents.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
+import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { askedAgents } from './mentioned-agents.js';
-import { attachedFiles } from './mentioned-files.js';
+import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import { mentionedPlaces } from './mentioned-places.js';
 import { type OutsideInvoke, outsideInvoke } from './outside-calls.js';
 import { stillNames, type TypedText } from './typed-text.js';
 
 export interface MentionParts {
   readonly hands: Hands;
+  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
   readonly log: Pick<Log, 'history' | 'store'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
-  readonly agents: Pick<OpenAgents, 'startable'> | undefined;
+  readonly agents?: Pick<OpenAgents, 'startable'> | undefined;
   readonly notes: Pick<HookNotes, 'blocks' | 'note'>;
   readonly typed: TypedText;
-  /** Who is shown it. Absent: the main agent, which may then change the files. */
-  readonly shownTo?: 'other';
+  /** The tools of another agent that is shown it. Absent: the main agent is, which may then change the files. */
+  readonly other?: ForkTools;
   readonly signal: AbortSignal;
   /** For people. */
   tell(text: string): void;
@@ -36,23 +39,38 @@ export async function attachedTo(
   ground: Ground,
   parts: MentionParts,
 ): Promise<Beside> {
-  const { hands, log, mcp, agents, notes, typed, signal, tell } = parts;
+  const { hands, instructions, log, mcp, agents, notes, typed, signal, tell } = parts;
+  const { book } = instructions;
+  const trial = parts.other === undefined ? book.onTrial() : undefined;
+  const pool = parts.other ?? hands.builtins.pool;
   let stop: string | undefined;
   const outside = outsideInvoke(config, ground, {
     hands,
+    instructions,
     as: 'mention',
+    shownIn: trial ?? book.forAnother(),
     onStop(why) {
       stop ??= why;
     },
   });
-  const invoke: OutsideInvoke = async (...call) =>
-    stop === undefined ? await outside(...call) : err('the turn was stopped before it was read');
-  const asked = await askedAgents(namedFiles(typed), { agents, pool: hands.builtins.pool, tell });
+  const invoke: OutsideInvoke = async (...call) => {
+    if (stop !== undefined) return err('the turn was stopped before it was read');
+    if (signal.aborted) return err(INTERRUPTED);
+    const [{ name }] = call;
+    // fail-closed: what an agent has no tool for is not read for it either.
+    if (parts.other !== undefined && parts.other.resolve(name) === undefined) {
+      return err(`there is no ${name} tool here`);
+    }
+    const answer = await outside(...call);
+    // Whatever was asked about it then tells how it was cut off.
+    return !answer.ok && signal.aborted ? err(INTERRUPTED) : answer;
+  };
+  const asked = await askedAgents(namedFiles(typed), { agents, pool, tell });
   const places = await mentionedPlaces(asked.others, { config, ground, tell });
   const files = await attachedFiles(places, {
     config,
     ground,
-    read: hands.builtins.pool.resolve('Read'),
+    read: pool.resolve('Read'),
     invoke,
     signal,
     tell,
@@ -64,7 +82,9 @@ export async function attachedTo(
           attachedResources(ground, { log, mcp, typed, invoke, signal, tell }),
         );
   if (stop !== undefined) return { inputs: [], stop };
-  if (parts.shownTo === undefined) {
+  // Only now is it sure that the main agent is shown it.
+  if (trial !== undefined) {
+    await trial.keep();
     for (const [path, version] of files.seen) hands.readState.note(path, version);
   }
   const blocks = [...asked.blocks, ...files.blocks, ...resources];
@@ -81,7 +101,9 @@ function namedFiles(typed: TypedText): readonly FileMention[] {
   const counts = stillNames(typed, (text) =>
     fileMentions(text).flatMap(({ meanings }) => meanings.map(keyOf)),
   );
-  return fileMentions(typed.text).flatMap((mention) => {
+  const found = typed.texts.flatMap(fileMentions);
+  const once = new Map(found.map((mention) => [mention.written, mention]));
+  return [...once.values()].flatMap((mention) => {
     const meanings = mention.meanings.filter((meaning) => counts(keyOf(meaning)));
     return meanings.length === 0 ? [] : [{ ...mention, meanings }];
   });

@@ -27,7 +27,7 @@ import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
-import { typedText } from './typed-text.js';
+import { bringsCalls, typedText } from './typed-text.js';
 
 export interface SessionEventParts {
   readonly model: ModelLayer;
@@ -38,6 +38,8 @@ export interface SessionEventParts {
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
   readonly agents?: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
+  /** What settings and instruction files say now is in force; it tells of its failures. */
+  refreshRules(): Promise<void>;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
 }
@@ -194,13 +196,12 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     );
   });
   void hooks.probe(over.signal);
-  const attach: TypedSkillDeps['attach'] = async (prompt, { passed, shownTo, signal }) => {
+  const attach: TypedSkillDeps['attach'] = async (prompt, { passed, other, signal }) => {
     const typed = typedText(prompt, passed);
     if (typed === undefined) return { inputs: [] };
     const { attachedTo } = await import('./prompt-mentions.js');
-    const to = shownTo === undefined ? {} : { shownTo };
-    const named = { hands, log, mcp, agents: parts.agents, notes, tell, typed, signal, ...to };
-    return await attachedTo(config, ground, named);
+    const to = other === undefined ? {} : { other };
+    return await attachedTo(config, ground, { ...parts, notes, tell, typed, signal, ...to });
   };
   const typing: TypedSkillDeps = {
     book: skills.book,
@@ -222,6 +223,8 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   /** Instruction files that changed since they were shown stand before the next prompt. */
   const submit: typeof runs.submit = async (given, signal) => {
+    // The model's own calls wait for that too, beside the request. These come before it.
+    if (given.some(bringsCalls)) await parts.refreshRules();
     const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
     const atStart = !hasRun && !hasHooks;
     const changed = await instructions.changed({ atStart }).catch((thrown: unknown) => {

@@ -124,9 +124,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     sessionId: () => parts.sessionId,
     effort: () => parts.choices?.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
-    fork(task) {
-      ledger.started(task.skill, task.by);
-      return runFork(task);
+    async fork(task) {
+      const done = await runFork(task);
+      if (done.kind === 'done') ledger.started(task.skill, task.by);
+      return done;
     },
   });
   /** What of a skill goes beyond its text and its rules. */

@@ -33,9 +33,17 @@ export interface InputMessage {
   readonly content: readonly UserBlock[];
   /** Hidden from people: reminders, nudges of the runtime. */
   readonly meta?: boolean;
-  /** Text and nothing else: no command is looked for in it, and no mention. */
+  /**
+   * Text and nothing else: no command is looked for in it, and no mention. The client has composed it, or
+   * the host says that no person typed it.
+   */
   readonly verbatim?: boolean;
-  /** What of it a person said, where that is not all of it: only there an `@` names something. */
+  /**
+   * What of it a person said, where that is not all of it: only there an `@` names something. Commands are
+   * looked for in the whole. A hook's `initialUserMessage` has no word of a person and starts a skill where
+   * it is a run of its own; an agent's `initialPrompt` has none either and stands before the first prompt
+   * as text.
+   */
   readonly typed?: string;
 }
 

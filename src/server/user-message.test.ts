@@ -15,12 +15,23 @@ describe('a prompt from a host', () => {
     expect(own).toMatchObject({ message: { uuid: 'host' }, named: true, priority: 'next' });
   });
 
-  it('is no word of a person where the host says so', () => {
-    const typed = (fields: object) =>
-      readUserMessage({ message: { content: 'see @a' }, ...fields }, () => 'new').message.typed;
-    expect(typed({ isSynthetic: true })).toBe('');
-    expect(typed({ parent_tool_use_id: 'toolu_1' })).toBe('');
-    expect(typed({ isSynthetic: false, parent_tool_use_id: null })).toBeUndefined();
+  it.each([{ isSynthetic: true }, { parent_tool_use_id: 'toolu_1' }, { client_composed: true }])(
+    'is text and nothing else where the host says that no person typed it: %j',
+    (fields) => {
+      const queued = (content: string) =>
+        readUserMessage({ message: { content }, ...fields }, () => 'new');
+      expect(queued('/skill see @a').message.verbatim).toBe(true);
+      for (const command of ['/compact', '/clear', '/cost']) {
+        expect(queued(command).order).toBeUndefined();
+      }
+    },
+  );
+
+  it('is a word of a person otherwise', () => {
+    const fields = { isSynthetic: false, parent_tool_use_id: null, client_composed: false };
+    const said = readUserMessage({ message: { content: '/clear' }, ...fields }, () => 'new');
+    expect(said.order).toBe('clear');
+    expect(said.message).not.toHaveProperty('verbatim');
   });
 
   it.each([

@@ -14,10 +14,11 @@ export function readUserMessage(
   const content = isRecord(message.message) ? message.message.content : undefined;
   const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
   const { priority } = message;
-  const verbatim = message.client_composed === true;
-  // fail-closed: what no person said names nothing with an `@`.
-  const isSynthetic =
-    message.isSynthetic === true || typeof message.parent_tool_use_id === 'string';
+  // fail-closed: what no person said starts nothing, and names nothing with an `@`.
+  const verbatim =
+    message.client_composed === true ||
+    message.isSynthetic === true ||
+    typeof message.parent_tool_use_id === 'string';
   const blocks = readContent(content);
   const order = message.shouldQuery === false ? 'append' : verbatim ? undefined : commandIn(blocks);
   return {
@@ -25,7 +26,6 @@ export function readUserMessage(
       uuid: id ?? uuid(),
       content: blocks,
       ...(verbatim ? { verbatim } : {}),
-      ...(isSynthetic ? { typed: '' } : {}),
     },
     ...(order === undefined ? {} : { order }),
     named: id !== undefined,

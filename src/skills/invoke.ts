@@ -1,11 +1,11 @@
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { UserBlock } from '../protocol/content.js';
 import type { SourcedRule } from '../settings/types.js';
 import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
 import type { Attached, AttachmentParts, AttachmentWish } from './attachments.js';
+import { type BesideFork, besideFork } from './beside-fork.js';
 import type { SkillGrant, SkillGrants } from './grant.js';
 import { fingerprintOf } from './grant-approval.js';
 import { findFor, type Invoker } from './invoke-find.js';
@@ -26,8 +26,8 @@ export interface SkillCall {
   readonly signal: AbortSignal;
   /** The content that was judged; another one is not invoked. Absent: nobody had to judge it. */
   readonly approved?: string | undefined;
-  /** What the person names in the call, for the agent of a skill that runs as one. */
-  readonly beside?: readonly UserBlock[];
+  /** Reads what the person names in the call, for the agent of a skill that runs as one. */
+  readonly beside?: BesideFork;
 }
 
 /** Hooks of a skill, as written. */
@@ -83,8 +83,8 @@ export interface ForkTask {
   readonly skill: Skill;
   /** All that the agent is told. */
   readonly prompt: string;
-  /** Stands behind the prompt. */
-  readonly beside: readonly UserBlock[];
+  /** To be asked once it is sure that the agent may start. What the head forbids it is not read for it. */
+  readonly beside: BesideFork;
   readonly args: string;
   readonly by: Invoker;
   /** Absent: the general one. */
@@ -315,10 +315,11 @@ async function runFork(
   { skill, args, text, projectDir, notes }: Opened,
 ): Promise<SkillOutcome> {
   const { head } = skill;
+  const { agent, beside } = call;
   const done = await parts.fork?.({
     skill,
     prompt: text,
-    beside: call.beside ?? [],
+    beside: (tools) => besideFork(parts.grants, tools, { skill, agent, projectDir, beside }),
     args,
     by: call.by,
     ...(head.agent === undefined ? {} : { agentType: head.agent }),
@@ -326,7 +327,7 @@ async function runFork(
     ...effortOf(skill),
     ...hooksOf(skill),
     notes: head.background === true ? [...notes, WAITED_FOR] : notes,
-    parent: call.agent,
+    parent: agent,
     signal: call.signal,
     grant(child) {
       const grant = parts.grants.add(skill, child, projectDir);

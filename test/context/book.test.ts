@@ -342,6 +342,22 @@ describe('enforced rules', () => {
   });
 });
 
+describe('a book on trial', () => {
+  it('shows everything once, and counts it as shown when it is kept', async () => {
+    const world = bookWorld(NESTED);
+    const book = world.book();
+    const file = [world.at('sub/deep/f.txt')];
+    const dropped = world.texts(await book.onTrial().touched(file, never));
+    const trial = book.onTrial();
+    expect(world.texts(await trial.touched(file, never))).toEqual(dropped);
+    expect(world.texts(await trial.touched(file, never))).toEqual([]);
+    await trial.keep();
+    expect(dropped.length).toBeGreaterThan(0);
+    expect(world.texts(await book.touched(file, never))).toEqual([]);
+    expect(world.texts(await book.onTrial().touched(file, never))).toEqual([]);
+  });
+});
+
 describe('the book of another conversation', () => {
   it('was shown what holds from the start, and is shown the rest by itself', async () => {
     const world = bookWorld(NESTED);
