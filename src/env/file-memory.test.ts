@@ -277,6 +277,52 @@ describe.runIf(process.platform === 'linux' && isHonest)('a memory is passed ove
   });
 });
 
+describe.runIf(process.platform === 'linux' && isHonest)('a drawer', () => {
+  it('has notes of its own in a file of its own, and is kept with the rest', () => {
+    later();
+    const memory = open();
+    memory.note('text', file, stat(), 'one');
+    memory.drawer('trust').note('text', file, stat(), 'two');
+    expect(memory.drawer('trust')).toBe(memory.drawer('trust'));
+    expect(memory.recall('text', file, stat())).toBe('one');
+    memory.keep();
+    expect(readdirSync(path.dirname(kept()))).toHaveLength(2);
+    expect(open().recall('text', file, stat())).toBe('one');
+    expect(open().drawer('trust').recall('text', file, stat())).toBe('two');
+    expect(open().drawer('other').knows(file)).toBe(false);
+  });
+
+  it('that nobody asked about is neither read nor written', () => {
+    later();
+    const memory = open();
+    memory.drawer('trust').look(file, stat());
+    memory.note('text', file, stat(), 'one');
+    memory.keep();
+    expect(readdirSync(path.dirname(kept()))).toHaveLength(1);
+  });
+
+  it('shares what was looked at', () => {
+    const memory = open();
+    const seen = stat();
+    memory.drawer('trust').look(file, seen);
+    expect(memory.lookedAt(file)).toBe(seen);
+    expect(memory.drawer('trust').lookedAt(file)).toBeUndefined();
+  });
+
+  it.each([
+    ['at its last write', 5_000, 5_000, 6_000],
+    ['after its last write', 5_000, 6_000, 5_000],
+  ])('answers for a file that was last changed %s', (_when, mtimeMs, ctimeMs, other) => {
+    const version: FileStat = { ...stat(), mtimeMs, ctimeMs };
+    const memory = open();
+    memory.note('text', file, version, 'one');
+    memory.keep();
+    expect(open().recall('text', file, version)).toBe('one');
+    expect(open().recall('text', file, { ...version, ctimeMs: other })).toBeUndefined();
+    expect(open().recall('text', file, { ...version, ctimeMs: 0 })).toBeUndefined();
+  });
+});
+
 /** Keeps the mode, so that only the content decides. */
 function edit(change: (text: string) => string): void {
   writeFileSync(kept(), change(readFileSync(kept(), 'utf8')));

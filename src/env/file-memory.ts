@@ -1,25 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { isRecord } from '../util/own.js';
-import { VERSION } from '../version.js';
 import { systemClock } from './clock.js';
 import type { FileVersion } from './file-version.js';
 import type { FileStat } from './fs.js';
-import { nodeFileSystem, realPathSync } from './node-fs.js';
-import { dirname, isInside, join, projectSlug } from './paths.js';
-import { randomBytes } from './random.js';
-import { SeenText } from './seen-text.js';
+import { type FileNotes, type NotedPlace, openNotes } from './kept-notes.js';
 
 /**
  * What files of a project were found to say, kept from start to start, so that a file that looks
@@ -29,36 +11,19 @@ import { SeenText } from './seen-text.js';
  * is shown (lists, the verdict at the start), never for what is used: whoever grants, runs or starts
  * something by a file reads it, and judges what was read.
  */
-export interface FileMemory {
-  /**
-   * What was noted under this name about the file as `stat` has it; undefined: look for yourself. The
-   * same object each time, and what it is made of comes from a file: check its shape, do not change it.
-   */
-  recall(what: string, path: string, stat: FileStat): unknown;
-  /**
-   * The facts of a version are from before the file was read. About a text without facts it is noted
-   * when all is kept, where the file still says it. A function is asked only for what is noted. Of a
-   * file of the last moments, and what JSON cannot hold, nothing is.
-   */
-  note(what: string, path: string, version: FileVersion, said: unknown): void;
-  /** Whether anything is noted about a file of this name, of whichever version or of this one. */
-  knows(path: string, stat?: FileStat): boolean;
+export interface FileMemory extends FileNotes {
   /** A regular file, and no link, was just looked at by somebody who knows that others will, too. */
   look(path: string, seen: FileVersion): void;
   /** What that look has shown, once, and only moments later; undefined: look for yourself. */
   lookedAt(path: string): FileVersion | undefined;
-  /** Writes it down for the next start, when there is something new. Failing that is no loss. */
+  /**
+   * Notes of their own in a file of their own, for what most starts ask about later or not at all: what
+   * is not asked for before the first request is not to be read before it. Looks are common to all.
+   */
+  drawer(name: string): FileMemory;
+  /** Writes it down for the next start, drawers too, when there is something new. Failing that is no loss. */
   keep(): void;
 }
-
-export interface FileMemoryPlace {
-  /** Where the program keeps state of its own. */
-  readonly stateDirectory: string;
-  /** The project's. */
-  readonly root: string;
-}
-
-type Notes = Pick<FileMemory, 'recall' | 'note' | 'knows' | 'keep'>;
 
 /** Remembers nothing. */
 export const NO_MEMORY: FileMemory = {
@@ -67,15 +32,10 @@ export const NO_MEMORY: FileMemory = {
   knows: () => false,
   look: () => undefined,
   lookedAt: () => undefined,
+  drawer: () => NO_MEMORY,
   keep: () => undefined,
 };
 
-/** Counts up when what is noted gets another meaning. */
-const FORMAT = 2;
-/** A change this soon after another may leave the same times, where the clock of files is coarse. */
-const SETTLED_MS = 2_000;
-const MOST_FILES = 20_000;
-const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_OPEN = 8;
 /** The parts of one start come one after the other in far less. */
 const LOOK_HOLDS_MS = 500;
@@ -83,7 +43,7 @@ const LOOK_HOLDS_MS = 500;
 const memories = new Map<string, FileMemory>();
 
 /** The one of a project, read when it is first asked for; all parts of a process share it. */
-export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
+export function fileMemoryOf(place: NotedPlace): FileMemory {
   const key = `${place.stateDirectory}\0${place.root}`;
   const known = memories.get(key);
   if (known !== undefined) return known;
@@ -94,260 +54,85 @@ export function fileMemoryOf(place: FileMemoryPlace): FileMemory {
   return made;
 }
 
+export function openFileMemory(place: NotedPlace): FileMemory {
+  return new WhenAsked(place, { looks: new Looks() });
+}
+
 /** Most projects have nothing to remember, and a start need not look for it. */
-function whenAsked(open: () => Notes): FileMemory {
-  let opened: Notes | undefined;
-  const looks = new Map<string, FileVersion>();
-  let firstLook = 0;
-  const notes = (): Notes => {
-    opened ??= open();
-    return opened;
-  };
-  return {
-    recall: (what, path, stat) => notes().recall(what, path, stat),
-    note: (what, path, version, said) => notes().note(what, path, version, said),
-    knows: (path, stat) => notes().knows(path, stat),
-    look(path, seen) {
-      if (looks.size === 0) firstLook = systemClock.monotonic();
-      looks.set(path, seen);
-    },
-    lookedAt(path) {
-      const look = looks.get(path);
-      if (look === undefined) return undefined;
-      looks.delete(path);
-      if (systemClock.monotonic() - firstLook <= LOOK_HOLDS_MS) return look;
-      // fail-closed: a file may have been changed since.
-      looks.clear();
-      return undefined;
-    },
-    keep() {
-      looks.clear();
-      opened?.keep();
-    },
-  };
-}
+class WhenAsked implements FileMemory {
+  readonly #place: NotedPlace;
+  readonly #name: string | undefined;
+  readonly #looks: Looks;
+  readonly #drawers = new Map<string, WhenAsked>();
+  #opened: FileNotes | undefined;
 
-export function openFileMemory(place: FileMemoryPlace): FileMemory {
-  return whenAsked(() => openNotes(place));
-}
-
-function openNotes(place: FileMemoryPlace): Notes {
-  try {
-    const root = realPathSync(place.root);
-    // fail-closed: a repository that holds the state could bring its own memories along.
-    if (isInside(realPathSync(place.stateDirectory), root)) return NO_MEMORY;
-    // fail-closed: elsewhere the times of a file may be what somebody says they are.
-    if (!hasHonestTimes(root)) return NO_MEMORY;
-    const file = join(place.stateDirectory, 'files', `${projectSlug(root)}.json`);
-    return new KeptMemory({ file, root, device: statSync(root).dev });
-  } catch {
-    // fail-closed: without a place that can be looked at everything is read.
-    return NO_MEMORY;
+  constructor(place: NotedPlace, part: { readonly looks: Looks; readonly name?: string }) {
+    this.#place = place;
+    this.#looks = part.looks;
+    this.#name = part.name;
   }
-}
 
-interface Unproved {
-  readonly what: string;
-  readonly seen: SeenText;
-  readonly said: unknown;
-}
-
-/** Path, inode, size, last write, last change, and what was noted by its name. */
-type Entry = [string, number, number, number, number, Record<string, unknown>];
-
-interface Kept {
-  readonly file: string;
-  readonly root: string;
-  readonly device: number;
-}
-
-class KeptMemory implements Notes {
-  readonly #at: Kept;
-  readonly #entries = new Map<string, Entry>();
-  readonly #used = new Set<Entry>();
-  /** About texts of which nobody has asked yet which version of the file says them. */
-  /** By what and path: a file that is read again takes the place of what it was. */
-  readonly #unproved = new Map<string, Unproved>();
-  #isNew = false;
-
-  constructor(at: Kept) {
-    this.#at = at;
-    for (const entry of readEntries(at)) {
-      if (isEntry(entry)) this.#entries.set(entry[0], entry);
-    }
+  get #notes(): FileNotes {
+    this.#opened ??= openNotes(this.#place, this.#name);
+    return this.#opened;
   }
 
   recall(what: string, path: string, stat: FileStat): unknown {
-    const entry = this.#entries.get(path);
-    if (entry === undefined || !this.#isOf(entry, stat)) return undefined;
-    this.#used.add(entry);
-    const notes = entry[5];
-    return Object.hasOwn(notes, what) ? notes[what] : undefined;
-  }
-
-  knows(path: string, stat?: FileStat): boolean {
-    const entry = this.#entries.get(path);
-    return entry !== undefined && (stat === undefined || this.#isOf(entry, stat));
+    return this.#notes.recall(what, path, stat);
   }
 
   note(what: string, path: string, version: FileVersion, said: unknown): void {
-    const stat = version instanceof SeenText ? version.given : version;
-    if (stat !== undefined) this.#noteOf(stat, what, { path, said });
-    else if (version instanceof SeenText)
-      this.#unproved.set(`${what}\0${path}`, { what, seen: version, said });
+    this.#notes.note(what, path, version, said);
   }
 
-  #takes(stat: FileStat): boolean {
-    return stat.device === this.#at.device && isSettled(stat);
+  knows(path: string, stat?: FileStat): boolean {
+    return this.#notes.knows(path, stat);
   }
 
-  #noteOf(stat: FileStat, what: string, about: { path: string; said: unknown }): void {
-    const { path, said: given } = about;
-    const said = !this.#takes(stat) ? undefined : typeof given === 'function' ? given() : given;
-    if (!isJson(said)) return;
-    const { inode = 0, size, mtimeMs, ctimeMs = 0 } = stat;
-    const known = this.#entries.get(path);
-    const isKnown = known !== undefined && this.#isOf(known, stat);
-    const entry: Entry = isKnown ? known : [path, inode, size, mtimeMs, ctimeMs, {}];
-    entry[5][what] = said;
-    this.#entries.set(path, entry);
-    this.#used.add(entry);
-    this.#isNew = true;
+  look(path: string, seen: FileVersion): void {
+    this.#looks.add(path, seen);
+  }
+
+  lookedAt(path: string): FileVersion | undefined {
+    return this.#looks.take(path);
+  }
+
+  drawer(name: string): FileMemory {
+    const known = this.#drawers.get(name);
+    if (known !== undefined) return known;
+    const made = new WhenAsked(this.#place, { looks: this.#looks, name });
+    this.#drawers.set(name, made);
+    return made;
   }
 
   keep(): void {
-    const proved = new Map<SeenText, FileStat | undefined>();
-    for (const { what, seen, said } of this.#unproved.values()) {
-      const { path } = seen;
-      // Mostly a file that nobody knows has just been written, and need not be read once more.
-      if (!proved.has(seen)) proved.set(seen, this.#takesFrom(path) ? seen.factsNow() : undefined);
-      const stat = proved.get(seen);
-      if (stat !== undefined) this.#noteOf(stat, what, { path, said });
-    }
-    this.#unproved.clear();
-    if (!this.#isNew) return;
-    this.#isNew = false;
-    const all = [...this.#entries.values()];
-    const used = all.filter((entry) => this.#used.has(entry));
-    // What nobody asked about any more is mostly gone.
-    const files = (all.length > 2 * used.length ? used : all).slice(0, MOST_FILES);
-    const { root, device, file } = this.#at;
-    const text = JSON.stringify({ version: VERSION, format: FORMAT, root, device, files });
-    if (text.length <= MOST_BYTES) writeOwn(file, text);
-  }
-
-  #takesFrom(path: string): boolean {
-    try {
-      const stat = nodeFileSystem.lstatNow?.(path);
-      return stat !== undefined && this.#takes(stat);
-    } catch {
-      // What cannot be looked at is not noted.
-      return false;
-    }
-  }
-
-  /** fail-closed: a file of which anything is different is another one. */
-  #isOf(entry: Entry, stat: FileStat): boolean {
-    return (
-      entry[4] === stat.ctimeMs &&
-      entry[3] === stat.mtimeMs &&
-      entry[2] === stat.size &&
-      entry[1] === stat.inode &&
-      stat.device === this.#at.device
-    );
+    this.#looks.clear();
+    this.#opened?.keep();
+    for (const drawer of this.#drawers.values()) drawer.keep();
   }
 }
 
-const DEEPEST = 50;
+/** What was just looked at, for those who come next. */
+class Looks {
+  readonly #seen = new Map<string, FileVersion>();
+  #first = 0;
 
-/** Whether a value comes back from JSON as it went; a key without a value may be lost on the way. */
-function isJson(value: unknown, depth = 0): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
-  if (typeof value !== 'object' || depth > DEEPEST) return false;
-  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
-  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
-}
+  add(path: string, seen: FileVersion): void {
+    if (this.#seen.size === 0) this.#first = systemClock.monotonic();
+    this.#seen.set(path, seen);
+  }
 
-/** fail-closed: times of the last moments, and of the future, prove nothing. */
-function isSettled({ mtimeMs, ctimeMs }: FileStat): boolean {
-  return ctimeMs !== undefined && Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
-}
-
-function isEntry(value: unknown): value is Entry {
-  return (
-    Array.isArray(value) && value.length === 6 && typeof value[0] === 'string' && isRecord(value[5])
-  );
-}
-
-/** Empty when there are none, or none that can be believed. */
-function readEntries({ file, root, device }: Kept): readonly unknown[] {
-  const parsed = parsedOrNothing(readOwn(file));
-  if (!isRecord(parsed)) return [];
-  const { version, format, files, ...at } = parsed;
-  // fail-closed: another version of the program may have read the files in another way.
-  if (version !== VERSION || format !== FORMAT) return [];
-  return at.root === root && at.device === device && Array.isArray(files) ? files : [];
-}
-
-/** Our own text, so that the checks of foreign JSON would only cost time. */
-function parsedOrNothing(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    // fail-closed: half a memory is none.
+  take(path: string): FileVersion | undefined {
+    const look = this.#seen.get(path);
+    if (look === undefined) return undefined;
+    this.#seen.delete(path);
+    if (systemClock.monotonic() - this.#first <= LOOK_HOLDS_MS) return look;
+    // fail-closed: a file may have been changed since.
+    this.#seen.clear();
     return undefined;
   }
-}
 
-/** The text of a file that nobody else can have written. */
-function readOwn(file: string): string | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    const stat = fstatSync(fd);
-    // fail-closed: what others own or may touch is not our own word.
-    const isOwn = stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0 && stat.nlink === 1;
-    if (!stat.isFile() || !isOwn || stat.size > MOST_BYTES) return undefined;
-    return readFileSync(fd, 'utf8');
-  } catch {
-    // Not there yet, or not to be read: then everything is looked at.
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
+  clear(): void {
+    this.#seen.clear();
   }
-}
-
-/** Whole or not at all, for the owner alone. */
-function writeOwn(file: string, text: string): void {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
-    renameSync(temporary, file);
-  } catch {
-    // The next start reads the files again, as this one did.
-    try {
-      unlinkSync(temporary);
-    } catch {
-      // It was not made, or is already in its place.
-    }
-  }
-}
-
-/** Linux file systems in which a write by a call shows in the change time. */
-const HONEST: ReadonlySet<number> = new Set([
-  0xef53, // ext2, ext3, ext4
-  0x58465342, // XFS
-  0x9123683e, // Btrfs
-  0x2fc12fc1, // ZFS
-  0xf2f52010, // F2FS
-  0xca451a4e, // bcachefs
-  0x01021994, // tmpfs
-  0x794c7630, // overlayfs
-]);
-
-function hasHonestTimes(directory: string): boolean {
-  return process.platform === 'linux' && HONEST.has(statfsSync(directory).type);
 }

@@ -145,7 +145,7 @@ describe.runIf(isHonest)('declarations of files that were looked at before', () 
     const plain = await collect();
     const odd = [[{ kind: 'hook' }], ['x'], {}, 'none', null, [1, 2, 3]];
     for (const said of odd) {
-      const memory: FileMemory = { ...open(), recall: () => said };
+      const memory: FileMemory = Object.assign(open(), { recall: () => said });
       expect(await collect(memory)).toEqual(plain);
     }
   });

@@ -106,7 +106,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       import('./trust-look.js'),
     ]);
     const sources = places.sources ?? ['project', 'local'];
-    const memory = atStart ? fileMemoryOf({ ...places, root: top }) : NO_MEMORY;
+    const memory = atStart ? fileMemoryOf({ ...places, root: top }).drawer('trust') : NO_MEMORY;
     const look = openLook(places.fs, used);
     const found = await collectDeclarations({
       ...places,

@@ -9,14 +9,16 @@ const FILE = '.claude/skills/a/SKILL.md';
 /** Remembers the first that it is told about a file, and believes that the file never changes. */
 function credulous(): FileMemory {
   const notes = new Map<string, unknown>();
-  return {
+  const memory: FileMemory = {
     recall: (what, file) => notes.get(`${what} ${file}`),
     note: (what, file, _stat, said) => void notes.set(`${what} ${file}`, said),
     knows: (file) => [...notes.keys()].some((key) => key.endsWith(` ${file}`)),
     look: () => {},
     lookedAt: () => undefined,
+    drawer: () => memory,
     keep: () => {},
   };
+  return memory;
 }
 
 /** A file system in which no change ever shows in the times of a file. */
