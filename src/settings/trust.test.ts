@@ -553,6 +553,24 @@ describe('trust at the start of a session', () => {
     expect(read.length).toBe(1);
   });
 
+  it.each([
+    [SETTINGS, () => allow('A')],
+    [LOCAL, () => allow('A')],
+    ['.mcp.json', () => json({ mcpServers: { x: { command: 'sh' } } })],
+    ['sub/.claude/settings.json', () => allow('A')],
+  ])('is not given to a later %s where only documents were there', async (file, text) => {
+    project.write('.claude/skills/a/SKILL.md', '---\nname: a\n---\nNow !`id`\n');
+    project.write('sub/.claude/rules/a.md', 'Text');
+    const cwd = path.join(project.directory, 'sub');
+    const warn = (): void => undefined;
+    const started = await startTrust({ ...placesAt(cwd), given: true, env: {}, warn });
+    expect(started.now).toBe(true);
+    await started.settle();
+    expect(await started.inForce()).toBe(true);
+    project.write(file, text());
+    expect(await started.inForce()).toBe(false);
+  });
+
   it('knows what was there first before anybody asks, accepts or runs anything', async () => {
     project.write(SETTINGS, allow('A'));
     const { trust } = await start({ given: true });

@@ -1,7 +1,13 @@
 import { fileMemoryOf, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../env/paths.js';
-import { lookAtLevels, type ProjectLevels, projectLevels } from '../env/project-levels.js';
+import {
+  lookAtLevels,
+  mayBeThere,
+  type ProjectLevel,
+  type ProjectLevels,
+  projectLevels,
+} from '../env/project-levels.js';
 import type { SeenScripts } from './trust-pins.js';
 import type { TrustedDeclaration, TrustRecord, TrustStore } from './trust-store.js';
 import type {
@@ -101,6 +107,8 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     const looked = levels.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
     // In most projects none has anything, and nothing more is read, loaded or hashed.
     if (looked.length === 0) return { isBare: true, root, declarations: [] };
+    if (part === 'settings' && !looked.some((level) => maySet(places.fs, level)))
+      return { root, declarations: [] };
     const [{ collectDeclarations }, { openLook }] = await Promise.all([
       import('./trust-collect.js'),
       import('./trust-look.js'),
@@ -188,6 +196,16 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     show: async (seen) => (await import('./trust-words.js')).declarationLines(seen),
   };
 }
+
+/** Whether a level may have settings or servers; whoever accepts those of a folder without any accepts none. */
+function maySet(fs: FileSystem, { path, hasDirectory, hasServers }: ProjectLevel): boolean {
+  if (hasServers) return true;
+  if (!hasDirectory) return false;
+  const directory = join(path, '.claude');
+  return SETTINGS_FILES.some((name) => mayBeThere(fs, join(directory, name)));
+}
+
+const SETTINGS_FILES: readonly string[] = ['settings.json', 'settings.local.json'];
 
 /** What parts of a folder were accepted with, one after the other. */
 function joined(
