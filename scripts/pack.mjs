@@ -103,7 +103,7 @@ async function toCommonJs(text) {
  */
 const PACKS = {
   'main.js': ['src/cli/main.ts', 'src/model/anthropic.ts'],
-  // Projects with settings, rules, or something that has to be trusted.
+  // Projects with settings, or something that has to be trusted.
   'project.js': [
     'src/settings/trust-collect.ts',
     'src/settings/trust-look.ts',
@@ -111,9 +111,9 @@ const PACKS = {
     'src/settings/check.ts',
     'src/settings/unavailable.ts',
     'src/settings/hook-problems.ts',
-    'src/context/rule-files.ts',
-    'src/context/rule-taking.ts',
   ],
+  // Projects with files of rules.
+  'rules.js': ['src/context/rule-files.ts', 'src/context/rule-taking.ts'],
   // Sessions with an MCP server.
   'servers.js': [
     'src/mcp/config.ts',
