@@ -92,7 +92,15 @@ describe('what a start reads of the program', () => {
       '.claude/skills/one/SKILL.md': '---\nname: one\ndescription: Of no use.\n---\nNothing.\n',
       '.claude/agents/one.md': '---\nname: one\ndescription: Of no use.\n---\nNothing.\n',
     });
-    expect([...read].sort()).toEqual(['main.js', 'project.js']);
+    expect([...read].sort()).toEqual(['main.js', 'project.js', 'rules.js']);
+  });
+
+  it('is nothing that examines settings where there are none and trust is given', async () => {
+    const files = {
+      '.claude/rules/one.md': '---\npaths: src/**\n---\nOne.\n',
+      '.claude/skills/one/SKILL.md': '---\nname: one\ndescription: Of no use.\n---\nNothing.\n',
+    };
+    expect(await packsBeforeRequest(files)).toEqual(['main.js', 'rules.js']);
   });
 
   it('holds nothing that judges commands, does the work of tools or reads what prompts name, and no text of a skill', () => {
