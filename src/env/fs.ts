@@ -9,6 +9,8 @@ export interface FileStat {
   readonly inode?: number;
   /** Of the file system that it is in; an inode means nothing without. */
   readonly device?: number;
+  /** How many names a regular file has, where they are several. */
+  readonly links?: number;
   /** Somebody besides the administrator and this user owns it or may write it. Absent where that cannot be told. */
   readonly foreign?: boolean;
 }

@@ -255,9 +255,11 @@ function factsOf(stat: Stats): FileStat {
   const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device } = stat;
   const kind = kindOfMode(mode);
   const foreign = isForeign(stat);
-  return foreign === undefined
-    ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
-    : { kind, size, mtimeMs, mode, ctimeMs, inode, device, foreign };
+  const facts: FileStat =
+    foreign === undefined
+      ? { kind, size, mtimeMs, mode, ctimeMs, inode, device }
+      : { kind, size, mtimeMs, mode, ctimeMs, inode, device, foreign };
+  return stat.nlink > 1 && kind === 'file' ? { ...facts, links: stat.nlink } : facts;
 }
 
 function isForeign({ uid, gid, mode }: Stats): boolean | undefined {

@@ -5,6 +5,7 @@ import { STANCES } from './modes.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
 import { isCriticalPath, mayNameProtected, protectedPart, staysClosed } from './protected-paths.js';
+import type { RestrictionMatch } from './restriction-match.js';
 import { indexOf } from './rule-index.js';
 import { findRestriction, needsShell } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
@@ -31,11 +32,20 @@ const denyRules: Guard = {
 
 async function denied(view: CallView): Promise<Finding> {
   const found = await findRestriction(view.rules.deny, view);
-  if (found?.sure !== 'yes') return NOTHING;
+  if (found?.sure !== 'yes') return doubtAboutFile(found, view);
   const { rule, detail } = found;
   const held = { decision: 'deny', refusal: 'rule', source: rule.label } as const;
   if (detail === undefined) return { ...held, reason: rule.text };
   return { ...held, reason: `${rule.text}: ${detail}`, detail };
+}
+
+/** fail-closed: a file that may be one that a rule is about is asked about. Commands are the next guard's. */
+function doubtAboutFile(found: RestrictionMatch | undefined, { call }: CallView): Finding {
+  if (found === undefined || call.subject.command !== undefined) return NOTHING;
+  const { rule, detail } = found;
+  const why = detail === undefined ? '' : `: ${detail}`;
+  const reason = `the call may be covered by ${rule.label}${why}`;
+  return { decision: 'ask', reason, source: rule.label };
 }
 
 const askRules: Guard = {
@@ -46,7 +56,7 @@ const askRules: Guard = {
 
 async function askedAbout(view: CallView): Promise<Finding> {
   const found = await findRestriction(view.rules.ask, view);
-  if (found?.sure !== 'yes') return NOTHING;
+  if (found?.sure !== 'yes') return doubtAboutFile(found, view);
   const about = found.detail === undefined ? 'this' : `this: ${found.detail}`;
   const reason = `the rule ${found.rule.label} asks about ${about}`;
   const { text, label, origin } = found.rule;

@@ -14,6 +14,8 @@ export interface PathJudge {
   spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]>;
   /** The files a shell pattern stands for now; undefined when that is not a simple look into one directory. */
   expand(directory: string, pattern: string): Promise<readonly string[] | undefined>;
+  /** The file that the path leads to, where it is a regular one with several names. */
+  manyNamed(path: PathSpellings): FileStat | undefined | Promise<FileStat | undefined>;
   /** Whether both the name and what it leads to lie in one of the working directories. */
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
@@ -41,7 +43,7 @@ export function createPathJudge(
   const roots = [...place.roots, place.home];
   const known = new Map<string, Promise<string>>();
   const pinned = pinnedRoots(fs);
-  const looks = { missing: new Set<string>(), kinds: new Map<string, FileStat['kind']>() };
+  const looks: Looks = { missing: new Set(), kinds: new Map(), manyNamed: new Map() };
   const traps = new Map<string, Promise<string | undefined>>();
   const look = (path: string): Promise<string> => {
     const pin = pinned.get(path);
@@ -132,6 +134,10 @@ export function createPathJudge(
     spell,
     spellFrom,
     inside,
+    manyNamed({ real: target }) {
+      if (looks.missing.has(target) || looks.kinds.has(target)) return looks.manyNamed.get(target);
+      return manyNamedAt(fs, target);
+    },
     expand: (directory, pattern) => filesFitting(fs, directory, pattern),
     disk: fs,
     trees,
@@ -181,6 +187,13 @@ async function throughLinks(
 interface Looks {
   readonly missing: Set<string>;
   readonly kinds: Map<string, FileStat['kind']>;
+  readonly manyNamed: Map<string, FileStat>;
+}
+
+async function manyNamedAt(fs: PathFileSystem, path: string): Promise<FileStat | undefined> {
+  // What cannot be looked at is no file that a call could touch.
+  const stat = await fs.lstat(path).catch(() => undefined);
+  return stat?.links === undefined ? undefined : stat;
 }
 
 const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
@@ -202,8 +215,9 @@ function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
 async function realBelow(
   fs: PathFileSystem,
   path: string,
-  { above, looks: { missing, kinds } }: { above: Promise<string>; looks: Looks },
+  { above, looks }: { above: Promise<string>; looks: Looks },
 ): Promise<string> {
+  const { missing, kinds, manyNamed } = looks;
   // Windows has short names (`PROGRA~1`), which only the system can spell out.
   if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
   const parent = await above;
@@ -222,6 +236,7 @@ async function realBelow(
   if (stat?.kind === 'symlink') return await fs.realPath(path);
   if (stat === undefined) missing.add(here);
   else kinds.set(here, stat.kind);
+  if (stat?.links !== undefined) manyNamed.set(here, stat);
   return here;
 }
 

@@ -1,4 +1,5 @@
 import { matchesDomain } from './domain.js';
+import type { ManyNamed } from './hard-links.js';
 import { matchesPath, type PathPattern } from './path-pattern.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
@@ -36,18 +37,39 @@ async function search(rules: readonly Rule[], view: CallView): Found {
   const other = mine.others.find((rule) => inputIsCovered(rule.spec, view));
   if (other !== undefined) return { rule: other, sure: 'yes' };
   const { paths, command } = view.call.subject;
+  let twin: RestrictionMatch | undefined;
   // Most calls name no file: the rules about files are not read for them.
   if ((paths.length > 0 || command !== undefined) && !index.paths.isEmpty) {
     const rule =
       restrictingPath(rules, await view.paths()) ??
       restrictingPath(rules, (await view.shellPaths()).paths);
     if (rule !== undefined) return { rule, sure: 'yes' };
+    twin = await otherNamed(rules, view);
+    if (twin?.sure === 'yes') return twin;
   }
-  if (command === undefined) return undefined;
+  if (command === undefined) return twin;
   const tree = index.paths.isEmpty ? undefined : await searchedTrees(rules, view);
-  if (tree?.sure === 'yes' || mine.commands.isEmpty) return tree;
+  if (tree?.sure === 'yes' || mine.commands.isEmpty) return tree ?? twin;
   const found = await restrictingCommand(mine.commands, view);
-  return found?.sure === 'yes' ? found : (tree ?? found);
+  return found?.sure === 'yes' ? found : (tree ?? twin ?? found);
+}
+
+/** Of files that have several names: whether a rule covers another one than the call uses. */
+async function otherNamed(rules: readonly Rule[], view: CallView): Found {
+  const touched = [...(await view.paths()), ...(await view.shellPaths()).paths];
+  const found: ManyNamed[] = [];
+  for (const one of touched) {
+    const looked = view.judge.manyNamed(one.spellings);
+    const file = looked instanceof Promise ? await looked : looked;
+    if (file !== undefined) found.push({ ...one, file });
+  }
+  if (found.length === 0) return undefined;
+  const { restrictedTwin } = await import('./hard-links.js');
+  const { roots, cwd } = view.call.workspace;
+  return await restrictedTwin(rules, found, {
+    disk: view.judge.disk,
+    bases: [...roots, cwd, view.home, '/'],
+  });
 }
 
 /** What commands that go through directories by themselves would find there. */

@@ -54,7 +54,7 @@ export function treeBudget(): TreeBudget {
 }
 
 /** Names that hold copies of what lies elsewhere: patterns for any depth are not looked for in there. */
-const COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+export const COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 const AT_ONCE = 32;
 
 interface Way extends TreeName {

@@ -36,6 +36,8 @@ export interface RigOptions {
   readonly answers?: RigAnswers;
   readonly agent?: AgentRef;
   readonly facts?: GateFacts;
+  /** What the gate looks at files with. */
+  readonly fs?: typeof nodeFileSystem;
   /** Rules for some agents, by pattern. */
   readonly agents?: Readonly<Record<string, Partial<Record<RuleKind, readonly string[]>>>>;
 }
@@ -123,7 +125,7 @@ export function gateRig(options: RigOptions): Rig {
   const clock = { monotonic: () => 0, now: () => options.answers?.now?.() ?? 0, uuid: () => '' };
   const answering = options.answers === undefined ? undefined : open(options.answers);
   const gate = createGate({
-    fs: nodeFileSystem,
+    fs: options.fs ?? nodeFileSystem,
     home,
     clock,
     mode: () => options.mode ?? 'default',
