@@ -17,15 +17,15 @@ export const planGuard: Guard = {
 };
 
 /**
- * A server whose name holds `__` has tools that read like those of a server with a shorter name. What
- * was granted to that one is not granted to this.
+ * A server whose name holds `__`, or ends with what becomes `_`, has tools that read like those of a
+ * server with a shorter name. What was granted to that one is not granted to this.
  */
 export const serverOfRuleGuard: Guard = {
   name: 'rules of other MCP servers',
   onFailure: 'ask',
   decide(view) {
     const { origin } = view.call.tool;
-    if (origin?.key.includes('__') !== true) return NOTHING;
+    if (origin === undefined || !/__|_$/.test(origin.key)) return NOTHING;
     const granting = view.rules.allow.filter(({ matchesTool }) => matchesTool(view.names));
     if (granting.length === 0 || granting.some(({ text }) => isFor(text, origin.key))) {
       return NOTHING;

@@ -32,6 +32,32 @@ describe('what a server offers', () => {
     expect(problems).toHaveLength(3);
   });
 
+  it('has in every request what the server marks so while that is little, or its entry says so', () => {
+    const marked = (count: number): readonly RawTool[] =>
+      Array.from({ length: count }, (_, at) =>
+        raw(`t${at}`, {
+          description: 'x'.repeat(1_000),
+          _meta: { 'anthropic/alwaysLoad': true },
+        }),
+      );
+    const few = list([...marked(5), raw('other')]);
+    expect(few.tools.filter(({ alwaysLoad }) => alwaysLoad)).toHaveLength(5);
+    expect(few.problems).toEqual([]);
+    const many = list(marked(50));
+    expect(many.tools.filter(({ alwaysLoad }) => alwaysLoad)).toEqual([]);
+    expect(many.problems).toEqual([expect.stringContaining('50 tools')]);
+    const entries = [
+      { type: 'sdk' as const, name: 'srv' },
+      { type: 'stdio' as const, command: 'x', args: [], env: {}, alwaysLoad: true },
+    ];
+    for (const entry of entries) {
+      const declaration = { name: 'srv', key: 'srv', entry };
+      const made = listingOf({ declaration, tools: marked(50), builtinNames: [] });
+      expect(made.tools.every(({ alwaysLoad }) => alwaysLoad)).toBe(true);
+      expect(made.problems).toEqual([]);
+    }
+  });
+
   it('gives no name to two tools, nor the short form of a long name to another one', () => {
     const long = 'a'.repeat(80);
     const taken = toolNames('srv', long).name.slice('mcp__srv__'.length);

@@ -40,7 +40,8 @@ export interface BriefListing {
 }
 
 export interface ListingSource {
-  readonly declaration: Pick<ServerDeclaration, 'name' | 'key'>;
+  readonly declaration: Pick<ServerDeclaration, 'name' | 'key'> &
+    Partial<Pick<ServerDeclaration, 'entry'>>;
   readonly tools: readonly RawTool[];
   readonly instructions?: string | undefined;
   readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
@@ -51,6 +52,8 @@ export interface ListingSource {
 /** A server with more tools has gone wrong. */
 export const MOST_TOOLS = 1_000;
 const LARGEST_DEFINITION = 256 * 1024;
+/** Characters of definitions that a server may have in every request by its own wish. */
+const MOST_ALWAYS = 24_000;
 /** Characters of JSON for each token, as estimates of requests count them. */
 const CHARS_PER_TOKEN = 3;
 
@@ -78,12 +81,30 @@ export function listingOf(source: ListingSource): ServerListing {
   }
   const instructions = shownInstructions(source.instructions);
   const { serverInfo } = source;
+  const always = alwaysWithin(tools, source);
   return {
-    tools,
-    problems: problems.all(of),
+    tools: always.tools,
+    problems: [...problems.all(of), ...always.problems],
     ...(instructions === undefined ? {} : { instructions }),
     ...(serverInfo === undefined ? {} : { serverInfo: shownInfo(serverInfo) }),
   };
+}
+
+/**
+ * The mark by which a server has its tools in every request counts while they are few: how much of the
+ * window goes to a server is the person's to say, in the server's entry, or the host's for its own.
+ */
+function alwaysWithin(
+  tools: readonly ListedTool[],
+  { declaration }: ListingSource,
+): Pick<ServerListing, 'tools' | 'problems'> {
+  const { entry, name } = declaration;
+  const marked = tools.filter(({ alwaysLoad }) => alwaysLoad);
+  const size = sizeOf(marked);
+  if (size <= MOST_ALWAYS || entry?.type === 'sdk' || entry?.alwaysLoad === true)
+    return { tools, problems: [] };
+  const problem = `the MCP server ${shownName(name)} wants ${marked.length} tools with ${size} characters of definitions in every request, more than ${MOST_ALWAYS}: they are told like others; "alwaysLoad": true in its entry allows it`;
+  return { tools: tools.map((tool) => ({ ...tool, alwaysLoad: false })), problems: [problem] };
 }
 
 /** What the definitions of these tools would cost in every request. */

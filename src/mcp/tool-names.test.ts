@@ -24,6 +24,14 @@ describe('names of tools', () => {
     expect(one).toEqual(toolNames('srv', `${'n'.repeat(100)}1`));
     expect(one.long).toBe(`mcp__srv__${'n'.repeat(100)}1`);
   });
+
+  it('shortens none so that it reads like one of a server with a shorter name', () => {
+    for (let length = 1; length < 60; length++) {
+      const short = 'x'.repeat(length);
+      const { name } = toolNames(`${short}_evil`, 't'.repeat(100));
+      expect(name.startsWith(`mcp__${short}__`)).toBe(false);
+    }
+  });
 });
 
 describe('names that are refused', () => {

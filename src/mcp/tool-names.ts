@@ -21,12 +21,16 @@ export interface ToolNames {
   readonly long?: string;
 }
 
-/** `mcp__server__tool`. One that is too long keeps its beginning and ends with a hash of the whole. */
+/**
+ * `mcp__server__tool`. One that is too long keeps its beginning and ends with a hash of the whole. Where
+ * that begins, no `__` comes about: it would end the name of another server.
+ */
 export function toolNames(key: string, tool: string): ToolNames {
   const whole = `mcp__${key}__${normaliseName(tool)}`;
   if (whole.length <= LONGEST_NAME) return { name: whole };
   const hash = sha256(JSON.stringify([key, tool])).slice(0, HASH_CHARS);
-  return { name: `${whole.slice(0, LONGEST_NAME - HASH_CHARS - 1)}_${hash}`, long: whole };
+  const beginning = whole.slice(0, LONGEST_NAME - HASH_CHARS - 1).replace(/_+$/, '');
+  return { name: `${beginning}_${hash}`, long: whole };
 }
 
 /** Why a tool cannot be offered by the name that its server gives it. */

@@ -136,6 +136,11 @@ describe('long answers', () => {
     [{ meta: { 'anthropic/maxResultSizeChars': 400_000 } }, 390_000, false],
     [{ meta: { 'anthropic/maxResultSizeChars': 2_000_000_000 } }, 510_000, true],
     [{ meta: { 'anthropic/maxResultSizeChars': -1 } }, 390_000, true],
+    [
+      { env: { MAX_MCP_OUTPUT_TOKENS: '50' }, meta: { 'anthropic/maxResultSizeChars': 400_000 } },
+      1_000,
+      true,
+    ],
   ])('with %j and %i characters: kept in a file %s', async (more, length, isKept) => {
     const made = await output({ content: [text('x'.repeat(length))] }, more);
     expect(made.files !== undefined).toBe(isKept);

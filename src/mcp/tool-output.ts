@@ -201,16 +201,22 @@ async function boundBlocks(
   return [text(await boundText(whole, { cap, spill })), ...images];
 }
 
-/** In tokens, or in characters where the tool's definition asks for so many. */
+/**
+ * In tokens, or in characters where the tool's definition asks for so many. A limit that the person has
+ * set is no server's to lift.
+ */
 function limitOf({ env, raw }: Pick<OutputParts, 'env' | 'raw'>): {
   readonly tokens: number;
   readonly chars?: number;
 } {
   const given = env.MAX_MCP_OUTPUT_TOKENS?.trim() ?? '';
-  const tokens = /^[1-9]\d{0,8}$/.test(given) ? Number(given) : DEFAULT_TOKENS;
+  const isGiven = /^[1-9]\d{0,8}$/.test(given);
+  const tokens = isGiven ? Number(given) : DEFAULT_TOKENS;
   const asked = isRecord(raw._meta) ? raw._meta['anthropic/maxResultSizeChars'] : undefined;
   const isAsked = typeof asked === 'number' && Number.isFinite(asked) && asked > 0;
-  return isAsked ? { tokens, chars: Math.min(MOST_CHARS, Math.floor(asked)) } : { tokens };
+  return isAsked && !isGiven
+    ? { tokens, chars: Math.min(MOST_CHARS, Math.floor(asked)) }
+    : { tokens };
 }
 
 function text(given: string): ResultBlock & { readonly type: 'text' } {
