@@ -24,6 +24,35 @@ export function createToolMatcher(patterns: readonly string[]): ToolMatcher {
     });
 }
 
+/**
+ * For lists that let tools in. A server whose name holds `__`, or ends with `_`, has tools that read like
+ * those of a server with a shorter name: who lets that one's in does not mean these.
+ */
+export function createAllowMatcher(
+  patterns: readonly string[],
+): (names: readonly string[], serverKey: string | undefined) => boolean {
+  const all = createToolMatcher(patterns);
+  const byKey = new Map<string, ToolMatcher>();
+  return (names, key) => {
+    if (!all(names)) return false;
+    if (key === undefined || !/__|_$/.test(key)) return true;
+    const known = byKey.get(key) ?? createToolMatcher(patterns.filter((one) => mayMean(one, key)));
+    byKey.set(key, known);
+    return known(names);
+  };
+}
+
+/** fail-closed: a pattern that names a whole server names this one or another. */
+function mayMean(pattern: string, key: string): boolean {
+  const name = pattern.trim().toLowerCase();
+  const mine = `mcp__${key.toLowerCase()}`;
+  if (name === mine || name.startsWith(`${mine}__`)) return true;
+  const plain = name.split('*')[0] ?? '';
+  return (
+    !plain.startsWith('mcp__') || !(isServer(name) || plain.slice('mcp__'.length).includes('__'))
+  );
+}
+
 /** `mcp__server`: all of its tools. */
 function isServer(name: string): boolean {
   return /^mcp__(?!.*__)[^*]+$/.test(name);

@@ -85,6 +85,23 @@ describe('names that two tools want', () => {
     expect(pool.problems).toHaveLength(2);
   });
 
+  it.each([
+    ['mcp__github', ['mcp__github__x']],
+    ['mcp__github__*', ['mcp__github__x']],
+    ['mcp__github__x', ['mcp__github__x']],
+    ['mcp__github_', ['mcp__github___x']],
+    ['MCP__GitHub___X', ['mcp__github___x']],
+    ['mcp__git__hub__*', ['mcp__git__hub__x']],
+    ['mcp__git', []],
+    ['mcp__git__*', []],
+    ['mcp__git*', ['mcp__git__hub__x', 'mcp__github___x', 'mcp__github__x']],
+    ['*', ['mcp__git__hub__x', 'mcp__github___x', 'mcp__github__x']],
+  ])('lets in by %s what is of that server alone', (pattern, wanted) => {
+    const servers = ['github', 'github_', 'git__hub'].map((key) => served(key, 'x'));
+    const pool = createPool(servers).view({ allow: [pattern] });
+    expect(namesOf(pool.tools)).toEqual(wanted);
+  });
+
   it('has mcp__srv__Read beside Read', () => {
     const pool = createPool([builtin('Read'), served('srv', 'Read')]);
     expect(pool.tools).toHaveLength(2);

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../model/client.js';
 import type { NameList } from '../util/name-list.js';
 import { createNames, type Names } from '../util/tool-names.js';
-import { createToolMatcher, type ToolMatcher } from './pool-patterns.js';
+import { createAllowMatcher, createToolMatcher, type ToolMatcher } from './pool-patterns.js';
 import {
   type Added,
   createRegistry,
@@ -159,13 +159,13 @@ class Pool implements ToolPool {
 
   view({ allow, deny, isHidden }: ToolSelection): ToolPool {
     const { isIn, isBanned } = this.#parts;
-    const allowed = allow === undefined ? undefined : createToolMatcher(allow);
+    const allowed = allow === undefined ? undefined : createAllowMatcher(allow);
     const denied = deny === undefined ? undefined : createToolMatcher(deny);
     const chosen = (tool: AnyTool): boolean => {
       if (!isIn(tool)) return false;
       const names = namesOf(tool);
       if (isHidden?.(names) === true) return false;
-      return denied?.(names) !== true && allowed?.(names) !== false;
+      return denied?.(names) !== true && allowed?.(names, tool.origin?.key) !== false;
     };
     const own = createRegistry(isBanned, this.#registries);
     // What a view adds for itself was chosen for it.
