@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../agents/definition.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import type { BroughtServer } from '../mcp/agent-servers.js';
+import type { BroughtServer, BroughtServers } from '../mcp/agent-servers.js';
 import type { ClientConnection } from '../mcp/connection-deps.js';
 import type { ToolBook } from '../mcp/tool-book.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
@@ -13,6 +13,8 @@ import { NO_RULES } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
+import { fatalOf } from '../settings/refuse.js';
+import { describeProblem } from '../settings/types.js';
 import type { AnyTool } from '../tools/tool.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
@@ -125,31 +127,19 @@ async function connectAll(
   { needs, definition, brought, signal }: Bringing,
 ): Promise<Opened> {
   const [
-    { readBrought },
-    { readServerLists },
+    { declarations, notes },
     { createToolBook },
     { openToolApprovals },
     { besidesHostServers },
     more,
   ] = await Promise.all([
-    import('../mcp/agent-servers.js'),
-    import('../mcp/server-lists.js'),
+    declared(config, ground, { needs, definition, brought }),
     import('../mcp/tool-book.js'),
     import('../mcp/tool-approvals.js'),
     import('../mcp/host-approvals.js'),
     import('./mcp-connections.js'),
   ]);
   const { fs, stateDirectory, env } = ground;
-  const { source, file, line } = definition;
-  const { declarations, notes } = readBrought(
-    brought,
-    { file, line, ofProject: source === 'project', ofHost: source === 'flag' },
-    {
-      variables: { ...env, CLAUDE_PROJECT_DIR: await fs.realPath(config.cwd) },
-      lists: readServerLists(ground.settings.values, config.env).lists,
-      taken: needs.taken(),
-    },
-  );
   const { tell } = needs.hooks;
   const approvals = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
   const book = createToolBook({ fs, approvals, env, builtinNames: BUILTIN_NAMES, tell });
@@ -167,6 +157,59 @@ async function connectAll(
     notes: [...notes, ...asked.flatMap(({ problems }) => problems)],
     end,
   };
+}
+
+/** What of them may be connected, by the lists in force and by what each would be given. */
+async function declared(
+  config: SessionConfig,
+  ground: Ground,
+  { needs, definition, brought }: Omit<Bringing, 'signal'>,
+): Promise<BroughtServers> {
+  const [{ readBrought }, { readServerLists }, { credentialsOf }] = await Promise.all([
+    import('../mcp/agent-servers.js'),
+    import('../mcp/server-lists.js'),
+    import('../mcp/entry-text.js'),
+  ]);
+  const { source, file, line } = definition;
+  const { lists, problems } = readServerLists(ground.settings.values, config.env);
+  const [broken] = fatalOf(problems);
+  if (broken !== undefined) {
+    // fail-closed: what a list means to forbid is not known. A session that declares no server has not looked.
+    const why = visible(describeProblem(broken));
+    return { declarations: [], notes: [`its servers are not used: ${why}`] };
+  }
+  const variables = {
+    ...ground.env,
+    CLAUDE_PROJECT_DIR: await ground.fs.realPath(config.cwd),
+  };
+  const ofProject = source === 'project';
+  const { kept, withheld } = withoutCredentials(brought, ({ config: entry }) =>
+    ofProject ? credentialsOf(entry, variables) : [],
+  );
+  const { declarations, notes } = readBrought(
+    kept,
+    { file, line, ofProject, ofHost: source === 'flag' },
+    { variables, lists, taken: needs.taken() },
+  );
+  return { declarations, notes: [...withheld, ...notes] };
+}
+
+/** fail-closed: what is a credential by its value is one whatever its variable is called. */
+function withoutCredentials(
+  brought: readonly BroughtServer[],
+  credentialsOf: (server: BroughtServer) => readonly string[],
+): { readonly kept: readonly BroughtServer[]; readonly withheld: readonly string[] } {
+  const kept: BroughtServer[] = [];
+  const withheld: string[] = [];
+  for (const server of brought) {
+    const names = credentialsOf(server);
+    if (names.length === 0) kept.push(server);
+    else
+      withheld.push(
+        `its server "${visible(server.name)}" is not used: it wants ${names.join(', ')}, and a project's agent is given no credentials; declare the server in .mcp.json, where each can be approved, or in your own settings`,
+      );
+  }
+  return { kept, withheld };
 }
 
 const BUILTIN_NAMES = Object.keys(RULE_TOOLS);

@@ -1,10 +1,12 @@
 import type { SettingValues } from '../settings/types.js';
+import { shellWord } from '../util/shell-word.js';
 import type { Sourced } from '../util/sourced.js';
 import { originOf } from '../util/sourced.js';
 import type { Approval, McpApprovals } from './approvals.js';
 import { serverKey } from './config-names.js';
 import type { RawServer } from './config-types.js';
 import { credentialsOf } from './entry-text.js';
+import type { Variables } from './expand.js';
 import type { Standing } from './server.js';
 
 export interface ApprovalDeps {
@@ -12,6 +14,8 @@ export interface ApprovalDeps {
   readonly approvals: McpApprovals;
   /** Real path of the project's root. */
   readonly project: string;
+  /** What `${NAME}` stands for in entries. */
+  readonly variables: Variables;
   trusted(): Promise<boolean>;
   /** Something that could not be kept. */
   tell(message: string): void;
@@ -20,6 +24,19 @@ export interface ApprovalDeps {
 /** Decides about the servers of a project: may each be used, and what would make it so. */
 export interface ProjectServers {
   standing(server: RawServer, contentHash: string): Promise<Standing>;
+}
+
+/** Waits for a person. `reason` says both of what follows it, for lists. */
+export interface Waiting {
+  readonly kind: 'pending-approval';
+  readonly reason: string;
+  readonly why: string;
+  /** The command that approves it. */
+  readonly remedy: string;
+}
+
+export function isWaiting(standing: Standing): standing is Waiting {
+  return standing.kind === 'pending-approval' && 'remedy' in standing;
 }
 
 const READY: Standing = { kind: 'ready' };
@@ -46,9 +63,9 @@ export function projectServers(deps: ApprovalDeps): ProjectServers {
       const said = (await answers).get(name);
       // fail-closed: a no holds for the name, whatever the entry has become.
       if (said?.answer === 'declined')
-        return { kind: 'disabled', reason: `somebody declined it here; ${remedy(name)}` };
+        return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
       if (said?.by === 'person' && said.hash === contentHash) return READY;
-      const credentials = credentialsOf(server.raw);
+      const credentials = credentialsOf(server.raw, deps.variables);
       // fail-closed: a general yes did not say that keys go along.
       if (credentials.length > 0)
         return pending(name, `it would be given ${credentials.join(', ')}`);
@@ -81,12 +98,13 @@ async function byName(
   return READY;
 }
 
-function pending(name: string, why: string): Standing {
-  return { kind: 'pending-approval', reason: `${why}; ${remedy(name)}` };
+function pending(name: string, why: string): Waiting {
+  const command = approveCommand(name);
+  return { kind: 'pending-approval', reason: `${why}; ${command}`, why, remedy: command };
 }
 
-function remedy(name: string): string {
-  return `portcullis mcp approve ${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}`;
+function approveCommand(name: string): string {
+  return `portcullis mcp approve ${shellWord(name)}`;
 }
 
 /** A restriction, so that a file of any source counts, and any spelling of the name in a tool. */

@@ -62,7 +62,10 @@ export async function readSources(deps: McpConfigDeps): Promise<RawServers> {
   if (exclusive) return { ...all, exclusive, switchedOff: new Set() };
   if (wants('local'))
     for (const key of keys) all.take(personal, ['projects', key, 'mcpServers'], { scope: 'local' });
-  for (const read of projects) all.take(read, ['mcpServers'], { scope: 'project' });
+  for (const read of projects) {
+    all.take(read, ['mcpServers'], { scope: 'project' });
+    all.problems.push(...withoutTable(read));
+  }
   if (wants('user')) all.take(personal, ['mcpServers'], { scope: 'user' });
   else if (personal.kind === 'broken') all.problems.push(personal.problem);
   takePlugins(deps, all);
@@ -114,6 +117,29 @@ async function readProjects(deps: McpConfigDeps): Promise<readonly ReadDocument[
     const message = `${one.problem.message} None of its servers is used.`;
     return { kind: 'broken', problem: { ...one.problem, message } };
   });
+}
+
+/** A file that says something and declares no server was meant to declare some. */
+function withoutTable(read: ReadDocument): readonly ConfigProblem[] {
+  if (read.kind !== 'document') return [];
+  const { value, file, lineOf } = read.document;
+  // `$schema` says nothing about servers.
+  const keys = Object.keys(value).filter((key) => !key.startsWith('$'));
+  if (keys.length === 0 || Object.hasOwn(value, 'mcpServers')) return [];
+  const meant = keys.find((key) => /^(mcp[_-]?)?servers?$/i.test(key));
+  const line = lineOf([meant ?? keys[0] ?? '']);
+  return [
+    {
+      severity: 'warning',
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+      message: 'it has no key `mcpServers`. None of its servers is used.',
+      remedy:
+        meant === undefined
+          ? 'Write { "mcpServers": { "name": { … } } }.'
+          : `Rename \`${meant}\` to \`mcpServers\`.`,
+    },
+  ];
 }
 
 async function projectKeys(deps: McpConfigDeps): Promise<readonly string[]> {

@@ -1,13 +1,13 @@
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
-import { projectServers } from './config-approval.js';
+import { isWaiting, projectServers } from './config-approval.js';
 import { nameProblem, TakenKeys } from './config-names.js';
 import { readSources } from './config-sources.js';
 import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './config-types.js';
 import { contentHash, Declaration, placeOf } from './declaration.js';
 import { parseEntry } from './entry.js';
 import type { EntryWarning } from './entry-read.js';
-import { entryLines } from './entry-text.js';
+import { entryLines, sentKeyOf } from './entry-text.js';
 import type { Variables } from './expand.js';
 import type { McpEntry, ServerDeclaration, Standing } from './server.js';
 import { blockedReason, readServerLists, type ServerLists } from './server-lists.js';
@@ -30,7 +30,8 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
       message,
       remedy: 'Make the state directory (PORTCULLIS_HOME) writable.',
     });
-  const ofProject = projectServers({ project, tell, ...deps });
+  const variables: Variables = { ...deps.env, CLAUDE_PROJECT_DIR: project };
+  const ofProject = projectServers({ project, tell, variables, ...deps });
   const judge: Judging = {
     read,
     lists,
@@ -38,7 +39,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
       entry.type === 'proxy' && deps.values.get('disableClaudeAiConnectors')?.value === true
         ? 'disableClaudeAiConnectors forbids connectors of an account'
         : undefined,
-    variables: { ...deps.env, CLAUDE_PROJECT_DIR: project },
+    variables,
     problems,
   };
   const declared: Declaration[] = [];
@@ -55,15 +56,15 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
     problems,
     exclusive: read.exclusive,
     project,
-    describe: (server) => entryLines(writtenOf(server)),
+    describe: (server) => entryLines(writtenOf(server), variables),
     written: writtenOf,
   };
 }
 
 /** Where nobody is asked, nobody would know why it is missing. */
 function waiting({ name, origin, standing }: ServerDeclaration): readonly ConfigProblem[] {
-  if (standing.kind !== 'pending-approval') return [];
-  const [why = '', remedy = ''] = standing.reason.split('; ');
+  if (!isWaiting(standing)) return [];
+  const { why, remedy } = standing;
   const message = `MCP server "${visible(name)}" is not used: ${visible(why)}.`;
   return [
     { severity: 'warning', ...placeOf(origin), message, remedy: `To use it: ${visible(remedy)}` },
@@ -95,10 +96,11 @@ function judged(server: RawServer, judge: Judging): Judged {
     ofHost: server.ofHost,
   });
   for (const warning of parsed.warnings) judge.problems.push(problemOf(server, warning));
-  const wrong = nameProblem(name) ?? (parsed.ok ? undefined : parsed.reason);
+  const unfit = parsed.ok ? keyProblem(server, judge) : parsed;
+  const wrong = nameProblem(name) ?? unfit?.reason;
   if (wrong !== undefined || !parsed.ok) {
     const reason = wrong ?? 'it cannot be understood';
-    const way = parsed.ok ? [] : parsed.way;
+    const way = unfit?.way ?? [];
     const problem = { way, message: `${reason}.`, remedy: 'It is not used.' };
     judge.problems.push(problemOf(server, problem));
     return { entry: undefined, standing: { kind: 'invalid', reason } };
@@ -108,6 +110,17 @@ function judged(server: RawServer, judge: Judging): Judged {
   if (reason !== undefined) return { entry, standing: { kind: 'blocked', reason } };
   const said = switched(server, judge) ?? idle;
   return { entry, standing: said ?? (server.scope === 'project' ? undefined : READY) };
+}
+
+/** fail-closed: under whatever name, keys of models and clouds go to no address of a project. */
+function keyProblem(
+  { raw, scope }: RawServer,
+  { variables }: Judging,
+): { readonly reason: string; readonly way: readonly string[] } | undefined {
+  const key = scope === 'project' ? sentKeyOf(raw, variables) : undefined;
+  if (key === undefined) return undefined;
+  const reason = `\${${key.name}} holds a key that is never sent to a server of a project`;
+  return { reason, way: [key.field] };
 }
 
 function problemOf(server: RawServer, { way, message, remedy }: EntryWarning): ConfigProblem {

@@ -1,9 +1,11 @@
 import { isSecretName } from '../env/environment.js';
+import { hasSecretWord } from '../env/secret-names.js';
 import { isRecord } from '../util/own.js';
 import { redact } from '../util/redact.js';
+import { GONE } from '../util/secret-shapes.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
-import { isCredential, variablesIn } from './expand.js';
+import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';
 import { steersProgram } from './program-variables.js';
 
 /**
@@ -11,10 +13,10 @@ import { steersProgram } from './program-variables.js';
  * of variables and headers, and which credentials it would be given. Values are shown of those
  * variables alone that make the command another one than it reads like.
  */
-export function entryLines(raw: unknown): readonly string[] {
+export function entryLines(raw: unknown, given: Variables): readonly string[] {
   if (!isRecord(raw)) return [visible(JSON.stringify(raw) ?? '')];
   const { command, args, url, headersHelper } = raw;
-  const credentials = variablesIn(raw).filter(isCredential);
+  const credentials = credentialsOf(raw, given);
   const lines = [
     command === undefined
       ? ''
@@ -28,9 +30,49 @@ export function entryLines(raw: unknown): readonly string[] {
   return lines.filter((line) => line !== '').map(visible);
 }
 
-/** Credentials that a server of a project would be given. */
-export function credentialsOf(raw: unknown): readonly string[] {
-  return variablesIn(raw).filter(isCredential);
+/**
+ * One of these lines for lists, which are pasted elsewhere: without what looks like a secret. Whoever
+ * approves an entry sees it whole.
+ */
+export function listedLine(line: string): string {
+  const bare = line
+    // A word that is quoted as a whole, which may hold blanks.
+    .replace(/"(--?[A-Za-z][\w-]*)=((?:[^"\\]|\\.)*)"/g, (whole, flag: string, value: string) =>
+      isSecretFlag(flag, value) ? `"${flag}=${GONE}"` : whole,
+    )
+    .replace(
+      /(?<![\w./@-])(--?[A-Za-z][\w-]*)(=| +)("(?:[^"\\]|\\.)*"|[^\s"]+)/g,
+      (whole, flag: string, between: string, value: string) =>
+        isSecretFlag(flag, value) ? `${flag}${between}${GONE}` : whole,
+    );
+  return redact(bare);
+}
+
+/** A reference to a variable stays, as it says what is given; another option is no value. */
+function isSecretFlag(flag: string, value: string): boolean {
+  if (value.startsWith('$') || value.startsWith('-') || value === GONE) return false;
+  return hasSecretWord(flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
+}
+
+/**
+ * Credentials that a server of a project would be given, by the names of their variables and by what
+ * these hold. Without the values, names alone tell.
+ */
+export function credentialsOf(raw: unknown, given: Variables = {}): readonly string[] {
+  return variablesIn(raw).filter((name) => isCredential(name, given));
+}
+
+/** A key of a model or a cloud that would be sent to an address of a project under another name. */
+export function sentKeyOf(
+  raw: unknown,
+  given: Variables,
+): { readonly name: string; readonly field: string } | undefined {
+  if (!isRecord(raw)) return undefined;
+  for (const field of ['url', 'headers']) {
+    const name = variablesIn(raw[field]).find((one) => holdsForeignKey(one, given));
+    if (name !== undefined) return { name, field };
+  }
+  return undefined;
 }
 
 function words(values: readonly unknown[]): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expand, isCredential, neverLeaves, variablesIn } from './expand.js';
+import { expand, holdsForeignKey, isCredential, neverLeaves, variablesIn } from './expand.js';
 
 const ref = (inner: string): string => ['$', '{', inner, '}'].join('');
 
@@ -83,17 +83,48 @@ describe('credentials', () => {
     'GOOGLE_APPLICATION_CREDENTIALS',
     'aws_secret_access_key',
   ])('%s never leaves', (name) => {
-    expect([isCredential(name), neverLeaves(name)]).toEqual([true, true]);
+    expect([isCredential(name, {}), neverLeaves(name)]).toEqual([true, true]);
   });
 
   it.each(['GITHUB_TOKEN', 'DB_PASSWORD', 'SLACK_BOT_TOKEN'])('%s is asked about', (name) => {
-    expect([isCredential(name), neverLeaves(name)]).toEqual([true, false]);
+    expect([isCredential(name, {}), neverLeaves(name)]).toEqual([true, false]);
   });
 
   it.each(['HOME', 'API_HOST', 'AWS_REGION', 'PORT', 'CLAUDE_PROJECT_DIR'])(
     '%s is none',
     (name) => {
-      expect(isCredential(name)).toBe(false);
+      expect(isCredential(name, {})).toBe(false);
     },
   );
+
+  it.each([
+    ['DATABASE_URL', 'postgres://me:hunter2secret@h/db'],
+    ['MY_CONN', 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'],
+    ['HTTPS_PROXY', 'http://me:secret@proxy.invalid:3128'],
+    ['NOTE', 'Authorization: Bearer aB3dE5gH7jK9mN1pQ3s'],
+  ])('%s is asked about because of what it holds', (name, value) => {
+    expect(isCredential(name, { [name]: value })).toBe(true);
+    expect(isCredential(name, {})).toBe(false);
+    expect(holdsForeignKey(name, { [name]: value })).toBe(false);
+  });
+
+  it.each(['https://db.invalid:5432/x', '/home/me/project', '', 'none', 'http://localhost:3000'])(
+    'a value like %j is none',
+    (value) => {
+      expect(isCredential('PLACE', { PLACE: value })).toBe(false);
+      expect(holdsForeignKey('PLACE', { PLACE: value })).toBe(false);
+    },
+  );
+
+  it('of models and clouds are known under other names', () => {
+    const key = ['sk', 'ant', 'api03', 'x'.repeat(24)].join('-');
+    expect(holdsForeignKey('MINE', { MINE: key })).toBe(true);
+    expect(holdsForeignKey('MINE', { MINE: `Bearer ${key}` })).toBe(true);
+    expect(holdsForeignKey('MINE', { MINE: `AKIA${'ABCD'.repeat(4)}` })).toBe(true);
+    const plain = 'no-known-shape-at-all';
+    expect(holdsForeignKey('MINE', { MINE: plain })).toBe(false);
+    expect(holdsForeignKey('MINE', { MINE: plain, AWS_SECRET_ACCESS_KEY: plain })).toBe(true);
+    // An address that a provider's variable also has is no key.
+    expect(holdsForeignKey('MINE', { MINE: plain, ANTHROPIC_BASE_URL: plain })).toBe(false);
+  });
 });

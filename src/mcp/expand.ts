@@ -1,5 +1,7 @@
-import { isInternalVariable, isSecretName } from '../env/environment.js';
+import { holdsPassword, isInternalVariable, isSecretName } from '../env/environment.js';
+import { hasSecretWord } from '../env/secret-names.js';
 import { own } from '../util/own.js';
+import { redactSure } from '../util/redact.js';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -41,15 +43,37 @@ export function variablesIn(value: unknown): readonly string[] {
   return [...names];
 }
 
-/** What a person must agree to by name before a project's server gets it. */
-export function isCredential(name: string): boolean {
-  return isSecretName(name) || isInternalVariable(name) || isForeignKey(name);
+/**
+ * What a person must agree to by name before a project's server gets it: by what the variable is
+ * called, or by what it holds. `DATABASE_URL` has a password in it, whatever its name says.
+ */
+export function isCredential(name: string, variables: Variables): boolean {
+  if (isSecretName(name) || isInternalVariable(name) || isForeignKey(name)) return true;
+  const value = own(variables, name);
+  return value !== undefined && (holdsPassword(value) || redactSure(value) !== value);
 }
 
 /** What no address and no header of a project's server ever gets: keys of models, of clouds, and ours. */
 export function neverLeaves(name: string): boolean {
   return isInternalVariable(name) || PROVIDER.test(name.toUpperCase()) || isForeignKey(name);
 }
+
+/** The same by what a variable holds, for keys that somebody keeps under a name of their own. */
+export function holdsForeignKey(name: string, variables: Variables): boolean {
+  const value = own(variables, name);
+  if (value === undefined || value === '') return false;
+  if (KEY_SHAPE.test(value)) return true;
+  if (value.length < SHORTEST_KEY) return false;
+  return Object.entries(variables).some(
+    ([other, held]) => held === value && neverLeaves(other) && hasSecretWord(other.toUpperCase()),
+  );
+}
+
+/** How keys of models and clouds begin that are nobody else's. */
+const KEY_SHAPE =
+  /(?:^|[^A-Za-z0-9_-])(?:sk-(?:ant|proj|or|svcacct|admin)-[\w-]{8}|gsk_\w{20}|xai-\w{20}|(?:AKIA|ASIA)[A-Z0-9]{12}|AIza[\w-]{30}|ya29\.[\w-]{20})/;
+/** Shorter values are the same by chance. */
+const SHORTEST_KEY = 10;
 
 const PROVIDER =
   /^(ANTHROPIC|CLAUDE|OPENAI|AZURE_OPENAI|GEMINI|MISTRAL|OPENROUTER|GROQ|COHERE|XAI|DEEPSEEK|OTEL)_/;

@@ -1,3 +1,4 @@
+import { shellWord } from '../util/shell-word.js';
 import { visible } from '../util/visible.js';
 import { RefusedAddress } from './oauth-fetch.js';
 import { type AuthFailure, ServerAuthError } from './oauth-types.js';
@@ -6,7 +7,7 @@ import { type AuthFailure, ServerAuthError } from './oauth-types.js';
 export function needsAuth(name: string, reason: string): AuthFailure {
   return {
     kind: 'needs-auth',
-    message: `MCP server "${visible(name)}" needs you to sign in: ${reason}. Run: portcullis mcp auth ${shellWord(name)}`,
+    message: `MCP server "${visible(name)}" needs you to sign in: ${reason}. Run: portcullis mcp auth ${visible(shellWord(name))}`,
   };
 }
 
@@ -67,8 +68,4 @@ export function oauthCodeOf(thrown: unknown): string | undefined {
   }
   const { code } = thrown;
   return typeof code === 'string' && /^[a-z_]{3,40}$/.test(code) ? code : undefined;
-}
-
-function shellWord(name: string): string {
-  return /^[\w.:@-]+$/.test(name) ? name : `'${visible(name).replaceAll("'", "'\\''")}'`;
 }

@@ -10,16 +10,84 @@ export function urlFits(pattern: string, url: string, refuses: boolean): boolean
   const address = parsed(url);
   // fail-closed: what cannot be read is not what was allowed.
   if (address === undefined) return false;
-  const { scheme, host, path } = parts(pattern);
+  const { scheme, host, path } = parts(refuses ? withSlashes(pattern) : pattern);
   if (!schemeFits(scheme, address.protocol.slice(0, -1), refuses)) return false;
   if (!hostFits(host, address, refuses)) return false;
   if (path === '') return true;
   const whole = `${address.pathname}${address.search}`;
-  if (wildcard(path, whole)) return true;
-  return (
-    refuses &&
-    [address.pathname, decoded(whole), decoded(address.pathname)].some((one) => wildcard(path, one))
-  );
+  return wildcard(path, whole) || (refuses && pathRefused(path, address));
+}
+
+/**
+ * Why a pattern of a deny list forbids nothing that could be declared; undefined when it may forbid
+ * something. Servers speak http or ws, and an address with a user in it is none that is used.
+ */
+export function unfitting(pattern: string): string | undefined {
+  if (pattern === '*') return undefined;
+  if (pattern.trim() !== pattern) return 'it begins or ends with a blank';
+  if (/\p{Cc}/u.test(pattern)) return 'it holds a character that no address has';
+  const { scheme, host } = parts(withSlashes(pattern));
+  if (scheme !== undefined && !Object.keys(TWIN).some((one) => wildcard(scheme, one)))
+    return `no server is reached by ${scheme}://`;
+  if (host === '') return 'it names no host';
+  if (host.includes('@')) return 'it has a user in front of the host, which no address may have';
+  const { name, port } = hostParts(host);
+  const isScheme = scheme === undefined && Object.hasOwn(TWIN, name.replace(/:$/, ''));
+  if (isScheme) return `"${name}" is a scheme without its ://`;
+  if (name === '' || name.endsWith(':') || refusedHost(name) === undefined)
+    return `"${host}" is no host`;
+  if (port !== undefined && /^\d+$/.test(port) && Number(port) > 65_535)
+    return `${port} is no number of a port`;
+  return undefined;
+}
+
+/** fail-closed: spellings that servers take for the same path are the same to a pattern that forbids. */
+function pathRefused(pattern: string, { pathname, search }: URL): boolean {
+  const [wanted = ''] = pattern.split('#');
+  const patterns = [wanted, canonical(wanted), canonical(decoded(wanted))];
+  // A slash alone is how people end a host.
+  if (patterns.includes('')) return true;
+  const query = patterns.find((one) => one.startsWith('?'));
+  if (query !== undefined) return wildcard(query, search === '' ? '?' : search);
+  const texts = [`${pathname}${search}`, pathname].flatMap((one) => {
+    const forms = [one, canonical(one), canonical(decoded(one))];
+    return [...forms, decoded(one), ...forms.map(withSlash)];
+  });
+  return patterns.some((one) => texts.some((text) => wildcard(one, text)));
+}
+
+/**
+ * Without repeated slashes, slashes at the end, steps to itself or upwards, and escapes of characters
+ * that need none. What follows a question mark stays as it is.
+ */
+function canonical(text: string): string {
+  const at = text.indexOf('?');
+  const path = unescaped(at < 0 ? text : text.slice(0, at));
+  const steps: string[] = [];
+  for (const step of path.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  // A question mark with nothing behind it is no query.
+  const query = at < 0 || at === text.length - 1 ? '' : text.slice(at);
+  return `${steps.map((step) => `/${step}`).join('')}${query}`;
+}
+
+/** Addresses read a backslash in front of the query as a slash. */
+function withSlashes(pattern: string): string {
+  return pattern.replace(/^[^?#]*/, (front) => front.replaceAll('\\', '/'));
+}
+
+function withSlash(text: string): string {
+  const at = text.indexOf('?');
+  return at < 0 ? `${text}/` : `${text.slice(0, at)}/${text.slice(at)}`;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code.toUpperCase();
+  });
 }
 
 /** Iterative and without backtracking over more than one star: long texts cost no more than their square. */
@@ -82,13 +150,31 @@ function hostFits(pattern: string, address: URL, refuses: boolean): boolean {
   const host = address.hostname.replace(/\.$/, '');
   const scheme = address.protocol.slice(0, -1);
   const port = address.port === '' ? (DEFAULT_PORT[scheme] ?? '') : address.port;
-  const named = /^(.*?)(?::([\d*]+))?$/s.exec(pattern.startsWith('[') ? '' : pattern);
-  const name = pattern.startsWith('[') ? pattern.replace(/\]:[\d*]+$/, ']') : (named?.[1] ?? '');
-  const wantedPort = pattern.startsWith('[') ? /\]:([\d*]+)$/.exec(pattern)?.[1] : named?.[2];
-  if (!wildcard(ascii(name.replace(/\.$/, '')), host)) return false;
-  if (wantedPort !== undefined) return wildcard(wantedPort, port);
+  const { name, port: wantedPort } = hostParts(pattern);
+  const form = refuses ? refusedHost(name) : ascii(name.replace(/\.$/, ''));
+  if (form === undefined || !wildcard(form, host)) return false;
+  if (wantedPort !== undefined)
+    return wildcard(refuses ? wantedPort.replace(/^0+(?=\d)/, '') : wantedPort, port);
   // A pattern that forbids a host forbids it on every port.
   return refuses || name === '*' || address.port === '';
+}
+
+function hostParts(host: string): { readonly name: string; readonly port: string | undefined } {
+  if (host.startsWith('['))
+    return { name: host.replace(/\]:[\d*]+$/, ']'), port: /\]:([\d*]+)$/.exec(host)?.[1] };
+  const named = /^(.*?)(?::([\d*]+))?$/s.exec(host);
+  return { name: named?.[1] ?? '', port: named?.[2] };
+}
+
+/** The host of a pattern that forbids, as addresses write it. Undefined: no address can have it. */
+function refusedHost(name: string): string | undefined {
+  if (!name.includes('*')) return parsed(`http://${name}/`)?.hostname.replace(/\.$/, '');
+  const host = name
+    .replace(/\.$/, '')
+    .split('.')
+    .map((label) => (label === '' ? '' : ascii(label)))
+    .join('.');
+  return /^(?:[a-z0-9._*-]+|\[[a-f0-9:.*]+\]?|\*?[a-f0-9:.*]+\])$/.test(host) ? host : undefined;
 }
 
 /** A host of other letters is compared in the form that addresses carry. */

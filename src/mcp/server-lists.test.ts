@@ -4,7 +4,7 @@ import type { SettingValues } from '../settings/types.js';
 import type { SettingSource, Sourced } from '../util/sourced.js';
 import type { McpEntry } from './server.js';
 import { blockedReason, readServerLists } from './server-lists.js';
-import { urlFits, wildcard } from './server-lists-url.js';
+import { unfitting, urlFits, wildcard } from './server-lists-url.js';
 
 type Said = readonly (readonly [source: SettingSource, key: string, value: unknown])[];
 
@@ -212,6 +212,93 @@ describe('patterns of addresses', () => {
     ['', 'https://a.invalid/', false, false],
   ])('%s · %s', (pattern, url, allows, refuses) => {
     expect([urlFits(pattern, url, false), urlFits(pattern, url, true)]).toEqual([allows, refuses]);
+  });
+
+  it.each([
+    ['https://evil.example/', 'https://evil.example/any/path?q=1', false],
+    ['https://evil.example/?', 'https://evil.example/mcp', false],
+    ['https://evil.example/#top', 'https://evil.example/mcp', false],
+    ['https://evil.example?*', 'https://evil.example/mcp', false],
+    ['https://evil.example/?k=*', 'https://evil.example/mcp?k=1', false],
+    ['https://evil.example/mcp', 'https://evil.example/mcp/', false],
+    ['https://evil.example/mcp', 'https://evil.example//mcp', false],
+    ['https://evil.example/mcp', 'https://evil.example/mcp/?x=1', false],
+    ['https://evil.example/mcp?', 'https://evil.example/mcp', false],
+    ['https://evil.example/mcp#x', 'https://evil.example/mcp', false],
+    ['https://evil.example/mcp/', 'https://evil.example/mcp', false],
+    ['https://evil.example/mcp/*', 'https://evil.example/mcp', false],
+    ['https://evil.example/mcp/*', 'https://evil.example/mcp/', true],
+    ['https://evil.example//mcp', 'https://evil.example/mcp', false],
+    ['https://evil.example/x/../mcp', 'https://evil.example/mcp', false],
+    ['https://evil.example/%6Dcp', 'https://evil.example/mcp', false],
+    ['https://evil.example/%6Dcp', 'https://evil.example/%6dcp', false],
+    ['https://evil.example/a%2fb', 'https://evil.example/a%2Fb', false],
+    ['https:\\\\evil.example\\mcp', 'https://evil.example/mcp', false],
+    ['https://2130706433/mcp', 'https://127.0.0.1/mcp', false],
+    ['https://*.bücher.example/*', 'https://a.xn--bcher-kva.example/mcp', false],
+    ['https://evil.example:0443/*', 'https://evil.example/mcp', false],
+  ])('one that forbids reads other spellings as the same: %s · %s', (pattern, url, allows) => {
+    expect(urlFits(pattern, url, true)).toBe(true);
+    expect(unfitting(pattern)).toBeUndefined();
+    expect(urlFits(pattern, url, false)).toBe(allows);
+  });
+
+  it.each([
+    ['https://evil.example/mcp', 'https://evil.example/mcpx'],
+    ['https://evil.example/mcp/', 'https://evil.example/'],
+    ['https://evil.example/mcp/*', 'https://evil.example/mcpx'],
+    ['https://evil.example/', 'https://good.example/'],
+    ['https://evil.example/?k=*', 'https://evil.example/mcp?q=1'],
+    ['https://evil.example/mcp?x=1', 'https://evil.example/mcp'],
+  ])('one that forbids still leaves others alone: %s · %s', (pattern, url) => {
+    expect(urlFits(pattern, url, true)).toBe(false);
+  });
+
+  it.each([
+    ...['', 'https://', 'https://user@evil.example/*', '//evil.example/*', 'https:/evil.example/*'],
+    ...['https:evil.example', 'http//evil.example', ' https://evil.example/*', 'evil.example\t/x'],
+    ...['ftp://evil.example/*', 'https://evil.example:99999/*', 'https://evil example/*', '::1'],
+    ...['https://evil.example:port/*', 'https://*evil$/*', 'https:///*'],
+  ])('%j can fit no address, and stops the start where it is to forbid', (pattern) => {
+    expect(unfitting(pattern)).toBeDefined();
+    const item = { serverUrl: pattern };
+    expect(readServerLists(values([deny('user', item)]), {}).problems).toMatchObject([
+      { severity: 'fatal', source: 'user', remedy: expect.stringContaining('https://*.') },
+    ]);
+    expect(readServerLists(values([allow('user', item)]), {}).problems).toEqual([]);
+    expect(isBlocked([allow('user', item)], 'x', http('https://evil.example/mcp'))).toBe(true);
+  });
+
+  it.each([
+    ...['*', '**', 'evil.example', '*evil.example*', 'https://evil.*', '*://evil.example/*'],
+    ...['https://evil.example?*', 'https://[::1]:9/*', 'http://127.0.0.1:*', 'EVIL.example:8*'],
+  ])('%j can fit one', (pattern) => {
+    expect(unfitting(pattern)).toBeUndefined();
+  });
+
+  it.each([
+    { serverName: '*' },
+    { serverName: 'a*' },
+    { serverName: 'a ' },
+    { serverName: '' },
+    { serverCommand: [] },
+    { serverCommand: ['*'] },
+  ])('%j forbids nothing, and stops the start', (item) => {
+    expect(readServerLists(values([deny('user', item)]), {}).problems).toMatchObject([
+      { severity: 'fatal', message: expect.stringContaining('forbids nothing') },
+    ]);
+    expect(readServerLists(values([allow('user', item)]), {}).problems).toEqual([]);
+  });
+
+  it('whatever one allows, the same one forbids', () => {
+    const path = fc.stringMatching(/^(\/|[a-c.]|%6[a-f]|%2[ef]|\?|\*){0,8}$/);
+    fc.assert(
+      fc.property(path, path, (wanted, asked) => {
+        const pattern = `https://a.invalid/${wanted}`;
+        const url = `https://a.invalid/${asked.replaceAll('*', '')}`;
+        if (urlFits(pattern, url, false)) expect(urlFits(pattern, url, true)).toBe(true);
+      }),
+    );
   });
 
   it('a pattern that allows never reaches another host', () => {

@@ -2,11 +2,12 @@ import type { ConfigProblem, SettingValues } from '../settings/types.js';
 import { isRecord } from '../util/own.js';
 import type { SettingSource, Sourced } from '../util/sourced.js';
 import { originOf } from '../util/sourced.js';
+import { visible } from '../util/visible.js';
 import { serverKey } from './config-names.js';
 import { expand, type Variables } from './expand.js';
 import { steersProgram } from './program-variables.js';
 import type { McpEntry } from './server.js';
-import { urlFits } from './server-lists-url.js';
+import { unfitting, urlFits } from './server-lists-url.js';
 
 /** One line of `allowedMcpServers` or `deniedMcpServers`, its variables expanded. */
 export type ListItem = { readonly origin: string } & (
@@ -149,17 +150,52 @@ function item(one: Sourced<unknown>, { key, variables, problems }: Reading): rea
         : typeof serverUrl === 'string'
           ? [{ by: 'url', pattern: filled(serverUrl), origin }]
           : [];
-  if (missing.size === 0) return read;
   const forbids = key === 'deniedMcpServers';
-  problems.push({
-    // fail-closed: what is to be forbidden cannot be known.
-    severity: forbids ? 'fatal' : 'warning',
+  const place = {
     source: one.source,
     ...(one.file === undefined ? {} : { file: one.file }),
     ...(one.line === undefined ? {} : { line: one.line }),
+  };
+  if (missing.size === 0) {
+    const idle = forbids ? read.map(forbidsNothing).find((why) => why !== undefined) : undefined;
+    if (idle === undefined) return read;
+    // fail-closed: what is to be forbidden was written so that it forbids nothing.
+    problems.push({ severity: 'fatal', ...place, ...idle });
+    return [];
+  }
+  problems.push({
+    // fail-closed: what is to be forbidden cannot be known.
+    severity: forbids ? 'fatal' : 'warning',
+    ...place,
     message: `\`${key}\` uses ${[...missing].map((name) => `\${${name}}`).join(', ')}, which has no value.`,
     remedy: 'Set the variable, or give it a default.',
   });
   // Of an allow list it stays, met by nobody: its kind still says that names alone are not enough.
   return forbids ? [] : read;
+}
+
+/** Why an item of a deny list fits no server at all. */
+function forbidsNothing(one: ListItem): Pick<ConfigProblem, 'message' | 'remedy'> | undefined {
+  const says = (what: string, why: string): string =>
+    `\`deniedMcpServers\` forbids nothing with ${what}: ${why}.`;
+  if (one.by === 'url') {
+    const why = unfitting(one.pattern);
+    if (why === undefined) return undefined;
+    const message = says(`the address "${visible(one.pattern)}"`, visible(why));
+    return { message, remedy: 'Write it like "https://*.example.com/*".' };
+  }
+  if (one.by === 'command') {
+    const [program = ''] = one.words;
+    if (program !== '' && program !== '*') return undefined;
+    const message = says('this command', 'it names no program, and words are compared whole');
+    return { message, remedy: 'Write every word of the command, the program first.' };
+  }
+  const { name } = one;
+  if (name.trim() === name && name !== '' && !name.includes('*')) return undefined;
+  const why = name.includes('*')
+    ? 'names are compared whole, and "*" is no pattern in them'
+    : 'no name of a server begins or ends with a blank';
+  const remedy =
+    'Write the name as it stands in `portcullis mcp list`, or forbid addresses with {"serverUrl": "*"}.';
+  return { message: says(`the name "${visible(name)}"`, why), remedy };
 }

@@ -40,6 +40,16 @@ describe('what a server says about the use of its tools', () => {
     expect(hear('B', { held: 'A', known: '' })).toMatchObject({ inForce: 'A' });
   });
 
+  it('names a command that runs nothing of the name when it is pasted', () => {
+    const heard = heardWords({
+      name: '$(touch PWNED)',
+      said: 'B',
+      known: 'A',
+      approved: approved(),
+    });
+    expect(heard.problem).toContain("portcullis mcp approve '$(touch PWNED)' --tools");
+  });
+
   it('waits when what was noted is lost', () => {
     expect(hear('A', { damaged: true })).toMatchObject({ inForce: '', unnoted: false });
     expect(hear('A', { damaged: true }).problem).toContain('can no longer be read');

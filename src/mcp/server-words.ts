@@ -1,3 +1,4 @@
+import { shellWord } from '../util/shell-word.js';
 import { wordsFingerprint } from './fingerprint.js';
 import type { ApprovedTools } from './tool-approvals.js';
 import { describeWordsChange } from './tool-change.js';
@@ -30,7 +31,7 @@ export function heardWords({ name, said, known, approved }: SaidWords): ServerWo
   if (held === wordsFingerprint(said)) return { inForce: said, problem: undefined, unnoted };
   // Words that are taken back are not repeated in the server's name.
   if (held !== undefined && said === '') return { inForce: '', problem: undefined, unnoted: false };
-  const remedy = `The model is not told the new words. To look and accept: portcullis mcp approve ${name} --tools`;
+  const remedy = `The model is not told the new words. To look and accept: portcullis mcp approve ${shellWord(name)} --tools`;
   if (held !== undefined) {
     const old = known !== undefined && wordsFingerprint(known) === held ? known : approved.words();
     const change = describeWordsChange(old, said);

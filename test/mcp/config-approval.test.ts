@@ -155,6 +155,83 @@ describe('credentials', () => {
   });
 });
 
+describe('what is a credential by its value', () => {
+  const token = `ghp_${'abcdefghijklmnopqrstuvwxyz0123456789'}`;
+  const env = {
+    HOME: '/x',
+    DATABASE_URL: 'postgres://me:hunter2secret@h/db',
+    MY_CONN: token,
+    PLACE: 'here',
+  };
+  const remote = (headers: Readonly<Record<string, string>>) => ({
+    type: 'http',
+    url: 'http://127.0.0.1:9/',
+    headers,
+  });
+  const flag = { enableAllProjectMcpServers: true };
+
+  it('is given on trust to nobody', async () => {
+    const table = {
+      db: remote({ 'x-db': ref('DATABASE_URL') }),
+      conn: remote({ 'x-u': ref('MY_CONN:-none') }),
+      program: { command: 'x', env: { A: ref('MY_CONN') } },
+      harmless: remote({ 'x-p': ref('PLACE') }),
+    };
+    const world = configWorld({ files: { '.mcp.json': servers(table) }, env });
+    await world.trust();
+    const done = await world.load({ flag });
+    expect(await world.standings({ flag })).toEqual({
+      db: 'pending-approval',
+      conn: 'pending-approval',
+      program: 'pending-approval',
+      harmless: 'ready',
+    });
+    expect(reasonOf(done, 'db')).toContain('it would be given DATABASE_URL');
+    const [server] = done.servers;
+    if (server === undefined) return expect.fail();
+    expect(done.describe(server).join()).toContain('is given: DATABASE_URL');
+    await world.approvals.approve(done.project, server);
+    expect(await world.standings()).toMatchObject({ db: 'ready', conn: 'pending-approval' });
+  });
+
+  it('and a key of a model or a cloud never goes to an address of a project', async () => {
+    const key = ['sk', 'ant', 'api03', 'x'.repeat(24)].join('-');
+    const table = { a: remote({ 'x-k': ref('MINE') }), b: remote({ 'x-k': ref('SAME') }) };
+    const world = configWorld({
+      files: { '.mcp.json': servers(table) },
+      env: {
+        HOME: '/x',
+        MINE: key,
+        SAME: 'no-known-shape',
+        AWS_SECRET_ACCESS_KEY: 'no-known-shape',
+      },
+    });
+    const done = await world.load({ flag });
+    expect(done.servers.map(({ standing }) => standing.kind)).toEqual(['invalid', 'invalid']);
+    expect(reasonOf(done, 'a')).toContain('is never sent to a server of a project');
+    expect(json(done)).not.toContain(key);
+    const own = await world.load({ dynamic: [servers(table)] });
+    expect(own.servers.map(({ standing }) => standing.kind)).toEqual(['ready', 'ready']);
+  });
+});
+
+describe('the command that approves a server', () => {
+  it.each([
+    ['$(touch PWNED)', `'$(touch PWNED)'`],
+    ['a`b`', "'a`b`'"],
+    ['x; touch PWNED #', `'x; touch PWNED #'`],
+    [`it's "x"`, `'it'\\''s "x"'`],
+    ['plain.name', 'plain.name'],
+  ])('runs nothing when it is pasted: %s', async (name, word) => {
+    const files = { '.mcp.json': servers({ [name]: echo('hi') }) };
+    const done = await configWorld({ files }).load();
+    const [problem] = done.problems;
+    expect(problem?.remedy).toBe(`To use it: portcullis mcp approve ${word}`);
+    expect(problem?.message).toContain(': nobody has approved it.');
+    expect(reasonOf(done, name)).toBe(`nobody has approved it; portcullis mcp approve ${word}`);
+  });
+});
+
 describe('answers', () => {
   it('are none when others may write them', async () => {
     const world = configWorld({ files: one });

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { PortcullisError } from '../../errors.js';
 import type { ServerDeclaration } from '../../mcp/server.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -24,7 +25,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     const { approveTools } = await import('./mcp-approve-tools.js');
     const confirm = async (): Promise<boolean> => {
       if (switches.has('yes')) return true;
-      refusePipe(`portcullis mcp approve ${visible(name)} --tools --yes`);
+      refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --tools --yes`);
       return await confirmed(output, 'Accept these definitions?');
     };
     return await approveTools({ name, confirm }, output);
@@ -39,7 +40,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   }
   output.out(serverText(here, server));
   refuseAgent();
-  if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(name)} --yes`);
+  if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --yes`);
   if (!switches.has('yes') && !(await confirmed(output, 'Use this server?'))) {
     output.out('Not approved.\n');
     return EXIT.error;

@@ -11,6 +11,7 @@ import { browserAgent, pasteAgent } from '../../mcp/oauth-agents.js';
 import { openBrowser } from '../../mcp/oauth-browser.js';
 import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../../mcp/oauth-types.js';
 import type { ServerDeclaration } from '../../mcp/server.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -33,7 +34,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   // fail-closed: signing in is a person's act, and what was granted would be the agent's to use.
   if (isAgentShell())
     throw new PortcullisError('denied', 'an agent cannot sign in for a person', {
-      remedy: `run it in a terminal of your own: portcullis mcp auth ${name}`,
+      remedy: `run it in a terminal of your own: portcullis mcp auth ${visible(shellWord(name))}`,
     });
   const json = switches.has('json');
   const declaration = remoteDeclaration(serverNamed(await mcpHere(), name));
@@ -66,7 +67,7 @@ export function remoteDeclaration(
   if ((wanted === 'usable' && standing.kind !== 'ready') || entry === undefined) {
     const reason = standing.kind === 'ready' ? 'it has no entry' : standing.reason;
     throw new PortcullisError('config', `"${visible(name)}" cannot be used: ${visible(reason)}`, {
-      remedy: `portcullis mcp get ${name} shows it`,
+      remedy: `portcullis mcp get ${visible(shellWord(name))} shows it`,
     });
   }
   if (entry.type === 'stdio' || entry.type === 'sdk' || entry.type === 'ws')

@@ -1,8 +1,11 @@
 import { PortcullisError } from '../../errors.js';
+import { shellWord } from '../../util/shell-word.js';
+import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { mcpHere, serverNamed } from './mcp-here.js';
+import { withoutSecrets } from './mcp-list.js';
 import { serverData, serverText } from './mcp-text.js';
 
 export const USAGE = 'portcullis mcp get <name> [--json]';
@@ -13,7 +16,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const [name] = words;
   if (name === undefined || words.length > 1)
     throw new PortcullisError('usage', 'mcp get wants one name', { remedy: `usage: ${USAGE}` });
-  const here = await mcpHere();
+  const here = withoutSecrets(await mcpHere());
   const server = serverNamed(here, name);
   const weaker = here.configuration.hidden.filter((one) => one.name === name);
   if (switches.has('json')) {
@@ -25,6 +28,8 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   if (weaker.length > 0) output.out('\nNot in force\n');
   for (const one of weaker) output.out(serverText(here, one));
   if (server.scope === 'local' || server.scope === 'project' || server.scope === 'user')
-    output.out(`\nTo remove it: portcullis mcp remove ${name} --scope ${server.scope}\n`);
+    output.out(
+      `\nTo remove it: portcullis mcp remove ${visible(shellWord(name))} --scope ${server.scope}\n`,
+    );
   return EXIT.done;
 }

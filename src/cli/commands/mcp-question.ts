@@ -1,4 +1,5 @@
 import type { ProjectTrust, SessionConfig } from '../../harness.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { mcpHere } from './mcp-here.js';
 
@@ -49,7 +50,9 @@ export async function settleServers(question: McpQuestion): Promise<void> {
       out('Approved until its entry changes.\n');
     } else if (/^(n|no)$/i.test(answer)) {
       await here.approvals.decline(project, server);
-      out(`Declined. \`portcullis mcp approve ${visible(server.name)}\` changes that.\n`);
+      out(
+        `Declined. \`portcullis mcp approve ${visible(shellWord(server.name))}\` changes that.\n`,
+      );
     } else out('Not used in this session.\n');
   }
 }

@@ -4,6 +4,7 @@ import { PortcullisError } from '../../errors.js';
 import type { OpenServersOfSession } from '../../harness/mcp-servers.js';
 import type { ClientConnection } from '../../mcp/connection.js';
 import { nearest } from '../../util/nearest.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { createPersonAsker } from '../ask-person.js';
 import { currentText } from '../current-text.js';
@@ -26,7 +27,7 @@ export function connectionNamed(
   if (status !== undefined) {
     const why = status.error ?? status.state;
     throw new PortcullisError('config', `"${visible(name)}" cannot be used: ${visible(why)}`, {
-      remedy: `portcullis mcp get ${visible(name)} shows it`,
+      remedy: `portcullis mcp get ${visible(shellWord(name))} shows it`,
     });
   }
   const meant = nearest(

@@ -2,6 +2,7 @@ import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
 import { removeServer, WRITABLE_SCOPES } from '../../mcp/stores-write.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -30,7 +31,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   );
   if (asked === undefined && scopes.length > 1) {
     throw new PortcullisError('usage', `"${visible(name)}" stands in ${scopes.join(' and ')}`, {
-      remedy: `say which: portcullis mcp remove ${visible(name)} --scope ${scopes[0] ?? ''}`,
+      remedy: `say which: portcullis mcp remove ${visible(shellWord(name))} --scope ${scopes[0] ?? ''}`,
     });
   }
   const scope = asked === undefined ? scopes[0] : scopeFrom(asked);

@@ -1,6 +1,7 @@
 import { displayPath, join } from '../../env/paths.js';
 import type { OpenServersOfSession } from '../../harness/mcp-servers.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
+import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -102,7 +103,7 @@ function rowText(row: Row): string {
     lines.push('  what it says about the use of its tools has changed, and is not passed on');
   }
   if (changed.length > 0 || row.saysOther) {
-    lines.push(`  to look and accept: portcullis mcp approve ${name} --tools`);
+    lines.push(`  to look and accept: portcullis mcp approve ${shellWord(name)} --tools`);
   }
   if (row.log !== undefined) lines.push(`  log: ${displayPath(row.log, process.cwd())}`);
   return `${lines.map(visible).join('\n')}\n`;
