@@ -97,6 +97,7 @@ export async function joinSession(
     emit: config.emit,
   });
   const rules = openRulesInForce(ground, { ...parts, events });
+  skills.lendRules(permissions.rules);
   const { live } = rules;
   const background = backgroundShells(builtins.shells, {
     emit: config.emit,
@@ -190,7 +191,7 @@ export async function joinSession(
         const said = prompts.findLast(({ meta }) => meta !== true);
         if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
         permissions.beginTurn();
-        skills.beginTurn();
+        skills.beginTurn({ said: said !== undefined });
         late.beginTurn();
       },
       background,

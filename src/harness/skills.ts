@@ -8,6 +8,7 @@ import type { ProcessSupervisor } from '../env/process.js';
 import { projectLevels } from '../env/project-levels.js';
 import { createConfigHooks } from '../hooks/config-hooks.js';
 import type { GateExtension } from '../permissions/open.js';
+import type { RuleSet } from '../permissions/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import type { EffectiveSettings } from '../settings/types.js';
@@ -26,7 +27,7 @@ import { someNames } from '../skills/names.js';
 import { hasOverrides, overrideFrom } from '../skills/overrides.js';
 import { createOwnFiles } from '../skills/own-files.js';
 import { parseYaml } from '../skills/parse-yaml.js';
-import { preloadSkills } from '../skills/preload.js';
+import { forbiddenByRules, preloadSkills } from '../skills/preload.js';
 import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
@@ -163,18 +164,21 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     if (listing.note !== undefined) tellSoon(parts.hooks, listing.note);
     return listing.text;
   };
+  const tool = skillTool({
+    invoker,
+    approvals,
+    onReady: (ready, { agent }) => onReady(ready, { agent, by: 'model' }),
+  });
+  // fail-closed: without rules nobody knows what they forbid.
+  let forbids: ReturnType<typeof forbiddenByRules> = async () => 'the session is not open yet';
   return {
     book,
     invoker,
     extension,
     onReady,
-    tool: skillTool({
-      invoker,
-      approvals,
-      onReady: (ready, { agent }) => onReady(ready, { agent, by: 'model' }),
-    }),
-    beginTurn() {
-      grants.beginTurn();
+    tool,
+    beginTurn(turn: { readonly said: boolean }) {
+      grants.beginTurn(turn);
       parts.choices?.endTurn();
       keeping ??= keepLater(() => {
         memory.keep();
@@ -201,7 +205,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
-      preloadSkills({ book, invoker, tell: parts.hooks.tell }, { names, agent, signal }),
+      preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
       const found = await book.touched(paths);
@@ -232,6 +236,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     lend(lent: { readonly runShell: RunShell; readonly readFile: AttachmentParts['read'] }): void {
       ({ runShell, readFile } = lent);
     },
+    /** All rules that hold for an agent, those of skills included. */
+    lendRules(rules: (agent: AgentRef) => RuleSet): void {
+      forbids = forbiddenByRules({ tool, workspace: ground.workspace, view: { fs, home }, rules });
+    },
     /** What a skill that is started may read beside it. */
     own,
     /** The way to run a skill as an agent. */
@@ -243,10 +251,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       const text = skillsAgain(invoker.summarised(path), last?.windowTokens);
       return text === undefined ? undefined : reminder(text);
     },
-    /** An agent has ended: what skills said, granted and forbade there is over. */
+    /** An agent has ended: what skills said and granted there is over. */
     release({ path }: AgentRef): void {
       invoker.forget(path);
-      grants.beginTurn(path);
+      grants.release(path);
     },
     async close() {
       guard.close();

@@ -1,5 +1,6 @@
 import type { SourcedRule } from '../settings/types.js';
 import { own } from '../util/own.js';
+import { visible } from '../util/visible.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';
 import { pathProblem } from './path-problem.js';
@@ -62,7 +63,7 @@ function parameterSpec(
   if (found === null) return undefined;
   const [, field = '', value = ''] = found;
   // `Bash(command:*)` is the prefix form of the shell's own `command`.
-  if (PRIMARY_INPUTS.has(field) && !(tool.spec === 'command' && value === '*')) {
+  if (isPrimary(field, tool) && !(tool.spec === 'command' && value === '*')) {
     return {
       why: `${field} is what ${name} rules are about by themselves`,
       remedy: `Write ${name}(${tool.spec === 'domain' ? 'domain:example.com' : value}).`,
@@ -73,12 +74,22 @@ function parameterSpec(
   return isParameter ? { kind: 'field', field, value: folded(value, kind) } : undefined;
 }
 
-function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec {
+function isPrimary(field: string, tool: RuleTool): boolean {
+  if (PRIMARY_INPUTS.has(field) || field === tool.field) return true;
+  // What a skill is called is the input `skill`; people look for it under `name`.
+  return field === 'name' && tool.followedBy !== undefined;
+}
+
+function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec | Malformed {
   const { field = '', followedBy } = tool;
-  if (followedBy === undefined) return { kind: 'field', field, value: folded(spec, kind) };
+  // Names are kept in one form of Unicode.
+  const named = spec.normalize('NFC');
+  if (followedBy === undefined) return { kind: 'field', field, value: folded(named, kind) };
   // Names are matched with what follows them and one blank at the end, as commands are.
   // They are kept without the slash that people type in front of them.
-  const text = spec.trim().replace(/^\/(?=.)/s, '');
+  const text = named.trim().replace(/^\/(?=.)/s, '');
+  const problem = skillNameProblem(text, kind);
+  if (problem !== undefined) return problem;
   const family = /^(.+):\*$/s.exec(text)?.[1];
   if (family !== undefined) {
     // A restriction goes by the mere beginning of a name; a grant ends with it or with its colon.
@@ -94,6 +105,62 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec {
       ? [...folded(text, kind), { kind: 'char', char: ' ' }]
       : [...folded(any, kind), ...WORD_END];
   return { kind: 'field', field, value, followedBy };
+}
+
+/**
+ * Why a rule can never be about a skill, whatever it is called: `deploy`, `plugin:deploy` or
+ * `sub/dir:deploy`. fail-closed: somebody relies on such a restriction.
+ */
+function skillNameProblem(text: string, kind: RuleKind): Malformed | undefined {
+  const name = text.replace(/(?:\s+\*|:\*)$/, '');
+  const [word = '', rest] = /^(\S+?):?\s+(.+)$/s.exec(name)?.slice(1) ?? [];
+  if (rest !== undefined) return argumentsProblem({ text, word, rest, kind });
+  const refused = (why: string, remedy: string): Malformed => ({ why, remedy });
+  const bare = lastPart(name);
+  const instead = `Write Skill(${bare === '' ? 'name' : bare}).`;
+  if (visible(name) !== name) return refused('it holds hidden characters', 'Type it anew.');
+  if (name.includes(',')) {
+    return refused('no skill has a comma in its name', 'Write a rule for each skill.');
+  }
+  if (/^["'`]|["'`]$/.test(name)) return refused('names stand in rules without quotes', instead);
+  if (/[<>()\\]/.test(name)) {
+    return refused('no skill has <, >, a parenthesis or a backslash in its name', instead);
+  }
+  const isFamily = text.endsWith(':*');
+  if (name === '' || (!isFamily && name.endsWith(':'))) {
+    return refused('it ends before the name of the skill', instead);
+  }
+  // Only a directory in front of a colon has slashes in it.
+  const isPath = !isFamily && /\/[^:*]*$/.test(name);
+  const leadsOn = name.split('/').some((part) => part === '' || part === '.' || part === '..');
+  return isPath || leadsOn ? refused('a skill is not named by its path', instead) : undefined;
+}
+
+/** What is left of a name without quotes, and without the way to it. */
+function lastPart(name: string): string {
+  const parts = name.split(/["'`<>()\\/]+/).filter((part) => !/^[.:]*$/.test(part));
+  return (parts.at(-1) ?? '').replace(/:+$/, '');
+}
+
+/** Rules about a skill are about its name; what it is started with is an input of its own. */
+function argumentsProblem(rule: {
+  readonly text: string;
+  readonly word: string;
+  readonly rest: string;
+  readonly kind: RuleKind;
+}): Malformed | undefined {
+  const { text, word, rest, kind } = rule;
+  if (kind === 'allow') {
+    // A grant for arguments that begin so, or for a skill in a directory with a blank in its name.
+    if (/\s\*$|:[^\s:/]+$/.test(text)) return undefined;
+    const remedy = `Write Skill(${word} *) for any arguments.`;
+    return { why: 'no skill has a blank in its name', remedy };
+  }
+  const given = `${rest}${/\s\*$/.test(text) ? '*' : ''}`;
+  return {
+    why: 'no skill has a blank in its name, and arguments are named apart',
+    remedy: `Write Skill(${word}) for every call of it, or Skill(args:${given}) for arguments of any skill. For a blank in the name of a directory write *.`,
+  };
 }
 
 const EFFECT_NAMES = ['writes', 'writes:outside', 'deletes'] as const;

@@ -17,14 +17,7 @@ describe('what a skill or command runs or allows', () => {
     for (const mark of marks) {
       expect(skillDrafts(`${head('description: D.\n')}Text\n${mark}\n`, 'a'), mark).not.toEqual([]);
     }
-    for (const name of [
-      'allowed-tools',
-      'allowedTools',
-      'model',
-      'effort',
-      'hooks',
-      'Portcullis',
-    ]) {
+    for (const name of ['allowed-tools', 'allowedTools', 'model', 'effort', 'hooks']) {
       expect(skillDrafts(`${head(`${name}: Bash\n`)}Text\n`, 'a'), name).not.toEqual([]);
     }
     for (const name of [
@@ -110,6 +103,11 @@ describe('what a skill or command runs or allows', () => {
     const agent = (command: string) =>
       agentDrafts(`---\nmcpServers:\n  ${command}\n---\n`, 's').map((draft) => draft.value);
     expect(agent(one)).not.toEqual(agent(other));
+  });
+
+  it('is not what holds back: a fence needs no trust', () => {
+    const fence = 'disallowed-tools: Bash\nportcullis:\n  fence-tools: [Read]';
+    expect(skillDrafts(`---\ndescription: d\n${fence}\n---\n`, 's')).toEqual([]);
   });
 
   it('is the model and the effort it asks for', () => {

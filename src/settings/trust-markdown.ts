@@ -82,6 +82,7 @@ function mayHoldCommands(text: string): boolean {
   return text.includes('!') && (text.includes('`') || text.includes('~'));
 }
 
+/** Not `portcullis`: all that a skill can say there holds back, and needs no trust. */
 const SKILL_GRANTS = new Set([
   'allowedtools',
   'model',
@@ -89,7 +90,6 @@ const SKILL_GRANTS = new Set([
   'tools',
   'permissionmode',
   'mcpservers',
-  'portcullis',
 ]);
 const AGENT_GRANTS = new Set(['tools', 'allowedtools', 'permissionmode', 'memory', 'portcullis']);
 

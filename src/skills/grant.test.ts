@@ -68,7 +68,7 @@ describe('allowed-tools', () => {
     });
     const { receipt } = await rig.judge(...CALLS.touch);
     expect(JSON.stringify(receipt)).toContain('/p/.claude/skills/sk/SKILL.md');
-    rig.grants.beginTurn();
+    rig.grants.beginTurn({ said: true });
     expect(await outcomes(rig, CALLS)).toMatchObject({ touch: 'nobody to ask' });
   });
 
@@ -160,7 +160,7 @@ describe('disallowed-tools', () => {
     });
     const below = { child: ['Bash', { command: 'touch x' }, CHILD] } as const;
     expect(await outcomes(rig, below)).toEqual({ child: 'deny rules' });
-    rig.grants.beginTurn();
+    rig.grants.beginTurn({ said: true });
     expect(await outcomes(rig, CALLS)).toEqual({ touch: 'runs', mkdir: 'runs', fetch: 'runs' });
   });
 
@@ -179,10 +179,35 @@ describe('disallowed-tools', () => {
     const skill = skillOf('sk', '', { disallowedTools: ['WebFetch'], allowedTools: ['Bash'] });
     const added = grants.add(skill, CHILD);
     if (added.ok) added.value.restrain();
-    grants.beginTurn();
+    grants.beginTurn({ said: true });
     expect(grants.rules(CHILD)).toMatchObject({ allow: [], deny: [{ text: 'WebFetch' }] });
     expect(grants.rules(MAIN_AGENT).deny).toEqual([]);
-    grants.beginTurn(CHILD.path);
+    grants.release(CHILD.path);
+    grants.beginTurn({ said: true });
+    expect(grants.rules(CHILD).deny).toEqual([]);
+  });
+
+  it('hold on through turns that the user did not begin, where grants end', () => {
+    const { grants } = open();
+    const skill = skillOf('sk', '', { disallowedTools: ['WebFetch'], allowedTools: ['Bash'] });
+    const added = grants.add(skill, MAIN_AGENT);
+    if (added.ok) added.value.restrain();
+    grants.beginTurn({ said: false });
+    expect(grants.rules(MAIN_AGENT)).toMatchObject({ allow: [], deny: [{ text: 'WebFetch' }] });
+    grants.beginTurn({ said: true });
+    expect(grants.rules(MAIN_AGENT).deny).toEqual([]);
+  });
+
+  it('of an agent that has ended hold until the user’s next message, its grants do not', () => {
+    const { grants } = open();
+    const skill = skillOf('sk', '', { disallowedTools: ['WebFetch'], allowedTools: ['Bash'] });
+    const added = grants.add(skill, CHILD);
+    if (added.ok) added.value.restrain();
+    grants.release(CHILD.path);
+    grants.beginTurn({ said: false });
+    expect(grants.rules(CHILD)).toMatchObject({ allow: [], deny: [{ text: 'WebFetch' }] });
+    expect(grants.rules(MAIN_AGENT).deny).toEqual([]);
+    grants.beginTurn({ said: true });
     expect(grants.rules(CHILD).deny).toEqual([]);
   });
 });
@@ -271,7 +296,7 @@ describe('fence-tools', () => {
   it('holds agents below, and ends with the next message', async () => {
     const rig = await fenced([]);
     expect(await look(rig, CHILD)).toEqual(NOTHING_RUNS);
-    rig.grants.beginTurn();
+    rig.grants.beginTurn({ said: true });
     expect(await look(rig)).toMatchObject({ read: 'runs', write: 'runs', ls: 'runs' });
   });
 

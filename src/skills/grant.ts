@@ -21,8 +21,8 @@ export interface SkillGrant {
 }
 
 /**
- * What skills grant and forbid. Allow rules hold for the agent that invoked the skill, until the next
- * message of the user; restrictions also for the agents it starts.
+ * What skills grant and forbid. Allow rules hold for the agent that invoked the skill, to the end of
+ * the turn at most; restrictions also for the agents it starts, until the next message of the user.
  */
 export interface SkillGrants {
   /**
@@ -30,8 +30,13 @@ export interface SkillGrants {
    * `directory`: the project as the agent has it; absent: as the session has it.
    */
   add(skill: Skill, agent: AgentRef, directory?: string): Result<SkillGrant, string>;
-  /** A new message for an agent: what its skills granted and forbade is over. Absent: of the user. */
-  beginTurn(agentPath?: string): void;
+  /**
+   * A new turn: what was granted is over. `said`: it answers a message of the user, with which
+   * restrictions end too; reports of agents and commands begin turns without one.
+   */
+  beginTurn(turn: { readonly said: boolean }): void;
+  /** An agent has ended, and what it was granted with it. It may be resumed, so restrictions stay. */
+  release(agentPath: string): void;
   /** Allow and deny rules of this agent; the same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
   /** Refuses what lies outside of a fence. */
@@ -47,6 +52,8 @@ interface Entry {
 export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
   let granting: readonly Entry[] = [];
   let restraining: readonly Entry[] = [];
+  /** Agents that have ended since the user's last message. */
+  const ended = new Set<string>();
   const sets = new Map<string, RuleSet>();
   const change = (next: { granting?: readonly Entry[]; restraining?: readonly Entry[] }): void => {
     granting = next.granting ?? granting;
@@ -70,12 +77,20 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
           change({ granting: without(granting, entry), restraining: without(restraining, entry) }),
       });
     },
-    beginTurn(path = MAIN_AGENT.path) {
-      change({
-        granting: granting.filter(({ agentPath }) => !isAtOrBelow(agentPath, path)),
-        // An agent that works on in the background keeps its own restrictions.
-        restraining: restraining.filter(({ agentPath }) => agentPath !== path),
-      });
+    beginTurn({ said }) {
+      change({ granting: [] });
+      // fail-closed: what reaches the model without the user frees it of nothing.
+      if (!said) return;
+      const isOver = ({ agentPath }: Entry) =>
+        agentPath === MAIN_AGENT.path || ended.has(agentPath);
+      // An agent that works on in the background keeps its own restrictions.
+      change({ restraining: restraining.filter((entry) => !isOver(entry)) });
+      ended.clear();
+    },
+    release(path) {
+      change({ granting: granting.filter(({ agentPath }) => !isAtOrBelow(agentPath, path)) });
+      // fail-closed: whoever resumes it before the user speaks gets it as bound as it was.
+      if (restraining.some(({ agentPath }) => agentPath === path)) ended.add(path);
     },
     rules(agent) {
       if (granting.length === 0 && restraining.length === 0) return NO_RULES;

@@ -6,6 +6,7 @@ import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { whenWanted } from '../util/when-wanted.js';
+import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';
 import { hookFaults } from './head-hooks.js';
 import { writtenKeys } from './head-keys.js';
@@ -19,6 +20,7 @@ import {
   WHO_MAY_CALL,
 } from './head-restrictions.js';
 import { booleanOf, listOf, textOf } from './head-values.js';
+import { lostRestriction } from './lost-head.js';
 import { oneLine } from './names.js';
 import type { SkillHead, SkillProblem } from './skill.js';
 
@@ -100,8 +102,8 @@ function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): R
   const reader = new HeadReader(read, text);
   const head = reader.head(options);
   const { body, bodyLine } = read;
-  const { problems, refusal } = reader;
-  const skill = { head, body, bodyLine, problems };
+  const { refusal } = reader;
+  const skill = { head, body, bodyLine, problems: fewProblems(reader.problems) };
   return refusal === undefined ? skill : { ...skill, refusal };
 }
 
@@ -166,6 +168,8 @@ class HeadReader {
     }
     for (const [written, value] of Object.entries(read.fields)) this.#take(written, value);
     this.#unclear();
+    const lost = lostRestriction(read, text);
+    if (lost !== undefined) this.#refuse(lost.line, lost.message);
   }
 
   head({ isCommand }: ReadHeadOptions): SkillHead {

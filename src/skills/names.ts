@@ -50,6 +50,11 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(UNSEEN, '').trim();
 }
 
+/** Without what a person does not see. */
+export function withoutUnseen(text: string): string {
+  return text.replace(UNSEEN, '');
+}
+
 /** Visible ASCII with single blanks: nothing to do. */
 const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/;
 

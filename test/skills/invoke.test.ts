@@ -159,7 +159,7 @@ describe('commands in a skill', () => {
     expect(ready(await rig.type('ro')).message).toBe('OUT: text of a END');
     expect(ready(await rig.type('ok')).kind).toBe('ready');
     expect(rig.project.exists('made0')).toBe(true);
-    rig.grants.beginTurn();
+    rig.grants.beginTurn({ said: true });
     expect(ready(await rig.type('via')).message).toBe('a\nfenced\nEND');
     expect(rig.project.exists('made2')).toBe(true);
   });
@@ -291,7 +291,7 @@ describe('what a skill grants and forbids', () => {
     expect(await rig.said('Skill', { skill: 'sk' })).toBe('Launching skill: sk');
     await touch('after');
     expect(await write()).toContain('denied by permission rule Write');
-    rig.grants.beginTurn();
+    rig.grants.beginTurn({ said: true });
     await touch('next');
     await write();
     expect(['before', 'after', 'next', 'w'].map(rig.project.exists)).toEqual([

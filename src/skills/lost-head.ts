@@ -1,0 +1,72 @@
+import type { Frontmatter } from '../util/frontmatter.js';
+import { FENCE, nearRestriction, WHO_MAY_CALL } from './head-restrictions.js';
+import { withoutUnseen } from './names.js';
+
+/** A head that was meant as one is not longer. */
+const MOST_LINES = 400;
+/** What somebody takes for the ruler of a head: too long, of other dashes, of TOML, with a word behind it. */
+const RULER = /^(?:-{2,}|[–—]|\+{3}|={3})/;
+const END = /^(?:-{2,}|[–—]+|\+{3,}|={3,}|\.{3})$/;
+/** A head whose ruler was forgotten. */
+const FIELD = /^["']?(?:name|description)["']?\s*:/i;
+const CODE = /^(?:`{3}|~{3})/;
+const NAME = /(?:^|[{,])\s*["']?([A-Za-z_][\w.-]*)["']?\s*[:=]/g;
+/** Not `hooks`: texts without a head begin with such words. */
+const HOLD_BACK: ReadonlySet<string> = new Set([
+  'disallowed-tools',
+  'portcullis',
+  FENCE,
+  ...WHO_MAY_CALL,
+]);
+
+/**
+ * A restriction in something at the beginning of a file that was meant as its head and is none: behind
+ * a blank, a character that nobody sees, a comment or a title, between other rulers or without one, in a
+ * block of code.
+ * fail-closed: as a part of the text it would hold nothing back.
+ */
+export function lostRestriction(
+  read: Pick<Frontmatter, 'how' | 'problem'>,
+  text: string,
+): { readonly line: number; readonly message: string } | undefined {
+  if (read.how !== 'none' || read.problem !== undefined) return undefined;
+  const lines = text.split(/\r\n?|\n/, MOST_LINES).map((line) => withoutUnseen(line).trim());
+  const start = openingOf(lines);
+  const first = lines[start] ?? '';
+  const isCode = CODE.test(first);
+  const isOpened = isCode || RULER.test(first);
+  if (!isOpened && !FIELD.test(first) && restrictionIn(first) === undefined) return undefined;
+  const closes = isCode ? CODE : END;
+  for (let at = isOpened ? start + 1 : start; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    if (closes.test(line) || (line === '' && !isOpened)) return undefined;
+    const name = restrictionIn(line);
+    if (name === undefined) continue;
+    const message = `"${name}" does not stand in a head; the file must begin with --- alone on its line`;
+    return { line: at + 1, message };
+  }
+  return undefined;
+}
+
+/** The first line that is more than a comment, and behind a title only if a ruler follows. */
+function openingOf(lines: readonly string[]): number {
+  let inComment = false;
+  let title: number | undefined;
+  for (const [index, line] of lines.entries()) {
+    const opens: boolean = inComment || line.startsWith('<!--');
+    inComment = opens && !line.includes('-->');
+    if (opens || line === '') continue;
+    if (title !== undefined) return RULER.test(line) ? index : title;
+    if (!line.startsWith('#')) return index;
+    title = index;
+  }
+  return title ?? 0;
+}
+
+function restrictionIn(line: string): string | undefined {
+  for (const [, name = ''] of line.matchAll(NAME)) {
+    const isOne = name.split('.').some((part) => HOLD_BACK.has(nearRestriction(part) ?? ''));
+    if (isOne) return name;
+  }
+  return undefined;
+}
