@@ -53,9 +53,10 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     ...builtinDefinition('Agent', description),
     /** Rules for a type hold for calls that leave it out. */
     fromModel(input) {
-      const type = typeof input.subagent_type === 'string' ? input.subagent_type.trim() : '';
+      const given = typeof input.subagent_type === 'string' ? input.subagent_type : '';
+      // fail-closed: rules are about the name, not about the blanks around it or its form of Unicode.
+      const type = given.trim().normalize('NFC');
       if (type === '') return { ...input, subagent_type: DEFAULT_AGENT };
-      // fail-closed: rules are about the name, not about the blanks around it.
       return { ...input, subagent_type: isFork(type) ? FORK_TYPE : type };
     },
     subject: (input) => ({

@@ -80,7 +80,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     const { instructions: _said, ...rest } = found;
     const { instructions } = offered;
     changed.set(declaration.name, offered);
-    tellProblems(declaration.name, offered.problems);
+    tellProblems(declaration.name, counted(offered.problems));
     remember(declaration, {
       ...rest,
       ...(instructions === undefined ? {} : { instructions }),
@@ -153,9 +153,13 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const firstTime = async (connections: readonly ClientConnection[]) => {
     const found = await Promise.all(
       connections.map(async (connection) => {
-        // Bounded in number; one that fails says so when it is asked for its tools.
+        // Bounded in number.
         await servers.connect([connection]);
-        return await ask(connection);
+        const { name, state, error } = connection.status();
+        if (state === 'connected' || state === 'pending') return await ask(connection);
+        // To ask would be to start it once more, and to wait as long again.
+        tellProblems(name, error === undefined ? [] : [error]);
+        return [];
       }),
     );
     return found.flat();
@@ -305,6 +309,15 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       await servers.close();
     },
   };
+}
+
+/** Tools without a name are all told of in the same words. */
+function counted(problems: readonly string[]): readonly string[] {
+  const times = new Map<string, number>();
+  for (const problem of problems) times.set(problem, (times.get(problem) ?? 0) + 1);
+  return [...times].map(([problem, count]) =>
+    count === 1 ? problem : `${problem} (${count} times)`,
+  );
 }
 
 async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {

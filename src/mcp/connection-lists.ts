@@ -14,7 +14,7 @@ export interface ListItems {
 }
 
 const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | undefined } = {
-  tools: readTool,
+  tools: (value) => readTool(value) ?? unreadTool(value),
   resources: readResource,
   prompts: readPrompt,
 };
@@ -23,8 +23,9 @@ const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | un
 export class BadList extends Error {}
 
 /**
- * All pages of a list. An item that cannot be read is left out, so that one odd tool does not hide the
- * rest. Rejects with whatever the library throws, or `BadList`.
+ * All pages of a list. A tool that cannot be read is in it with its name alone, so that it does not hide
+ * the rest and is told of by whoever checks definitions; other items that cannot be read are left out.
+ * Rejects with whatever the library throws, or `BadList`.
  */
 export async function fetchList<K extends ListKind>(
   session: Session,
@@ -61,9 +62,15 @@ export async function fetchList<K extends ListKind>(
   throw new BadList('too many pages');
 }
 
+/** Without a schema it is never offered. Empty for a name that is no text. */
+function unreadTool(value: unknown): RawTool {
+  const name = isRecord(value) && typeof value.name === 'string' ? value.name : '';
+  return { name, inputSchema: undefined as unknown as RawTool['inputSchema'] };
+}
+
 function isOffered(session: Session, item: RawTool | RawResource | RawPrompt): boolean {
   if (session.isRemote && !isSafeValue(item)) return false;
-  if (!('inputSchema' in item)) return true;
+  if (!('inputSchema' in item) || !isRecord(item.inputSchema)) return true;
   const mirrorsHeaders = session.isRemote && session.era === 'modern';
   return !mirrorsHeaders || hasSoundHeaderParameters(item.inputSchema);
 }

@@ -206,6 +206,8 @@ class Connection implements ClientConnection {
       }
       if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
       const { thrown } = outcome;
+      const lacking = this.#link.scopeError(thrown);
+      if (lacking !== undefined) return err(lacking);
       this.#link.failed(session.value, thrown);
       const reason = repeatReason(session.value, thrown);
       if (reason === undefined || repeated.has(reason))
@@ -222,7 +224,9 @@ class Connection implements ClientConnection {
   #withTool(job: Job): Job {
     const { name } = job.params;
     if (job.method !== 'tools/call') return job;
-    return { ...job, tool: this.#lists.tools?.find((tool) => tool.name === name) };
+    const known = this.#lists.tools?.filter((tool) => tool.name === name);
+    // One that could not be read may have the same name.
+    return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
   }
 
   async #sessionOrAbort(signal: AbortSignal): Promise<Result<Session, SafeError>> {

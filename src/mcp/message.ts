@@ -5,7 +5,7 @@ import { UNREADABLE } from './thrown.js';
 
 /**
  * What a server sent as text. An answer that cannot be taken (`__proto__`, nesting without end, neither
- * result nor error) fails the request that it is for: nobody must wait for what has come already.
+ * result nor error, or both) fails the request that it is for: nobody must wait for what has come already.
  * Undefined for what is no message.
  */
 export function messageIn(text: string): JSONRPCMessage | undefined {
@@ -15,25 +15,54 @@ export function messageIn(text: string): JSONRPCMessage | undefined {
   return id === undefined ? undefined : unreadable(id);
 }
 
-/** The same for what came as a value. */
+/**
+ * The same for what came as a value. Only the members that the protocol knows are taken: the library drops
+ * a message with any other one without a word, and whoever waits for it would wait until his time is up.
+ */
 export function messageOf(value: unknown): JSONRPCMessage | undefined {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return undefined;
-  const isAnswer = value.method === undefined && isId(value.id);
-  if (!isAnswer || isSound(value)) return value as unknown as JSONRPCMessage;
-  return unreadable(value.id as string | number);
+  const { id, method, params } = value;
+  if (isAnswer(value)) return isGiven(method) ? unreadable(value.id) : answerOf(value);
+  if (typeof method !== 'string') return undefined;
+  const message = {
+    jsonrpc: '2.0',
+    ...(isGiven(id) ? { id } : {}),
+    method,
+    ...(isGiven(params) ? { params } : {}),
+  };
+  return message as unknown as JSONRPCMessage;
 }
 
-function isSound({ result, error }: Readonly<Record<string, unknown>>): boolean {
-  if (error === undefined) return isRecord(result);
-  return isRecord(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+type Given = Readonly<Record<string, unknown>>;
+
+function isAnswer(value: Given): value is Given & { readonly id: string | number } {
+  if (!isId(value.id)) return false;
+  return !isGiven(value.method) || isGiven(value.result) || isGiven(value.error);
+}
+
+function answerOf({ id, result, error }: Given & { readonly id: string | number }): JSONRPCMessage {
+  if (isGiven(result)) {
+    const isSound = isRecord(result) && (result._meta === undefined || isRecord(result._meta));
+    // fail-closed: what says that it failed as well has not succeeded.
+    return isSound && !isGiven(error) ? { jsonrpc: '2.0', id, result } : unreadable(id);
+  }
+  if (!isRecord(error) || typeof error.message !== 'string') return unreadable(id);
+  const { code, message, data } = error;
+  if (typeof code !== 'number' || !Number.isSafeInteger(code)) return unreadable(id);
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+/** Some servers write `null` for a member that they leave out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** Of an answer that is refused for what is in it: only its id is taken from there. */
 function answeredId(text: string): string | number | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || value.jsonrpc !== '2.0' || value.method !== undefined) return undefined;
-    return isId(value.id) ? value.id : undefined;
+    if (!isRecord(value) || value.jsonrpc !== '2.0') return undefined;
+    return isAnswer(value) ? value.id : undefined;
   } catch {
     // Noise, and no answer.
     return undefined;

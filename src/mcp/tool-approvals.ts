@@ -174,6 +174,46 @@ export function openToolApprovals(place: {
   };
 }
 
+/** The same, and this tool as it is now. */
+export function alsoApproved(approved: ApprovedTools, tool: ListedTool): ApprovedTools {
+  const { stored, added } = approved instanceof Additions ? approved : new Additions(approved);
+  return new Additions(stored, new Map([...added, [tool.name, tool]]));
+}
+
+class Additions implements ApprovedTools {
+  readonly stored: ApprovedTools;
+  readonly added: ReadonlyMap<string, ListedTool>;
+
+  constructor(stored: ApprovedTools, added: ReadonlyMap<string, ListedTool> = new Map()) {
+    this.stored = stored;
+    this.added = added;
+  }
+
+  get damaged(): boolean {
+    return this.stored.damaged;
+  }
+
+  fingerprint(tool: string): string | undefined {
+    return this.added.get(tool)?.fingerprint ?? this.stored.fingerprint(tool);
+  }
+
+  sameName(tool: string): string | undefined {
+    return this.added.has(tool) ? tool : this.stored.sameName(tool);
+  }
+
+  definition(tool: string): RawTool | undefined {
+    return this.added.get(tool)?.raw() ?? this.stored.definition(tool);
+  }
+
+  wordsFingerprint(): string | undefined {
+    return this.stored.wordsFingerprint();
+  }
+
+  words(): string | undefined {
+    return this.stored.words();
+  }
+}
+
 function fullNames({ name }: StoredServer, tool: string): readonly string[] {
   const { name: short, long } = toolNames(normaliseName(name), tool);
   return long === undefined ? [short] : [short, long];

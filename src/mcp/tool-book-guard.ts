@@ -1,16 +1,39 @@
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
-import type { Entry, Page, ToolBookDeps } from './tool-book-page.js';
+import type { Result } from '../util/result.js';
+import { shellWord } from '../util/shell-word.js';
+import { type Entry, isChanged, type Page, type ToolBookDeps } from './tool-book-page.js';
 import { describeChange } from './tool-change.js';
 
 /** Calls that were refused are never made and would stay for ever. */
 const MOST_NOTED = 256;
 
+export interface DefinitionGuardParts {
+  pageOf(server: string): Page | undefined;
+  /** By which definition each call is judged. */
+  readonly judged: Map<string, string>;
+  readonly covers: ToolBookDeps['covers'];
+  /** Has the server say what it offers, unless it has just done so. */
+  refresh(page: Page): Promise<Result<undefined, string>>;
+}
+
 /** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
-export function definitionGuard(
-  pageOf: (server: string) => Page | undefined,
-  judged: Map<string, string>,
-  covers: ToolBookDeps['covers'],
-): Guard {
+export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionGuardParts): Guard {
+  const judge = (page: Page, entry: Entry, toolUseId: string): Finding => {
+    if (page.away !== undefined) return { decision: 'deny', reason: page.away };
+    judged.set(toolUseId, entry.current.fingerprint);
+    for (const [oldest] of judged) {
+      if (judged.size <= MOST_NOTED) break;
+      judged.delete(oldest);
+    }
+    return findingOf(page, entry);
+  };
+  /** What a cache remembers may be what the server has taken back since. */
+  const judgeAnew = async (page: Page, entry: Entry, toolUseId: string): Promise<Finding> => {
+    const asked = await refresh(page);
+    // fail-closed: all that is known of it is a definition that nobody has agreed to.
+    if (!asked.ok) return unasked(page, entry, asked.error);
+    return entry.gone ? withdrawn(page, entry) : judge(page, entry, toolUseId);
+  };
   return {
     name: 'MCP tool definitions',
     // fail-closed: whether the definition was approved could not be told.
@@ -25,21 +48,28 @@ export function definitionGuard(
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
       judged.delete(toolUseId);
-      if (page.away !== undefined) return { decision: 'deny', reason: page.away };
-      judged.set(toolUseId, entry.current.fingerprint);
-      for (const [oldest] of judged) {
-        if (judged.size <= MOST_NOTED) break;
-        judged.delete(oldest);
-      }
-      return findingOf(page, entry);
+      const isOld = page.away === undefined && !page.live && isChanged(entry);
+      return isOld ? judgeAnew(page, entry, toolUseId) : judge(page, entry, toolUseId);
     },
   };
+}
+
+function unasked({ connection }: Page, { tool }: Entry, why: string): Finding {
+  const server = connection.declaration.name;
+  const reason = `the server "${server}" had changed the definition of ${tool.name} since it was approved, and cannot be asked whether it still is so: ${why}`;
+  return { decision: 'deny', refusal: 'approval', reason };
+}
+
+function withdrawn({ connection }: Page, { current }: Entry): Finding {
+  const server = connection.declaration.name;
+  const reason = `the server "${server}" no longer offers ${JSON.stringify(current.name)}`;
+  return { decision: 'deny', refusal: 'approval', reason };
 }
 
 export function findingOf(page: Page, entry: Entry): Finding {
   const { current, approved, tool } = entry;
   const server = page.connection.declaration.name;
-  const remedy = `To accept all definitions of the server: portcullis mcp approve ${server} --tools`;
+  const remedy = `To accept all definitions of the server: portcullis mcp approve ${shellWord(server)} --tools`;
   const ask = (what: string, forModel = what): Finding => ({
     decision: 'ask',
     refusal: 'approval',

@@ -7,6 +7,7 @@ import { checkDefinition, definitionOf } from './definition-check.js';
 import type { McpConnection } from './server.js';
 import { heardWords, type ServerWords } from './server-words.js';
 import type { Admission } from './tool.js';
+import { alsoApproved } from './tool-approvals.js';
 import { definitionGuard, findingOf } from './tool-book-guard.js';
 import {
   askAnew,
@@ -71,8 +72,12 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     entry.approvedAs = entry.current.name;
     for (const other of page.entries.values()) {
       // The name is this tool's from now on.
-      if (other !== entry && other.tool.name === entry.tool.name) other.approved = entry.approved;
+      if (other === entry || other.tool.name !== entry.tool.name) continue;
+      other.approved = entry.approved;
+      other.approvedAs = entry.approvedAs;
     }
+    // What is stored is seen by the next session; a change in this one is told against this definition.
+    page.approved = alsoApproved(page.approved, entry.current);
     const { declaration } = page.connection;
     keep(entry.tool.name, deps.approvals.record(declaration, [entry.current]));
     noteWords(page);
@@ -111,7 +116,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     judged.delete(toolUseId);
     // fail-closed: it was turned off after the call was allowed.
     if (page.away !== undefined) return err(`The call was not made: ${page.away}.`);
-    const live = await askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
+    const live = await refresh(page);
     if (!live.ok) return live;
     const entry = page.entries.get(name);
     if (entry === undefined || entry.gone) return err(goneText(page, name));
@@ -158,12 +163,15 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     };
   };
 
+  const refresh = (page: Page): Promise<Result<undefined, string>> =>
+    askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
+
   const vouch = async (
     connection: McpConnection,
     name: string,
   ): Promise<Result<undefined, string>> => {
     const page = pageOf(connection);
-    const live = await askAnew(page, deps, (listing) => entered(page, listing, { live: true }));
+    const live = await refresh(page);
     if (!live.ok) return live;
     const entry = page.entries.get(name);
     if (entry === undefined || entry.gone) return err(goneText(page, name));
@@ -206,7 +214,11 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       page.live = false;
     },
     extension: {
-      guards: [definitionGuard(find, judged, deps.covers), planGuard, serverOfRuleGuard],
+      guards: [
+        definitionGuard({ pageOf: find, judged, covers: deps.covers, refresh }),
+        planGuard,
+        serverOfRuleGuard,
+      ],
       resolvers: [],
       rules: () => NO_RULES,
       contentOf: (toolUseId) => judged.get(toolUseId),

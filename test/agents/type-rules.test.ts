@@ -52,6 +52,21 @@ describe('a rule for a type of agent', () => {
     expect(world.result().isError).toBe(true);
   });
 
+  it.each([
+    ['caf\u00e9', 'cafe\u0301'],
+    ['cafe\u0301', 'caf\u00e9'],
+  ])('forbids it in every form of Unicode: %j asked for as %j', async (ruled, asked) => {
+    const world = await opened({
+      files: { '.claude/agents/c.md': definition('name: caf\u00e9\ndescription: d') },
+      main: [agent('TASKW', { subagent_type: asked }), 'end'],
+      agents: { TASKW: ['ran'] },
+      config: { disallowedTools: [`Agent(${ruled})`] },
+    });
+    await world.say('go');
+    expect(types(world)).toEqual([]);
+    expect(world.result().isError).toBe(true);
+  });
+
   it('for one name of the default agent is not for a file that has taken the name', async () => {
     const world = await opened({
       files: { '.claude/agents/claude.md': definition('name: claude\ndescription: d') },

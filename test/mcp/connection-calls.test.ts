@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ElicitAnswer } from '../../src/mcp/server.js';
+import { listingOf } from '../../src/mcp/tool-listing.js';
 import { temporaryDirectory, until } from '../process/helpers.js';
 import {
   call,
@@ -208,13 +209,26 @@ describe('a question during a call', () => {
 });
 
 describe('lists', () => {
-  it('come whole, page by page, without what is no tool', async () => {
-    const connection = connectTo(scripted({ pages: 3, oddTools: true }));
+  it('come whole, page by page', async () => {
+    const connection = connectTo(scripted({ pages: 3 }));
     const tools = await connection.listTools();
     const names = tools.ok ? tools.value.map((tool) => tool.name) : [];
     expect(names).toContain('echo');
     expect(names.slice(-2)).toEqual(['page_1', 'page_2']);
-    expect(names).not.toContain('bad');
+  });
+
+  it('have the names of tools that cannot be read, and offer none of these', async () => {
+    const connection = connectTo(scripted({ oddTools: true }));
+    const listed = await connection.listTools();
+    const tools = listed.ok ? listed.value : [];
+    const odd = tools.filter(({ inputSchema }) => inputSchema === undefined);
+    expect(odd.map(({ name }) => name)).toEqual(['bad', '', '', '']);
+    const { declaration } = connection;
+    const listing = listingOf({ declaration, tools, builtinNames: [] });
+    expect(listing.tools.map(({ name }) => name)).toContain('echo');
+    expect(listing.tools.map(({ name }) => name)).not.toContain('bad');
+    expect(listing.problems).toHaveLength(4);
+    expect(listing.problems.join('\n')).toMatch(/"bad" .* its schema is no object/);
   });
 
   it('without an end are no lists', async () => {

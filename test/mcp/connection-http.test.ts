@@ -316,17 +316,48 @@ describe('a sign-in', () => {
     expect(rig.count('tools/call')).toBe(2);
   });
 
-  it('that cannot be stepped up is a missing one', async () => {
+  it('that cannot be stepped up fails the call that wants more, and no other', async () => {
+    let isTold = true;
     const rig = await httpRig(({ response, body }) => {
-      if (body.method !== 'tools/call') return false;
-      response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }).end();
+      if (body.method !== 'tools/call' || body.params?.name === 'echo') return false;
+      const scope = isTold ? ', scope="files:write <system-reminder>"' : '';
+      const challenge = `Bearer error="insufficient_scope"${scope}`;
+      response.writeHead(403, { 'www-authenticate': challenge }).end();
       return true;
     });
     const connection = connectTo(remote('http', rig.url), {
       authProvider: provider(() => 'small'),
       stepUp: async () => false,
     });
+    const refused = await call(connection, 'write');
+    expect(refused).toMatchObject({ error: { code: 'needs-auth', mayHaveRun: false } });
+    expect(refused.ok ? '' : refused.error.message).toContain('the scope "files:write');
+    expect(refused.ok ? '' : refused.error.message).not.toContain('<system-reminder>');
+    expect(connection.status().state).toBe('connected');
+    expect((await call(connection, 'echo')).ok).toBe(true);
+    isTold = false;
+    const again = await call(connection, 'write');
+    expect(again.ok ? '' : again.error.message).toContain('a scope that it does not name');
+    expect(rig.count('initialize')).toBe(1);
+  });
+
+  it('that is refused altogether after it lacked a scope is a missing one', async () => {
+    let status = 403;
+    const rig = await httpRig(({ response, body }) => {
+      if (body.method !== 'tools/call') return false;
+      const error = status === 403 ? 'insufficient_scope' : 'invalid_token';
+      response.writeHead(status, { 'www-authenticate': `Bearer error="${error}"` }).end();
+      return true;
+    });
+    const connection = connectTo(remote('http', rig.url), {
+      authProvider: { token: async () => 'small' },
+      stepUp: async () => false,
+    });
+    await call(connection, 'echo');
+    expect(connection.status().state).toBe('connected');
+    status = 401;
     expect(await call(connection, 'echo')).toMatchObject({ error: { code: 'needs-auth' } });
+    expect(connection.status().state).toBe('needs-auth');
   });
 });
 

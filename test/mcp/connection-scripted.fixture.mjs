@@ -43,6 +43,9 @@ const tools = {
   odd: (id) => write({ id, result: { content: 'no list' } }),
   proto: (id) => raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"__proto__":{"a":1}}}`),
   nothing: (id) => write({ id }),
+  both: (id) => write({ id, result: text('x'), error: { code: 1, message: 'no' } }),
+  badMeta: (id) => write({ id, result: { ...text('x'), _meta: 5 } }),
+  extra: (id) => write({ id, result: text('with more'), foo: 1 }),
   deep: (id) => {
     const inner = `${'['.repeat(5000)}${']'.repeat(5000)}`;
     raw(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${inner}}}`);
@@ -109,7 +112,7 @@ const tools = {
     ask('roots/list', {}, (result) => write({ id, result: text(JSON.stringify(result)) })),
   grow: (id) => {
     pages += 1;
-    write({ method: 'notifications/tools/list_changed' });
+    write({ method: 'notifications/tools/list_changed', foo: 1 });
     write({ id, result: text('grown') });
   },
 };

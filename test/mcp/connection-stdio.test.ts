@@ -90,7 +90,7 @@ describe('a stdio server', () => {
     expect((await call(connection, 'echo')).ok).toBe(true);
   });
 
-  it.each(['proto', 'nothing', 'deep'])(
+  it.each(['proto', 'nothing', 'deep', 'both', 'badMeta'])(
     'whose answer cannot be taken is not waited for: %s',
     async (tool) => {
       const connection = connectTo(scripted());
@@ -99,6 +99,10 @@ describe('a stdio server', () => {
       expect((await call(connection, 'echo')).ok).toBe(true);
     },
   );
+
+  it('may add to its answers what the protocol does not know', async () => {
+    expect(text(await call(connectTo(scripted()), 'extra'))).toBe('with more');
+  });
 
   it('that cannot be started says so without paths', async () => {
     const connection = connectTo(nodeEntry([], { command: '/no/such/program' }));
