@@ -32,6 +32,10 @@ describe('rules about skills', () => {
     ['Skill(skill:deploy)', 'Write Skill(deploy).'],
     ['Skill(name:deploy)', 'Write Skill(deploy).'],
     ['Agent(subagent_type:reviewer)', 'Write Agent(reviewer).'],
+    ['Agent(Explore, reviewer)', 'a rule for each'],
+    ['Task(Explore,reviewer)', 'a rule for each'],
+    ['Agent(re viewer)', 'Agent(type)'],
+    ['Agent("reviewer")', 'Write Agent(reviewer).'],
   ])('that can never match stop the start: %s', (text, remedy) => {
     const said = { remedy: expect.stringContaining(remedy) };
     expect(problemsOf('deny', text)).toMatchObject([{ severity: 'fatal', ...said }]);

@@ -84,7 +84,10 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec | Mal
   const { field = '', followedBy } = tool;
   // Names are kept in one form of Unicode.
   const named = spec.normalize('NFC');
-  if (followedBy === undefined) return { kind: 'field', field, value: folded(named, kind) };
+  if (followedBy === undefined)
+    return (
+      typeNameProblem(named.trim()) ?? { kind: 'field', field, value: folded(named.trim(), kind) }
+    );
   // Names are matched with what follows them and one blank at the end, as commands are.
   // They are kept without the slash that people type in front of them.
   const text = named.trim().replace(/^\/(?=.)/s, '');
@@ -105,6 +108,21 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec | Mal
       ? [...folded(text, kind), { kind: 'char', char: ' ' }]
       : [...folded(any, kind), ...WORD_END];
   return { kind: 'field', field, value, followedBy };
+}
+
+/** Why a rule can never be about a type of agent. fail-closed: somebody relies on such a restriction. */
+function typeNameProblem(name: string): Malformed | undefined {
+  const bare = name.replace(/["'`]/g, '');
+  if (name.includes(','))
+    return {
+      why: 'no type of agent has a comma in its name',
+      remedy: 'Write a rule for each type.',
+    };
+  if (/\s/.test(name))
+    return { why: 'no type of agent has a blank in its name', remedy: 'Write Agent(type).' };
+  if (bare !== name)
+    return { why: 'types stand in rules without quotes', remedy: `Write Agent(${bare}).` };
+  return undefined;
 }
 
 /**
