@@ -2,6 +2,7 @@ import type { ConfigProblem, SourcedRule } from '../settings/types.js';
 import type { EnforcedRules, LocateJson } from './enforced.js';
 import type { Gathering, GivenUp } from './instruction-gathering.js';
 import type { Entry, Fitting } from './instruction-loader.js';
+import type { SkippedInstruction } from './instruction-types.js';
 
 /** Restrictions, and which of them hold only for some files. */
 export interface FoundRules extends EnforcedRules {
@@ -15,8 +16,8 @@ export interface NearRules extends FoundRules {
   readonly paths: readonly string[];
 }
 
-/** Any fence, with all that stands behind it on its line. */
-const FENCE = /(?:```|~~~)([^\n]*)/g;
+/** Any fence, with all that stands behind it on its line. Between its marks may be what nobody sees. */
+const FENCE = /([`~])[^\n\x20-\x7e]*\1[^\n\x20-\x7e]*\1([^\n]*)/g;
 /**
  * Two mistakes, even two letters swapped each, leave one of these pairs of `portcullis` as it is. What
  * is not plain text may look like any letter.
@@ -25,7 +26,7 @@ const MAY_BE_OURS = /po|rt|cu|ll|is|[^\t\x20-\x7e]/i;
 
 /** Worth a closer look: a fence with a word behind it that may be ours. Most files have none. */
 export function mayEnforce(source: string): boolean {
-  for (const [, behind = ''] of source.matchAll(FENCE)) if (MAY_BE_OURS.test(behind)) return true;
+  for (const [, , behind = ''] of source.matchAll(FENCE)) if (MAY_BE_OURS.test(behind)) return true;
   return false;
 }
 
@@ -33,10 +34,13 @@ export function mayEnforce(source: string): boolean {
 export async function enforcedIn(
   entries: readonly Entry[],
   locateJson: LocateJson,
-  { enforced }: Pick<Gathering, 'enforced'>,
+  { enforced, skipped }: Pick<Gathering, 'enforced' | 'skipped'>,
 ): Promise<FoundRules> {
   const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
-  const problems: ConfigProblem[] = (enforced?.givenUp ?? []).flatMap(givenUpProblem);
+  const problems: ConfigProblem[] = [
+    ...(enforced?.givenUp ?? []).flatMap(givenUpProblem),
+    ...skipped.flatMap(shutProblem),
+  ];
   const when = new Map<SourcedRule, Fitting>();
   for (const { place, source, line, when: fitting } of entries) {
     const { scope, path, base } = place;
@@ -52,6 +56,13 @@ export async function enforcedIn(
     for (const rule of [...rules.deny, ...rules.ask]) when.set(rule, fitting);
   }
   return { problems, when, ...found };
+}
+
+function shutProblem({ mayRestrict, scope, path, reason }: SkippedInstruction): ConfigProblem[] {
+  if (mayRestrict !== true || scope === 'memory' || scope === 'team') return [];
+  const message = `it cannot be read, so that restrictions in it may be missed: ${reason}.`;
+  const remedy = 'Make it readable, or take it away.';
+  return [{ severity: 'fatal', source: scope, file: path, message, remedy }];
 }
 
 function givenUpProblem({ place, reason }: GivenUp): readonly ConfigProblem[] {

@@ -22,8 +22,8 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
 export type BlockWord = 'ours' | 'other' | { readonly misspelt: string };
 
 /**
- * fail-closed: who writes the word as a second one, in braces, with letters that look alike or with
- * two mistakes means a restriction, and must not be left to believe that it holds.
+ * fail-closed: who writes the word as a second one, in braces, as a part of a longer one, with letters
+ * that look alike or with two mistakes means a restriction, and must not be left to believe that it holds.
  */
 export function blockWord(behind: string): BlockWord {
   const { text } = withoutHidden(behind);
@@ -38,10 +38,12 @@ const NO_LETTERS = /[^\p{L}\p{M}\p{N}]+/u;
 const LONGEST_QUOTE = 80;
 
 function isNearly(word: string): boolean {
+  if (word.toLowerCase().includes(WORD)) return true;
   if (Math.abs(word.length - WORD.length) > WORD.length) return false;
   const plain = [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()]
     .map((letter) => LOOK_ALIKES.get(letter) ?? letter)
     .join('');
+  if (plain.includes(WORD)) return true;
   if (Math.abs(plain.length - WORD.length) > FURTHEST_MISSPELLING) return false;
   return editDistance(plain, WORD) <= FURTHEST_MISSPELLING;
 }

@@ -39,6 +39,16 @@ describe('a block of enforced rules', () => {
     ['in a list', '- x\n\n  ```portcullis\n  {"deny": ["Bash"]}\n  ```\n'],
     ['in a quote', '> ```portcullis\n> {"deny": ["Bash"]}\n> ```\n'],
     ['indented too far', 'x\n\n    ```portcullis\n    {"deny": ["Bash"]}\n    ```\n'],
+    ['indented too far in a list', '-      ```portcullis\n       {"deny": ["Bash"]}\n       ```\n'],
+    ['so in a numbered one', '1.      ```portcullis\n        {"deny": ["Bash"]}\n        ```\n'],
+    ['so in a quote', '>      ```portcullis\n>      {"deny": ["Bash"]}\n>      ```\n'],
+    ['with such a character within the marks', '`\u200b``portcullis\n{"deny": ["Bash"]}\n```\n'],
+    ['with several there', '~\u2060~\u00ad~portcullis\n{"deny": ["Bash"]}\n~\u200b~~\n'],
+    ['with one within its text', '```portcullis\n{"deny"\u200b: ["Ba\u200bsh"]}\n```\n'],
+    [
+      'behind a block in a list that the list ends',
+      '- ~~~sh\n  ls\n\n```portcullis\n{"deny": ["Bash"]}\n```\n',
+    ],
     ['never closed', '```portcullis\n{"deny": ["Bash"]}\n'],
     ['behind a wide blank', block('{"deny": ["Bash"]}', '```\u00a0portcullis')],
     ['behind a character that nobody sees', block('{"deny": ["Bash"]}', '```\u200bportcullis')],
@@ -57,6 +67,17 @@ describe('a block of enforced rules', () => {
     ['as an example in tildes', '~~~\n```portcullis\n{"deny": ["Bash"]}\n```\n~~~'],
     ['as text', 'Write a block with `portcullis` behind the fence.'],
     ['as text with marks', '```portcullis``` is the word for it.'],
+    ['as code of other marks', 'Write `` ```portcullis `` at the beginning of a line.'],
+    ['as code of one mark', 'A block (` ```portcullis `) or `~~~portcullis` restricts.'],
+    ['as code with rules', 'So: ```portcullis {"deny": ["Bash"]}``` on three lines.'],
+    ['as code in a list', '- `portcullis`, then ```portcullis``` again, `x`'],
+    ['as code in a quote', '>   ` ```portcullis`: the fence'],
+    [
+      'as an example within a line of it',
+      '````md\nRules: ```portcullis\n{"deny": ["Bash"]}\n```\n````',
+    ],
+    ['with marks that mean nothing', '\\`\\`\\`portcullis begins a block.'],
+    ['beside another unclosed block', 'The portcullis.\n\n~~~bash\nrun portcullis\n'],
     ['in another language', '```php\n{"deny": ["Bash"]}\n```'],
   ])('does not count %s', (_how, text) => {
     expect(read(text)).toEqual({ deny: [], ask: [], problems: [] });
@@ -97,6 +118,19 @@ describe('a block of enforced rules', () => {
     ['a word in braces', block('{"deny": ["Bash"]}', '```{.portcullis}'), 3],
     ['an open block before it', '```sh\nls\n\n```portcullis\n{"deny": ["Bash"]}\n```\n', 4],
     ['an open one in a list', '- ~~~\n  ls\n  ~~~~ portculis\n  {"deny": ["Bash"]}\n  ~~~\n', 3],
+    ['an open one of another kind', '~~~sh\nls\n\n```portcullis\n{"deny": ["Bash"]}\n```\n', 4],
+    ['a longer open one', '````sh\nls\n\n```portcullis\n{"deny": ["Bash"]}\n```\n', 4],
+    ['an open one that a list ends', '- ~~~\n  ls\n  ```portcullis\n  {}\n  ```\n\nText', 3],
+    ['what ends another wrongly', '    ```portcullis\n    {}\n```\n\n```portcullis\n{}\n```\n', 5],
+    ['words before the fence', 'x\n\nRules: ```portcullis\n{"deny": ["Bash"]}\n', 3],
+    ['a letter before it', 'x```portcullis\n{"deny": ["Bash"]}\n', 1],
+    ['code before it', 'Use `x` and `y`: ~~~portcullis\n{"deny": ["Bash"]}\n', 1],
+    ['a heading before it', '# R ```json portcullis\n{"deny": ["Bash"]}\n', 1],
+    ['a line that only some see', 'x\u2028```portcullis\n{"deny": ["Bash"]}\n', 1],
+    ['code behind it', '```portcullis `x`\n{"deny": ["Bash"]}\n', 1],
+    ['all of it on one line', 'x\n\n```portcullis {"deny": ["Bash"]} ```\n', 3],
+    ['a longer word', block('{"deny": ["Bash"]}', '```portcullisRules'), 3],
+    ['a long one with it', block('{"deny": ["Bash"]}', '```theRulesOfMyPortcullisForAll'), 3],
     ['a misspelt word that is indented too far', 'x\n\n    ```portculis\n    {}\n    ```\n', 3],
   ])('is refused with %s, and the line is named', (_what, text, line) => {
     const fatal = read(text).problems.filter(({ severity }) => severity === 'fatal');
@@ -119,8 +153,15 @@ describe('a block of enforced rules', () => {
         }
       }
     }
+    expect(mayEnforce('`\u200b`\u2060`portcullis\n')).toBe(true);
+    expect(mayEnforce('`` `portcullis\n')).toBe(false);
     expect(mayEnforce('```bash\nmake\n```\n~~~ts\n~~~')).toBe(false);
     expect(mayEnforce(`${'`'.repeat(500_000)}`)).toBe(false);
+  });
+
+  it('is looked for in time with the length of a line', () => {
+    const line = `${'` `` '.repeat(200_000)}\`\`\`portcullis`;
+    expect(read(line).problems).toHaveLength(1);
   });
 
   it('does not hide the block that follows it', () => {

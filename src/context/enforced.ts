@@ -2,9 +2,7 @@ import type { LocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
-import { type BlockWord, blockWord } from './enforced-word.js';
-import { withoutHidden } from './instruction-text.js';
-import { type MarkdownLine, markdownLines } from './markdown-lines.js';
+import { blocksOf } from './enforced-blocks.js';
 
 /** An instruction file as the rules in it see it. */
 export interface EnforcedSource {
@@ -48,86 +46,6 @@ interface Collected {
   readonly deny: SourcedRule[];
   readonly ask: SourcedRule[];
   readonly problems: ConfigProblem[];
-}
-
-interface Block {
-  /** Of the fence. */
-  readonly line: number;
-  readonly text: string;
-  /** Why it enforces nothing. */
-  readonly lost?: { readonly message: string; readonly remedy: string };
-}
-
-/** Fences that are indented too far for Markdown, and those behind a character that nobody sees. */
-const STRAY_FENCE = /^\s*(`{3,}|~{3,})\s*(\S+)/;
-const FENCE = /(`{3,}|~{3,})\s*(.*)$/;
-
-function blocksOf(text: string): readonly Block[] {
-  const blocks: Block[] = [];
-  let open: { line: number; lines: string[]; stray?: string } | undefined;
-  /** A fenced block of something else. */
-  let around: { line: number; fence: string } | undefined;
-  const close = (): void => {
-    if (open !== undefined) blocks.push({ line: open.line, text: open.lines.join('\n') });
-    open = undefined;
-  };
-  for (const line of markdownLines(text)) {
-    const { number, kind, raw, text: content } = line;
-    if (open !== undefined) {
-      const ends = open.stray === undefined ? kind !== 'code' : raw.trim().startsWith(open.stray);
-      if (!ends) {
-        open.lines.push(kind === 'code' ? content : raw);
-        continue;
-      }
-      const isMark = open.stray !== undefined || kind === 'close';
-      close();
-      if (isMark) continue;
-    }
-    if (kind === 'code') {
-      if (around !== undefined) blocks.push(...swallowed(line, around));
-      continue;
-    }
-    const stray = kind === 'open' ? null : strayIn(line);
-    if (kind === 'open') around = { line: number, fence: FENCE.exec(raw)?.[1] ?? '' };
-    else if (stray === null) continue;
-    const said = blockWord(stray === null ? content : (stray[2] ?? ''));
-    if (said === 'ours') {
-      around = undefined;
-      open = { line: number, lines: [], ...(stray === null ? {} : { stray: stray[1] ?? '' }) };
-    } else if (said !== 'other') blocks.push({ line: number, text: '', lost: misspelt(said) });
-  }
-  close();
-  return blocks;
-}
-
-/** fail-closed: who indents a block of rules too far, or writes it behind a comment, still means them. */
-function strayIn({ kind, raw, text }: MarkdownLine): RegExpExecArray | null {
-  const seen = STRAY_FENCE.exec(withoutHidden(kind === 'comment' ? text : raw).text);
-  // Marks behind the word make it code within a line.
-  return seen?.[2]?.includes('`') === true ? null : seen;
-}
-
-/**
- * fail-closed: a block that would end the one around it, were there no word behind its fence, was not
- * meant to be shown as an example: the other one was not closed.
- */
-function swallowed(
-  { number, text }: MarkdownLine,
-  around: { readonly line: number; readonly fence: string },
-): readonly Block[] {
-  const [, fence = '', behind = ''] = FENCE.exec(text.trimStart()) ?? [];
-  if (!text.trimStart().startsWith(fence) || !fence.startsWith(around.fence)) return [];
-  if (fence === '' || blockWord(behind) === 'other') return [];
-  const message = `the block "${behind.slice(0, LONGEST_QUOTE)}" enforces nothing: it stands in the block of line ${around.line}.`;
-  const remedy = 'Close that one first; around an example write a longer fence.';
-  return [{ line: number, text: '', lost: { message, remedy } }];
-}
-
-const LONGEST_QUOTE = 80;
-
-function misspelt({ misspelt: word }: Exclude<BlockWord, string>): Required<Block>['lost'] {
-  const remedy = 'Write "portcullis" behind the fence.';
-  return { message: `the block "${word}" enforces nothing.`, remedy };
 }
 
 interface BlockContent {

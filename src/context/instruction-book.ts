@@ -34,6 +34,8 @@ export interface InstructionBook {
   afterCompaction(): Promise<LoadedFiles>;
   /** With the folders below, so that it takes its time. Nothing comes into play by it. */
   report(): Promise<InstructionReport>;
+  /** Rules have come into force since the start: what they hide is not shown after all. */
+  hideAgain(): Promise<void>;
   /** Restrictions in the files that hold from the start. */
   enforced(): Promise<EnforcedRules>;
   /** The same as the files are now; undefined when none has changed since the last look. */
@@ -153,6 +155,11 @@ function openBook(
         const { waitingBelow } = await import('./instruction-below.js');
         return reportOf(shown, await waitingBelow(await worldOf(), shown.seen));
       }),
+    hideAgain: () =>
+      serial(async () => {
+        if (!(await hidesAny(await opened(), await worldOf()))) return;
+        watch.begin(enforcing(await start(AT_START)));
+      }),
     enforced: () =>
       serial(async () => {
         const found = fromStart(await opened());
@@ -270,6 +277,16 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
     news.push(...more.entries.map(({ instruction }) => instruction));
   }
   return news;
+}
+
+/** Whether a file is shown that would not be now. */
+async function hidesAny({ entries }: Gathering, { reader }: World): Promise<boolean> {
+  for (const { place } of entries) {
+    if (place.kind === 'setting' || place.scope === 'managed') continue;
+    const sought = await reader.locate(place);
+    if (isLocated(sought) && sought.hidden !== undefined) return true;
+  }
+  return false;
 }
 
 /** Undefined when it is the same; with the same instruction when only its stamp is new. */

@@ -28,7 +28,7 @@ export interface Entry {
   readonly instruction: LoadedInstruction;
   readonly place: Place;
   readonly located: Located;
-  /** Lines as in the file, those of the head empty; nothing for files that are no prose. */
+  /** Lines as in the file, those of the head empty; nothing for programs and data. */
   readonly source: string;
   /** 0 for a file that nobody includes. */
   readonly depth: number;

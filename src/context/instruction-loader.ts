@@ -18,7 +18,7 @@ import {
   type SkippedInstruction,
 } from './instruction-types.js';
 import type { RuleHead } from './rule-files.js';
-import { isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
+import { DOCUMENT_EXTENSIONS, isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
 
 export type { Entry, Fitting, Place, Taking, WaitingRule } from './instruction-entry.js';
 
@@ -86,7 +86,7 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     const isNew = !into.seen.has(located.real);
     const toShow = isNew && !unshown;
     // fail-closed: whoever names a file first decides how it is shown, not for whom its rules speak.
-    const toEnforce = isProseFile(place.path, located.real) && admit(into, place, located);
+    const toEnforce = mayHoldRules(place.path, located.real) && admit(into, place, located);
     if (!toShow && !toEnforce) return;
     if (toShow) into.seen.add(located.real);
     const now = preparedNow(place, located);
@@ -178,15 +178,17 @@ function preparedFrom(
   { read, rule }: { readonly read: InstructionText; readonly rule: RuleHead | undefined },
 ): Prepared {
   const isProse = isProseFile(place.path, located.real);
+  const holdsRules = isProse || mayHoldRules(place.path, located.real);
   const body = rule?.body ?? read.text;
   const shown = withoutHidden(isProse ? withoutBlockComments(body) : body);
   const cut = place.kind === 'memory' ? firstLines(shown.text, MEMORY_CAP) : { text: shown.text };
   const source = rule === undefined ? body : '\n'.repeat(rule.bodyLine - 1) + body;
   const prepared = {
     text: cut.text,
-    source: isProse ? source : '',
+    source: holdsRules ? source : '',
     notes: [
       ...read.notes,
+      ...(!holdsRules && IDLE_BLOCK.test(shown.text) ? [IDLE_NOTE] : []),
       ...(rule?.notes ?? []),
       ...(shown.removed === 0 ? [] : [`${shown.removed} invisible characters were taken out`]),
       ...(cut.note === undefined ? [] : [cut.note]),
@@ -195,8 +197,9 @@ function preparedFrom(
   return rule?.globs === undefined ? prepared : { ...prepared, globs: rule.globs };
 }
 
-function mayInclude({ place, source }: Entry): boolean {
-  return place.kind !== 'memory' && source.includes('@');
+function mayInclude({ place, located, source }: Entry): boolean {
+  if (place.kind === 'memory' || !source.includes('@')) return false;
+  return isProseFile(place.path, located.real);
 }
 
 function includeOf(from: Place, path: string): Place {
@@ -278,6 +281,22 @@ function isProseFile(...paths: readonly string[]): boolean {
     return extension === '' ? !basename(path).startsWith('.') : PROSE_EXTENSIONS.has(extension);
   });
 }
+
+/**
+ * fail-closed: whatever is written for people may restrict. Programs and data may only show how that is
+ * done.
+ */
+function mayHoldRules(...paths: readonly string[]): boolean {
+  if (isProseFile(...paths)) return true;
+  return paths.some((path) => {
+    const extension = extname(basename(path)).slice(1).toLowerCase();
+    return extension === '' || DOCUMENT_EXTENSIONS.has(extension);
+  });
+}
+
+/** Behind whatever marks a comment of a program or a text in data. */
+const IDLE_BLOCK = /(?:`{3}|~{3})[ \t]*portcullis\b/i;
+const IDLE_NOTE = 'a block "portcullis" in it enforces nothing: programs and data hold no rules';
 
 /** Nearly all of them have one. */
 const MARKDOWN_NAME = /[^/\\]\.md$/;

@@ -1,7 +1,15 @@
 import { isSameVersion, stampOf } from '../env/file-version.js';
 import type { FileStat, FileSystem } from '../env/fs.js';
-import { basename, expandHome, isAbsolute, isInside, join, toPosix } from '../env/paths.js';
-import { messageOf } from '../errors.js';
+import {
+  basename,
+  dirname,
+  expandHome,
+  isAbsolute,
+  isInside,
+  join,
+  toPosix,
+} from '../env/paths.js';
+import { messageOf, systemCodeOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { Sourced } from '../util/sourced.js';
 import type { IncludeApprovals } from './include-approvals.js';
@@ -216,7 +224,9 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         const stat = isLink ? await fs.stat(wanted.path) : look;
         return stat === undefined ? 'absent' : await judge(wanted, { stat, isLink });
       } catch (thrown) {
-        return skip(wanted, 'unreadable', messageOf(thrown));
+        // A folder that is shut may have none of it; one that is there for such files has.
+        const isThere = basename(dirname(wanted.path)) === '.claude';
+        return unreadable(wanted, thrown, { isThere });
       }
     },
     known,
@@ -232,7 +242,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         texts.set(real, { located, text: decoded });
         return ok(decoded);
       } catch (thrown) {
-        return err(skip(wanted, 'unreadable', messageOf(thrown)));
+        return err(unreadable(wanted, thrown, { isThere: true }));
       }
     },
     readHead: async ({ real, bytes }, length) =>
@@ -251,6 +261,23 @@ export function skip(
 ): SkippedInstruction {
   return { path, scope, kind, reason, warn, ...(parent === undefined ? {} : { parent }) };
 }
+
+/**
+ * fail-closed: an instruction file of the project, the user or the administrator that is shut may hold
+ * restrictions. What a text only names, and what lies above the project, may be anybody's.
+ */
+export function unreadable(
+  wanted: Wanted,
+  thrown: unknown,
+  { isThere }: { readonly isThere: boolean },
+): SkippedInstruction {
+  const skipped = skip(wanted, 'unreadable', messageOf(thrown));
+  const isElsewhere = wanted.parent !== undefined || wanted.aboveProject === true;
+  const isShut = isThere && SHUT.includes(systemCodeOf(thrown) ?? '');
+  return isShut && !isElsewhere ? { ...skipped, mayRestrict: true } : skipped;
+}
+
+const SHUT: readonly string[] = ['EACCES', 'EPERM', 'EIO'];
 
 export function isLocated(sought: Sought): sought is Located {
   return sought !== 'absent' && 'real' in sought;

@@ -60,6 +60,8 @@ export interface SkippedInstruction {
   readonly realPath?: string;
   /** Of an `external` one: a person has said no. */
   readonly declined?: boolean;
+  /** It is there, where it counts, and the system does not let it be read: it may hold restrictions. */
+  readonly mayRestrict?: true;
   /** Whether a person should be told without asking. */
   readonly warn: boolean;
 }

@@ -1,6 +1,6 @@
 import type { DirectoryEntries, FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
-import { messageOf, systemCodeOf } from '../errors.js';
+import { systemCodeOf } from '../errors.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
 import { plainHead } from '../util/plain-head.js';
 import { visible } from '../util/visible.js';
@@ -22,7 +22,7 @@ interface Open {
 export interface FoundRules {
   readonly files: readonly RuleFile[];
   /** Directories that are there and could not be looked into, and why. */
-  readonly closed: readonly { readonly path: string; readonly why: string }[];
+  readonly closed: readonly { readonly path: string; readonly why: unknown }[];
   /** There is more than is looked at. */
   readonly cut: boolean;
 }
@@ -30,7 +30,7 @@ export interface FoundRules {
 /** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
 export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<FoundRules> {
   const files: RuleFile[] = [];
-  const closed: { readonly path: string; readonly why: string }[] = [];
+  const closed: { readonly path: string; readonly why: unknown }[] = [];
   const seen = new Set<string>();
   const open: Open[] = [{ at: directory }];
   let entries = 0;
@@ -38,7 +38,7 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
     const { at } = next;
     const note = (thrown: unknown): undefined => {
       // What is not there, or is no directory, holds no rules; all else is told.
-      if (!isAbsence(thrown)) closed.push({ path: at, why: messageOf(thrown) });
+      if (!isAbsence(thrown)) closed.push({ path: at, why: thrown });
     };
     const real = next.real ?? (await fs.realPath(at).catch(note));
     if (real === undefined || seen.has(real)) continue;

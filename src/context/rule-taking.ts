@@ -10,6 +10,7 @@ import {
   type Located,
   type Sought,
   skip,
+  unreadable,
 } from './instruction-reader.js';
 import type { InstructionScope } from './instruction-types.js';
 import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
@@ -66,7 +67,9 @@ export async function takeRules(
       into.waiting.push({ place: rule, real: sought.real, globs, fits });
     }
   }
-  for (const { path, why } of closed) into.skipped.push(skip({ path, scope }, 'unreadable', why));
+  for (const { path, why } of closed) {
+    into.skipped.push(unreadable({ path, scope, ...area }, why, { isThere: true }));
+  }
   if (cut) {
     const wanted = { path: directory.path, scope };
     into.skipped.push(skip(wanted, 'too many', 'it holds more files than are looked at'));

@@ -31,5 +31,8 @@ export function isTextName(path: string): boolean {
   return extension === '' || TEXT_EXTENSIONS.has(extension);
 }
 
+/** More files for people to read: blocks of rules hold in them as in prose, all else is quoted as it is. */
+export const DOCUMENT_EXTENSIONS = new WordSet('rst adoc asciidoc org tex rmd html htm xhtml log');
+
 /** Files in which `@` names another file and comments are left out; the others are quoted as they are. */
 export const PROSE_EXTENSIONS = new WordSet('md mdx markdown mdc txt text');

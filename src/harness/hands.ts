@@ -168,7 +168,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       mode: permissions.mode(agent),
       setMode: agent.depth === 0 ? permissions.setMode : refuseMode,
       touched: judged?.pathsFound(),
-      hiding: () => permissions.hidden(agent, place),
+      hiding: () => instructions.hidingNear(permissions.hidden(agent, place), place),
       spillDirectory: () => log.store.spillDirectory(sessionId),
       progress: (text) =>
         config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),

@@ -7,13 +7,19 @@ import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { hiddenBy, type IsHidden } from '../permissions/hidden-files.js';
 import { createLiveRules } from '../permissions/live-rules.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { indexOf } from '../permissions/rule-index.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground } from './ground.js';
 
 export interface Hiding {
   /** Whether a rule denies or asks about reading a file. */
   isHidden(path: string): Promise<boolean>;
+  /** The same for an agent, with what is said about it alone; undefined: no rule speaks of files. */
+  of(agent: AgentRef): IsHidden | undefined;
+  /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
+  enforce(rules: () => RuleSet): boolean;
   /** Other settings hold from now on. */
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
 }
@@ -32,20 +38,33 @@ export function openHiding(
   });
   let settings: Parameters<Hiding['replace']>[0] = ground.settings;
   /** Read when the first file is asked about: most sessions never do. */
-  let reading: { readonly isHidden: IsHidden | undefined } | undefined;
-  const read = (): { readonly isHidden: IsHidden | undefined } => {
+  let reading: { readonly isHidden: IsHidden | undefined; readonly from: RuleSet } | undefined;
+  let enforced = (): RuleSet => NO_RULES;
+  let isRead = false;
+  const of = (agent: AgentRef): IsHidden | undefined => {
     // What is wrong with them is told, and stops the start, where the gate reads them.
-    live.replace(settings.permissions, settings.strictness);
+    if (!isRead) live.replace(settings.permissions, settings.strictness);
+    isRead = true;
     const place = { fs: ground.fs, roots: ground.workspace.roots, home };
-    return { isHidden: hiddenBy(live.rules(MAIN_AGENT), place) };
+    const [own, more] = [live.rules(agent), enforced()];
+    const deny = [...own.deny, ...more.deny];
+    return hiddenBy({ allow: [], deny, ask: [...own.ask, ...more.ask] }, place);
   };
   return {
+    of,
     async isHidden(path) {
-      reading ??= read();
+      const from = enforced();
+      if (reading?.from !== from) reading = { isHidden: of(MAIN_AGENT), from };
       return (await reading.isHidden?.(path)) === true;
+    },
+    enforce(rules) {
+      enforced = rules;
+      const { deny, ask } = rules();
+      return [deny, ask].some((list) => list.length > 0 && !indexOf(list).paths.isEmpty);
     },
     replace(now) {
       settings = now;
+      isRead = false;
       reading = undefined;
     },
   };

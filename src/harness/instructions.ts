@@ -13,12 +13,15 @@ import { instructionWarnings } from '../context/opening.js';
 import { filesShownBy } from '../context/touched-files.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
+import type { IsHidden } from '../permissions/hidden-files.js';
 import type { GateExtension } from '../permissions/open.js';
 import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import { parseYaml } from '../skills/parse-yaml.js';
+import type { Workspace } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import { kindsIn } from './instruction-named.js';
 import { nearGuard } from './instruction-near.js';
@@ -63,6 +66,22 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
   const compile = enforcedCompiler(config.cwd, home);
   await settleIncludes(config, { book, approvals, fs, home });
   const inForce = await openEnforced(config, { book, compile, problems });
+  if (hiding.enforce(inForce.rules)) await book.hideAgain();
+  const hold = createEnforcedHold();
+  const near = { book, compile, hold, fs, home };
+  /** What an agent is shown of it. */
+  const shownTo = async (agent: AgentRef, found: LoadedFiles): Promise<LoadedFiles> => {
+    const isHidden = agent.depth === 0 ? undefined : hiding.of(agent);
+    const isIncluded = found.files.some(({ parent }) => parent !== undefined);
+    if (isHidden === undefined && !isIncluded) return found;
+    const { nearHiding, wasChosen, withoutHiddenFiles } = await import('./instruction-hidden.js');
+    const isHiddenNear = nearHiding(near, ground.workspace);
+    return await withoutHiddenFiles(found, async (file) => {
+      if (!(await wasChosen(file, fs))) return false;
+      if (file.parent !== undefined && (await isHiddenNear(file.path))) return true;
+      return (await isHidden?.(file.path)) === true;
+    });
+  };
   const listeners: ((file: LoadedInstruction) => void)[] = [];
   const told = ({ files }: Pick<LoadedFiles, 'files'>): void => {
     for (const file of files.filter(({ kind }) => kind !== 'setting')) {
@@ -70,7 +89,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     }
   };
   const extension: GateExtension = {
-    guards: [nearGuard(book, compile, createEnforcedHold())],
+    guards: [nearGuard(book, compile, hold)],
     resolvers: [],
     rules: inForce.rules,
   };
@@ -82,6 +101,17 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     refresh: inForce.refresh,
     /** Other settings hold from now on. */
     replace: hiding.replace,
+    /** What an agent is shown at its beginning. */
+    openFor: async (agent: AgentRef): Promise<LoadedFiles> => shownTo(agent, await book.open()),
+    /** The files that a search or listing leaves out: besides those of other rules, what files near them hide. */
+    hidingNear(isHidden: IsHidden | undefined, place: Pick<Workspace, 'roots'>): IsHidden {
+      let isHiddenNear: IsHidden | undefined;
+      return async (path) => {
+        if ((await isHidden?.(path)) === true) return true;
+        isHiddenNear ??= (await import('./instruction-hidden.js')).nearHiding(near, place);
+        return await isHiddenNear(path);
+      };
+    },
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */
     async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
@@ -94,7 +124,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       const kindOf = kindsIn(view.pathsFound());
       // What was on the way to a file that was only read is there still.
       const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
-      const found = await own.touched(paths, signal, look);
+      const found = await shownTo(agent, await own.touched(paths, signal, look));
       for (const text of instructionWarnings(found)) {
         config.emit({ type: 'notice', level: 'warning', text });
       }
