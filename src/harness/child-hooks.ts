@@ -79,11 +79,11 @@ function isTrusted({ trusted, source }: AgentDefinition): boolean {
 }
 
 async function instructionsAgain(
-  { definition }: ChildFacts,
-  { book }: OpenInstructions,
+  { definition, ref }: ChildFacts,
+  { openFor }: OpenInstructions,
 ): Promise<string | undefined> {
   if (definition.omitInstructions) return undefined;
-  const { files } = await book.open();
+  const { files } = await openFor(ref);
   const shown = files.filter(({ scope }) => scope !== 'memory');
   return instructionsReminder(shown, { occasion: 'compact' });
 }

@@ -211,7 +211,7 @@ async function opening(
   instructions.admit(ref.id, { shown });
   const notes = await memories.open(ref, definition);
   if (again) return [];
-  const loaded = shown ? await instructions.book.open() : undefined;
+  const loaded = shown ? await instructions.openFor(ref) : undefined;
   // Notes of the main agent for itself are not for others.
   const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
   const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;

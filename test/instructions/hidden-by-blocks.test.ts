@@ -113,6 +113,23 @@ describe('an include that is kept from one agent only', () => {
   it.each([
     ['rev', false],
     ['fix', true],
+  ])('is shown to %s at its beginning: %s', async (type, isShown) => {
+    const world = await opened({
+      files: { ...FILES, 'CLAUDE.md': '@k.md', 'k.md': 'K_WORDS' },
+      home,
+      main: [agent('TASKW', { subagent_type: type }), 'end'],
+      agents: { TASKW: ['ran'] },
+    });
+    await world.say('go');
+    const first = world.server.requests.map(({ body }) => JSON.stringify(body))[1] ?? '';
+    expect(first).toContain('TASKW');
+    expect(first).toContain('@k.md');
+    expect(first.includes('K_WORDS')).toBe(isShown);
+  });
+
+  it.each([
+    ['rev', false],
+    ['fix', true],
   ])('is shown to %s by the files it works with: %s', async (type, isShown) => {
     const world = await opened({
       files: FILES,
