@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readShell } from '../permissions/shell/read.js';
 import type { CallView } from '../permissions/view.js';
 import { pollingGuard } from './polling.js';
 import type { AgentTask } from './task.js';
@@ -12,7 +13,9 @@ const task = {
 let serial = 0;
 function viewOf(tool: string, input: Record<string, unknown>, agentId = 'main'): CallView {
   const { command, file_path: path } = input;
+  const place = { cwd: '/w', home: '/home/u' };
   return {
+    shell: async () => (typeof command === 'string' ? await readShell(command, place) : undefined),
     call: {
       toolUseId: `t${++serial}`,
       tool: { name: tool },
@@ -36,6 +39,14 @@ describe('looking at a running agent', () => {
     ['Bash', { command: 'tail -n1 "$HOME"/*/tool-results/*.output' }],
     ['Bash', { command: 'sleep 9;cat /s/subagents/agent-*.jsonl|tail' }],
     ['Bash', { command: 'cat /s/subagents/agent-a12?.jsonl' }],
+    ['Bash', { command: 'cd /s/tool-results && cat *.output' }],
+    ['Bash', { command: 'cd /s/tool-results/ && tail -n 3 a*' }],
+    ['Bash', { command: 'cd "/s"; cd tool-results; cat < a*' }],
+    ['Bash', { command: 'cd /s && tail tool-results/a*' }],
+    ['Bash', { command: 'cd /s/subagents; wc -l *.jsonl' }],
+    ['Bash', { command: '(cd /s/subagents/x && cat ../*.jsonl)' }],
+    ['Bash', { command: 'pushd /s/tool-results && cat *' }],
+    ['Bash', { command: 'D=/s/tool-results; cd $D && cat *.output' }],
     ['Read', { file_path: '/s/tool-results/a123.output' }],
     ['BashOutput', { task_id: 'a123' }],
   ])('with %s %j is answered, then refused', async (tool, input) => {
@@ -57,6 +68,10 @@ describe('looking at a running agent', () => {
     ['Bash', { command: 'sleep 5' }],
     ['Bash', { command: 'cat /s/tool-results/b*.output' }],
     ['Bash', { command: 'cat /s/other/*' }],
+    ['Bash', { command: 'cat *.output' }],
+    ['Bash', { command: 'cd /s/tool-results && cat b*' }],
+    ['Bash', { command: '(cd /s/tool-results && ls b1.output); cat *' }],
+    ['Bash', { command: 'cd $D && cat *' }],
     ['TaskStop', { task_id: 'a123' }],
     ['Read', { file_path: '/s/tool-results/b1.output' }],
   ])('is not what %s %j does', async (tool, input) => {

@@ -1,6 +1,8 @@
-import { basename } from '../env/paths.js';
+import { basename, resolve, toPosix } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
+import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
 import type { AgentTask } from './task.js';
 
@@ -18,20 +20,23 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
   return {
     name: 'polling',
     onFailure: 'ask',
-    decide({ call }) {
+    decide(view) {
       const tasks = running();
-      if (tasks.length === 0) {
-        answered.clear();
-        return NOTHING;
-      }
-      const task = lookedAt(call, tasks);
-      if (task === undefined) return NOTHING;
-      const key = `${call.agent.id} ${task.id}`;
-      const first = answered.get(key) ?? call.toolUseId;
-      answered.set(key, first);
-      return held(task, first === call.toolUseId);
+      if (tasks.length > 0) return judged(view, tasks);
+      answered.clear();
+      return NOTHING;
     },
   };
+
+  async function judged(view: CallView, tasks: readonly AgentTask[]): Promise<Finding> {
+    const { call } = view;
+    const task = await lookedAt(view, tasks);
+    if (task === undefined) return NOTHING;
+    const key = `${call.agent.id} ${task.id}`;
+    const first = answered.get(key) ?? call.toolUseId;
+    answered.set(key, first);
+    return held(task, first === call.toolUseId);
+  }
 }
 
 function held({ id, description }: AgentTask, isFirst: boolean): Finding {
@@ -46,7 +51,11 @@ function held({ id, description }: AgentTask, isFirst: boolean): Finding {
 }
 
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
-function lookedAt(call: GateCall, tasks: readonly AgentTask[]): AgentTask | undefined {
+async function lookedAt(
+  view: Pick<CallView, 'call' | 'shell'>,
+  tasks: readonly AgentTask[],
+): Promise<AgentTask | undefined> {
+  const { call } = view;
   const { agent, subject, tool, input } = call;
   // TaskStop names it in the same way, and is no look.
   const isOther = ({ id }: AgentTask): boolean =>
@@ -56,7 +65,10 @@ function lookedAt(call: GateCall, tasks: readonly AgentTask[]): AgentTask | unde
   const found = named.find((task) => task !== undefined && isOther(task));
   if (found !== undefined || command === undefined) return found;
   const plain = command.replace(/['"\\]/g, '');
-  const wild = wildNames(plain);
+  const isWild = WILD.test(command);
+  const commands = isWild ? ((await view.shell())?.commands ?? []) : [];
+  const words = isWild ? [...plain.split(/[\s;|&<>()]+/), ...wildPaths(commands, plain)] : [];
+  const wild = wildNames(words);
   return tasks.find((task) => isOther(task) && (isNamedIn(plain, task) || isMeant(wild, task)));
 }
 
@@ -89,13 +101,32 @@ function byName(tasks: readonly AgentTask[]): ReadonlyMap<string, AgentTask> {
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
+const WILD = /[*?[]/;
+
 /** Names with wildcards in the places of outputs and transcripts. */
-function wildNames(command: string): readonly string[] {
-  if (!/[*?[]/.test(command)) return [];
-  return command.split(/[\s;|&<>()]+/).flatMap((word) => {
+function wildNames(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => {
     const [name = '', place = ''] = word.split('/').reverse();
-    return /[*?[]/.test(name) && OUTPUT_PLACES.has(place) ? [name] : [];
+    return WILD.test(name) && OUTPUT_PLACES.has(place) ? [name] : [];
   });
+}
+
+/** Patterns as seen from where their commands run: `cd …/tool-results && cat *`. */
+function wildPaths(commands: readonly SimpleCommand[], plain: string): readonly string[] {
+  return commands.flatMap(({ words, redirections, directories }) => {
+    const targets = redirections.flatMap(({ target }) => target ?? []);
+    const patterns = [...words, ...targets].flatMap((word) => word.pattern ?? []);
+    const from = directories ?? placesIn(plain);
+    return patterns.flatMap((pattern) =>
+      from.map((directory) => toPosix(resolve(directory, pattern))),
+    );
+  });
+}
+
+/** Where nobody can tell in which directory a command runs, it may be any that the line names. */
+function placesIn(plain: string): readonly string[] {
+  const names = plain.split(/[\s;|&<>()/=]+/);
+  return [...OUTPUT_PLACES].filter((place) => names.includes(place)).map((place) => `/${place}`);
 }
 
 function isMeant(wild: readonly string[], { id, outputFile }: AgentTask): boolean {

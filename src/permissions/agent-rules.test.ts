@@ -43,6 +43,21 @@ describe('patterns over agents', () => {
     ['**', 'main/a#1/b#2', true],
     ['reviewer#1', 'main/reviewer#1', false],
     ['**/reviewer#1', 'main/reviewer#1', true],
+    ['re\u0301v', 'main/r\u00e9v#1', true],
+    ['r\u00e9v', 'main/re\u0301v#1', true],
+    ['**/RE\u0301V#*', 'main/r\u00e9v#1', true],
+    ['main', 'main/fork#1', true],
+    ['main', 'main/fork#1/fork#2', true],
+    ['main', 'main/fork#1/reviewer#1', false],
+    ['reviewer', 'main/reviewer#1/fork#1', true],
+    ['reviewer', 'main/reviewer#1/fork#1/fork#1', true],
+    ['reviewer', 'main/reviewer#1/planner#1', false],
+    ['reviewer', 'main/reviewer#1/forker#1', false],
+    ['**/reviewer#1', 'main/reviewer#1/fork#1', true],
+    ['main/reviewer#*', 'main/fork#1/reviewer#1', true],
+    ['main/reviewer#*', 'main/fork#1/reviewer#1/fork#2', true],
+    ['main/planner#1/*', 'main/planner#1/fork#1/reviewer#1', true],
+    ['fork', 'main/reviewer#1/fork#1', true],
   ])('%s names %s: %s', (pattern, path, expected) => {
     expect(agentPattern(pattern)(agent(path))).toBe(expected);
   });
@@ -98,6 +113,32 @@ describe('rules for some agents', () => {
   });
 });
 
+describe('a fork of an agent that rules name', () => {
+  const outcome = (agents: Record<string, object>, path: string, allow: string[] = []) =>
+    gateRig({
+      cwd: project.directory,
+      home: project.home,
+      allow,
+      agents,
+      agent: agent(path),
+    }).outcome('Bash', { command: 'npm test' });
+
+  it.each([
+    ['reviewer', 'main/reviewer#1/fork#1'],
+    ['main', 'main/fork#1'],
+  ])('is held by the rules for %s', async (pattern, path) => {
+    expect(await outcome({ [pattern]: { deny: ['Bash'] } }, path, ['Bash'])).toBe('denied');
+    expect(await outcome({ [pattern]: { ask: ['Bash'] } }, path, ['Bash'])).toBe('asks');
+  });
+
+  it('is not granted what its original is', async () => {
+    const agents = { reviewer: { allow: ['Bash'] } };
+    expect(await outcome(agents, 'main/reviewer#1')).toBe('runs');
+    expect(await outcome(agents, 'main/reviewer#1/fork#1')).toBe('asks');
+    expect(await outcome({ fork: { allow: ['Bash'] } }, 'main/reviewer#1/fork#1')).toBe('runs');
+  });
+});
+
 describe('rules for agents that cannot be', () => {
   const deny: SourcedRule = {
     value: { text: 'Write', root: '/p' },
@@ -112,12 +153,31 @@ describe('rules for agents that cannot be', () => {
       home: '/h',
     });
 
-  it.each(['', ' main', 'main/', '/reviewer', 'reviewer/x#1', 'a b'])(
-    'refuse the start when they restrict: %j',
+  it.each([
+    '',
+    ' main',
+    'main/',
+    '/reviewer',
+    'reviewer/x#1',
+    'a b',
+    'reviewer#1',
+    'reviewer#*',
+    '*#1',
+    'main#1',
+    'main/reviewer',
+    '**/reviewer',
+    'main/reviewer#x',
+    'main/main',
+  ])('refuse the start when they restrict: %j', (pattern) => {
+    expect(compile(pattern, { deny: [deny] }).problems).toMatchObject([
+      { severity: 'fatal', file: '/p/settings.json', line: 3 },
+    ]);
+  });
+
+  it.each(['**', '**/main', 'main/**', '**/**/reviewer#*', 'main/*/reviewer#2', '*/x#1'])(
+    'do not seem to be such: %j',
     (pattern) => {
-      expect(compile(pattern, { deny: [deny] }).problems).toMatchObject([
-        { severity: 'fatal', file: '/p/settings.json', line: 3 },
-      ]);
+      expect(compile(pattern, { deny: [deny] }).problems).toEqual([]);
     },
   );
 

@@ -21,7 +21,7 @@ export function createAgentRules(
     const parsed = parseRules(entry, options);
     problems.push(...parsed.problems);
     const why = patternProblem(entry.pattern);
-    if (why === undefined) return [{ names: agentPattern(entry.pattern), rules: parsed.rules }];
+    if (why === undefined) return [{ ...whoFits(entry.pattern), rules: parsed.rules }];
     problems.push(...deadPattern(entry, why));
     return [];
   });
@@ -30,17 +30,16 @@ export function createAgentRules(
   return {
     problems,
     rulesOf(agent) {
-      const mine = compiled.flatMap(({ names, rules }, index) =>
-        names(agent) ? [{ index, rules }] : [],
-      );
+      const mine = compiled.flatMap(({ names, covers, rules }, index) => {
+        if (!covers(agent)) return [];
+        // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
+        return [{ index, rules, grants: agent.untrusted !== true && names(agent) }];
+      });
       if (mine.length === 0) return everybody;
-      const key = `${agent.untrusted === true} ${mine.map(({ index }) => index).join(' ')}`;
+      const key = mine.map(({ index, grants }) => `${index}${grants ? '+' : ''}`).join(' ');
       const found = known.get(key);
       if (found !== undefined) return found;
-      const sets = mine.map(({ rules }) =>
-        // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
-        agent.untrusted === true ? { ...rules, allow: [] } : rules,
-      );
+      const sets = mine.map(({ rules, grants }) => (grants ? rules : { ...rules, allow: [] }));
       const made = joined([everybody, ...sets]);
       known.set(key, made);
       return made;
@@ -49,17 +48,58 @@ export function createAgentRules(
 }
 
 // `reviewer` is a type, `main` the root, everything with `/` or `#` a path: `main/*`, `**/reviewer#*`.
+// What names an agent names its forks too.
 export function agentPattern(pattern: string): (agent: AgentRef) => boolean {
+  return whoFits(pattern).covers;
+}
+
+type Named = Pick<AgentRef, 'type' | 'path'>;
+
+/** `names`: by what it is called itself. `covers`: also by its original, for a fork is that one again. */
+function whoFits(pattern: string): {
+  readonly names: (agent: Named) => boolean;
+  readonly covers: (agent: AgentRef) => boolean;
+} {
   const segments = segmentsOf(pattern);
-  if (/[/#]/.test(pattern))
-    return ({ path }) => reachesEnd(segments, path.toLowerCase().split('/'));
-  return ({ type, path }) =>
-    reachesEnd(segments, [type.toLowerCase()]) || path === pattern.toLowerCase();
+  const names = isPath(pattern)
+    ? ({ path }: Named) => reachesEnd(segments, folded(path).split('/'))
+    : ({ type, path }: Named) =>
+        reachesEnd(segments, [folded(type)]) || folded(path) === folded(pattern);
+  return { names, covers: (agent) => names(agent) || originalsOf(agent).some(names) };
+}
+
+const FORK = /^fork#\d+$/i;
+
+/** Whom a fork stands for, and where the agents below a fork would be had it not been made. */
+function originalsOf({ type, path }: AgentRef): readonly Named[] {
+  const parts = path.split('/');
+  if (!parts.some((part) => FORK.test(part))) return [];
+  const found: Named[] = [];
+  const above = [...parts];
+  while (FORK.test(above.at(-1) ?? '')) {
+    above.pop();
+    found.push(namedBy(above));
+  }
+  const original = found.at(-1)?.type ?? type;
+  const straight = parts.filter((part) => !FORK.test(part)).join('/');
+  return [...found, { type: original, path: straight }];
+}
+
+function namedBy(parts: readonly string[]): Named {
+  return { type: (parts.at(-1) ?? '').replace(/#\d+$/, ''), path: parts.join('/') };
+}
+
+function isPath(pattern: string): boolean {
+  return /[/#]/.test(pattern);
+}
+
+/** The same name may be typed in several Unicode forms. */
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase();
 }
 
 function segmentsOf(pattern: string): readonly Segment[] {
-  return pattern
-    .toLowerCase()
+  return folded(pattern)
     .split('/')
     .map((name) => segmentOf(name, { ignoreCase: true }));
 }
@@ -70,11 +110,18 @@ export function patternProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim() || /\s/.test(pattern)) return 'it holds blanks';
   const names = pattern.split('/');
   if (names.some((name) => name === '')) return 'it has an empty part';
-  const [first] = segmentsOf(pattern);
-  const isPath = names.length > 1;
+  if (!isPath(pattern)) return undefined;
+  const segments = segmentsOf(pattern);
+  const [first] = segments;
   const beginsAtMain =
     first === ANY_DEPTH || (first !== undefined && reachesEnd([first], ['main']));
-  return isPath && !beginsAtMain ? 'every path begins with main' : undefined;
+  if (!beginsAtMain) return 'every path begins with main';
+  const below = segments.slice(segments.findIndex((segment) => segment !== ANY_DEPTH));
+  const isNumbered = below.every(
+    (segment, at) =>
+      typeof segment !== 'string' || /#\d+$/.test(segment) || (at === 0 && segment === 'main'),
+  );
+  return isNumbered ? undefined : 'below main a path names agents by type and number';
 }
 
 function deadPattern(entry: AgentRules, why: string): readonly ConfigProblem[] {
@@ -86,7 +133,7 @@ function deadPattern(entry: AgentRules, why: string): readonly ConfigProblem[] {
       severity: restricts.length > 0 ? 'fatal' : 'warning',
       ...placeOf(at),
       message: `\`portcullis.agents\` has rules for "${entry.pattern}", which names no agent: ${why}.`,
-      remedy: 'Name a type (reviewer) or a path (main, main/*, **/reviewer#*).',
+      remedy: 'Name a type (reviewer) or a path (main, main/*, main/reviewer#1, **/reviewer#*).',
     },
   ];
 }

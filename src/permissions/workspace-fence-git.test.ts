@@ -106,6 +106,46 @@ describe('branches that others work on', () => {
     'git fetch --update-head-ok . HEAD:main',
     'git fast-import --force < a.txt',
     'git apply --unsafe-p a.txt',
+    'git pull . HEAD:main',
+    'git pull -q . +HEAD:refs/heads/main',
+    'git pull --depth 1 . HEAD:heads/main',
+    'git pull . refs/*:refs/*',
+    "git pull . 'refs/*:refs/*'",
+    'git fetch . HEAD:main',
+    "git fetch --refmap 'HEAD:refs/heads/main' . HEAD",
+    "git fetch --refmap='HEAD:refs/heads/main' . HEAD",
+    'git fetch --stdin . < a.txt',
+    'git pull . H*',
+    'git upd* refs/heads/main HEAD',
+    'git branch -m main other2',
+    'git branch -M main other2',
+    'git branch -qm main other2',
+    'git branch --move main other2',
+    'git branch --mov main other2',
+    'git branch -C feature main',
+    'git branch --cop feature main',
+    'git branch -M main',
+    'git branch -f -m main',
+    'git branch --for --move main',
+    'git push . HEAD:main',
+    'git push ./ HEAD:main',
+    'git push -f .git HEAD:main',
+    'git push ../../.. HEAD:main',
+    'git push -o ci.skip . HEAD:main',
+    'git push --all .',
+    'git push --repo=. --all',
+    'git push --repo .',
+    'git push --rep=. --all',
+    `git push file:///tmp/x HEAD:main`,
+    'git push ssh://localhost/x HEAD:main',
+    'git push localhost:x HEAD:main',
+    'git send-pack . HEAD:main',
+    'git subtree push --prefix sub . main',
+    'git remote add me .',
+    'git remote add -t x me ./sub',
+    'git remote set-url origin .',
+    'git remote add --mirror=fetch me https://example.com/x',
+    'git filter-branch --all',
   ])('are not moved: %s', async (command) => {
     expect(await rig.bash(command)).not.toBe('runs');
   });
@@ -123,8 +163,62 @@ describe('branches that others work on', () => {
     'git pull --rebase',
     'git push -u origin HEAD',
     'git branch -f feature HEAD~1',
+    'git branch -m better-name',
+    'git branch --merged main',
+    'git branch --contains HEAD',
+    'git branch -u origin/main',
+    'git pull origin main',
+    'git pull --rebase origin main',
+    'git fetch origin main:refs/remotes/origin/main',
+    "git fetch origin '+refs/pull/*:refs/remotes/origin/pr/*'",
+    'git fetch --depth 1 git@example.com:owner/repo main',
+    'git push',
+    'git push origin HEAD:main',
+    'git push https://example.com/a/b.git HEAD',
+    'git push git@example.com:owner/repo HEAD:topic',
+    'git remote add up https://example.com/a/b.git',
+    'git remote -v',
+    'git add *.txt',
   ])('are not meant: %s', async (command) => {
     expect(await rig.bash(command)).toBe('runs');
+  });
+});
+
+describe('a push to a remote by its name', () => {
+  const withConfig = async (config: string, command: string): Promise<string> => {
+    const directory = join(base, 'proj/.git');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'config'), config.replaceAll('@B', base));
+    try {
+      return await rig.bash(command);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  };
+  const remote = (url: string): string => `[remote "origin"]\n\turl = ${url}\n`;
+
+  it.each([
+    [remote('.'), 'git push origin HEAD:main'],
+    [remote('@B/proj'), 'git push origin HEAD:main'],
+    [remote('file://@B/proj/.git'), 'git push -f origin HEAD:main'],
+    [remote('"@B/proj"'), 'git push'],
+    [remote('ext::sh -c x'), 'git push origin HEAD:main'],
+    [`${remote('https://example.com/x')}\tpushurl = @B/proj\n`, 'git push origin HEAD:main'],
+    [`${remote('https://example.com/x')}[branch "f"]\n\tremote = .\n`, 'git push'],
+    [`${remote('https://example.com/x')}[remote] pushDefault = .\n`, 'git push'],
+    [remote('https://example.com/x'), 'git push sub HEAD:main'],
+  ])('is refused when it leads back: %j %s', async (config, command) => {
+    expect(await withConfig(config, command)).not.toBe('runs');
+  });
+
+  it.each([
+    [remote('https://example.com/x'), 'git push origin HEAD:main'],
+    [remote('git@example.com:o/x.git'), 'git push -u origin HEAD'],
+    [remote('@B/elsewhere/bare.git'), 'git push origin HEAD:main'],
+    [`${remote('https://example.com/x')}[branch "f"]\n\tremote = origin\n`, 'git push'],
+    ['[core]\n\tbare = false\n', 'git push'],
+  ])('is free when it leads elsewhere: %j %s', async (config, command) => {
+    expect(await withConfig(config, command)).toBe('runs');
   });
 });
 
@@ -156,6 +250,9 @@ describe('the configuration that all trees share', () => {
     'git -c credential.helper=evil fetch',
     'git -c some.newSetting=evil status',
     'git -c pager.log=evil log',
+    'git config branch.feature.remote .',
+    'git config set branch.feature.remote ../..',
+    'git -c branch.f.remote=. -c push.default=upstream push',
   ])('is not changed: %s', async (command) => {
     expect(await rig.bash(command)).not.toBe('runs');
   });
@@ -175,6 +272,7 @@ describe('the configuration that all trees share', () => {
     'git -c user.name=x -c commit.gpgsign=false commit -m x',
     'git -c core.quotePath=off status',
     'git -c color.ui=always diff',
+    'git -c branch.f.remote=origin pull',
   ])('may be looked at, and told what starts nothing: %s', async (command) => {
     expect(await rig.bash(command)).toBe('runs');
   });

@@ -1,5 +1,6 @@
 import { readsOfGit } from './shell/git.js';
 import type { ShellWord } from './shell/model.js';
+import { takesBranches } from './workspace-fence-branches.js';
 
 /** A git command apart from the options in front of its subcommand. */
 interface GitCall {
@@ -29,6 +30,8 @@ const HARMLESS_KEY =
 
 /** fail-closed: of a setting that is not known nobody can say what it starts. */
 function isHarmless(setting: string): boolean {
+  // A branch whose remote is `.` is pushed to this very repository.
+  if (/^branch\.[^=]*\.remote=(?![\w-][\w.-]*$)/is.test(setting)) return false;
   return HARMLESS_KEY.test(setting.replace(/=.*$/s, ''));
 }
 
@@ -62,6 +65,8 @@ export interface GitVerdict {
   readonly moves: readonly string[];
   /** Words that may be files: messages are not. */
   readonly operands: readonly string[];
+  /** What stands behind `push`: where that leads is told by the repository. */
+  readonly push?: readonly string[];
 }
 
 /** Subcommands that change files all over the tree. */
@@ -114,7 +119,14 @@ export function judgeGit(
   }
   const flag = rest.find((value) => DANGEROUS.some((option) => isShortFor(value, option)));
   if (flag !== undefined) return { ...verdict, problem: `\`${flag}\` reaches beyond this tree` };
-  const taken = subcommand === undefined ? undefined : takesBranches(subcommand, rest);
+  const stray = strayPattern(words, subcommand ?? '');
+  if (stray !== undefined) {
+    return { ...verdict, problem: `\`${stray}\` is no plain word for git` };
+  }
+  const taken =
+    subcommand === undefined
+      ? undefined
+      : takesBranches({ subcommand, rest, operands: verdict.operands, whole });
   if (taken !== undefined) {
     return { ...verdict, problem: `\`git ${taken}\` may move a branch that others work on` };
   }
@@ -124,35 +136,21 @@ export function judgeGit(
       problem: `\`git ${subcommand}\` changes files all over the repository, of which this agent works in one directory`,
     };
   }
-  return verdict;
+  return subcommand === 'push' ? { ...verdict, push: rest } : verdict;
 }
 
 /**
- * What moves branches although they are checked out elsewhere, the one of the main checkout among
- * them. Other commands leave those alone by themselves.
+ * A pattern where git takes names of branches, remotes or settings: a file by the name of `HEAD:main`
+ * would be put in its place.
  */
-function takesBranches(subcommand: string, rest: readonly string[]): string | undefined {
-  const has = (option: RegExp): boolean => rest.some((value) => option.test(value));
-  switch (subcommand) {
-    case 'update-ref':
-    case 'fast-import':
-    case 'receive-pack':
-      return subcommand;
-    case 'symbolic-ref': {
-      const operands = operandsOf(rest).filter((value) => !value.startsWith('-'));
-      return operands.length > 1 || has(/^(-[a-z]*d|--d)/) ? subcommand : undefined;
-    }
-    case 'checkout':
-      return has(/^-[a-zA-Z]*B/) ? 'checkout -B' : undefined;
-    case 'switch':
-      return has(/^(-[a-zA-Z]*C|--force-)/) ? 'switch -C' : undefined;
-    case 'fetch':
-    case 'pull':
-      return has(/^(-[a-zA-Z0-9]*u|--update-h)/) ? `${subcommand} -u` : undefined;
-    default:
-      return undefined;
-  }
+function strayPattern(words: readonly ShellWord[], subcommand: string): string | undefined {
+  const wild = words.findIndex((word) => word.pattern !== undefined);
+  if (wild === -1) return undefined;
+  const isEarly = wild <= words.findIndex((word) => word.value === subcommand);
+  return isEarly || TAKES_NAMES.test(subcommand) ? words[wild]?.raw : undefined;
 }
+
+const TAKES_NAMES = /^(fetch|pull|push|branch|remote|switch|symbolic-ref|config|worktree)$/;
 
 /** Without texts, and without options that have none attached. */
 function operandsOf(rest: readonly string[]): readonly string[] {
@@ -178,7 +176,7 @@ const CONFIG_WRITES = /^(--add|--replace-all|--unset|--unset-all|--all|--append|
 function configProblem(rest: readonly string[]): string | undefined {
   const options = rest.filter((value) => value.startsWith('-'));
   const operands = rest.filter((value) => !value.startsWith('-'));
-  const [first, second] = operands;
+  const [first] = operands;
   const isPlain = options.every((one) => CONFIG_OPTIONS.test(one) || CONFIG_PLACES.test(one));
   const isRead = (one: string): boolean =>
     CONFIG_READS.test(one) || CONFIG_OPTIONS.test(one) || CONFIG_PLACES.test(one);
@@ -190,9 +188,10 @@ function configProblem(rest: readonly string[]): string | undefined {
   // fail-closed: an editor may write anything; so may an option that is not known.
   const odd = options.find((one) => !CONFIG_OPTIONS.test(one) && !CONFIG_WRITES.test(one));
   if (odd !== undefined) return odd;
-  const key = first === 'set' || first === 'unset' ? second : first;
+  const [key, ...values] = first === 'set' || first === 'unset' ? operands.slice(1) : operands;
   if (key === undefined) return rest.length === 0 ? undefined : rest.join(' ');
-  return isHarmless(key) ? undefined : key;
+  const settings = values.map((value) => `${key}=${value}`);
+  return [key, ...settings].every(isHarmless) ? undefined : key;
 }
 
 /** Subcommands that put nothing into the working tree. */

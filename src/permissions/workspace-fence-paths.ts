@@ -2,6 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { isInside, join, relative, resolve, toPosix } from '../env/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PathSpellings } from './paths.js';
+import { matches, segmentTokens } from './wildcard.js';
 
 export type FenceFiles = Pick<FileSystem, 'stat' | 'lstat' | 'list'>;
 
@@ -63,6 +64,28 @@ export function valueProblem(fence: Fence, path: PathSpellings): string | undefi
 
 export function isWithin(real: string, directories: readonly string[]): boolean {
   return directories.some((directory) => isInside(real, directory));
+}
+
+/** Whether a word, wildcards among it, may lead elsewhere than below where it is looked up. */
+export function leadsUp(pattern: string): boolean {
+  return (
+    /^[/~]/.test(pattern) ||
+    pattern.split('/').some((part) => part.startsWith('.') && matches(segmentTokens(part), '..'))
+  );
+}
+
+const OF_PROCESS = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd\/[^/]+)$|^\/dev\/fd\/[^/]+$/;
+
+/** Whether a path goes on behind a link that is another one for every process. */
+export function throughProcess(from: readonly string[] | undefined, path: string): boolean {
+  return (path.startsWith('/') ? ['/'] : (from ?? [])).some((directory) => {
+    let at = directory;
+    return ['', ...path.split('/')].some((part, index, parts) => {
+      at = resolve(at, part);
+      const isFile = /\/fd\/[^/]+$/.test(at) && index === parts.length - 1;
+      return OF_PROCESS.test(toPosix(at)) && !isFile;
+    });
+  });
 }
 
 function hiddenProblem(fence: Fence, { literal, real }: PathSpellings): string | undefined {

@@ -11,7 +11,6 @@ import {
   UNKNOWN_WORD,
 } from './shell/model.js';
 import { disguisesOf, unwrapForGrant } from './shell/runners.js';
-import { isPlainScript } from './shell/sed.js';
 import type { CallView } from './view.js';
 import { judgeGit } from './workspace-fence-git.js';
 import { createLinkWatch, type LinkWatch } from './workspace-fence-links.js';
@@ -19,17 +18,28 @@ import {
   type Fence,
   type FenceFiles,
   isWithin,
+  leadsUp,
   readProblem,
+  throughProcess,
   valueProblem,
   writeProblem,
 } from './workspace-fence-paths.js';
+import { pushProblem } from './workspace-fence-push.js';
 import {
+  asLooks,
+  EXPORTS,
+  inputOf,
   isInterpreter,
+  isScript,
+  keepsAbsolute,
+  type Looks,
   leaves,
   looksOf,
   neverNamed,
   pathCandidates,
   pathsInText,
+  patternsOf,
+  RECURSIVE,
   steeringIn,
   steers,
 } from './workspace-fence-words.js';
@@ -117,7 +127,7 @@ class Judge {
   ): Promise<string | undefined> {
     if (access === 'none' || target === undefined) return undefined;
     if (access === 'read') {
-      return target.literal ? this.#reads([target.value], command, false) : undefined;
+      return this.#looks(asLooks([target]), command, false);
     }
     if (!target.literal || target.pattern !== undefined) {
       return unreadable(`the redirection to ${target.raw} is decided at run time`);
@@ -142,9 +152,29 @@ class Judge {
     const program = programOf(view);
     if (program === 'git') return this.#git(view, command, looks === undefined);
     if (looks === undefined) return this.#writer(view, command);
-    const patterns = await this.#expanded(looks.patterns, command);
-    const below = RECURSIVE.has(name ?? '');
-    return this.#reads([...looks.reads, ...(patterns ?? [])], command, below);
+    return this.#looks(looks, command, RECURSIVE.has(name ?? ''));
+  }
+
+  async #looks(
+    { reads, patterns, begins }: Looks,
+    command: SimpleCommand,
+    below: boolean,
+  ): Promise<string | undefined> {
+    if (this.#place.fence.hidden.length === 0) return undefined;
+    const named = [...reads];
+    for (const pattern of patterns) {
+      const found = await this.#expanded([pattern], command);
+      // fail-closed: what fits cannot be told, and may be anywhere but below.
+      if (found === undefined && leadsUp(pattern)) return unreadable(`${pattern} leads elsewhere`);
+      named.push(...(found ?? []));
+    }
+    // fail-closed: of what goes on at run time only the beginning can be judged.
+    const odd = begins.find((begin) => /^\/+(proc|dev\/+fd)(\/|$)/.test(begin));
+    if (odd !== undefined) return unreadable(`what ${odd} leads to is known to a process alone`);
+    return (
+      (await this.#reads(named, command, below)) ??
+      this.#reads(begins.filter(leadsUp), command, false)
+    );
   }
 
   /** Programs write where variables say: into the project they do not lead. */
@@ -167,7 +197,13 @@ class Judge {
   async #cd(view: Words, command: SimpleCommand): Promise<string | undefined> {
     const { fence, view: call } = this.#place;
     const target = cdTarget(view, call.home);
-    if (target === undefined) return undefined;
+    if (target === undefined) {
+      const words = view.slice(1).filter(({ value }) => !/^[-+]/.test(value));
+      return this.#looks(asLooks(words), command, false);
+    }
+    if (fence.hidden.length > 0 && throughProcess(command.directories, target)) {
+      return unreadable(`what ${target} leads to is known to a process alone`);
+    }
     const directories = command.directories ?? (target.startsWith('/') ? ['/'] : []);
     const ways: PathSpellings[] = [];
     for (const directory of directories) {
@@ -196,6 +232,8 @@ class Judge {
     if (git.problem !== undefined) {
       return `${git.problem}; run git in ${fence.workspace} without it`;
     }
+    const pushed = git.push && (await pushProblem(git.push, { fence, judge: call.judge }));
+    if (pushed !== undefined) return pushed;
     for (const directory of command.directories ?? []) {
       let at = directory;
       for (const move of git.moves) {
@@ -314,6 +352,9 @@ class Judge {
     if (fence.hidden.length === 0) return undefined;
     for (const path of paths) {
       const meant = expandHome(path, view.home);
+      if (throughProcess(command.directories, meant)) {
+        return unreadable(`what ${meant} leads to is known to a process alone`);
+      }
       const from = command.directories ?? (meant.startsWith('/') ? ['/'] : []);
       for (const directory of from) {
         for (const spelled of await view.judge.spellFrom(directory, meant)) {
@@ -331,8 +372,9 @@ class Judge {
     command: SimpleCommand,
   ): Promise<readonly string[] | undefined> {
     const files: string[] = [];
-    for (const directory of command.directories ?? []) {
-      for (const pattern of patterns) {
+    for (const pattern of patterns) {
+      const from = command.directories ?? (pattern.startsWith('/') ? ['/'] : []);
+      for (const directory of from) {
         const found = await this.#place.view.judge.expand(directory, pattern);
         if (found === undefined) return undefined;
         files.push(...found);
@@ -340,36 +382,6 @@ class Judge {
     }
     return files;
   }
-}
-
-const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
-
-/** Programs that go down into directories by themselves. */
-const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
-
-function patternsOf(view: Words): readonly string[] {
-  return view.flatMap((word) => word.pattern ?? []);
-}
-
-function keepsAbsolute(word: ShellWord): boolean {
-  return /^(-[a-zA-Z]*P[a-zA-Z]*|--absolute-n\w*|--unlink-first|--keep-directory-symlink)$/.test(
-    word.value,
-  );
-}
-
-/** A script of sed that can only change text is no file. */
-function isScript(program: string, value: string): boolean {
-  return (
-    /^g?sed$/.test(program) &&
-    /^[\d$/sy]/.test(value) &&
-    /[/|#,;]/.test(value) &&
-    isPlainScript(value)
-  );
-}
-
-/** What the command line itself gives to an interpreter. */
-function inputOf(view: Words, command: SimpleCommand): readonly string[] {
-  return isInterpreter(view) && command.input.trim() !== '' ? [command.input] : [];
 }
 
 function short(raw: string): string {

@@ -1,12 +1,15 @@
 import { own } from '../util/own.js';
-import { nameOf, programOf, type ShellWord } from './shell/model.js';
+import { nameOf, programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
 import { readOnlyUse } from './shell/read-only.js';
 import { READ_ONLY_PROGRAMS } from './shell/read-only-table.js';
+import { isPlainScript } from './shell/sed.js';
 
 /** What a command looks at, when looking is all that it can do. */
 export interface Looks {
   readonly reads: readonly string[];
   readonly patterns: readonly string[];
+  /** How words begin that are decided at run time. */
+  readonly begins: readonly string[];
 }
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
@@ -42,7 +45,7 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   if (NO_FILES.has(name) || name === 'cd' || isPlainPrintf(name, words)) return NOTHING_SEEN;
   if (SETS.has(name) && words.slice(1).every(hasKnownName)) return NOTHING_SEEN;
   const known = readOnlyUse(words);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { ...known, begins: beginningsOf(words) };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
   const program = own(READ_ONLY_PROGRAMS, name);
   const anyOptions = program?.wildcards === true || program?.operands === 'text';
@@ -51,10 +54,25 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
     .slice(1)
     .filter((word) => word.literal && !word.value.startsWith('-'))
     .map((word) => word.value);
-  return { reads, patterns: [] };
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words) };
 }
 
-const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [] });
+const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [], begins: [] });
+
+/** Words that are files, all of them. */
+export function asLooks(words: readonly ShellWord[]): Looks {
+  const plain = words.filter((word) => word.literal && word.pattern === undefined);
+  const reads = plain.map((word) => word.value);
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words) };
+}
+
+function beginningsOf(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => (word.literal || word.value === '' ? [] : [word.value]));
+}
+
+export function patternsOf(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => word.pattern ?? []);
+}
 
 /** With `-v` it sets a variable, and a format that is not known may be that. */
 function isPlainPrintf(name: string, words: readonly ShellWord[]): boolean {
@@ -139,3 +157,30 @@ const NEVER_NAMED =
 export function neverNamed(text: string): string | undefined {
   return NEVER_NAMED.exec(text)?.[1];
 }
+
+export function keepsAbsolute(word: ShellWord): boolean {
+  return /^(-[a-zA-Z]*P[a-zA-Z]*|--absolute-n\w*|--unlink-first|--keep-directory-symlink)$/.test(
+    word.value,
+  );
+}
+
+/** A script of sed that can only change text is no file. */
+export function isScript(program: string, value: string): boolean {
+  return (
+    /^g?sed$/.test(program) &&
+    /^[\d$/sy]/.test(value) &&
+    /[/|#,;]/.test(value) &&
+    isPlainScript(value)
+  );
+}
+
+/** What the command line itself gives to an interpreter. */
+export function inputOf(view: readonly ShellWord[], command: SimpleCommand): readonly string[] {
+  return isInterpreter(view) && command.input.trim() !== '' ? [command.input] : [];
+}
+
+/** Builtins that give variables to programs. */
+export const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
+
+/** Programs that go down into directories by themselves. */
+export const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
