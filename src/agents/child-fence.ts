@@ -11,8 +11,10 @@ import type { CallView } from '../permissions/view.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { isCovered } from '../skills/grant-fence.js';
 import { createToolMatcher, type ToolMatcher } from '../tools/pool-patterns.js';
+import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SettingSource } from '../util/sourced.js';
+import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import { bareName } from './definition-tools.js';
 
@@ -127,14 +129,23 @@ async function held(fences: readonly Fence[], view: CallView): Promise<Finding> 
   return NOTHING;
 }
 
+/** Why an agent of this definition can never be started; undefined when its limits can be kept. */
+export function fenceProblem(
+  definition: FenceText,
+  place: { readonly cwd: string; readonly home: string },
+): string | undefined {
+  const read = readFence(definition, place);
+  return read.ok ? undefined : read.error;
+}
+
 function readFence(
   definition: FenceText,
   place: { readonly cwd: string; readonly home: string },
 ): Result<Fence | undefined, string> {
   const { name, tools = [], disallowedTools } = definition;
-  const bare = new Set(tools.filter((entry) => bareName(entry) === entry));
+  const bare = new Set(tools.filter((entry) => bareName(entry) === entry).map(toolOf));
   // Who gets the whole of a tool gets its parts.
-  const scoped = tools.filter((entry) => bareName(entry) !== entry && !bare.has(bareName(entry)));
+  const scoped = tools.filter((entry) => bareName(entry) !== entry && !bare.has(toolOf(entry)));
   const only = readAll('allow', scoped.flatMap(eachOf), { definition, place });
   const scopedBans = disallowedTools.filter((entry) => bareName(entry) !== entry);
   const deny = readAll('deny', scopedBans.flatMap(eachOf), { definition, place });
@@ -187,7 +198,13 @@ const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
 
 /** `Agent(a, b)` names two types. */
 function eachOf(entry: string): readonly string[] {
-  if (bareName(entry) !== 'Agent') return [entry];
+  if (toolOf(entry) !== 'Agent') return [entry];
   const inside = entry.slice(entry.indexOf('(') + 1, entry.lastIndexOf(')'));
   return inside.split(',').map((type) => `Agent(${type.trim()})`);
+}
+
+/** The tool that an entry is about, by the name that it has today. */
+function toolOf(entry: string): string {
+  const name = bareName(entry);
+  return own(TOOL_ALIASES, name) ?? name;
 }

@@ -5,6 +5,7 @@ import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
 import { blockLine, resultLine } from './output-lines.js';
 import type { AgentAccount } from './report.js';
+import { markedRef } from './resume.js';
 
 /** The mark at the head of an agent's transcript. */
 export const AGENT_MARK = 'agent_started';
@@ -12,7 +13,10 @@ export const AGENT_MARK = 'agent_started';
 /** Counts and tells what an agent does. */
 export function createChildLog(
   world: Pick<ChildWorld, 'clock' | 'emit'>,
-  order: Pick<ChildOrder, 'ref' | 'description' | 'output' | 'choice' | 'above' | 'once'>,
+  order: Pick<
+    ChildOrder,
+    'ref' | 'definition' | 'description' | 'output' | 'choice' | 'above' | 'once'
+  >,
 ) {
   const { ref, description } = order;
   const output = order.output.log;
@@ -32,7 +36,7 @@ export function createChildLog(
     /** What is needed to go on with it. */
     head: () => ({
       type: AGENT_MARK,
-      agent: ref,
+      agent: markedRef(ref, order.definition),
       description,
       model: order.choice.model,
       above: order.above,

@@ -24,3 +24,12 @@ export function bareFields({
 const NONE: readonly never[] = [];
 const INHERITED: AgentWorkspace = { kind: 'inherit' };
 const UNBOUND: AgentBudget = {};
+
+/** Without the fields that say nothing. */
+export function compact(
+  fields: { readonly [K in keyof DefinitionFields]: DefinitionFields[K] | undefined },
+): DefinitionFields {
+  const said: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) said[name] = value;
+  return said as unknown as DefinitionFields;
+}

@@ -4,11 +4,12 @@ import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
 import type { Result } from '../util/result.js';
 import { whenWanted } from '../util/when-wanted.js';
-import { bareFields } from './definition-bare.js';
+import { bareFields, compact } from './definition-bare.js';
 import { hookFindings } from './definition-hooks.js';
 import { typeProblem } from './definition-names.js';
 import { bansOf, toolsOf } from './definition-tools.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
+import { isCompound, LIMITS, limitMeant, nearLimit } from './definition-unknown.js';
 import {
   meant,
   numberOf,
@@ -191,18 +192,8 @@ class FieldReader {
   #take(written: string, value: unknown): void {
     const field = knownField(written);
     const at = this.#lineOf(written);
-    if (field === undefined && plain(written) === 'allowedtools') {
-      // fail-closed: whoever wrote it wanted a limit, and without one the agent has every tool.
-      this.#find('error', at, `"${written}" is a field of skills; an agent's is called tools`);
-      return;
-    }
-    if (field === undefined && this.#isFull()) {
-      this.#untold++;
-      return;
-    }
     if (field === undefined) {
-      const hint = meant(written, DEFINITION_FIELDS);
-      this.#find('warning', at, `"${oneLine(written)}" is not a field of an agent${hint}`);
+      this.#passOver(written, at);
       return;
     }
     if (WITHOUT_EFFECT.includes(field)) {
@@ -219,12 +210,29 @@ class FieldReader {
       this.#find(severity, at, `"${written}" and "${other.written}" are the same field`);
       if (other.written === field) return;
     }
+    // fail-closed: where lines were passed over, its value may have been among them.
+    if (!this.#written.isExact && LIMITS.includes(field) && isNothing(value)) {
+      this.#find('error', at, `"${written}" has no value that can be understood`);
+    }
     this.#fields.set(field, { value, written });
   }
 
+  #passOver(written: string, at: number | undefined): void {
+    const limit = limitMeant(written);
+    if (limit === undefined && this.#isFull()) {
+      this.#untold++;
+      return;
+    }
+    const hint = limit === undefined ? meant(written, DEFINITION_FIELDS) : `; ${limit}`;
+    // fail-closed: whoever wrote it wanted a limit, and without one the agent may do more.
+    const severity = limit === undefined ? 'warning' : 'error';
+    this.#find(severity, at, `"${oneLine(written)}" is not a field of an agent${hint}`);
+  }
+
   #takeUnclear(written: string): void {
-    const isTools = plain(written) === 'allowedtools';
-    const field = isTools ? 'tools' : knownField(written);
+    // A single word with a colon behind it may stand in any text.
+    const near = isCompound(written) ? nearLimit(written) : undefined;
+    const field = knownField(written) ?? near;
     if (field === undefined) return;
     const severity = HARMLESS.has(field) ? 'warning' : 'error';
     this.#find(severity, this.#lineOf(written), `"${written}" cannot be understood`);
@@ -232,7 +240,10 @@ class FieldReader {
 
   #readName(): void {
     const name = this.#text('name')?.normalize('NFC');
-    if (name === undefined) return;
+    if (name === undefined) {
+      if (this.#fields.has('name')) this.#error('name', 'the name is empty');
+      return;
+    }
     const problem = typeProblem(name);
     if (problem !== undefined) this.#error('name', problem);
     else this.name = name;
@@ -381,11 +392,6 @@ class FieldReader {
   }
 }
 
-/** Without the fields that say nothing. */
-function compact(
-  fields: { readonly [K in keyof DefinitionFields]: DefinitionFields[K] | undefined },
-): DefinitionFields {
-  const said: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) said[name] = value;
-  return said as unknown as DefinitionFields;
+function isNothing(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '');
 }

@@ -5,6 +5,7 @@ import { sha256 } from '../env/hash.js';
 import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { writtenKeys } from '../skills/head-keys.js';
+import { textOf } from '../skills/head-values.js';
 import { yamlWithin } from '../skills/parse-yaml.js';
 import { type EverydayHead, everydayHead } from '../util/everyday-head.js';
 import {
@@ -17,9 +18,11 @@ import { lineBelow } from '../util/line-below.js';
 import { isRecord } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { bareFields } from './definition-bare.js';
-import { knownField, type ReadFields, readFields } from './definition-fields.js';
+import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
+import { knownField, readFields } from './definition-fields.js';
 import { hasHead, headInSeen, headOf } from './definition-head.js';
 import { isPlainType } from './definition-names.js';
+import { lostLimits } from './definition-strays.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
 type Files = Pick<FileSystem, 'stat' | 'statNow' | 'readHead' | 'readText'>;
@@ -95,7 +98,7 @@ export function openDefinitionReader(deps: {
       seen === undefined ? await headOf(fs, file, stat.size) : headInSeen(seen);
     room -= bytes.length;
     if (hasHead(text)) headRoom -= text.length;
-    const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools });
+    const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools, file });
     // What was not read is known by its version.
     const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stampOf(stat)}`);
     return { ...read, contentHash };
@@ -168,7 +171,7 @@ export function openDefinitionReader(deps: {
         if (stat === undefined) return undefined;
         const prompt = readFrontmatter(text, { known: [] }).body.trim();
         const read: ReadDefinition = {
-          ...(await readDefinition(text, deps)),
+          ...(await readDefinition(text, { ...deps, file })),
           version: stat,
           contentHash: () => sha256(text),
           prompt: () => Promise.resolve(prompt),
@@ -184,9 +187,12 @@ export function openDefinitionReader(deps: {
         const stat = look instanceof SeenText ? look.facts() : (look ?? (await fs.stat(file)));
         // fail-closed: another file, or a link, stands there by now; nobody has looked at that.
         if (look !== undefined && stat === undefined)
-          return unread('it changes while it is looked at');
-        if (stat?.kind !== 'file') return unread('it is not a regular file');
-        if (stat.size > MOST_BYTES) return unread(`it is larger than ${MOST_BYTES} bytes`);
+          return unread('it changes while it is looked at', claimedName(file));
+        if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
+        if (stat.size > MOST_BYTES) {
+          const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
+          return unread(`it is larger than ${MOST_BYTES} bytes`, claimedName(file, beginning));
+        }
         const before = known.get(file);
         if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
         const remembered = recalled(file, stat);
@@ -197,7 +203,7 @@ export function openDefinitionReader(deps: {
         return take(file, stat, { found, contentHash: () => found.contentHash });
       } catch (thrown) {
         // fail-closed: what cannot be read is not used, and said.
-        return unread(`it cannot be read: ${messageOf(thrown)}`);
+        return unread(`it cannot be read: ${messageOf(thrown)}`, claimedName(file));
       }
     },
     async versionOf(file) {
@@ -237,10 +243,10 @@ function isHead(value: unknown): value is KnownHead {
   );
 }
 
-function unread(message: string): ReadDefinition {
+function unread(message: string, name: string | undefined): ReadDefinition {
   return {
     isDocument: false,
-    name: undefined,
+    name,
     findings: [{ severity: 'error', message }],
     version: undefined,
     contentHash: () => '',
@@ -253,13 +259,20 @@ export type HeadFindings = Pick<
   'isDocument' | 'name' | 'fields' | 'line' | 'findings'
 >;
 
+interface HeadDeps {
+  readonly knownTools: readonly string[];
+  /** Claims its own name where it is broken and no other can be found in it. */
+  readonly file?: string;
+}
+
 /** The head of one file. Without a name it is no definition, unless nobody can tell whether it has one. */
 export async function readDefinition(
   text: string,
-  deps: { readonly parseYaml?: ParseYaml | undefined; readonly knownTools: readonly string[] },
+  deps: HeadDeps & { readonly parseYaml?: ParseYaml | undefined },
 ): Promise<HeadFindings> {
   if (text.includes('\0')) {
-    return { ...NAMELESS, findings: [{ severity: 'error', message: 'it is no text' }] };
+    const findings: AgentFinding[] = [{ severity: 'error', message: 'it is no text' }];
+    return { name: claimedName(deps.file, text), isDocument: false, findings };
   }
   const { parseYaml } = deps;
   const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
@@ -269,7 +282,7 @@ export async function readDefinition(
 /** The head of a file at once, where it is one of plain texts; undefined for every other. */
 function plainDefinition(
   text: string,
-  deps: { readonly knownTools: readonly string[] },
+  deps: HeadDeps,
 ): { readonly found: HeadFindings; readonly bodyAt: number } | undefined {
   const everyday = everydayHead(text);
   // fail-closed: a name in doubt is for the reader that says what is wrong with it.
@@ -287,12 +300,11 @@ function everydayDefinition({ name, description, lines }: EverydayHead): HeadFin
 }
 
 const NONE: readonly AgentFinding[] = [];
-const NAMELESS = { name: undefined, isDocument: false } as const;
 
 function definitionFrom(
   head: Frontmatter,
   text: string,
-  { knownTools }: { readonly knownTools: readonly string[] },
+  { knownTools, file }: HeadDeps,
 ): HeadFindings {
   // Most heads are whole, and then nobody asks for lines.
   let known: ReadonlyMap<string, number> | undefined;
@@ -305,9 +317,11 @@ function definitionFrom(
   const written =
     Object.keys(head.fields).find(isName) ??
     (isClear ? undefined : [...lines().keys()].find(isName));
-  if (written === undefined) return { ...NAMELESS, isDocument: true, findings: [] };
+  if (written === undefined) return { name: undefined, isDocument: true, findings: [] };
   const isYaml = yamlFinding(head);
-  if (head.how === 'none') return { ...NAMELESS, findings: isYaml };
+  if (head.how === 'none') {
+    return { name: claimedName(file, text), isDocument: false, findings: isYaml };
+  }
   const read = readFields(
     {
       fields: head.fields,
@@ -319,12 +333,28 @@ function definitionFrom(
   );
   const line =
     isClear && head.lines === undefined ? lineOfKey(text, written) : lines().get(written);
+  const lost = head.how === 'lines' ? lostFindings(text, head, knownTools) : NONE;
+  const isNamed = (textOf(head.fields[written])?.trim() ?? '') !== '';
   return {
     isDocument: false,
-    ...named(read),
+    name: read.name ?? (isNamed ? undefined : claimedName(file, text)),
+    ...(read.fields === undefined || lost.length > 0 ? {} : { fields: read.fields }),
     ...(line === undefined ? {} : { line }),
-    findings: [...isYaml, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    findings: [...isYaml, ...lost, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
+}
+
+/** fail-closed: a line that may have been a limit takes the definition out. */
+function lostFindings(
+  text: string,
+  head: Frontmatter,
+  knownTools: readonly string[],
+): readonly AgentFinding[] {
+  return lostLimits(text, head, knownTools).map(({ field, line }) => ({
+    severity: 'error',
+    line,
+    message: `a line about "${field}" cannot be understood; write "${field}: value"`,
+  }));
 }
 
 /** Where a field begins, without looking at all the others. */
@@ -332,10 +362,6 @@ function lineOfKey(text: string, written: string): number | undefined {
   const at = text.startsWith(`${written}:`) ? 0 : text.indexOf(`\n${written}:`);
   if (at === -1) return undefined;
   return text.slice(0, at + 1).split('\n').length;
-}
-
-function named(read: ReadFields): Pick<ReadFields, 'name' | 'fields'> {
-  return { name: read.name, ...(read.fields === undefined ? {} : { fields: read.fields }) };
 }
 
 function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {

@@ -21,7 +21,8 @@ export interface OwnError {
   readonly message: string;
 }
 
-const OWN_NAMES: readonly string[] = ['workspace', 'budget', 'asks', 'foreground-only'];
+/** The words below `portcullis`. */
+export const OWN_NAMES: readonly string[] = ['workspace', 'budget', 'asks', 'foreground-only'];
 
 /** fail-closed: everything in it holds back, so nothing in it is passed over. */
 export function ownFields(value: unknown): Result<OwnFields, OwnError> {

@@ -118,6 +118,7 @@ class Book {
     const whole = await this.#reader.readWhole(claim.file);
     const now = whole === undefined ? undefined : claim.as?.(whole.read);
     if (whole === undefined || now === undefined) {
+      if (claim.definition === undefined) return definitionOf(claim);
       // fail-closed: what was decided by the earlier file does not hold for this one.
       return err(`the agent "${claim.name}" has changed or cannot be read: ${claim.file}`);
     }

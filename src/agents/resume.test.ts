@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { PermissionMode } from '../protocol/permissions.js';
 import { builtinAgents } from './builtin-agents.js';
-import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
+import type { AgentDefinition } from './definition.js';
+import {
+  type EarlierAgent,
+  heldOf,
+  keepingTo,
+  markedRef,
+  notResumable,
+  requestAgain,
+} from './resume.js';
 import { type Hold, holdOf, readWay } from './way-down.js';
 
 const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
@@ -98,5 +107,59 @@ describe('what a transcript says of those above', () => {
     ['of an inherited source', [one, { ...one, source: 'constructor' }]],
   ])('counts for nothing when it is %s', (_what, value) => {
     expect(readWay(value, 3)).toBeUndefined();
+  });
+});
+
+describe('what an agent had when it began', () => {
+  const of = (more: Partial<AgentDefinition>): AgentDefinition => ({ ...general, ...more });
+  const goneOn = (before: Partial<AgentDefinition>, now: Partial<AgentDefinition>) => {
+    // Through a transcript.
+    const marked = JSON.parse(JSON.stringify(markedRef(at('main/x#1'), of(before))));
+    return keepingTo(of(now), heldOf(marked));
+  };
+
+  it.each([
+    [undefined, undefined, undefined],
+    [undefined, ['Read'], ['Read']],
+    [['Read'], undefined, ['Read']],
+    [['Read', 'Bash'], ['Bash', 'Edit'], ['Bash']],
+    [['Bash(git *)'], ['Bash'], ['Bash(git *)']],
+    [['Bash'], ['Bash(git *)'], ['Bash(git *)']],
+    [['Bash(git *)'], ['Bash(npm *)'], []],
+    [['mcp__s__a'], ['mcp__s'], ['mcp__s__a']],
+    [[], ['Read'], []],
+  ])('tools %j, then %j: %j', (before, now, both) => {
+    const tools = (list: string[] | undefined) => (list === undefined ? {} : { tools: list });
+    expect(goneOn(tools(before), tools(now)).tools).toEqual(both);
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    ['plan', undefined, 'plan'],
+    ['plan', 'acceptEdits', 'plan'],
+    ['acceptEdits', 'dontAsk', 'dontAsk'],
+    ['acceptEdits', 'acceptEdits', 'acceptEdits'],
+    [undefined, 'acceptEdits', 'default'],
+    ['acceptEdits', undefined, 'default'],
+    [undefined, 'bypassPermissions', undefined],
+    ['plan', 'bypassPermissions', 'plan'],
+  ] as const)('mode %s, then %s: %s', (before, now, both) => {
+    const mode = (one: PermissionMode | undefined) =>
+      one === undefined ? {} : { permissionMode: one };
+    expect(goneOn(mode(before), mode(now)).permissionMode).toBe(both);
+  });
+
+  it('is kept with the bans of both, and without servers that it did not have', () => {
+    const before = { tools: ['Read'], mcpServers: [{ name: 'old' }], disallowedTools: ['Bash'] };
+    const now = { mcpServers: [{ name: 'old' }, { name: 'new' }], disallowedTools: ['Write'] };
+    expect(goneOn(before, now)).toMatchObject({
+      tools: ['Read', 'mcp__old'],
+      mcpServers: [{ name: 'old' }],
+      disallowedTools: ['Write', 'Bash'],
+    });
+  });
+
+  it('is whatever its type says now where its transcript does not say', () => {
+    expect(keepingTo(general, heldOf(at('main/x#1')))).toBe(general);
   });
 });

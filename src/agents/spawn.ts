@@ -12,14 +12,15 @@ import type { ChildPlace, ChildWorld } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
 import { asFork, makeUpOf } from './make-up.js';
 import type { AgentReport } from './report.js';
-import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
+import { type EarlierAgent, heldOf, keepingTo, notResumable, requestAgain } from './resume.js';
 import { type AgentLimits, createRoster, type OpenRoster } from './roster.js';
 import { announce, conclude } from './spawn-news.js';
 import type { AgentTask, Roster, Spawn, SpawnRequest } from './task.js';
+import type { GoingOnRules } from './type-rules.js';
 import { type Hold, holdOf, modesOf } from './way-down.js';
 
 export interface SpawnParts {
-  readonly world: ChildWorld;
+  readonly world: ChildWorld & GoingOnRules;
   limits(): AgentLimits;
   readonly deliveries: Deliveries;
   /** Says something to the main agent. */
@@ -36,7 +37,8 @@ export interface AgentRuntime {
   readonly roster: Roster;
   /**
    * Goes on with an agent that has ended, in the background. An error: there is none, it cannot be
-   * gone on with, it still runs, a person has stopped it, or it is not `from`'s to go on with.
+   * gone on with, it still runs, a person has stopped it, it is not `from`'s to go on with, or
+   * `from` may start none of its type.
    */
   resume(id: string, prompt: string, from: AgentRef): Promise<Result<AgentTask, string>>;
   /** Addresses of agents of earlier processes, which nobody else gets. */
@@ -357,15 +359,19 @@ async function goOn(
   const definition = await parts.find(earlier.ref.type);
   if (definition === undefined) return err(`there is no agent of the type ${earlier.ref.type} now`);
   if (definition.oneShot === true) return err(`agents of the type ${definition.name} end for good`);
+  const forbidden = await parts.world.forbidsGoingOn(from, definition, parts.find);
+  if (forbidden !== undefined) return err(`${from.path} may not go on with ${id}: ${forbidden}`);
+  const { held: _held, ...who } = earlier.ref;
   const ref: AgentRef = {
-    ...earlier.ref,
+    ...who,
     background: true,
     ...(definition.trusted === false ? { untrusted: true as const } : {}),
   };
   const parent = { ...from, id: ref.parentId ?? from.id };
   const { workspace, readState } = seatOf(state, parent);
   const wanted = requestAgain(earlier, { definition, prompt, from });
-  const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
+  const now = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
+  const request = { ...now, definition: keepingTo(now.definition, heldOf(earlier.ref)) };
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
   return await begin(state, {

@@ -7,6 +7,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
 import { extended } from '../util/extended.js';
+import { err, ok } from '../util/result.js';
 import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from './builtin-agents.js';
 import type { AgentFences } from './child-fence.js';
 import type { AgentDefinition } from './definition.js';
@@ -76,6 +77,39 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
     }
     return undefined;
   }
+}
+
+/** The same rules, for an agent that has ended and is to go on. */
+export interface GoingOnRules {
+  /** Why `from` may start none of this kind; undefined: nothing forbids it. `find`: the kinds of now. */
+  forbidsGoingOn(
+    from: AgentRef,
+    definition: AgentDefinition,
+    find: (type: string) => Promise<AgentDefinition | undefined>,
+  ): Promise<string | undefined>;
+}
+
+/** `toolOf`: what this agent starts others with; undefined: it may start none. */
+export function createGoingOnRules(
+  parts: Omit<TypeRuleParts, 'book' | 'tool'> & {
+    toolOf(agent: AgentRef): AnyTool | undefined;
+  },
+): GoingOnRules {
+  return {
+    async forbidsGoingOn(from, definition, find) {
+      const tool = parts.toolOf(from);
+      // fail-closed: who may start no agent makes none work by speaking to it either.
+      if (tool === undefined) {
+        return 'the tool Agent is taken from it, by a rule Agent, a flag or a definition';
+      }
+      const resolve: AgentBook['resolve'] = async (name) => {
+        const found = await find(name);
+        return found === undefined ? err(name) : ok(found);
+      };
+      const rules = createTypeRules({ ...parts, book: { resolve }, tool: () => tool });
+      return await rules.forbids(from, definition);
+    },
+  };
 }
 
 async function heldByType(

@@ -10,7 +10,7 @@ import type { AgentDefinition, AgentWorkspace } from './definition.js';
 import type { LeftWorktree } from './report.js';
 import { directoryNotice, scratchNotice, worktreeNotice } from './workspace-notice.js';
 import { makeWorktree, type WorktreeDeps } from './worktree.js';
-import { endWorktree } from './worktree-end.js';
+import { endWorktree, wholeStatus } from './worktree-end.js';
 import type { WorktreeSettings } from './worktree-settings.js';
 
 export interface WorkspaceDeps extends WorktreeDeps {
@@ -59,7 +59,7 @@ export async function openAgentWorkspace(
   const wish: AgentWorkspace = isApart ? { kind: 'worktree' } : definition.workspace;
   switch (wish.kind) {
     case 'inherit':
-      return ok(inherited(request));
+      return ok(inherited(deps, request));
     case 'directory':
       return openDirectory(deps, request, wish.path);
     case 'worktree':
@@ -90,20 +90,39 @@ export async function reopenWorkspace(
 }
 
 /** The parent's place, with steps of its own in it. */
-function inherited({ parent, parentRef }: WorkspaceRequest): OpenedWorkspace {
+function inherited(
+  deps: Pick<WorkspaceDeps, 'ledger'>,
+  { agent, parent, parentRef }: WorkspaceRequest,
+): OpenedWorkspace {
   const { isolation, workspace } = parentRef;
   const home = workspace ?? parent.roots[0] ?? parent.cwd;
+  const own =
+    workspace === undefined ? new Beside(parent, home) : new Confined(home, () => parent.roots);
   return {
-    workspace:
-      workspace === undefined ? new Beside(parent, home) : new Confined(home, () => parent.roots),
+    workspace: own,
     // Whoever is fenced in starts nobody outside of it.
     ref: {
       ...(isolation === undefined ? {} : { isolation }),
       ...(workspace === undefined ? {} : { workspace }),
     },
     parentPathsHidden: false,
-    close: async () => undefined,
+    close: async () => handUp(parent, writesIn(deps, own, agent)),
   };
+}
+
+/** What was written in a place by its agent, and by those that it lent the place to and that have ended. */
+function writesIn(
+  { ledger }: Pick<WorkspaceDeps, 'ledger'>,
+  own: Workspace,
+  agent: AgentRef,
+): readonly string[] {
+  const lent = own instanceof Confined ? own.wroteBelow : [];
+  return [...(ledger?.writesOf(agent.path) ?? []), ...lent];
+}
+
+/** A tree is kept for the work of everybody in it, and only the agent that it was made for closes it. */
+function handUp(parent: Workspace, files: readonly string[]): undefined {
+  if (parent instanceof Confined) for (const file of files) parent.wroteBelow.add(file);
 }
 
 /** The same directories as its parent's, and steps of its own. */
@@ -133,6 +152,8 @@ class Beside implements Workspace {
 class Confined implements Workspace {
   readonly #home: string;
   readonly #others: () => readonly string[];
+  /** Files that agents wrote to whom this place was lent. */
+  readonly wroteBelow = new Set<string>();
   #cwd: string;
 
   constructor(home: string, others: () => readonly string[], start = home) {
@@ -156,10 +177,11 @@ class Confined implements Workspace {
 }
 
 async function openDirectory(
-  { fs }: WorkspaceDeps,
-  { parent, parentRef }: WorkspaceRequest,
+  deps: WorkspaceDeps,
+  { agent, parent, parentRef }: WorkspaceRequest,
   wished: string,
 ): Promise<Opening> {
+  const { fs } = deps;
   const base = parentRef.workspace ?? parent.roots[0] ?? parent.cwd;
   const path = await fs.realPath(resolve(base, wished));
   const allowed = parentRef.workspace === undefined ? parent.roots : [parentRef.workspace];
@@ -174,12 +196,13 @@ async function openDirectory(
     return err(`the workspace ${path} is no directory. Make it before the agent is started`);
   }
   const { isolation } = parentRef;
+  const workspace = new Confined(path, () => parent.roots);
   return ok({
-    workspace: new Confined(path, () => parent.roots),
+    workspace,
     ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
     notice: directoryNotice(path),
     parentPathsHidden: false,
-    close: async () => undefined,
+    close: async () => handUp(parent, writesIn(deps, workspace, agent)),
   });
 }
 
@@ -197,12 +220,13 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
     main: tree.main,
     at: parentRef.workspace === undefined ? (parent.roots[0] ?? parent.cwd) : tree.main,
   });
+  const workspace = new Confined(tree.path, () => outside, from);
   return ok({
-    workspace: new Confined(tree.path, () => outside, from),
+    workspace,
     ref: { isolation: 'worktree', workspace: tree.path },
     notice: worktreeNotice(tree),
     parentPathsHidden: true,
-    close: () => endWorktree(deps, tree, deps.ledger?.writesOf(agent.path) ?? []),
+    close: () => endWorktree(deps, tree, writesIn(deps, workspace, agent)),
   });
 }
 
@@ -246,15 +270,16 @@ async function openHookTree(
   const path = await deps.fs.realPath(made.path);
   const head = await deps.git(['rev-parse', 'HEAD'], { cwd: path });
   const branch = currentBranch(path) ?? '';
+  const workspace = new Confined(path, () => []);
   return ok({
-    workspace: new Confined(path, () => []),
+    workspace,
     ref: { isolation: 'worktree', workspace: path },
     notice: worktreeNotice({ path, branch }),
     parentPathsHidden: true,
     async close() {
       const changed = await hookTreeChanges(deps, {
         path,
-        agent,
+        wrote: writesIn(deps, workspace, agent),
         head: head.ok ? head.value : undefined,
       });
       // fail-closed: what may hold work is nobody's to remove.
@@ -272,17 +297,12 @@ const NEVER = new AbortController().signal;
 
 /** Undefined: nobody can tell. */
 async function hookTreeChanges(
-  { git, ledger }: WorkspaceDeps,
-  { path, agent, head }: { path: string; agent: AgentRef; head: string | undefined },
+  { fs, git }: WorkspaceDeps,
+  { path, wrote, head }: { path: string; wrote: readonly string[]; head: string | undefined },
 ): Promise<readonly string[] | undefined> {
-  const written = (ledger?.writesOf(agent.path) ?? [])
-    .filter((file) => isInside(file, path))
-    .map((file) => relative(path, file));
+  const written = wrote.filter((file) => isInside(file, path)).map((file) => relative(path, file));
   if (head === undefined) return written.length > 0 ? written : undefined;
-  const status = await git(
-    ['status', '--porcelain', '-z', '--untracked-files=all', '--ignore-submodules=dirty'],
-    { cwd: path },
-  );
+  const status = await wholeStatus({ fs, git }, { here: [], path, cwd: path });
   const now = await git(['rev-parse', 'HEAD'], { cwd: path });
   if (!status.ok || !now.ok) return undefined;
   const files = status.value.split('\0').map((field) => field.slice(3));

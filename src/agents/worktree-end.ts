@@ -34,19 +34,66 @@ export async function endWorktree(
 
 interface Changes {
   readonly files: readonly string[];
-  /** There are commits, or another one is checked out. */
+  /** There are commits or stashes, or another commit is checked out. */
   readonly moved: boolean;
 }
 
 /** Asked by the directory that git itself keeps: what the tree says about its repository is the agent's. */
 async function changesIn(
-  { git }: Pick<WorktreeDeps, 'git'>,
+  deps: Pick<WorktreeDeps, 'fs' | 'git'>,
   { path, gitDir, base, branch, links, main }: MadeWorktree,
 ): Promise<Result<Changes, string>> {
+  const { git } = deps;
   const here = [`--git-dir=${gitDir}`, `--work-tree=${path}`];
   const call = { cwd: main };
-  const status = await git(
+  const status = await wholeStatus(deps, { here, path, cwd: main });
+  if (!status.ok) return status;
+  const head = await git([...here, 'rev-parse', 'HEAD', `refs/heads/${branch}`], call);
+  if (!head.ok) return head;
+  const isElsewhere = (commit: string): boolean => commit !== base;
+  const now = head.value.trim().split('\n').filter(isElsewhere);
+  // What is to be told where the tree itself has moved is where it is now.
+  const made = now.length > 0 ? ok(now) : await madeElsewhere(deps, { here, branch, cwd: main });
+  if (!made.ok) return made;
+  const commits = new Set(made.value.filter(isElsewhere).slice(0, MOST_COMMITS));
+  const files = statusFiles(status.value).filter((file) => !links.includes(file));
+  for (const commit of commits) {
+    const diff = await git(
+      [...here, 'diff', '--name-only', '-z', '--no-renames', base, commit],
+      call,
+    );
+    if (!diff.ok) return err(diff.error);
+    files.push(...zeroSeparated(diff.value));
+  }
+  return ok({ files, moved: commits.size > 0 });
+}
+
+/** Which tree git is asked about, and from where. */
+interface Asked {
+  /** Options that name the repository and the tree. */
+  readonly here: readonly string[];
+  readonly path: string;
+  readonly cwd: string;
+}
+
+/** Settings by which git would take a file for unchanged without looking at it. */
+const LOOK: readonly string[] = [
+  'core.ignoreStat=false',
+  'core.checkStat=default',
+  'core.trustctime=true',
+].flatMap((setting) => ['-c', setting]);
+
+/** What git says of all files of a tree, of those too that it was told not to look at. */
+export async function wholeStatus(
+  deps: Pick<WorktreeDeps, 'fs' | 'git'>,
+  asked: Asked,
+): Promise<Result<string, string>> {
+  const shown = await showHidden(deps, asked);
+  if (!shown.ok) return shown;
+  const { here, cwd } = asked;
+  return await deps.git(
     [
+      ...LOOK,
       ...here,
       'status',
       '--porcelain=v1',
@@ -55,23 +102,64 @@ async function changesIn(
       // fail-closed: a repository inside brings filters of its own, which git would run to look into it.
       '--ignore-submodules=dirty',
     ],
-    call,
+    { cwd },
   );
-  if (!status.ok) return status;
-  const head = await git([...here, 'rev-parse', 'HEAD', `refs/heads/${branch}`], call);
-  if (!head.ok) return head;
-  const commits = new Set(head.value.trim().split('\n'));
-  const moved = [...commits].some((commit) => commit !== base);
-  const files = statusFiles(status.value).filter((file) => !links.includes(file));
-  for (const commit of moved ? commits : []) {
-    const diff = await git(
-      [...here, 'diff', '--name-only', '-z', '--no-renames', base, commit],
-      call,
-    );
-    if (!diff.ok) return err(diff.error);
-    files.push(...zeroSeparated(diff.value));
+}
+
+/**
+ * Takes the marks "assume unchanged" and "skip worktree" from files, by which changes of theirs would
+ * not be seen. fail-closed: where that does not work, nobody knows what changed.
+ */
+async function showHidden(
+  { fs, git }: Pick<WorktreeDeps, 'fs' | 'git'>,
+  { here, path, cwd }: Asked,
+): Promise<Result<void, string>> {
+  const listed = await git([...here, 'ls-files', '-v', '-z'], { cwd });
+  if (!listed.ok) return listed;
+  const marked = zeroSeparated(listed.value).map((line) => [line[0] ?? '', line.slice(2)] as const);
+  const assumed = marked.filter(([mark]) => mark !== mark.toUpperCase()).map(([, file]) => file);
+  const skipped = marked.filter(([mark]) => mark.toUpperCase() === 'S').map(([, file]) => file);
+  const sparse =
+    skipped.length > 0 &&
+    (await git([...here, 'config', '--type=bool', 'core.sparseCheckout'], { cwd, answers: [1] }));
+  const isSparse = sparse !== false && sparse.ok && sparse.value.trim() === 'true';
+  const present: string[] = [];
+  for (const file of skipped) {
+    // A file that a sparse checkout leaves out is not there, and nobody has removed it.
+    if (!isSparse || (await fs.lstat(join(path, file))) !== undefined) present.push(file);
   }
-  return ok({ files, moved });
+  for (const [option, files] of [
+    ['--no-assume-unchanged', assumed],
+    ['--no-skip-worktree', present],
+  ] as const) {
+    if (files.length === 0) continue;
+    const input = files.map((file) => `${file}\0`).join('');
+    const call = [...LOOK, ...here, 'update-index', option, '-z', '--stdin'];
+    const cleared = await git(call, { cwd, input });
+    if (!cleared.ok) return cleared;
+  }
+  return ok(undefined);
+}
+
+/** Each is asked about by itself, and one is enough to keep the tree. */
+const MOST_COMMITS = 50;
+
+/**
+ * Commits that were made in the tree and are not where it is now: on other branches, on none, and
+ * stashes. The first two are known by the tree's own log, which goes with it.
+ */
+async function madeElsewhere(
+  { git }: Pick<WorktreeDeps, 'git'>,
+  { here, branch, cwd }: { here: readonly string[]; branch: string; cwd: string },
+): Promise<Result<readonly string[], string>> {
+  const lines = '--format=%H %gs';
+  const steps = await git([...here, 'log', '-g', lines, 'HEAD', '--'], { cwd });
+  if (!steps.ok) return steps;
+  const stashes = await git([...here, 'stash', 'list', lines], { cwd });
+  if (!stashes.ok) return stashes;
+  const made = steps.value.split('\n').filter((line) => /^\w+ (?!checkout:|reset:|$)/.test(line));
+  const stashed = stashes.value.split('\n').filter((line) => line.includes(`n ${branch}: `));
+  return ok([...made, ...stashed].flatMap((line) => line.split(' ', 1)));
 }
 
 /** `XY name`, and for what was renamed the old name after it. */

@@ -20,7 +20,7 @@ import { reminder } from '../context/reminders.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { PortcullisError } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
 import type { InputMessage } from '../loop/types.js';
 import type { GateExtension, Permissions } from '../permissions/open.js';
@@ -174,6 +174,16 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     rules: fences.rules,
   };
   const tools: AnyTool[] = [startAgent, ...arrival.tools];
+  let isTold = false;
+  /** Once, of definitions that are not in force. People can wait: the first request goes out before it. */
+  const tellOfBroken = (): void => {
+    if (isTold) return;
+    isTold = true;
+    setImmediate(async () => {
+      const notice = await book.problems().then(agentNotice, messageOf);
+      if (notice !== undefined) tell(notice);
+    });
+  };
   return {
     book,
     extension,
@@ -204,6 +214,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
       if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
       const kinds = [...(await book.list()), ...[forks() ?? []].flat()];
+      tellOfBroken();
       const text = agentsReminder(await types.allowed(agent, kinds));
       return text === undefined ? undefined : reminder(text);
     },
@@ -307,10 +318,6 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       putHooks(hooks, MAIN_AGENT, definition);
       log.recorder.runsAs(definition.name);
       return await memories.open(MAIN_AGENT, definition);
-    },
-    /** Definitions that are not in force, for people. */
-    async notice(): Promise<string | undefined> {
-      return agentNotice(await book.problems());
     },
     async close(): Promise<void> {
       await runtime?.close();

@@ -10,12 +10,13 @@ import type { AgentMind } from '../agents/fork.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { AgentTask } from '../agents/task.js';
+import { createGoingOnRules, type GoingOnRules } from '../agents/type-rules.js';
 import { createLimits } from '../budget/limits.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { reminder } from '../context/reminders.js';
 import { createAppendLog } from '../env/append-log.js';
-import { join } from '../env/paths.js';
+import { homeDirectory, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
@@ -64,7 +65,7 @@ export function openChildWorld(
   config: SessionConfig,
   ground: Ground,
   parts: ChildWorldParts,
-): ChildWorld {
+): ChildWorld & GoingOnRules {
   const { clock, env, workspace, gitBranch } = ground;
   const { log, hooks, model, hands, skills, working } = parts;
   const { sessionId } = log.history;
@@ -119,6 +120,15 @@ export function openChildWorld(
     },
     permissions,
     fences: parts.fences,
+    ...createGoingOnRules({
+      toolOf: ({ id }) => (parts.minds.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
+      fences: parts.fences,
+      fs: ground.fs,
+      home: homeDirectory(env),
+      workspace,
+      rules: permissions.rules,
+      mode: permissions.mode,
+    }),
     workspace,
     readState: hands.readState,
     sessionEnds: () => spent(0),
@@ -147,7 +157,8 @@ export function openChildWorld(
       skills.release(ref);
       parts.instructions.release(ref.id);
       await builtins.release(ref.id);
-      builtins.ledger.forget(ref.path);
+      // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
+      if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
       await log.store.release(sessionId, ref.id);
     },
     ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { fenceProblem } from '../../agents/child-fence.js';
+import type { AgentDefinition } from '../../agents/definition.js';
 import { readHostAgents, refuseGiven } from '../../agents/definition-host.js';
-import type { AgentBook } from '../../agents/definition-types.js';
+import type { AgentBook, AgentProblem } from '../../agents/definition-types.js';
 import { openAgentBook } from '../../agents/definitions.js';
 import { systemClock } from '../../env/clock.js';
 import { hostFacts } from '../../env/host.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
-import { configDirectory, resolve, stateDirectory } from '../../env/paths.js';
+import { configDirectory, homeDirectory, resolve, stateDirectory } from '../../env/paths.js';
 import { projectLevels } from '../../env/project-levels.js';
 import { PortcullisError } from '../../errors.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
@@ -69,6 +71,21 @@ export async function agentsHere(options: AgentsHereOptions): Promise<AgentsHere
           (await openProjectTrust({ ...places, cwd: directory }).check()).verdict === 'trusted',
   });
   return { cwd, trusted: trust.now, book };
+}
+
+/** Of limits that no agent can be held to, so that none of the kind is ever started. */
+export function limitProblems(
+  agents: readonly AgentDefinition[],
+  { cwd }: Pick<AgentsHere, 'cwd'>,
+): readonly AgentProblem[] {
+  const home = homeDirectory(process.env);
+  return agents.flatMap((agent): readonly AgentProblem[] => {
+    const message = fenceProblem(agent, { cwd, home });
+    if (message === undefined) return [];
+    const { name, source, file: place = '--agents', line } = agent;
+    const at = line === undefined ? {} : { line };
+    return [{ severity: 'error', name, source, place, message, ...at }];
+  });
 }
 
 function hostFrom(given: string | undefined, refusal: string | undefined) {

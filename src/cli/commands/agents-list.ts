@@ -7,7 +7,7 @@ import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
-import { type AgentsHere, agentsHere } from './agents-here.js';
+import { type AgentsHere, agentsHere, limitProblems } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition, whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
 import { teamLines } from './teams-text.js';
@@ -51,11 +51,12 @@ interface Report {
 
 async function reportOf(here: AgentsHere, isAll: boolean): Promise<Report> {
   const { book } = here;
+  const agents = await book.list();
   return {
     here,
-    agents: await book.list(),
+    agents,
     hidden: await book.hidden(),
-    problems: await book.problems(),
+    problems: [...(await book.problems()), ...limitProblems(agents, here)],
     documents: isAll ? await book.documents() : undefined,
     teams: listTeams(nodeTeamFiles, configDirectory(process.env)).teams,
   };

@@ -3,7 +3,7 @@ import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
-import { agentsHere } from './agents-here.js';
+import { agentsHere, limitProblems } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition } from './agents-text.js';
 import { readArguments } from './arguments.js';
 
@@ -34,15 +34,21 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     throw new PortcullisError('usage', found.error, { remedy });
   }
   const prompt = await found.value.prompt();
+  const problems = limitProblems([found.value], here).map(({ message }) => message);
   if (switches.has('json')) {
-    output.out(`${JSON.stringify({ ...agentData(found.value), prompt }, null, 2)}\n`);
-  } else output.out(text(found.value, { prompt, cwd: here.cwd }));
+    const data = { ...agentData(found.value), prompt, ...(problems.length > 0 && { problems }) };
+    output.out(`${JSON.stringify(data, null, 2)}\n`);
+  } else output.out(text(found.value, { prompt, problems, cwd: here.cwd }));
   return EXIT.done;
 }
 
 function text(
   agent: AgentDefinition,
-  { prompt, cwd }: { readonly prompt: string; readonly cwd: string },
+  {
+    prompt,
+    problems,
+    cwd,
+  }: { readonly prompt: string; readonly problems: readonly string[]; readonly cwd: string },
 ): string {
   const trusted = agent.trusted === false ? ', not trusted' : '';
   return [
@@ -51,6 +57,7 @@ function text(
     ...agent.description.split('\n').map((line) => `${visible(line)}\n`),
     '\n',
     ...factsOf(agent).map((fact) => `  ${fact}\n`),
+    ...problems.map((problem) => `  cannot be started: ${visible(problem)}\n`),
     '\nPrompt\n',
     ...prompt.split('\n').map((line) => `  ${visible(line)}\n`),
   ].join('');

@@ -10,7 +10,7 @@ import { parseYaml } from '../../skills/parse-yaml.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
-import { agentsHere } from './agents-here.js';
+import { agentsHere, limitProblems } from './agents-here.js';
 import { whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
 
@@ -53,13 +53,15 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
 }
 
 async function here(agents: string | undefined): Promise<Validated> {
-  const { book } = await agentsHere({ trust: false, agents });
+  const found = await agentsHere({ trust: false, agents });
+  const { book } = found;
   const list = (await book.list()).filter(({ source }) => source !== 'builtin');
   const empty: Found[] = [];
   for (const { prompt, file, line } of list) {
     if (file !== undefined) empty.push(...(await promptFindings(prompt, { place: file, line })));
   }
-  return { agents: list.length, findings: [...(await book.problems()), ...empty] };
+  const findings = [...(await book.problems()), ...limitProblems(list, found), ...empty];
+  return { agents: list.length, findings };
 }
 
 async function named(words: readonly string[]): Promise<Validated> {
@@ -72,7 +74,11 @@ async function named(words: readonly string[]): Promise<Validated> {
     findings.push(...read.findings.map((finding) => ({ ...finding, place })));
     if (read.fields === undefined) continue;
     agents++;
-    findings.push(...(await promptFindings(read.prompt, { place, line: read.line })));
+    const { prompt, contentHash, line, fields } = read;
+    const at = line === undefined ? {} : { line };
+    const agent = { ...fields, ...at, prompt, contentHash, source: 'user', file: place } as const;
+    findings.push(...limitProblems([agent], { cwd: process.cwd() }));
+    findings.push(...(await promptFindings(prompt, { place, line })));
   }
   return { agents, findings };
 }

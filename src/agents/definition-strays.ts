@@ -1,0 +1,64 @@
+import type { Frontmatter } from '../util/frontmatter.js';
+import { isCompound, LIMITS, nearLimit } from './definition-unknown.js';
+import { plain } from './definition-values.js';
+
+/** A line of a head that was read line by line, of which nothing was taken. */
+export interface LostLimit {
+  /** The limit that it begins or goes on with. */
+  readonly field: string;
+  /** From 1, in the file. */
+  readonly line: number;
+}
+
+/**
+ * Limits that the reader of lines has passed over: a line that names one without being `field: value`
+ * (`maxTurns = 3`), and one that stands below a limit and is no part of its value (a list that is
+ * indented with tabs). Other lines are mostly a description that goes on at the left edge.
+ */
+export function lostLimits(
+  text: string,
+  { bodyLine }: Pick<Frontmatter, 'bodyLine'>,
+  knownTools: readonly string[],
+): readonly LostLimit[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/, bodyLine - 1);
+  const opened = lines.findIndex((line) => RULER.test(line));
+  const found: LostLimit[] = [];
+  let last: string | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (index <= opened || RULER.test(line) || /^\s*(?:#|$)/.test(line)) continue;
+    const field = FIELD.exec(line)?.[1];
+    if (field !== undefined) {
+      last = limitOf(field);
+      continue;
+    }
+    const lost = limitNamed(line, knownTools) ?? (CONTINUED.test(line) ? undefined : last);
+    if (lost !== undefined) found.push({ field: lost, line: index + 1 });
+    if (found.length >= MOST) break;
+  }
+  return found;
+}
+
+const MOST = 5;
+const RULER = /^(?:---|\.\.\.)[ \t]*$/;
+/** As the reader of lines takes them. */
+const FIELD = /^([A-Za-z_][\w.-]*) *:(?:[ \t]|$)/;
+const CONTINUED = /^(?: |-(?: |$))/;
+/** A word, whatever marks an item before it, and what stands behind it. */
+const FIRST_WORD = /^[^\p{L}\p{N}]{0,8}([A-Za-z_][\w-]{0,40})(?![\w-])(.*)$/su;
+/** Nothing, or what people write between a name and its value. */
+const SEPARATED = /^[\s"'`*]*(?:$|[:=;：﹕＝→|>-])/u;
+const VALUES: ReadonlySet<string> = new Set(['worktree', 'none', 'asks', 'budget', 'workspace']);
+
+function limitOf(name: string): string | undefined {
+  return LIMITS.find((one) => plain(one) === plain(name)) ?? nearLimit(name);
+}
+
+function limitNamed(line: string, knownTools: readonly string[]): string | undefined {
+  const [, word = '', rest = ''] = FIRST_WORD.exec(line) ?? [];
+  const limit = word === '' ? undefined : limitOf(word);
+  if (limit === undefined) return undefined;
+  // Many a sentence begins with "tools" and the like.
+  if (isCompound(word) || SEPARATED.test(rest)) return limit;
+  const next = /^\s+["'[]?([\w*]+)/.exec(rest)?.[1] ?? '';
+  return VALUES.has(next) || knownTools.includes(next) ? limit : undefined;
+}
