@@ -165,10 +165,9 @@ async function declared(
   ground: Ground,
   { needs, definition, brought }: Omit<Bringing, 'signal'>,
 ): Promise<BroughtServers> {
-  const [{ readBrought }, { readServerLists }, { credentialsOf }] = await Promise.all([
+  const [{ readBrought }, { readServerLists }] = await Promise.all([
     import('../mcp/agent-servers.js'),
     import('../mcp/server-lists.js'),
-    import('../mcp/entry-text.js'),
   ]);
   const { source, file, line } = definition;
   const { lists, problems } = readServerLists(ground.settings.values, config.env);
@@ -182,34 +181,11 @@ async function declared(
     ...ground.env,
     CLAUDE_PROJECT_DIR: await ground.fs.realPath(config.cwd),
   };
-  const ofProject = source === 'project';
-  const { kept, withheld } = withoutCredentials(brought, ({ config: entry }) =>
-    ofProject ? credentialsOf(entry, variables) : [],
-  );
-  const { declarations, notes } = readBrought(
-    kept,
-    { file, line, ofProject, ofHost: source === 'flag' },
+  return readBrought(
+    brought,
+    { file, line, ofProject: source === 'project', ofHost: source === 'flag' },
     { variables, lists, taken: needs.taken() },
   );
-  return { declarations, notes: [...withheld, ...notes] };
-}
-
-/** fail-closed: what is a credential by its value is one whatever its variable is called. */
-function withoutCredentials(
-  brought: readonly BroughtServer[],
-  credentialsOf: (server: BroughtServer) => readonly string[],
-): { readonly kept: readonly BroughtServer[]; readonly withheld: readonly string[] } {
-  const kept: BroughtServer[] = [];
-  const withheld: string[] = [];
-  for (const server of brought) {
-    const names = credentialsOf(server);
-    if (names.length === 0) kept.push(server);
-    else
-      withheld.push(
-        `its server "${visible(server.name)}" is not used: it wants ${names.join(', ')}, and a project's agent is given no credentials; declare the server in .mcp.json, where each can be approved, or in your own settings`,
-      );
-  }
-  return { kept, withheld };
 }
 
 const BUILTIN_NAMES = Object.keys(RULE_TOOLS);

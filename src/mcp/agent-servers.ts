@@ -56,7 +56,7 @@ export function readBrought(
       (others.some((other) => namesCollide(other, key))
         ? 'the session has a server whose tools are called like this one’s'
         : undefined) ??
-      (by.ofProject ? credentialProblem(config) : undefined) ??
+      (by.ofProject ? credentialProblem(config, around.variables) : undefined) ??
       (parsed.ok
         ? (parsed.idle?.reason ?? blockedReason(around.lists, { name, entry: parsed.entry }))
         : parsed.reason);
@@ -81,8 +81,8 @@ export function readBrought(
 }
 
 /** fail-closed: to trust a project is not to hand out one's keys, and nobody was asked about these by name. */
-function credentialProblem(config: unknown): string | undefined {
-  const names = credentialsOf(config);
+function credentialProblem(config: unknown, variables: Variables): string | undefined {
+  const names = credentialsOf(config, variables);
   if (names.length === 0) return undefined;
   return `it wants ${names.join(', ')}, and a project's agent is given no credentials; declare the server in .mcp.json, where each can be approved, or in your own settings`;
 }

@@ -54,11 +54,8 @@ function isSecretFlag(flag: string, value: string): boolean {
   return hasSecretWord(flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
 }
 
-/**
- * Credentials that a server of a project would be given, by the names of their variables and by what
- * these hold. Without the values, names alone tell.
- */
-export function credentialsOf(raw: unknown, given: Variables = {}): readonly string[] {
+/** Credentials that a server of a project would be given, by the names of their variables and by what these hold. */
+export function credentialsOf(raw: unknown, given: Variables): readonly string[] {
   return variablesIn(raw).filter((name) => isCredential(name, given));
 }
 
