@@ -1,15 +1,10 @@
 import { sha256 } from '../env/hash.js';
+import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../protocol/agent-ref.js';
 import explore from './builtin-explore.md';
 import general from './builtin-general.md';
 import plan from './builtin-plan.md';
 import statusLine from './builtin-statusline.md';
 import type { AgentDefinition } from './definition.js';
-
-/** The type of a call that names none. */
-export const DEFAULT_AGENT = 'general-purpose';
-
-/** A second name of the default, which others use. */
-export const DEFAULT_AGENT_ALIAS = 'claude';
 
 const STATUS_LINE_AGENT = 'statusline-setup';
 

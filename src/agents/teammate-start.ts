@@ -1,11 +1,11 @@
 import type { TeamFiles } from '../env/team-files.js';
 import type { PaneOrder, Panes } from '../env/team-panes.js';
 import { messageOf } from '../errors.js';
+import { DEFAULT_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskStore } from '../tools/task-store.js';
 import type { ToolContext } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
-import { DEFAULT_AGENT } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
 import type { SessionConfig } from './session-config.js';
 import { type AgentRuntime, newAgentId } from './spawn.js';

@@ -1,9 +1,8 @@
-import { DEFAULT_AGENT } from '../agents/builtin-agents.js';
 import { type ReportWords, reportText } from '../agents/child-words.js';
 import type { AgentDefinition } from '../agents/definition.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import type { AgentRuntime } from '../agents/spawn.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
+import { type AgentRef, DEFAULT_AGENT } from '../protocol/agent-ref.js';
 import type { ForkTools } from '../skills/beside-fork.js';
 import type { ForkTask, RunFork } from '../skills/invoke.js';
 import type { Result } from '../util/result.js';

@@ -1,4 +1,4 @@
-import type { AgentRef } from '../protocol/agent-ref.js';
+import { type AgentRef, DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../protocol/agent-ref.js';
 import type { AgentRules, ConfigProblem, SourcedRule } from '../settings/types.js';
 import { ANY_DEPTH, reachesEnd, type Segment, segmentOf } from './path-pattern.js';
 import type { ParseRulesOptions, Rule, RuleKind, RuleSet } from './rule.js';
@@ -65,7 +65,19 @@ function whoFits(pattern: string): {
     ? ({ path }: Named) => reachesEnd(segments, folded(path).split('/'))
     : ({ type, path }: Named) =>
         reachesEnd(segments, [folded(type)]) || folded(path) === folded(pattern);
-  return { names, covers: (agent) => names(agent) || originalsOf(agent).some(names) };
+  return {
+    names,
+    covers: (agent) =>
+      names(agent) || [agent, ...originalsOf(agent)].some((one) => otherNamed(one).some(names)),
+  };
+}
+
+/** fail-closed: the default agent is not free of its rules under its second name. */
+function otherNamed(agent: Named): readonly Named[] {
+  const { type, path } = agent;
+  const both = [DEFAULT_AGENT, DEFAULT_AGENT_ALIAS];
+  if (!both.includes(folded(type))) return [agent];
+  return both.map((name) => ({ type: name, path: path.replace(/[^/#]+(?=#\d+$)/, name) }));
 }
 
 const FORK = /^fork#\d+$/i;

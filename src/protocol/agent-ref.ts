@@ -19,6 +19,10 @@ export interface AgentRef {
   readonly untrusted?: true;
 }
 
+/** The type of an agent for which none is named, and a second name of it, which others use. */
+export const DEFAULT_AGENT = 'general-purpose';
+export const DEFAULT_AGENT_ALIAS = 'claude';
+
 /** Stands for no agent in particular: only what is said about everybody holds for it. */
 export const EVERYBODY: AgentRef = { id: '', type: '', path: '', depth: 0, background: false };
 
