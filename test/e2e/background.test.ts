@@ -101,7 +101,8 @@ describe.concurrent('a command in the background', () => {
     });
     expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
     expect(done.result).toMatchObject({ subtype: 'success', result: 'I do not wait.' });
-    expect(Date.now() - started).toBeGreaterThan(4500);
+    // The four seconds of waiting, whatever the rest takes.
+    expect(Date.now() - started).toBeGreaterThanOrEqual(4000);
     expect(lives(longOne(71))).toBe(false);
     expect(done.frames).toContainEqual(
       expect.objectContaining({ subtype: 'task_notification', status: 'stopped' }),
