@@ -117,4 +117,18 @@ describe('a restriction holds for every name of a file', () => {
       expect(await messageOf(lists, call, fs)).toContain('could be compared');
     expect(await messageOf(lists, callOf('Read', 'node_modules/m/x'), fs)).toBe('allowed');
   });
+
+  it('is asked about where a file of a rule cannot be looked at', async () => {
+    const fs: typeof nodeFileSystem = {
+      ...nodeFileSystem,
+      lstat: (at) =>
+        at === project.at('secrets/deep/key')
+          ? Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' }))
+          : nodeFileSystem.lstat(at),
+    };
+    const lists = { deny: ['Read(./secrets/**)'] };
+    expect(await messageOf(lists, callOf('Read', 'src/other.ts'), fs)).toContain(
+      'could be compared',
+    );
+  });
 });

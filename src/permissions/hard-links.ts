@@ -93,6 +93,7 @@ class Search {
     // fail-closed: among files that cannot be looked at may be this one.
     if (entries === undefined) return this.#unseen(place);
     this.#budget.entries -= entries.length;
+    let doubt: RestrictionMatch | undefined;
     for (const entry of entries) {
       const possible = place.possible.flatMap(({ rule, state }) => {
         const next = stepInto(state, entry.name);
@@ -103,11 +104,12 @@ class Search {
       if (entry.kind === 'directory') this.#goInto({ directory: path, possible }, entry);
       else if (entry.kind === 'file') {
         const found = await this.#compare(path);
-        if (found !== undefined) return found;
+        if (found?.sure === 'yes') return found;
+        doubt ??= found;
       }
-      if (this.#isSpent()) return undefined;
+      if (this.#isSpent()) break;
     }
-    return undefined;
+    return doubt;
   }
 
   /** Copies of what lies elsewhere are not gone through for a name that may stand anywhere. */
@@ -123,7 +125,9 @@ class Search {
     const covered = { literal: path, real: path, resolved: [path] };
     const rule = restrictingPath(this.#rules, [{ access, spellings: covered }]);
     if (rule === undefined) return undefined;
-    const stat = await this.#disk.lstat(path).catch(() => undefined);
+    const stat = await this.#seen(path);
+    // fail-closed: a file of a rule that cannot be looked at may be this one.
+    if (stat === 'unseen') return this.#doubt(rule, path);
     if (stat?.inode !== file.inode || stat?.device !== file.device) return undefined;
     return { rule, sure: 'yes', detail: `${spellings.literal} is another name of ${path}` };
   }
@@ -133,22 +137,31 @@ class Search {
     try {
       return await this.#disk.list(directory);
     } catch {
-      const stat = await this.#disk.lstat(directory).catch(() => undefined);
+      const stat = await this.#seen(directory);
+      if (stat === 'unseen') return undefined;
       if (stat?.kind !== 'directory') return [];
     }
     // Names that are known can be looked at in a directory that shows none.
     const names = possible.map(({ state }) => state.floats || state.wanted[state.at]);
     const known = names.filter((name) => typeof name === 'string');
     if (known.length < names.length) return undefined;
-    const found = await Promise.all(
-      [...new Set(known)].map((name) => this.#named(directory, name)),
-    );
-    return found.filter((entry) => entry !== undefined);
+    const found: Entry[] = [];
+    for (const name of new Set(known)) {
+      const stat = await this.#seen(`${directory}/${name}`);
+      if (stat === 'unseen') return undefined;
+      if (stat !== undefined) found.push({ name, kind: stat.kind });
+    }
+    return found;
   }
 
-  async #named(directory: string, name: string): Promise<Entry | undefined> {
-    const stat = await this.#disk.lstat(`${directory}/${name}`).catch(() => undefined);
-    return stat === undefined ? undefined : { name, kind: stat.kind };
+  /** Undefined: nothing is there. */
+  async #seen(path: string): Promise<FileStat | undefined | 'unseen'> {
+    try {
+      return await this.#disk.lstat(path);
+    } catch {
+      // Whoever asks takes it for what it may be.
+      return 'unseen';
+    }
   }
 
   #isSpent(): boolean {
@@ -156,10 +169,13 @@ class Search {
   }
 
   #unseen({ directory, possible: [first] }: Place): RestrictionMatch | undefined {
-    if (first === undefined) return undefined;
+    return first === undefined ? undefined : this.#doubt(first.rule, directory);
+  }
+
+  #doubt(rule: Rule, place: string): RestrictionMatch {
     const { literal } = this.#wanted.spellings;
-    const detail = `${literal} has other names, and not all that is in ${directory} could be compared with it`;
-    return { rule: first.rule, sure: 'maybe', detail };
+    const detail = `${literal} has other names, and not all of ${place} could be compared with it`;
+    return { rule, sure: 'maybe', detail };
   }
 }
 
