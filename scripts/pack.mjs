@@ -1,21 +1,16 @@
 // Writes the command-line program in the form that starts fastest, as bin/portcullis reads it: packs of
 // what is needed on one occasion (each further file costs half a millisecond, the ES module loader eight
 // on Node 20), and the rest in CommonJS files of their own.
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { transform } from 'esbuild';
 import { ON_CALL, ON_CALL_ENTRY } from './on-call.mjs';
 import { oneScope } from './one-scope.mjs';
-import { ROOT } from './run-ts.mjs';
 
-const FINAL = path.join(ROOT, 'dist/cli');
-/** Written beside the old program and put in its place when whole: a program that runs is not disturbed. */
-const DIRECTORY = `${FINAL}.new`;
-
-export async function writeProgram({ outputFiles, metafile }) {
-  rmSync(DIRECTORY, { recursive: true, force: true });
-  mkdirSync(DIRECTORY, { recursive: true });
-  const write = (name, text) => writeFileSync(path.join(DIRECTORY, name), text);
+/** The folder must not be there yet. */
+export async function writeProgram(folder, { outputFiles, metafile }) {
+  mkdirSync(folder);
+  const write = (name, text) => writeFileSync(path.join(folder, name), text);
   write('package.json', '{ "type": "commonjs" }\n');
   const chunks = chunksOf(outputFiles, metafile);
   const packs = packsOf(metafile);
@@ -32,10 +27,6 @@ export async function writeProgram({ outputFiles, metafile }) {
     write(name, `module.exports=require("../../bin/portcullis").load(${JSON.stringify(name)});\n`);
   for (const [name, { code }] of chunks) if (!inPack.has(name)) write(name, await toCommonJs(code));
   write('at-start.json', JSON.stringify(startReport(metafile, packs[0].names), null, 1));
-  rmSync(`${FINAL}.old`, { recursive: true, force: true });
-  if (existsSync(FINAL)) renameSync(FINAL, `${FINAL}.old`);
-  renameSync(DIRECTORY, FINAL);
-  rmSync(`${FINAL}.old`, { recursive: true, force: true });
 }
 
 /** From here on V8 has a text among the large objects. */

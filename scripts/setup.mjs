@@ -2,9 +2,11 @@
 // Uses nothing but Node's own modules, because nothing else may be there yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBuilt } from './build-state.mjs';
+import { takeLock } from './lock.mjs';
 
 export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const STAMP = path.join(ROOT, 'node_modules', '.portcullis-install');
@@ -16,6 +18,8 @@ export function must(command, args, options = {}) {
     process.stderr.write(`cannot run ${command}: ${result.error.message}\n`);
     process.exit(1);
   }
+  if (result.status === null)
+    process.stderr.write(`${[command, ...args].join(' ')} was ended by ${result.signal}\n`);
   if (result.status !== 0) process.exit(result.status ?? 1);
   return result;
 }
@@ -24,7 +28,18 @@ export function ensureInstalled() {
   const lockFile = path.join(ROOT, 'package-lock.json');
   const lock = readFileSync(lockFile, 'utf8');
   const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`;
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
+  const isInstalled = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp;
+  if (isInstalled()) return;
+  const release = takeLock(`${STAMP}.lock`, 'installing the dependencies');
+  try {
+    // Somebody else may have done it while we waited.
+    if (!isInstalled()) install(lockFile, lock, stamp);
+  } finally {
+    release();
+  }
+}
+
+function install(lockFile, lock, stamp) {
   process.stderr.write('installing dependencies …\n');
   // Not `npm ci`: it refuses a lock file in which a registry had no build of a tool for every platform.
   must('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
@@ -36,21 +51,11 @@ export function ensureInstalled() {
   writeFileSync(STAMP, stamp);
 }
 
-export function ensureBuilt() {
-  const built = path.join(ROOT, 'dist/cli/main.js');
-  const newest = Math.max(
-    ...['src', 'scripts', 'bin', 'package.json'].map((name) => newestIn(path.join(ROOT, name))),
-  );
-  if (existsSync(built) && statSync(built).mtimeMs >= newest) return;
-  process.stderr.write('building …\n');
-  must(process.execPath, ['scripts/build.mjs', '--no-types'], { stdio: ['ignore', 2, 2] });
-}
-
-function newestIn(file) {
-  const stat = statSync(file);
-  if (!stat.isDirectory()) return stat.mtimeMs;
-  return Math.max(
-    stat.mtimeMs,
-    ...readdirSync(file).map((name) => newestIn(path.join(file, name))),
-  );
+/** `types` asks for the declarations too, which take longer than all the rest. */
+export function ensureBuilt({ types = false } = {}) {
+  if (isBuilt(types ? ['program', 'types'] : ['program'])) return;
+  const options = types ? [] : ['--no-types'];
+  must(process.execPath, ['scripts/build.mjs', '--if-needed', ...options], {
+    stdio: ['ignore', 2, 2],
+  });
 }

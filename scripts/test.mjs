@@ -10,8 +10,7 @@ const only = process.argv.slice(2);
 ensureInstalled();
 ensureSystemPackages(['tmux', 'git', 'bwrap']);
 if (only.length === 0) must(process.execPath, ['scripts/check.mjs']);
-if (only.length === 0) must(process.execPath, ['scripts/build.mjs']);
-else ensureBuilt();
+ensureBuilt({ types: only.length === 0 });
 const outcomes = [runVitest(only), ...(only.length === 0 ? await runKits() : [])];
 process.exitCode = conclude(outcomes);
 
