@@ -7,6 +7,7 @@ import {
   isAbsolute,
   isInside,
   join,
+  relative,
   toPosix,
 } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
@@ -35,6 +36,8 @@ export interface InstructionReader {
   isAbsent(path: string): boolean;
   /** As `locate` at once, where nothing has to be resolved or asked; undefined: `locate` it. */
   locateNow(wanted: Wanted): Located | 'absent' | undefined;
+  /** Whether nothing has to be asked about any plain file below a directory. */
+  takesPlain(at: Pick<Wanted, 'path' | 'within'> & { readonly real: string }): boolean;
   /** Looks and reads at once, both of one open file, under the same conditions; undefined: `locate` it. */
   readNow(wanted: Wanted): { readonly located: Located; readonly text: string } | undefined;
   /**
@@ -52,7 +55,8 @@ export interface InstructionReader {
 export interface ReaderParts {
   readonly fs: FileSystem;
   readonly home: string;
-  /** The project's root, resolved. */
+  /** The project's root; as it is named, and resolved. */
+  readonly root: string;
   readonly realRoot: string;
   /** Patterns of files that are not read. */
   readonly excludes?: {
@@ -60,8 +64,8 @@ export interface ReaderParts {
     readonly matcher: PathMatcher;
   };
   readonly approvals: IncludeApprovals;
-  /** Whether a rule keeps the file from being read. */
-  isHidden?(path: string): Promise<boolean>;
+  /** Whether a rule keeps the file from being read. `isIncluded`: another file brings it in. */
+  isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
 }
 
 /**
@@ -126,7 +130,14 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (realDirectory === undefined || wasChosen(wanted)) return undefined;
     if (!liesWithin(realDirectory, within)) return undefined;
     const real = realPathIn(realDirectory, path);
-    return isExcluded([path, real], scope) ? undefined : real;
+    return isExcluded([path, real], scope) || !isAsNamed(path, real) ? undefined : real;
+  }
+
+  /** No link leads there, but for those that lead to the project itself. */
+  function isAsNamed(path: string, real: string): boolean {
+    if (path === real) return true;
+    const { root, realRoot } = parts;
+    return isInside(path, root) && join(realRoot, relative(root, path)) === real;
   }
 
   /** The rules of a directory come one after the other. */
@@ -143,8 +154,10 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     wanted: Wanted,
     { real, isLink }: { real: string; isLink: boolean },
   ): Promise<boolean> {
-    if (!(isLink || wasChosen(wanted)) || parts.isHidden === undefined) return false;
-    return (await parts.isHidden(wanted.path)) || (await parts.isHidden(real));
+    const isLedTo = isLink || wasChosen(wanted) || !isAsNamed(wanted.path, real);
+    if (!isLedTo || parts.isHidden === undefined) return false;
+    const how = { isIncluded: wanted.parent !== undefined };
+    return (await parts.isHidden(wanted.path, how)) || (await parts.isHidden(real, how));
   }
 
   async function refusal(
@@ -191,6 +204,8 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return undefined;
       }
     },
+    takesPlain: ({ path, real, within }) =>
+      parts.excludes === undefined && isAsNamed(path, real) && liesWithin(real, within),
     readNow(wanted) {
       try {
         const real = plainPlace(wanted);
@@ -206,9 +221,10 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return undefined;
       }
     },
-    isAsLocated({ wanted, stat, hidden }) {
+    isAsLocated({ wanted, real, stat, hidden }) {
       try {
         if (stat === undefined || wasChosen(wanted) || hidden !== undefined) return false;
+        if (!isAsNamed(wanted.path, real)) return false;
         const now = fs.lstatNow?.(wanted.path);
         return now?.kind === 'file' && isSameVersion(now, stat);
       } catch {

@@ -1,4 +1,5 @@
-import type { DirectoryEntries, FileSystem } from '../env/fs.js';
+import type { SeenPlace } from '../env/file-seal.js';
+import type { DirectoryEntries, FileStat, FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
@@ -9,7 +10,7 @@ import { isUniversal, splitPatterns } from './path-matcher.js';
 /** More entries than any project needs; a limit, so that a start stays quick. */
 const MOST_ENTRIES = 5_000;
 
-type RuleFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'realPath'>;
+export type RuleFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'lstatNow' | 'realPath'>;
 
 /** A directory to look into. */
 interface Open {
@@ -25,6 +26,8 @@ export interface FoundRules {
   readonly closed: readonly { readonly path: string; readonly why: unknown }[];
   /** There is more than is looked at. */
   readonly cut: boolean;
+  /** All directories as they were before they were listed; absent where a link leads on, or nobody can tell. */
+  readonly seen?: { readonly real: string; readonly folders: readonly SeenPlace[] };
 }
 
 /** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
@@ -33,6 +36,9 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
   const closed: { readonly path: string; readonly why: unknown }[] = [];
   const seen = new Set<string>();
   const open: Open[] = [{ at: directory }];
+  const folders: SeenPlace[] = [];
+  let top: string | undefined;
+  let isPlain = true;
   let entries = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { at } = next;
@@ -43,12 +49,17 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
     const real = next.real ?? (await fs.realPath(at).catch(note));
     if (real === undefined || seen.has(real)) continue;
     seen.add(real);
+    const stat = statNow(fs, at);
+    top ??= real;
+    if (stat === undefined) isPlain = false;
+    else folders.push({ path: at.slice(directory.length + 1), stat });
     const listed = listedNow(fs, at) ?? (await fs.list(at).catch(note)) ?? [];
     for (const { name, kind } of listed) {
       if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), closed, cut: true };
       // A name of a list is one step, so that nothing has to be normalised.
       const path = `${at}${separator}${name}`;
       const isLink = kind === 'symlink';
+      if (isLink) isPlain = false;
       const what = isLink ? await statOf(fs, path) : kind;
       if (what === 'directory') {
         // Below a directory whose real path is known only links lead elsewhere.
@@ -56,7 +67,9 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
       } else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }
   }
-  return { files: files.sort(byPath), closed, cut: false };
+  const found = { files: files.sort(byPath), closed, cut: false };
+  if (!isPlain || closed.length > 0 || top === undefined) return found;
+  return { ...found, seen: { real: top, folders } };
 }
 
 export interface RuleFile {
@@ -73,6 +86,16 @@ function byPath(a: RuleFile, b: RuleFile): number {
 function listedNow(fs: RuleFiles, directory: string): DirectoryEntries | undefined {
   try {
     return fs.listNow?.(directory);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is no directory by itself, and where it cannot be told at once. */
+function statNow(fs: RuleFiles, directory: string): FileStat | undefined {
+  try {
+    const stat = fs.lstatNow?.(directory);
+    return stat?.kind === 'directory' ? stat : undefined;
   } catch {
     return undefined;
   }

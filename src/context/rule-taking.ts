@@ -1,6 +1,6 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import type { FileSystem } from '../env/fs.js';
 import type { ParseYaml } from '../util/frontmatter.js';
+import type { WaitingRule } from './instruction-entry.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { pathFrom } from './instruction-places.js';
@@ -8,20 +8,27 @@ import {
   type InstructionReader,
   isLocated,
   type Located,
-  type Sought,
   skip,
   unreadable,
 } from './instruction-reader.js';
 import type { InstructionScope } from './instruction-types.js';
 import { gitignoreMatcher, type PathMatcher } from './path-matcher.js';
 import { realPathIn } from './plain-file.js';
-import { headIn, plainGlobs, type RuleFile, readRuleHead, ruleFilesIn } from './rule-files.js';
+import {
+  headIn,
+  plainGlobs,
+  type RuleFile,
+  type RuleFiles,
+  readRuleHead,
+  ruleFilesIn,
+} from './rule-files.js';
+import { isTexts, type Looked, type RuleGround, sealedRules, sealRules } from './sealed-rules.js';
 
 /** Where a directory's files may lie and include from. */
 export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
 
 export interface RuleParts {
-  readonly fs: Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'realPath'>;
+  readonly fs: RuleFiles;
   readonly reader: InstructionReader;
   readonly loader: InstructionLoader;
   /** Absent: patterns are read as of .gitignore. */
@@ -45,12 +52,52 @@ export async function takeRules(
   directory: RuleDirectory,
   { how, into }: { how: Taking; into: Gathering },
 ): Promise<void> {
-  const { scope, area, bases } = directory;
-  const { files, closed, cut } = await ruleFilesIn(parts.fs, directory.path);
+  const { path, scope, area } = directory;
+  const ground = groundOf(parts, directory);
+  const sealed = await sealedRules(parts, path, ground);
+  const at = Date.now();
+  const found = sealed?.rest ?? (await ruleFilesIn(parts.fs, path));
+  const looked = await lookAt(parts, found.files, ground);
+  const waiting: WaitingRule[] = [];
+  for (const { rule, sought, globs } of looked) {
+    if (globs === undefined || !isLocated(sought)) await parts.loader.take(rule, how, into, sought);
+    else waiting.push({ place: rule, real: sought.real, globs, fits: ground.fitsFor(globs) });
+  }
+  into.waiting.push(...inOrder(sealed?.waiting ?? [], waiting));
+  for (const closed of found.closed) {
+    const wanted = { path: closed.path, scope, ...area };
+    into.skipped.push(unreadable(wanted, closed.why, { isThere: true }));
+  }
+  if (found.cut) {
+    into.skipped.push(skip({ path, scope }, 'too many', 'it holds more files than are looked at'));
+  }
+  if (sealed === undefined) sealRules(parts, path, { found, ground, at, looked });
+}
+
+/** Mostly there are only the ones or the others, and both are in order. */
+function inOrder(some: readonly WaitingRule[], others: readonly WaitingRule[]) {
+  if (some.length === 0 || others.length === 0) return [...some, ...others];
+  return [...some, ...others].sort((a, b) => (a.place.path < b.place.path ? -1 : 1));
+}
+
+function groundOf(parts: RuleParts, { scope, area, bases }: RuleDirectory): RuleGround {
+  const waysTo = waysFrom(bases);
+  return {
+    place: { scope, kind: 'rule', base: bases[0], ...area },
+    fitsFor: (globs) => fitsFrom(waysTo, globs, parts.matcher ?? gitignoreMatcher),
+  };
+}
+
+/** In the order of the files. */
+async function lookAt(
+  parts: RuleParts,
+  files: readonly RuleFile[],
+  { place }: RuleGround,
+): Promise<readonly Looked[]> {
   const looked: (Looked | undefined)[] = [];
   const closer: { readonly rule: Place; readonly file: RuleFile; readonly index: number }[] = [];
   files.forEach((file, index) => {
-    const rule: Place = { path: file.path, scope, kind: 'rule', base: bases[0], ...area };
+    const rule: Place = { path: file.path, ...place };
     looked.push(plainRule(parts, rule, file));
     if (looked[index] === undefined) closer.push({ rule, file, index });
   });
@@ -59,28 +106,7 @@ export async function takeRules(
     const globs = isLocated(sought) ? await globsOf(parts, sought) : undefined;
     looked[index] = { rule, sought, globs };
   });
-  const waysTo = waysFrom(bases);
-  for (const { rule, sought, globs } of looked.filter((one) => one !== undefined)) {
-    if (globs === undefined || !isLocated(sought)) await parts.loader.take(rule, how, into, sought);
-    else {
-      const fits = fitsFrom(waysTo, globs, parts.matcher ?? gitignoreMatcher);
-      into.waiting.push({ place: rule, real: sought.real, globs, fits });
-    }
-  }
-  for (const { path, why } of closed) {
-    into.skipped.push(unreadable({ path, scope, ...area }, why, { isThere: true }));
-  }
-  if (cut) {
-    const wanted = { path: directory.path, scope };
-    into.skipped.push(skip(wanted, 'too many', 'it holds more files than are looked at'));
-  }
-}
-
-interface Looked {
-  readonly rule: Place;
-  readonly sought: Sought;
-  /** Absent: it does not wait. */
-  readonly globs: readonly string[] | undefined;
+  return looked.filter((one) => one !== undefined);
 }
 
 /**
@@ -139,10 +165,6 @@ function remember(memory: FileMemory, { real, stat }: Located, globs: readonly s
 }
 
 const RULE = 'rule';
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
-}
 
 type Globs = readonly string[] | undefined | 'unreadable';
 

@@ -33,6 +33,14 @@ function factsOf(version: FileVersion): FileStat | undefined {
   return version instanceof SeenText ? version.facts() : version;
 }
 
+/** A change this soon after another may leave the same times, where the clock of files is coarse. */
+const SETTLED_MS = 2_000;
+
+/** fail-closed: times of the last moments before somebody looked, and of the future, prove nothing. */
+export function isSettled({ mtimeMs, ctimeMs }: FileStat, looked: number): boolean {
+  return ctimeMs !== undefined && looked - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
+}
+
 /** Changes whenever the content does. */
 export function stampOf({ mtimeMs, size, ctimeMs, inode, device }: FileStat): string {
   return `${mtimeMs} ${size} ${ctimeMs} ${inode} ${device}`;

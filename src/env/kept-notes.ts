@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
-import type { FileVersion } from './file-version.js';
+import { type FileVersion, isSettled } from './file-version.js';
 import type { FileStat } from './fs.js';
 import { nodeFileSystem, realPathSync } from './node-fs.js';
 import { dirname, isInside, join, projectSlug } from './paths.js';
@@ -54,8 +54,6 @@ const NO_NOTES: FileNotes = {
 
 /** Counts up when what is noted gets another meaning. */
 const FORMAT = 3;
-/** A change this soon after another may leave the same times, where the clock of files is coarse. */
-const SETTLED_MS = 2_000;
 const MOST_FILES = 20_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -131,7 +129,7 @@ class KeptNotes implements FileNotes {
   }
 
   #takes(stat: FileStat): boolean {
-    return stat.device === this.#at.device && isSettled(stat);
+    return stat.device === this.#at.device && isSettled(stat, Date.now());
   }
 
   #noteOf(stat: FileStat, what: string, about: { path: string; said: unknown }): void {
@@ -202,11 +200,6 @@ function isJson(value: unknown, depth = 0): boolean {
   if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
-}
-
-/** fail-closed: times of the last moments, and of the future, prove nothing. */
-function isSettled({ mtimeMs, ctimeMs }: FileStat): boolean {
-  return ctimeMs !== undefined && Date.now() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS;
 }
 
 function isEntry(value: unknown): value is Entry {

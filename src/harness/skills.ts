@@ -22,7 +22,7 @@ import { createSkillApprovals } from '../skills/grant-approval.js';
 import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
 import type { Invoker } from '../skills/invoke-find.js';
 import { openSkillLedger } from '../skills/ledger.js';
-import { listingMessage, type SkillOverride, skillListing } from '../skills/listing.js';
+import { type SkillOverride, skillListing } from '../skills/listing.js';
 import { someNames } from '../skills/names.js';
 import { hasOverrides, overrideFrom } from '../skills/overrides.js';
 import { createOwnFiles } from '../skills/own-files.js';
@@ -36,11 +36,14 @@ import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import { openSkillListings } from './skill-listing.js';
 
 export interface SkillParts {
   readonly hooks: OpenHooks;
   readonly processes: ProcessSupervisor;
   readonly sessionId: string;
+  /** Whether rules keep a file from being read. */
+  isHidden(path: string): Promise<boolean>;
   /** Absent: no model is asked here. */
   readonly choices?: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
 }
@@ -65,6 +68,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   let keeping: Keeping | undefined;
   const root = levels.at(-1) ?? config.cwd;
   const memory = fileMemoryOf({ stateDirectory: ground.stateDirectory, root });
+  const hasBundled = values.get('disableBundledSkills')?.value !== true;
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
@@ -78,12 +82,11 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     memory,
     override,
     trusts: folderTrust(config, ground).trusts,
+    isHidden: parts.isHidden,
     isIgnored: gitIgnored({ processes: parts.processes, env }),
     veto: guard.veto,
     isGuarded: guard.isGuarded,
-    ...(values.get('disableBundledSkills')?.value === true
-      ? {}
-      : { bundled: openExtraction(files) }),
+    ...(hasBundled ? { bundled: openExtraction(files) } : {}),
   });
   const grants = createSkillGrants({
     cwd: config.cwd,
@@ -146,24 +149,31 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     rules: grants.rules,
     contentOf: approvals.contentOf,
   };
+  const optionsNow = () => ({
+    fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
+    maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
+    budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
+  });
   const listed = (skills: readonly Skill[], windowTokens: number | undefined) =>
     skillListing(skills, {
       windowTokens,
       overrides: override,
       isDormant: book.isDormant,
       used: ledger.counts,
-      fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
-      maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
-      budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
+      ...optionsNow(),
     });
-  let last: LastListing | undefined;
-  /** Those that the model is told of later, within the same share of the window. */
-  const listedLater = (skills: readonly Skill[]): string => {
-    const listing = listed(skills, last?.windowTokens);
-    ledger.listed(skills, listing);
-    if (listing.note !== undefined) tellSoon(parts.hooks, listing.note);
-    return listing.text;
-  };
+  const listings = openSkillListings({
+    book,
+    ledger,
+    list: listed,
+    // fail-closed: what is said about single skills would all have to be in the key; then each is looked at.
+    keyOf: (windowTokens) =>
+      isOverridden || config.skills !== undefined
+        ? undefined
+        : JSON.stringify([windowTokens, optionsNow(), [...ledger.counts()], hasBundled]),
+    settings: () => values,
+    tell: parts.hooks.tell,
+  });
   const tool = skillTool({
     invoker,
     approvals,
@@ -180,9 +190,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     beginTurn(turn: { readonly said: boolean }) {
       grants.beginTurn(turn);
       parts.choices?.endTurn();
-      keeping ??= keepLater(() => {
+      keeping ??= keepLater(async () => {
+        await listings.settle();
         memory.keep();
-        return ledger.keep();
+        await ledger.keep();
       });
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
@@ -190,35 +201,27 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       windowTokens: number,
       { quiet = false }: { readonly quiet?: boolean } = {},
     ): Promise<string | undefined> {
-      const offered = await book.offered();
-      // Every agent is shown it.
-      const isSame = last?.values === values && last.windowTokens === windowTokens;
-      if (!isSame || last === undefined || !areSame(last.offered, offered)) {
-        const listing = listed(offered, windowTokens);
-        ledger.listed(offered, listing);
-        const { note, text } = listing;
-        const shown = text === '' ? undefined : reminder(listingMessage({ text }));
-        last = { values, windowTokens, offered, shown, note };
-      }
-      if (last.note !== undefined && !quiet) tellSoon(parts.hooks, last.note);
-      return last.shown;
+      return await listings.first(windowTokens, { quiet });
     },
     /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
       preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
+      const missed = await listings.missed();
       const found = await book.touched(paths);
-      if (found.length === 0) return undefined;
-      const text = listedLater(found);
-      return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
+      const text = found.length === 0 ? '' : listings.later(found);
+      const news = [...missed, ...(text === '' ? [] : [text])];
+      if (news.length === 0) return undefined;
+      return reminder(`These skills can be started now:\n\n${news.join('\n')}`);
     },
     /** What is new, different or gone on disk since the model was told last. */
     async changed(): Promise<string | undefined> {
+      const missed = await listings.missed();
       const before = await book.list();
-      if (!(await book.refresh())) return undefined;
+      if (!(await book.refresh()) && missed.length === 0) return undefined;
       const after = await book.list();
-      const text = listedLater(newAmong(after, before));
+      const text = [...missed, listings.later(newAmong(after, before))].filter(isText).join('\n');
       const gone = namesMissing(before, after);
       const news = [
         ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
@@ -248,7 +251,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     /** A summary took the place of a conversation: the texts of skills that were in it. */
     afterCompaction({ path }: AgentRef): string | undefined {
-      const text = skillsAgain(invoker.summarised(path), last?.windowTokens);
+      const text = skillsAgain(invoker.summarised(path), listings.windowTokens());
       return text === undefined ? undefined : reminder(text);
     },
     /** An agent has ended: what skills said and granted there is over. */
@@ -257,12 +260,14 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       grants.release(path);
     },
     async close() {
+      // Whoever only looked leaves nothing behind.
+      if (keeping !== undefined) {
+        await listings.settle();
+        ledger.end(await book.waiting());
+      }
       guard.close();
       files.remove();
-      // Whoever only looked leaves nothing behind.
-      if (keeping === undefined) return;
-      ledger.end(await book.waiting());
-      await keeping.now();
+      await keeping?.now();
     },
   };
 }
@@ -272,19 +277,6 @@ export type OpenSkills = ReturnType<typeof openSkills>;
 /** By itself, or by the last part of its name. */
 function isNamed(name: string, names: readonly string[]): boolean {
   return names.some((one) => one === name || name.endsWith(`:${one}`));
-}
-
-/** What an agent was shown of the skills, and what that was made of. */
-interface LastListing {
-  readonly values: EffectiveSettings['values'];
-  readonly windowTokens: number;
-  readonly offered: readonly Skill[];
-  readonly shown: string | undefined;
-  readonly note: string | undefined;
-}
-
-function areSame(some: readonly Skill[], others: readonly Skill[]): boolean {
-  return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
 /** Who started a skill, and in whose conversation. */
@@ -310,11 +302,6 @@ function keepLater(keep: () => Promise<void>): Keeping {
       return keep();
     },
   };
-}
-
-/** For people, who can wait: the first request goes out before it. */
-function tellSoon({ tell }: Pick<OpenHooks, 'tell'>, text: string): void {
-  setImmediate(() => tell(text));
 }
 
 /** ConfigChange hooks may hold back changes of skills. */
@@ -349,6 +336,10 @@ const MOST_NAMED = 100;
 
 function wordsOf({ head }: Skill): string {
   return JSON.stringify([head.description, head.whenToUse, head.disableModelInvocation]);
+}
+
+function isText(text: string): boolean {
+  return text !== '';
 }
 
 function numberOf(value: unknown): number | undefined {

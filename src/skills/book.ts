@@ -18,6 +18,7 @@ import { type Looks, openLooks } from './looks.js';
 import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
+import { noteShown, recallShown, type Shown } from './sealed-listing.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
 import { isTrusted, rememberedTrust } from './trust.js';
 
@@ -59,6 +60,13 @@ export interface LiveSkillBook extends SkillBook {
   waiting(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
   isDormant(skill: Skill): boolean;
+  /**
+   * What an earlier start has shown of the same skills, made in the way that the key says; then none of
+   * them has been looked at. Undefined where anything may be different, and after the first look.
+   */
+  recallShown(keyOf: () => string | undefined): Promise<Shown | undefined>;
+  /** Notes for the next start what was made of all of them. */
+  noteShown(key: string, shown: Shown): Promise<void>;
 }
 
 /** Nothing is read before something is asked for. */
@@ -71,6 +79,8 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
     waiting: async () => (await book.untrusted()).filter((skill) => book.isDormant(skill)),
     skipped: () => book.skipped(),
     isDormant: (skill) => book.isDormant(skill),
+    recallShown: (keyOf) => book.recallShown(keyOf),
+    noteShown: (key, shown) => book.noteShown(key, shown),
     // Changes come one after the other.
     find: (name) => book.inTurn(() => book.find(name)),
     touched: (paths) => book.inTurn(() => book.touched(paths)),
@@ -166,6 +176,17 @@ class Book {
     this.#nested.forget();
     const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
     return signatureOf(await this.#rescan()) !== before;
+  }
+
+  async recallShown(keyOf: () => string | undefined): Promise<Shown | undefined> {
+    // fail-closed: whoever may hold changes back has to know the texts that are there now.
+    const isOdd = this.#deps.only !== undefined || this.#deps.isGuarded?.() === true;
+    return this.#shelf !== undefined || isOdd ? undefined : await recallShown(this.#deps, keyOf);
+  }
+
+  async noteShown(key: string, shown: Shown): Promise<void> {
+    if (this.#shelf === undefined || this.#nestedRoots.length > 0) return;
+    noteShown(this.#deps, (await this.#shelf).looked, { key, shown });
   }
 
   async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {

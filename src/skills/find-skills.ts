@@ -36,9 +36,16 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
   const odd = entries.filter((_, index) => plain[index] === undefined);
   const others = await mapBounded(odd, AT_ONCE, (entry) => fromEntry(entry, place));
   const found = inOrder(plain, others);
-  if (list.entries.length <= MOST_ENTRIES) return found;
+  if (list.entries.length <= MOST_ENTRIES) {
+    return odd.every(isNone) ? { ...found, by: { stat: list.stat, real } } : found;
+  }
   const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
   return joined([found, passedOver(ALL, root.directory, reason)]);
+}
+
+/** No skill, whatever is in it. */
+function isNone({ name, kind }: Entry): boolean {
+  return kind === 'file' || (kind === 'directory' && name.startsWith('.'));
 }
 
 /** Where something is missing among the plain ones the next of the others stands. */
@@ -80,8 +87,8 @@ interface Place {
 
 /** Asked once for all: without links what is in a directory is where the directory is. */
 async function isHome(root: SkillRoot, real: string, { homes }: FindDeps): Promise<boolean> {
-  // fail-closed: an administrator's files are looked at one by one.
-  if (root.origin === 'managed') return false;
+  // fail-closed: an administrator's files, and what a link leads to, are looked at one by one.
+  if (root.origin === 'managed' || real !== root.directory) return false;
   const at = (directory: string): string => join(directory, 'any', SKILL_FILE);
   const stray = await homes.stray(root, { file: at(root.directory), real: at(real) });
   return stray === undefined;

@@ -1,4 +1,5 @@
 import type { FileVersion } from '../env/file-version.js';
+import type { FileStat } from '../env/fs.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import type { Homes } from './homes.js';
@@ -23,6 +24,14 @@ export interface Candidate {
 export interface Found {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly SkippedSkill[];
+  /** Set where nothing but this directory and the files of the candidates was looked at. */
+  readonly by?: 'absence' | SeenFolder;
+}
+
+/** A directory before it was listed, and where it really is. */
+export interface SeenFolder {
+  readonly stat: FileStat;
+  readonly real: string;
 }
 
 export interface FindDeps {
@@ -34,6 +43,7 @@ export interface FindDeps {
 export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];
 
 export const NOTHING: Found = { candidates: [], skipped: [] };
+const ABSENT: Found = { ...NOTHING, by: 'absence' };
 
 /** In place of a name, where something is said about a whole directory. */
 export const ALL = '*';
@@ -57,7 +67,7 @@ export function passedOver(name: string, file: string, reason: string): Found {
 }
 
 export type Listed =
-  | { readonly ok: true; readonly entries: readonly Entry[] }
+  | { readonly ok: true; readonly entries: readonly Entry[]; readonly stat: FileStat }
   | { readonly ok: false; readonly found: Found };
 
 /** The entries of a directory; what is not there holds nothing. */
@@ -67,8 +77,10 @@ export async function listed(
 ): Promise<Listed> {
   try {
     // Asking first is cheaper than an exception for each directory that is not there.
-    if ((await fs.stat(directory))?.kind !== 'directory') return { ok: false, found: NOTHING };
-    return { ok: true, entries: await fs.list(directory) };
+    const stat = await fs.stat(directory);
+    if (stat === undefined) return { ok: false, found: ABSENT };
+    if (stat.kind !== 'directory') return { ok: false, found: NOTHING };
+    return { ok: true, entries: await fs.list(directory), stat };
   } catch (thrown) {
     const code = systemCodeOf(thrown);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: false, found: NOTHING };

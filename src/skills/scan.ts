@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';
-import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found.js';
+import { AT_ONCE, type Candidate, type Found, joined, NOTHING, passedOver } from './found.js';
 import type { ReadSkill } from './head.js';
 import { openHomes } from './homes.js';
 import type { SkillOverride } from './listing.js';
@@ -56,10 +56,18 @@ export interface Shelf {
   readonly entries: readonly ShelfEntry[];
   readonly byName: ReadonlyMap<string, ShelfEntry>;
   readonly skipped: readonly SkippedSkill[];
+  /** Where it was looked for, when, and what was found in each place. */
+  readonly looked: Looked;
+}
+
+export interface Looked {
+  readonly at: number;
+  readonly places: readonly { readonly root: SkillRoot; readonly found: Found }[];
 }
 
 /** Looks through all places, decides which skill has which name, and reads the heads of those. */
 export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
+  const at = Date.now();
   const trusts = rememberedTrust(deps);
   const homes = await openHomes({ ...deps, trusts });
   const find = async (root: SkillRoot): Promise<Found> => {
@@ -70,7 +78,8 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
     }
   };
   const roots = [...(await skillRoots(deps)), ...deps.nestedRoots];
-  const found = joined(await mapBounded(roots, AT_ONCE, find));
+  const founds = await mapBounded(roots, AT_ONCE, find);
+  const found = joined(founds);
   const names = new NameBook(deps);
   for (const candidate of found.candidates) names.claim(candidate);
   const read: (ShelfEntry | SkippedSkill | undefined)[] = [];
@@ -107,6 +116,7 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
     entries: [...byName.values()],
     byName,
     skipped: [...found.skipped, ...names.skipped, ...skipped],
+    looked: { at, places: roots.map((root, index) => ({ root, found: founds[index] ?? NOTHING })) },
   };
 }
 

@@ -1,0 +1,187 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openFileMemory } from '../../src/env/file-memory.js';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { openSkillListings } from '../../src/harness/skill-listing.js';
+import { openSkillBook } from '../../src/skills/book.js';
+import { skillListing } from '../../src/skills/listing.js';
+import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { oneSkill, skillText } from './rig.js';
+
+/** Files have to stand still for a while before anything is believed of them. */
+const SETTLED_MS = 2_100;
+const WINDOW = 200_000;
+const FILES = { ...oneSkill('one', 'The first.'), ...oneSkill('two', 'The second.') };
+
+const ready = new Map<string, TempProject>();
+beforeAll(async () => {
+  for (const name of Object.keys(CHANGES)) ready.set(name, makeTempProject({ files: FILES }));
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  // The first start reads the files, the second knows them.
+  for (const project of ready.values()) {
+    await start(project);
+    await start(project);
+  }
+  return () => {
+    for (const project of ready.values()) project.remove();
+  };
+});
+
+interface Start {
+  readonly shown: string;
+  /** The files were not looked into. */
+  readonly isRecalled: boolean;
+  readonly missed: readonly string[];
+  readonly listed: readonly string[];
+}
+
+interface StartHow {
+  readonly key?: string;
+  readonly guarded?: boolean;
+  /** Done between the list and the look that follows it. */
+  readonly meanwhile?: () => void;
+}
+
+/** One start, with nothing in its memory but what earlier ones have written down. */
+async function start(project: TempProject, how: StartHow = {}): Promise<Start> {
+  const place = { stateDirectory: path.join(project.root, 'state'), root: project.directory };
+  mkdirSync(place.stateDirectory, { recursive: true, mode: 0o700 });
+  const memory = openFileMemory(place);
+  const book = openSkillBook({
+    fs: nodeFileSystem,
+    memory,
+    cwd: project.directory,
+    configDir: path.join(project.home, '.claude'),
+    managedDir: path.join(project.root, 'managed'),
+    sources: ['user', 'project', 'local'],
+    additionalDirectories: () => [],
+    trusts: async () => false,
+    isIgnored: async () => false,
+    isGuarded: () => how.guarded === true,
+  });
+  const listed: string[] = [];
+  let isRecalled = false;
+  const listings = openSkillListings({
+    book: {
+      ...book,
+      async recallShown(keyOf) {
+        const shown = await book.recallShown(keyOf);
+        isRecalled = shown !== undefined;
+        return shown;
+      },
+    },
+    ledger: { listed: (skills) => void listed.push(...skills.map(({ name }) => name)) },
+    list: (skills, windowTokens) => skillListing(skills, { windowTokens }),
+    keyOf: (windowTokens) => `${windowTokens} ${how.key ?? ''}`,
+    settings: () => FILES,
+    tell: () => undefined,
+  });
+  const shown = (await listings.first(WINDOW, { quiet: true })) ?? '';
+  how.meanwhile?.();
+  const missed = await listings.missed();
+  await listings.settle();
+  memory.keep();
+  return { shown, isRecalled, missed, listed };
+}
+
+const at = (project: TempProject, name: string): string => path.join(project.directory, name);
+
+function write(project: TempProject, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(at(project, name)), { recursive: true });
+    writeFileSync(at(project, name), text);
+  }
+}
+
+interface Change {
+  make(project: TempProject): void;
+  /** What the next start says, and what it does not. */
+  readonly says: readonly string[];
+  readonly not?: readonly string[];
+}
+
+const ONE = '.claude/skills/one/SKILL.md';
+const CHANGES: Readonly<Record<string, Change>> = {
+  'a description is another': {
+    make: (project) => write(project, { [ONE]: skillText('description: The FIRST.') }),
+    says: ['one: The FIRST.', 'two: The second.'],
+  },
+  'a skill is new': {
+    make: (project) => write(project, oneSkill('three', 'The third.')),
+    says: ['one: The first.', 'three: The third.'],
+  },
+  'a skill is gone': {
+    make: (project) => rmSync(at(project, '.claude/skills/one'), { recursive: true }),
+    says: ['two: The second.'],
+    not: ['- one'],
+  },
+  'a skill has another name': {
+    make: (project) =>
+      renameSync(at(project, '.claude/skills/one'), at(project, '.claude/skills/uno')),
+    says: ['uno: The first.'],
+    not: ['- one'],
+  },
+  'a skill is for people': {
+    make: (project) =>
+      write(project, { [ONE]: skillText('disable-model-invocation: true\ndescription: x') }),
+    says: ['two'],
+    not: ['- one'],
+  },
+  'commands have come': {
+    make: (project) => write(project, { '.claude/commands/old.md': 'Old words.' }),
+    says: ['one: The first.', 'old: Old words.'],
+  },
+  'the user has one': {
+    make(project) {
+      const directory = path.join(project.home, '.claude/skills/mine');
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path.join(directory, 'SKILL.md'), skillText('description: Mine.'));
+    },
+    says: ['mine: Mine.', 'one: The first.'],
+  },
+  'a link leads out': {
+    make(project) {
+      const outside = path.join(project.root, 'outside');
+      renameSync(at(project, '.claude/skills'), outside);
+      symlinkSync(outside, at(project, '.claude/skills'));
+    },
+    says: [],
+    not: ['- one', '- two'],
+  },
+  'nothing is': { make: () => undefined, says: ['one: The first.', 'two: The second.'] },
+};
+
+describe('the list of skills that an earlier start has made', () => {
+  it.each(Object.entries(CHANGES))('is right when %s', async (name, { make, says, not = [] }) => {
+    const project = ready.get(name);
+    if (project === undefined) throw new Error('no project');
+    expect(await start(project)).toMatchObject({ isRecalled: true, missed: [] });
+    make(project);
+    const { shown, isRecalled } = await start(project);
+    for (const text of says) expect(shown).toContain(text);
+    for (const text of not) expect(shown).not.toContain(text);
+    expect(isRecalled).toBe(name === 'nothing is');
+  });
+
+  it('is not taken under another key, nor where somebody may hold changes back', async () => {
+    const project = ready.get('nothing is');
+    if (project === undefined) throw new Error('no project');
+    expect((await start(project, { guarded: true })).isRecalled).toBe(false);
+    expect((await start(project)).isRecalled).toBe(true);
+    expect((await start(project, { key: 'other' })).isRecalled).toBe(false);
+    expect((await start(project, { key: 'other' })).isRecalled).toBe(true);
+  });
+
+  it('is followed by a look that tells what has changed meanwhile, and counts what was shown', async () => {
+    const project = ready.get('nothing is');
+    if (project === undefined) throw new Error('no project');
+    await start(project);
+    const meanwhile = (): void => write(project, oneSkill('late', 'Came late.'));
+    const { isRecalled, missed, shown, listed } = await start(project, { meanwhile });
+    expect(isRecalled).toBe(true);
+    expect(shown).not.toContain('late');
+    expect(missed.join()).toContain('late: Came late.');
+    expect(listed).toEqual(['late', 'one', 'two']);
+  });
+});
