@@ -9,3 +9,8 @@ export function sha1(data: string | Uint8Array): string {
 export function sha256(data: string | Uint8Array): string {
   return cryptography().hash('sha256', data, 'hex');
 }
+
+/** Hex digest that nobody can make, or try values against, without the key. */
+export function keyedSha256(key: string, data: string): string {
+  return cryptography().createHmac('sha256', key).update(data).digest('hex');
+}

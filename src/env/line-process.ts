@@ -5,6 +5,8 @@ import type { InputTaker, SupervisedChild } from './supervised-child.js';
 const MAX_LINE_LENGTH = 16 * 1024 * 1024;
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 const STDERR_BYTES = 64 * 1024;
+/** Between the end of its output and its own, for a child that is about to end. */
+const DUMB_MS = 1000;
 
 /** Starts a child in the custody of the supervisor whose input stays open and whose output is read by lines. */
 export function openLineProcess(
@@ -22,6 +24,7 @@ class LineChild implements LineProcess {
   #stdin: Writable | undefined;
   #listener: (line: string) => void = () => {};
   #lineTooLong: number | undefined;
+  #dumb: NodeJS.Timeout | undefined;
 
   constructor(
     request: LineProcessRequest,
@@ -42,6 +45,10 @@ class LineChild implements LineProcess {
         onOutput: (chunk, stream) => {
           if (stream === 'stdout') this.#receive(chunk, maxLineLength);
           else onStderr?.(chunk);
+        },
+        onOutputEnd: (stream) => {
+          // What can say nothing more answers nobody, and whoever waits for it would wait for long.
+          if (stream === 'stdout') this.#dumb = setTimeout(() => void this.kill(), DUMB_MS);
         },
       },
       (stdin) => {
@@ -91,6 +98,7 @@ class LineChild implements LineProcess {
 
   async #end(): Promise<LineProcessEnd> {
     const result = await this.#child.result;
+    clearTimeout(this.#dumb);
     // Whatever had not been sent is of no use to anybody.
     this.#stdin?.destroy();
     if (this.#lineTooLong === undefined) this.#lines.end();

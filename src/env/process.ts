@@ -73,6 +73,8 @@ export interface SpawnRequest {
    */
   readonly controlPipe?: boolean;
   readonly onOutput?: (chunk: string, stream: 'stdout' | 'stderr') => void;
+  /** Nothing more comes from there: it has closed it, or ended. */
+  readonly onOutputEnd?: (stream: 'stdout' | 'stderr') => void;
   readonly owner?: ChildOwner;
 }
 

@@ -186,13 +186,16 @@ export class SupervisedChild {
     name: 'stdout' | 'stderr',
     source: { readonly madeByNode: boolean } = { madeByNode: false },
   ): ChildStream {
-    const { onOutput } = this.request;
+    const { onOutput, onOutputEnd } = this.request;
     return new ChildStream({
       pipes: source.madeByNode ? undefined : this.#host.pipes,
       capture,
       onChunk: onOutput && ((text) => onOutput(text, name)),
       onBytes: () => this.#checkTotal(),
-      onEnd: () => this.#settleWhenDone(),
+      onEnd: () => {
+        onOutputEnd?.(name);
+        this.#settleWhenDone();
+      },
     });
   }
 

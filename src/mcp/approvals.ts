@@ -4,6 +4,7 @@ import { isInside, join, separator } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { openValueMarks } from './approval-key.js';
 
 /**
  * What was said about one server of a project. `person`: somebody saw this very entry and agreed.
@@ -14,12 +15,16 @@ export interface Approval {
   readonly by: 'person' | 'settings';
   /** `ServerDeclaration.contentHash`. */
   readonly hash: string;
+  /** A mark of `AskedServer.filled`, which is not written down. */
+  readonly values?: string;
 }
 
 /** Answers about the servers of a project, by their names. `project`: real path of its root. */
 export interface McpApprovals {
   /** All answers at once, for a start that asks about every server. */
   read(project: string): Promise<ReadonlyMap<string, Approval>>;
+  /** Whether the answer was about this very content. */
+  isAbout(said: Approval, project: string, server: AskedServer): Promise<boolean>;
   /** Whether a person agreed to this very content. */
   isApproved(project: string, server: AskedServer): Promise<boolean>;
   approve(project: string, server: AskedServer, by?: Approval['by']): Promise<void>;
@@ -32,6 +37,8 @@ export interface McpApprovals {
 export interface AskedServer {
   readonly name: string;
   readonly contentHash: string;
+  /** What it starts or calls, where variables have a part in that. */
+  readonly filled?: string | undefined;
 }
 
 export interface McpApprovalPlace {
@@ -49,6 +56,7 @@ const NOTHING_SAID: ReadonlyMap<string, Approval> = new Map();
 export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpApprovals {
   const directory = join(stateDirectory, 'mcp-approvals');
   const fileOf = (project: string): string => join(directory, `${sha256(project)}.json`);
+  const marks = openValueMarks({ fs, directory });
   let queue: Promise<unknown> = Promise.resolve();
 
   async function isHeld(project: string): Promise<boolean> {
@@ -88,10 +96,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
       const text = JSON.stringify({ version: 1, project, servers }, null, 2);
       await fs.writeAtomic(file, `${text}\n`, { mode: 0o600 });
     } catch (thrown) {
-      throw new PortcullisError('io', `the answer could not be stored: ${messageOf(thrown)}`, {
-        remedy: `make ${stateDirectory} writable`,
-        cause: thrown,
-      });
+      throw notStored(stateDirectory, thrown);
     }
   }
 
@@ -107,14 +112,44 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     return changing;
   }
 
+  async function isAbout(said: Approval, project: string, server: AskedServer): Promise<boolean> {
+    if (said.hash !== server.contentHash) return false;
+    if (server.filled === undefined) return true;
+    // fail-closed: an answer that holds no values was about none.
+    if (said.values === undefined) return false;
+    return said.values === (await marks.mark(markedText(project, server)));
+  }
+
+  async function markOf(project: string, server: AskedServer): Promise<string | undefined> {
+    if (server.filled === undefined) return undefined;
+    if (await isHeld(project)) return undefined;
+    try {
+      await fs.makeDirectory(stateDirectory, { mode: 0o700 });
+      return await marks.newMark(markedText(project, server));
+    } catch (thrown) {
+      throw notStored(stateDirectory, thrown);
+    }
+  }
+
   return {
     read,
-    async isApproved(project, { name, contentHash }) {
-      const said = (await read(project)).get(name);
-      return said?.answer === 'approved' && said.by === 'person' && said.hash === contentHash;
+    isAbout,
+    async isApproved(project, server) {
+      const said = (await read(project)).get(server.name);
+      if (said?.answer !== 'approved' || said.by !== 'person') return false;
+      return isAbout(said, project, server);
     },
-    approve: (project, { name, contentHash: hash }, by = 'person') =>
-      change(project, (said) => void said.set(name, { answer: 'approved', by, hash })),
+    async approve(project, server, by = 'person') {
+      const { name, contentHash: hash } = server;
+      const values = await markOf(project, server);
+      const answer: Approval = {
+        answer: 'approved',
+        by,
+        hash,
+        ...(values === undefined ? {} : { values }),
+      };
+      await change(project, (said) => void said.set(name, answer));
+    },
     decline: (project, { name, contentHash: hash }) =>
       change(project, (said) => void said.set(name, { answer: 'declined', by: 'person', hash })),
     async forget(project, name) {
@@ -129,6 +164,18 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
   };
 }
 
+function notStored(stateDirectory: string, cause: unknown): PortcullisError {
+  return new PortcullisError('io', `the answer could not be stored: ${messageOf(cause)}`, {
+    remedy: `make ${stateDirectory} writable`,
+    cause,
+  });
+}
+
+/** The same value of another server has another mark. */
+function markedText(project: string, { name, filled }: AskedServer): string {
+  return JSON.stringify([project, name, filled]);
+}
+
 function answersFrom(text: string, project: string): ReadonlyMap<string, Approval> {
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return NOTHING_SAID;
@@ -139,11 +186,15 @@ function answersFrom(text: string, project: string): ReadonlyMap<string, Approva
 
 function answerFrom(one: unknown): readonly (readonly [string, Approval])[] {
   if (!isRecord(one)) return [];
-  const { name, answer, by, hash } = one;
+  const { name, answer, by, hash, values } = one;
   if (typeof name !== 'string' || typeof hash !== 'string') return [];
   // fail-closed: anything but a clear yes is a no.
   const said = answer === 'approved' && (by === 'person' || by === 'settings');
-  return [
-    [name, { answer: said ? 'approved' : 'declined', by: by === 'settings' ? by : 'person', hash }],
-  ];
+  const read: Approval = {
+    answer: said ? 'approved' : 'declined',
+    by: by === 'settings' ? by : 'person',
+    hash,
+    ...(typeof values === 'string' ? { values } : {}),
+  };
+  return [[name, read]];
 }

@@ -2,9 +2,10 @@ import type { SettingValues } from '../settings/types.js';
 import { shellWord } from '../util/shell-word.js';
 import type { Sourced } from '../util/sourced.js';
 import { originOf } from '../util/sourced.js';
-import type { Approval, McpApprovals } from './approvals.js';
+import type { Approval, AskedServer, McpApprovals } from './approvals.js';
 import { serverKey } from './config-names.js';
 import type { RawServer } from './config-types.js';
+import { startVariables } from './declaration.js';
 import { credentialsOf } from './entry-text.js';
 import type { Variables } from './expand.js';
 import type { Standing } from './server.js';
@@ -23,7 +24,7 @@ export interface ApprovalDeps {
 
 /** Decides about the servers of a project: may each be used, and what would make it so. */
 export interface ProjectServers {
-  standing(server: RawServer, contentHash: string): Promise<Standing>;
+  standing(server: RawServer, asked: AskedServer): Promise<Standing>;
 }
 
 /** Waits for a person. `reason` says both of what follows it, for lists. */
@@ -51,7 +52,7 @@ export function projectServers(deps: ApprovalDeps): ProjectServers {
     return trust;
   };
   return {
-    async standing(server, contentHash) {
+    async standing(server, asked) {
       const { name } = server;
       const rejected = rejection(deps.values, name);
       if (rejected !== undefined)
@@ -64,31 +65,42 @@ export function projectServers(deps: ApprovalDeps): ProjectServers {
       // fail-closed: a no holds for the name, whatever the entry has become.
       if (said?.answer === 'declined')
         return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
-      if (said?.by === 'person' && said.hash === contentHash) return READY;
+      const isSame =
+        said !== undefined && (await deps.approvals.isAbout(said, deps.project, asked));
+      if (isSame && said?.by === 'person') return READY;
+      const change = said === undefined || isSame ? undefined : changeText(said, server, asked);
       const credentials = credentialsOf(server.raw, deps.variables);
       // fail-closed: a general yes did not say that keys go along.
       if (credentials.length > 0)
-        return pending(name, `it would be given ${credentials.join(', ')}`);
+        return pending(name, change ?? `it would be given ${credentials.join(', ')}`);
       if (allOfProject(deps.values) || (await isTrusted())) return READY;
-      return await byName(deps, { name, contentHash, said });
+      return change === undefined
+        ? await byName(deps, { asked, isNew: said === undefined })
+        : pending(name, change);
     },
   };
+}
+
+/** What is not as it was when somebody said yes. */
+function changeText(said: Approval, { raw }: RawServer, { contentHash }: AskedServer): string {
+  if (said.hash !== contentHash) return 'its entry has changed since it was approved';
+  const names = startVariables(raw).map((name) => `\${${name}}`);
+  return `it was not approved with what ${names.join(', ')} in its command, arguments or address stands for now`;
 }
 
 /** A settings file that names a server means the entry that the server has now. */
 async function byName(
   deps: ApprovalDeps,
-  { name, contentHash, said }: { name: string; contentHash: string; said: Approval | undefined },
+  { asked, isNew }: { readonly asked: AskedServer; readonly isNew: boolean },
 ): Promise<Standing> {
+  const { name } = asked;
   const named = namesIn(deps.values, 'enabledMcpjsonServers').find(
     (one) => one.value === name && isOfPerson(one),
   );
-  const changed = said !== undefined && said.hash !== contentHash;
-  if (changed) return pending(name, 'its entry has changed since it was approved');
   if (named === undefined) return pending(name, 'nobody has approved it');
-  if (said === undefined) {
+  if (isNew) {
     try {
-      await deps.approvals.approve(deps.project, { name, contentHash }, 'settings');
+      await deps.approvals.approve(deps.project, asked, 'settings');
     } catch {
       deps.tell(
         `that "${name}" was approved cannot be kept; a change of its entry would not be noticed.`,

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { resolveRuleName } from '../permissions/rule-names.js';
+import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { nameProblem, namesCollide, serverKey } from './config-names.js';
 
 describe('names of servers', () => {
@@ -54,5 +56,38 @@ describe('names of servers', () => {
     ['a', 'A', false],
   ])('%s and %s', (one, other, collide) => {
     expect([namesCollide(one, other), namesCollide(other, one)]).toEqual([collide, collide]);
+  });
+});
+
+/** Refused in that very spelling alone: `lsp` and `agent` are good names for servers. */
+describe('a server that is called like a built-in tool in another case', () => {
+  const holds = (kind: 'allow' | 'ask' | 'deny', rule: string, tool: string): boolean => {
+    const read = resolveRuleName(rule, { kind, scoped: false, knownTools: [] });
+    return 'matchesTool' in read && read.matchesTool([tool]);
+  };
+  const pairs = Object.keys(RULE_TOOLS).flatMap((tool) =>
+    [tool.toLowerCase(), `${tool.slice(0, 1).toLowerCase()}${tool.slice(1)}`, `${tool}s`]
+      .filter((name) => !Object.hasOwn(RULE_TOOLS, name))
+      .map((name): [string, string] => [name, tool]),
+  );
+
+  it('is not the one that has its spelling', () => {
+    for (const tool of Object.keys(RULE_TOOLS)) expect(nameProblem(tool)).toContain('built-in');
+    for (const [name] of pairs) expect(nameProblem(name)).toBeUndefined();
+  });
+
+  it('shares no rule with it: a tool of a server is named with it, and a built-in one never is', () => {
+    for (const [name, tool] of pairs) {
+      const theirs = [`mcp__${name}__${tool}`, `mcp__${name}__x`];
+      for (const kind of ['allow', 'ask', 'deny'] as const) {
+        for (const rule of [tool, name, tool.toUpperCase()]) {
+          for (const one of theirs) expect(holds(kind, rule, one)).toBe(false);
+        }
+        for (const rule of [`mcp__${name}`, `mcp__${name}__*`, ...theirs])
+          expect(holds(kind, rule, tool)).toBe(false);
+        expect(holds(kind, `mcp__${name}`, `mcp__${name}__x`)).toBe(true);
+      }
+      expect(holds('deny', `${tool}*`, `mcp__${name}__x`)).toBe(false);
+    }
   });
 });

@@ -57,6 +57,8 @@ export interface McpConfiguration {
   readonly project: string;
   /** What a person should see of a server, as written: no values of variables, no secrets. */
   describe(server: ServerDeclaration): readonly string[];
+  /** What variables in its command, arguments and address stand for now, for whoever is asked about it. */
+  standsFor(server: ServerDeclaration): readonly string[];
   /** The entry as written, before variables were put in. Undefined for a server of another list. */
   written(server: ServerDeclaration): unknown;
 }

@@ -1,13 +1,14 @@
 import type { ConfigProblem } from '../settings/types.js';
 import { visible } from '../util/visible.js';
+import type { AskedServer } from './approvals.js';
 import { isWaiting, projectServers } from './config-approval.js';
 import { nameProblem, TakenKeys } from './config-names.js';
 import { readSources } from './config-sources.js';
 import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './config-types.js';
-import { contentHash, Declaration, placeOf } from './declaration.js';
+import { contentHash, Declaration, filledText, placeOf, startVariables } from './declaration.js';
 import { parseEntry } from './entry.js';
 import type { EntryWarning } from './entry-read.js';
-import { entryLines, sentKeyOf } from './entry-text.js';
+import { entryLines, sentKeyOf, valueLines } from './entry-text.js';
 import type { Variables } from './expand.js';
 import type { McpEntry, ServerDeclaration, Standing } from './server.js';
 import { blockedReason, readServerLists, type ServerLists } from './server-lists.js';
@@ -45,7 +46,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
   const declared: Declaration[] = [];
   for (const server of read.servers) {
     const { entry, standing } = judged(server, judge);
-    const settled = standing ?? (await ofProject.standing(server, contentHash(server.raw)));
+    const settled = standing ?? (await ofProject.standing(server, askedOf(server, entry)));
     declared.push(new Declaration(server, entry, settled));
   }
   const { servers, hidden } = settleNames(declared, problems);
@@ -57,8 +58,13 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
     exclusive: read.exclusive,
     project,
     describe: (server) => entryLines(writtenOf(server), variables),
+    standsFor: (server) => valueLines(startVariables(writtenOf(server)), variables),
     written: writtenOf,
   };
+}
+
+function askedOf({ name, raw }: RawServer, entry: McpEntry | undefined): AskedServer {
+  return { name, contentHash: contentHash(raw), filled: filledText(raw, entry) };
 }
 
 /** Where nobody is asked, nobody would know why it is missing. */

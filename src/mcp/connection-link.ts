@@ -8,7 +8,6 @@ import {
   currentToken,
   timeoutsFor,
 } from './connection-deps.js';
-import { MissingScope } from './connection-scope.js';
 import { type Era, openSession, type Session } from './connection-session.js';
 import { loadLibrary } from './library.js';
 import type { SafeError } from './safe-error.js';
@@ -60,7 +59,6 @@ export class Link {
   readonly #parts: LinkParts;
   readonly #backoff: Backoff;
   readonly #log: StderrLog | undefined;
-  readonly #missingScope = new MissingScope();
   readonly #ending = new AbortController();
   #session: { readonly open: Session; readonly since: number } | undefined;
   #attempt: Promise<Result<Session, SafeError>> | undefined;
@@ -172,14 +170,6 @@ export class Link {
     return safeError(words, 'connect-failed', text);
   }
 
-  /**
-   * Set for a request that was refused because it alone wants more rights than the token has: the session
-   * stays, and with it what needs no more.
-   */
-  scopeError(thrown: Thrown): SafeError | undefined {
-    return this.#missingScope.error(this.#parts.words, thrown);
-  }
-
   #heldBack(): SafeError | undefined {
     const { words } = this.#parts;
     if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
@@ -268,7 +258,7 @@ export class Link {
       {
         name,
         entry,
-        deps: this.#missingScope.watch(deps),
+        deps,
         timeouts: this.timeouts,
         log: this.#log,
         knownEra: this.#knownEra,
@@ -297,7 +287,6 @@ export class Link {
   }
 
   #missesAuth(refusal: Refusal): SafeError {
-    this.#missingScope.forget();
     const error = this.authError(refusal);
     if (refusal.isOwn) {
       // fail-closed: refused credentials of one's own are a failure, not a reason to try others.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSafeValue } from './connection-results.js';
+import { isSafeValue, readCallResult } from './connection-results.js';
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`);
@@ -20,5 +20,31 @@ describe('a value of a remote server', () => {
   it('is not when a key could reach a prototype', () => {
     expect(isSafeValue(JSON.parse('{"a":[{"__proto__":{"polluted":true}}]}'))).toBe(false);
     expect(isSafeValue({ constructor: { prototype: {} } })).toBe(true);
+  });
+});
+
+describe('the result of a call', () => {
+  it.each([
+    {},
+    { content: [] },
+    { content: null },
+    { isError: true },
+    { _meta: {}, resultType: 'complete' },
+    { structuredContent: { a: 1 }, more: 1 },
+    { content: [{ type: 'text', text: 'x' }], more: 1 },
+  ])('is one: %j', (value) => {
+    expect(readCallResult(value)).toBeDefined();
+  });
+
+  it.each([
+    { task: { taskId: '1', status: 'working' } },
+    { toolResult: 'of the oldest revision' },
+    { resultType: 'input_required', inputRequests: {} },
+    { resultType: 'later', content: [] },
+    { contents: [] },
+    { content: 'text' },
+    { content: [null] },
+  ])('is not taken for an empty one: %j', (value) => {
+    expect(readCallResult(value)).toBeUndefined();
   });
 });

@@ -22,8 +22,11 @@ export const AS_IT_IS = {
 /** Undefined: it is not what the protocol says. */
 export function readCallResult(value: unknown): RawCallResult | undefined {
   if (!isRecord(value)) return undefined;
-  // Results of the oldest revision have another name for it and are not spoken any more.
   const content = value.content ?? [];
+  // fail-closed: a task that is still to be done, a question, or content by another name is no empty result.
+  const isElsewhere = value.content === undefined && value.structuredContent === undefined;
+  if (isElsewhere && Object.keys(value).some((key) => !WITHOUT_CONTENT.has(key))) return undefined;
+  if ((value.resultType ?? 'complete') !== 'complete') return undefined;
   if (!Array.isArray(content) || !content.every(isContent)) return undefined;
   return {
     content,
@@ -34,6 +37,8 @@ export function readCallResult(value: unknown): RawCallResult | undefined {
     ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
   };
 }
+
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['_meta', 'isError', 'resultType']);
 
 function isContent(value: unknown): value is RawContent {
   return isRecord(value) && typeof value.type === 'string';

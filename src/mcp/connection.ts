@@ -6,19 +6,14 @@ import type { ClientConnection, ConnectionDeps } from './connection-deps.js';
 import { Link } from './connection-link.js';
 import { BadList, fetchList, type ListItems } from './connection-lists.js';
 import { Questions, requiredPages } from './connection-questions.js';
+import { isTransient, PAGES_REQUIRED, repeatReason } from './connection-repeat.js';
 import { type Job, type Outcome, runRequest } from './connection-request.js';
 import { readCallResult, readContents, readMessages } from './connection-results.js';
+import { scopeError } from './connection-scope.js';
 import type { Session } from './connection-session.js';
 import type { CallTimers } from './connection-timers.js';
 import type { SafeError } from './safe-error.js';
-import {
-  NEVER_ARRIVED,
-  requestError,
-  type SafeWords,
-  safeError,
-  safeWords,
-  tooLong,
-} from './safe-error-of.js';
+import { requestError, type SafeWords, safeError, safeWords, tooLong } from './safe-error-of.js';
 import type {
   CallRequest,
   ConnectionState,
@@ -51,8 +46,6 @@ export function createConnection(
 }
 
 const LIST_ATTEMPTS = 3;
-const HEADER_MISMATCH = -32020;
-const PAGES_REQUIRED = -32042;
 const INSTRUCTIONS = 16_384;
 
 class Connection implements ClientConnection {
@@ -206,7 +199,7 @@ class Connection implements ClientConnection {
       }
       if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
       const { thrown } = outcome;
-      const lacking = this.#link.scopeError(thrown);
+      const lacking = this.#lacking(session.value, thrown);
       if (lacking !== undefined) return err(lacking);
       this.#link.failed(session.value, thrown);
       const reason = repeatReason(session.value, thrown);
@@ -219,6 +212,12 @@ class Connection implements ClientConnection {
       // It has other headers in mind than those that we knew of.
       if (reason === 'headers') await this.#list('tools');
     }
+  }
+
+  /** Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others. */
+  #lacking({ hasOwnAuthorization }: Session, thrown: Thrown): SafeError | undefined {
+    if (hasOwnAuthorization || this.#deps.stepUp === undefined) return undefined;
+    return scopeError(this.#words, thrown);
   }
 
   #withTool(job: Job): Job {
@@ -325,10 +324,10 @@ class Connection implements ClientConnection {
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);
       } catch (thrown) {
-        const isBad = thrown instanceof BadList;
-        const read: Thrown = isBad
-          ? { kind: 'protocol' }
-          : readThrown(session.value.library, thrown);
+        const read: Thrown =
+          thrown instanceof BadList
+            ? { kind: 'protocol', ...(thrown.said === undefined ? {} : { said: thrown.said }) }
+            : readThrown(session.value.library, thrown);
         this.#link.failed(session.value, read);
         last = this.#failed(session.value, read, false);
         if (!isTransient(session.value, read)) break;
@@ -341,41 +340,6 @@ class Connection implements ClientConnection {
 
   #tell(change: ListKind | 'state'): void {
     for (const listener of this.#listeners) quietly(() => listener(change));
-  }
-}
-
-/** Why the request may be sent once more; undefined when it may not, or when that would not help. */
-function repeatReason(
-  session: Session,
-  thrown: Thrown,
-): 'session' | 'pages' | 'headers' | undefined {
-  switch (thrown.kind) {
-    case 'not-sent':
-      return 'session';
-    case 'http':
-      // The refusal is of the message itself, before anything in it was looked at.
-      return thrown.isSessionGone && session.hasSession() ? 'session' : undefined;
-    case 'rpc':
-      if (thrown.code === PAGES_REQUIRED) return 'pages';
-      return thrown.code === HEADER_MISMATCH ? 'headers' : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function isTransient(session: Session, thrown: Thrown): boolean {
-  switch (thrown.kind) {
-    case 'closed':
-    case 'ended':
-    case 'not-sent':
-    case 'timeout':
-      return true;
-    case 'network':
-      return !NEVER_ARRIVED.has(thrown.network) || thrown.network === 'refused';
-    case 'http':
-      return thrown.status >= 500 || (thrown.isSessionGone && session.hasSession());
-    default:
-      return false;
   }
 }
 

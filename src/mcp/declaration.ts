@@ -1,8 +1,10 @@
 import { sha256 } from '../env/hash.js';
 import { canonicalJson } from '../settings/trust-digest.js';
+import { isRecord } from '../util/own.js';
 import { weakHash } from '../util/weak-hash.js';
 import { serverKey } from './config-names.js';
 import type { RawServer } from './config-types.js';
+import { variablesIn } from './expand.js';
 import type { EntryOrigin, McpEntry, ServerDeclaration, Standing } from './server.js';
 
 /**
@@ -35,6 +37,10 @@ export class Declaration implements ServerDeclaration {
   get contentHash(): string {
     this.#hash ??= contentHash(this.#server.raw);
     return this.#hash;
+  }
+
+  get filled(): string | undefined {
+    return filledText(this.#server.raw, this.entry);
   }
 
   /** As it stands there, before variables were put in. */
@@ -74,3 +80,24 @@ export function placeOf({ file, line }: EntryOrigin): { file?: string; line?: nu
 export function contentHash(raw: unknown): string {
   return sha256(canonicalJson(['mcp server', 1, raw]));
 }
+
+/**
+ * The variables by which an entry chooses what is started or called. What stands in `env` and `headers`
+ * is handed over to that, and may change from day to day as tokens do.
+ */
+export function startVariables(raw: unknown): readonly string[] {
+  if (!isRecord(raw)) return [];
+  // It is the same for all that is approved of one project.
+  return variablesIn([raw.command, raw.args, raw.url]).filter((name) => name !== PROJECT_VARIABLE);
+}
+
+/** What an entry starts or calls now, where variables have a part in that: approvals are bound to it. */
+export function filledText(raw: unknown, entry: McpEntry | undefined): string | undefined {
+  if (startVariables(raw).length === 0 || entry === undefined || entry.type === 'sdk') {
+    return undefined;
+  }
+  const { type } = entry;
+  return JSON.stringify(type === 'stdio' ? [type, entry.command, entry.args] : [type, entry.url]);
+}
+
+const PROJECT_VARIABLE = 'CLAUDE_PROJECT_DIR';

@@ -27,6 +27,7 @@ export interface CheckedDefinition {
 /** The definition with nothing hidden in it, or why the tool cannot be offered. */
 export function checkDefinition(raw: RawTool): Result<CheckedDefinition, string> {
   const { inputSchema } = raw;
+  if (raw.unusable !== undefined) return err(raw.unusable);
   if (!isRecord(inputSchema)) return err('its schema is no object');
   if (depthOf(inputSchema, SCHEMA_DEPTH + 1) > SCHEMA_DEPTH) {
     return err(`its schema is nested more than ${SCHEMA_DEPTH} levels deep`);

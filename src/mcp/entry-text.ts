@@ -1,6 +1,6 @@
 import { isSecretName } from '../env/environment.js';
 import { hasSecretWord } from '../env/secret-names.js';
-import { isRecord } from '../util/own.js';
+import { isRecord, own } from '../util/own.js';
 import { redact } from '../util/redact.js';
 import { GONE } from '../util/secret-shapes.js';
 import { sliceWhole } from '../util/truncate.js';
@@ -53,6 +53,19 @@ function isSecretFlag(flag: string, value: string): boolean {
   if (value.startsWith('$') || value.startsWith('-') || value === GONE) return false;
   return hasSecretWord(flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
 }
+
+/** What variables stand for, but for credentials: those are known by their names. */
+export function valueLines(names: readonly string[], given: Variables): readonly string[] {
+  const shown = names.filter(
+    (name) => !isCredential(name, given) && own(given, name) !== undefined,
+  );
+  return shown.map((name) => {
+    const value = sliceWhole(own(given, name) ?? '', 0, VALUE_CHARS);
+    return visible(`\${${name}} is ${words([redact(value)])}`);
+  });
+}
+
+const VALUE_CHARS = 200;
 
 /** Credentials that a server of a project would be given, by the names of their variables and by what these hold. */
 export function credentialsOf(raw: unknown, given: Variables): readonly string[] {

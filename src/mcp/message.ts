@@ -3,6 +3,27 @@ import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { UNREADABLE } from './thrown.js';
 
+/** All of a text, which some revisions of the protocol let servers make a list of messages. */
+export function messagesIn(
+  text: string,
+  named: (value: unknown) => unknown = (value) => value,
+): readonly JSONRPCMessage[] {
+  // Some programs begin what they write with a byte order mark.
+  const bare = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const parsed = parseJson(bare);
+  if (!parsed.ok) {
+    const failure = messageIn(bare);
+    return failure === undefined ? [] : [failure];
+  }
+  const values: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+  return values.flatMap((value) => messageOf(named(value)) ?? []);
+}
+
+/** An error for a request whose id the server could not read. */
+export function isNamelessError(value: unknown): value is Given {
+  return isRecord(value) && !isGiven(value.id) && isRecord(value.error);
+}
+
 /**
  * What a server sent as text. An answer that cannot be taken (`__proto__`, nesting without end, neither
  * result nor error, or both) fails the request that it is for: nobody must wait for what has come already.

@@ -50,10 +50,25 @@ describe('the words of a server', () => {
     ['a\tb\r\nc', 'a b\nc'],
     ['in /root/me/project', 'in ~/project'],
     ['in /home/ada/x and /Users/ada/y and C:\\Users\\ada\\z', 'in ~/x and ~/y and ~\\z'],
+    ['GET /users/42 in /root/me', 'GET /users/42 in ~'],
+    ['in "/root/me".', 'in "~".'],
+    ['/root/men and /ROOT/ME/x', '/root/men and ~/x'],
+    ['file:///root/me/x and %2Froot%2Fme%2Fx', 'file://~/x and ~%2Fx'],
+    ['at \\\\root\\\\me\\\\x', 'at ~\\\\x'],
+    ['file:///home/ada/x, %2Fhome%2Fada%2Fx', 'file://~/x, ~%2Fx'],
+    ['{"p":"C:\\\\Users\\\\ada\\\\z"} c:/Users/ada/z', '{"p":"~\\\\z"} ~/z'],
     ['Authorization: Bearer abcdefghijkl', 'Authorization: Bearer [redacted]'],
     ['zero\u200bwidth', 'zero\\u200bwidth'],
   ])('%j come out as %j', (text, shown) => {
     expect(serverText(words, text)).toBe(shown);
+  });
+
+  it('do not tell of a home that is written in another way', () => {
+    const text = 'C:\\Data\\a b\\x D:/Data/a b/x file:///c:/Data/a%20b/x';
+    const shown = serverText(safeWords('s', 'C:\\Data\\a b\\'), text);
+    expect(shown).toBe('~\\x D:/Data/a b/x file:///~/x');
+    expect(serverText(safeWords('s', '/'), '/x')).toBe('/x');
+    expect(serverText(safeWords('s', '/h(.*)'), '/h(.*)/x /habc')).toBe('~/x /habc');
   });
 
   it('are bounded', () => {

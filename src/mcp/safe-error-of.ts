@@ -9,6 +9,7 @@ import type { Thrown } from './thrown.js';
 
 /** Characters of a server's own words that are handed on. */
 const SERVER_TEXT = 2000;
+const NOT_MCP = 'answered with something that is not MCP.';
 
 /** Who speaks, and what must not be said. */
 export interface SafeWords {
@@ -75,7 +76,7 @@ export function connectError(words: SafeWords, thrown: Thrown): SafeError {
         `refused the connection with error ${thrown.code}: ${serverText(words, thrown.message)}`,
       );
     case 'protocol':
-      return safeError(words, 'protocol', 'answered with something that is not MCP.');
+      return safeError(words, 'protocol', thrown.said ?? NOT_MCP);
   }
 }
 
@@ -110,9 +111,7 @@ export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean):
     case 'timeout':
       return safeError(words, 'call-timeout', 'did not answer in time.', { mayHaveRun });
     case 'protocol':
-      return safeError(words, 'protocol', 'answered with something that is not MCP.', {
-        mayHaveRun,
-      });
+      return safeError(words, 'protocol', thrown.said ?? NOT_MCP, { mayHaveRun });
     case 'not-sent':
       return safeError(
         words,
@@ -184,9 +183,28 @@ export function serverText(words: SafeWords, text: string): string {
   return clean.length <= SERVER_TEXT ? clean : `${sliceWhole(clean, 0, SERVER_TEXT)}…`;
 }
 
+/** However it is written: with slashes of either kind, doubled as in JSON, or as part of an address. */
 function withoutHome(text: string, home: string | undefined): string {
-  const own = home !== undefined && home.length > 1 ? text.replaceAll(home, '~') : text;
-  return own.replace(/(\/home\/|\/Users\/|[A-Za-z]:\\Users\\)[^/\\\s"':]+/g, '~');
+  const parts = (home ?? '').split(/[\\/]+/).filter((part) => part !== '');
+  const isOne = parts.length > 0 && (home ?? '').length > 1;
+  const own = isOne ? text.replaceAll(spelled(parts), '~') : text;
+  return own.replace(HOMES, '~');
+}
+
+/** Of other people, and of this one where nobody told which it is. `/users/42` belongs to an address. */
+const HOMES =
+  /(?:(?:\/|%2[Ff])(?:home|Users)(?:\/|%2[Ff])|[A-Za-z](?::|%3[Aa])(?:[\\/]+|%5[Cc]|%2[Ff])[Uu]sers(?:[\\/]+|%5[Cc]|%2[Ff]))(?:(?!%2[Ff]|%5[Cc])[^/\\\s"':])+/g;
+
+function spelled(parts: readonly string[]): RegExp {
+  const written = parts.map((part) => {
+    const forms = new Set([part, encodeURIComponent(part.replace(/\p{Surrogate}/gu, '\ufffd'))]);
+    return `(?:${[...forms].map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`;
+  });
+  const between = '(?:[\\\\/]+|%2F|%5C)';
+  const isDrive = /^[A-Za-z]:$/.test(parts[0] ?? '');
+  // The directory beside it may begin with the same letters.
+  const first = isDrive ? '' : '(?:\\\\+|/|%2F|%5C)';
+  return new RegExp(`${first}${written.join(between)}(?![\\w-])`, 'gi');
 }
 
 function endText(end: LineProcessEnd): string {

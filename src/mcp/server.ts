@@ -75,6 +75,8 @@ export interface ServerDeclaration {
   readonly standing: Standing;
   /** Hash of the entry as written, before expansion: approvals are bound to it. */
   readonly contentHash: string;
+  /** What it starts or calls, where variables have a part in that: approvals are bound to it too. */
+  readonly filled?: string | undefined;
   /** Tells entries and their names apart as well, but not against somebody who wants two of them to look the same. */
   readonly contentMark?: string;
 }
@@ -102,6 +104,8 @@ export interface RawTool {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+  /** Ours: why it is never offered, of a tool of which nothing but the name is kept. */
+  readonly unusable?: string;
 }
 
 export interface RawResource {

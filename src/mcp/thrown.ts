@@ -55,6 +55,15 @@ export const STREAM_ENDED: unique symbol = Symbol('stream ended');
 /** Marks an error that we put in the place of an answer that cannot be taken. */
 export const UNREADABLE: unique symbol = Symbol('unreadable answer');
 
+/** Marks an error that we made ourselves for a request to which no answer comes. The text is safe to show. */
+export class NoAnswer {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** What went wrong, out of all that transports and the library throw. */
 export type Thrown =
   /** The server answered with an error. */
@@ -67,7 +76,13 @@ export type Thrown =
   /** Its HTTP side refused the message. `isSessionGone`: because it knows our session no more. */
   | { readonly kind: 'http'; readonly status: number; readonly isSessionGone: boolean }
   /** `isOwn`: of credentials that were configured, where a sign-in would not help. */
-  | { readonly kind: 'auth'; readonly isOwn: boolean; readonly message?: string | undefined }
+  | {
+      readonly kind: 'auth';
+      readonly isOwn: boolean;
+      readonly message?: string | undefined;
+      /** Set where the token is good, but not for this; the scope may not be named. */
+      readonly lacks?: { readonly scope: string | undefined };
+    }
   /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
   | { readonly kind: 'auth-failed'; readonly message: string }
   | { readonly kind: 'network'; readonly network: HttpErrorKind }
@@ -77,8 +92,8 @@ export type Thrown =
   | { readonly kind: 'not-sent' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'headers'; readonly message: string }
-  /** What it sent is not what the protocol says. */
-  | { readonly kind: 'protocol' };
+  /** What it sent is not what the protocol says. `said`: what that was, in words that are safe to show. */
+  | { readonly kind: 'protocol'; readonly said?: string };
 
 export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   if (thrown instanceof NotSent) return { kind: 'not-sent' };
@@ -91,6 +106,9 @@ export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   if (thrown instanceof HttpError) return { kind: 'network', network: thrown.kind };
   if (thrown instanceof SocketRefused) return httpStatus(thrown.status, undefined);
   if (thrown instanceof library.ProtocolError) return rpcError(thrown);
+  if (thrown instanceof library.InsufficientScopeError) {
+    return { kind: 'auth', isOwn: false, lacks: { scope: thrown.requiredScope } };
+  }
   if (isAuthError(library, thrown)) return { kind: 'auth', isOwn: false };
   if (thrown instanceof library.SdkHttpError) return httpStatus(thrown.status, thrown.data);
   if (thrown instanceof library.SdkError) return sdkError(library, thrown);
@@ -110,6 +128,7 @@ function authFailure({ kind, message }: AuthFailure): Thrown {
 function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {
   if (error.data === STREAM_ENDED) return { kind: 'closed' };
   if (error.data === UNREADABLE) return { kind: 'protocol' };
+  if (error.data instanceof NoAnswer) return { kind: 'protocol', said: error.data.text };
   // The old libraries say so when the channel below them is gone.
   if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
     return { kind: 'closed' };
@@ -120,7 +139,6 @@ function rpcError(error: { code: number; message: string; data?: unknown }): Thr
 function isAuthError(library: McpLibrary, thrown: unknown): boolean {
   return (
     thrown instanceof library.UnauthorizedError ||
-    thrown instanceof library.InsufficientScopeError ||
     thrown instanceof library.OAuthError ||
     thrown instanceof library.OAuthClientFlowError
   );

@@ -4,6 +4,7 @@ import { type ConnectionAuth, currentToken, type StepUpChallenge } from './conne
 import type { McpLibrary } from './library.js';
 import { streamPace } from './stream-pace.js';
 import { HeadersFailed, STREAM_ENDED } from './thrown.js';
+import { answersJudged, Waiting } from './transport-answers.js';
 
 type SendOptions = Parameters<Transport['send']>[1];
 type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
@@ -29,8 +30,9 @@ const REOPENING = {
 
 export function httpTransport(parts: RemoteParts): WatchedTransport {
   const pace = streamPace(() => performance.now());
+  const waiting = new Waiting();
   const inner = new parts.library.StreamableHTTPClientTransport(parts.url, {
-    fetch: serverFetch(parts),
+    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: true }),
     reconnectionOptions: REOPENING,
     reconnectionScheduler(reconnect, delayMs) {
       const timer = setTimeout(reconnect, pace(delayMs));
@@ -40,16 +42,17 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
     onInsufficientScope: 'throw',
     ...(parts.authProvider === undefined ? {} : { authProvider: parts.authProvider }),
   });
-  return new WatchedTransport(inner, () => false);
+  return new WatchedTransport(inner, waiting, () => false);
 }
 
 export function sseTransport(parts: RemoteParts): WatchedTransport {
+  const waiting = new Waiting();
   const inner = new parts.library.SSEClientTransport(parts.url, {
-    fetch: serverFetch(parts),
+    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: false }),
     ...(parts.authProvider === undefined ? {} : { authProvider: parts.authProvider }),
   });
   // The library would open another stream, whose session nobody has initialised.
-  return new WatchedTransport(inner, (error) => error instanceof parts.library.SseError);
+  return new WatchedTransport(inner, waiting, (error) => error instanceof parts.library.SseError);
 }
 
 /**
@@ -63,12 +66,13 @@ export class WatchedTransport implements Transport {
   readonly hasPerRequestStream: boolean;
   readonly #inner: LibraryTransport;
   readonly #isFatal: (error: Error) => boolean;
-  readonly #waiting = new Map<string | number, AbortController>();
+  readonly #waiting: Waiting;
   #isStarted = false;
   #isOver = false;
 
-  constructor(inner: LibraryTransport, isFatal: (error: Error) => boolean) {
+  constructor(inner: LibraryTransport, waiting: Waiting, isFatal: (error: Error) => boolean) {
     this.#inner = inner;
+    this.#waiting = waiting;
     this.#isFatal = isFatal;
     this.hasPerRequestStream = inner.hasPerRequestStream === true;
   }
@@ -88,6 +92,9 @@ export class WatchedTransport implements Transport {
       if (this.#isStarted && this.#isFatal(error)) void this.close();
     };
     this.#inner.onclose = () => this.#over();
+    this.#waiting.onFailed = (id, data) => {
+      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no answer', data } });
+    };
     await this.#inner.start();
     this.#isStarted = true;
   }
@@ -99,8 +106,7 @@ export class WatchedTransport implements Transport {
     if (message.method !== 'notifications/cancelled') return;
     const asked = message.params?.requestId;
     if (typeof asked !== 'string' && typeof asked !== 'number') return;
-    this.#waiting.get(asked)?.abort();
-    this.#waiting.delete(asked);
+    this.#waiting.abort(asked);
   }
 
   /** Tells a server with a session that it may forget it; waits no longer than that. */
@@ -126,11 +132,10 @@ export class WatchedTransport implements Transport {
     id: string | number,
     options: NonNullable<SendOptions>,
   ): Promise<void> {
-    const stream = new AbortController();
+    const stream = this.#waiting.add(id);
     const { requestSignal } = options;
     if (requestSignal?.aborted) stream.abort();
     requestSignal?.addEventListener('abort', () => stream.abort(), { once: true });
-    this.#waiting.set(id, stream);
     try {
       await this.#inner.send(message, {
         ...options,
@@ -141,19 +146,19 @@ export class WatchedTransport implements Transport {
         },
       });
     } catch (thrown) {
-      this.#waiting.delete(id);
+      this.#waiting.remove(id);
       throw thrown;
     }
   }
 
   #ended(id: string | number): void {
-    if (!this.#waiting.delete(id)) return;
+    if (!this.#waiting.remove(id)) return;
     const error = { code: -32000, message: 'Connection closed', data: STREAM_ENDED };
     this.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 
   #receive(message: JSONRPCMessage): void {
-    if (!('method' in message) && message.id !== undefined) this.#waiting.delete(message.id);
+    if (!('method' in message) && message.id !== undefined) this.#waiting.remove(message.id);
     this.onmessage?.(message);
   }
 

@@ -26,7 +26,7 @@ export class SdkTransport implements Transport {
     // Hosts acknowledge notifications with an answer that means nothing.
     if (!isRequest) return;
     if (!isRecord(answer)) throw new HostFailed();
-    this.#receive(answer);
+    this.#receive(answerTo(message.id, answer));
   }
 
   async #carry(message: JSONRPCMessage): Promise<unknown> {
@@ -54,4 +54,15 @@ export class SdkTransport implements Transport {
     const said = messageOf({ ...message, jsonrpc: '2.0' });
     if (said !== undefined) this.onmessage?.(said);
   }
+}
+
+/** It came back with the request, so that it needs no id. fail-closed: one of another request is no answer. */
+function answerTo(
+  id: string | number,
+  answer: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const given = answer.id ?? id;
+  const isIts = given === id || (typeof given === 'string' && Number(given) === id);
+  if (isIts && (answer.method ?? null) === null) return { ...answer, id };
+  throw new Error('the host answered something else');
 }

@@ -4,7 +4,7 @@ import type { LineProcess, LineProcessRequest, ProcessSupervisor } from '../env/
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import type { ConnectionDeps } from './connection-deps.js';
-import { messageIn } from './message.js';
+import { Incoming } from './incoming.js';
 import type { StdioEntry } from './server.js';
 import type { StderrLog } from './stderr-log.js';
 import { NotSent, ServerEnded } from './thrown.js';
@@ -46,6 +46,7 @@ export class StdioTransport implements Transport {
   readonly #log: StderrLog | undefined;
   readonly #closeMs: number;
   #process: LineProcess | undefined;
+  readonly #incoming = new Incoming();
   #isOver = false;
   #wroteTooLong = false;
 
@@ -102,6 +103,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
+    this.#incoming.sent(message);
   }
 
   async close(): Promise<void> {
@@ -116,9 +118,9 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     // What is no message (a greeting, a debug line) is left out; servers must not write it.
-    const message = messageIn(line);
-    if (message === undefined) this.onerror?.(new Error('a line that is no message'));
-    else this.onmessage?.(message);
+    const messages = this.#incoming.read(line);
+    if (messages.length === 0) this.onerror?.(new Error('a line that is no message'));
+    for (const message of messages) this.onmessage?.(message);
   }
 
   #over(): void {

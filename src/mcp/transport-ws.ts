@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../env/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../env/web-socket.js';
-import { messageIn } from './message.js';
+import { Incoming } from './incoming.js';
 import { NotSent } from './thrown.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -21,6 +21,7 @@ export class WebSocketTransport implements Transport {
   onmessage?: Transport['onmessage'];
   readonly #parts: WebSocketParts;
   #socket: TextSocket | undefined;
+  readonly #incoming = new Incoming();
   #isOver = false;
 
   constructor(parts: WebSocketParts) {
@@ -47,6 +48,7 @@ export class WebSocketTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || this.#isOver) throw new NotSent();
+    this.#incoming.sent(message);
     await socket.send(JSON.stringify(message));
   }
 
@@ -57,9 +59,9 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(text: string): void {
-    const message = messageIn(text);
-    if (message === undefined) this.onerror?.(new Error('a frame that is no message'));
-    else this.onmessage?.(message);
+    const messages = this.#incoming.read(text);
+    if (messages.length === 0) this.onerror?.(new Error('a frame that is no message'));
+    for (const message of messages) this.onmessage?.(message);
   }
 
   #over(): void {

@@ -9,7 +9,22 @@ export function trustNotice(check: TrustCheck): string | undefined {
     check.verdict === 'never'
       ? `${visible(check.root)} is not trusted`
       : `${visible(check.root)} has changed since it was trusted (${changes(check)})`;
-  return `${why}, so these of its files are not in force: ${summary(check)}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
+  const isServer = ({ kind }: Declaration): boolean => kind === 'MCP server';
+  const { root } = check;
+  const others = check.declarations.filter((one) => !isServer(one));
+  const servers = check.declarations.filter(isServer);
+  const held = [
+    ...(others.length === 0
+      ? []
+      : [`these of its files are not in force: ${summary({ declarations: others, root })}`]),
+    // Each may have been approved by itself, which is not known here.
+    ...(servers.length === 0
+      ? []
+      : [
+          `of its servers only those are used that somebody has approved by themselves (portcullis mcp list): ${summary({ declarations: servers, root })}`,
+        ]),
+  ];
+  return `${why}, so ${held.join('; and ')}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
 }
 
 /** `2 hooks (PreToolUse, Stop; .claude/settings.json:4), 1 allow rule (…)`. */

@@ -12,7 +12,8 @@ describe('one time limit for a whole list', () => {
     const startedAt = performance.now();
     const listed = await connection.listTools();
     expect(listed).toMatchObject({ ok: false, error: { code: 'call-timeout' } });
-    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    // Without it the limit would be half a minute.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(rig.count('tools/list')).toBe(1);
   });
 

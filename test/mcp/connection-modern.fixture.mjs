@@ -30,6 +30,17 @@ export function modernServer({ onGrow } = {}) {
     async (args) => say(JSON.stringify(args)),
   );
   server.registerTool(
+    'misrouted',
+    {
+      description: 'a header that cannot be one',
+      inputSchema: fromJsonSchema({
+        type: 'object',
+        properties: { region: { type: 'object', 'x-mcp-header': 'Region' } },
+      }),
+    },
+    async () => say('never'),
+  );
+  server.registerTool(
     'ask',
     { description: 'ask', inputSchema: anything },
     async (_args, context) => {

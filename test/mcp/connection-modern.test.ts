@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { createMcpHandler, InMemoryTransport, type McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SdkBridge } from '../../src/mcp/connection.js';
+import { listingOf } from '../../src/mcp/tool-listing.js';
 import { until } from '../process/helpers.js';
 import { modernServer } from './connection-modern.fixture.mjs';
 import { call, connectTo, nodeEntry, recorder, remote, text } from './connection-rig.js';
@@ -116,6 +117,23 @@ describe('the new protocol over HTTP', () => {
     );
   });
 
+  it('tells of a tool that is not offered, as a header of its cannot be one', async () => {
+    const connection = connectTo(remote('http', url));
+    const tools = await connection.listTools();
+    const { declaration } = connection;
+    const listing = listingOf({
+      declaration,
+      tools: tools.ok ? tools.value : [],
+      builtinNames: [],
+    });
+    expect(listing.tools.map(({ name }) => name)).not.toContain('misrouted');
+    expect(listing.problems).toEqual([
+      expect.stringMatching(
+        /^the tool "misrouted" of the MCP server "srv" is not offered: .*x-mcp-header/,
+      ),
+    ]);
+  });
+
   it('finds out about marked parameters when the server insists', async () => {
     const connection = connectTo(remote('http', url));
     expect(text(await call(connection, 'routed', { region: 'us' }))).toBe('{"region":"us"}');
@@ -155,6 +173,26 @@ describe('a server in the host', () => {
     expect(text(await call(connection, 'echo', { a: 1 }))).toBe('{"a":1}');
     await call(connection, 'grow');
     expect(await until(() => changes.includes('tools'))).toBe(true);
+  });
+
+  it.each<[string, (id: unknown) => Record<string, unknown>, unknown]>([
+    ['without an id is the answer', () => ({ id: null }), { ok: true }],
+    ['with its id as text is the answer', (id) => ({ id: String(id) }), { ok: true }],
+    ['with another id is none', () => ({ id: 99 }), { error: { code: 'protocol' } }],
+    ['that is a request is none', () => ({ method: 'ping' }), { error: { code: 'protocol' } }],
+  ])('%s', async (_name, members, expected) => {
+    const bridge: SdkBridge = {
+      send: async ({ id, method, params }) => {
+        const { protocolVersion } = (params ?? {}) as { protocolVersion?: string };
+        const serverInfo = { name: 'host', version: '1' };
+        const first = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+        if (method === 'initialize') return { jsonrpc: '2.0', id, result: first };
+        const result = { content: [] };
+        return { jsonrpc: '2.0', id, result, ...(method === 'tools/call' ? members(id) : {}) };
+      },
+    };
+    const connection = connectTo({ type: 'sdk' }, { sdkTransport: bridge });
+    expect(await call(connection, 'x')).toMatchObject(expected as Record<string, unknown>);
   });
 
   it('that does not answer is a failure, not a hang', async () => {

@@ -40,6 +40,15 @@ describe('a line process', () => {
     expect(child.write('late')).toBe(false);
   });
 
+  it('that closes its output is ended, with all that it still runs, as it can answer nobody', async () => {
+    const child = testSupervisor().open(lineShell('echo last; exec 1>&-; sleep 60'));
+    const lines = collect(child);
+    const end = await child.exited;
+    expect(end.exitCode === null || end.exitCode !== 0).toBe(true);
+    expect(lines).toEqual(['last']);
+    expect(child.write('x')).toBe(false);
+  });
+
   it('gives many lines in order, drops empty ones and line ends, and needs no last newline', async () => {
     const child = testSupervisor().open(
       lineShell("seq 1 20000; printf '\\n\\r\\n  \\nwith cr\\r\\nlast'"),

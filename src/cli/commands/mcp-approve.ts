@@ -39,6 +39,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     return EXIT.done;
   }
   output.out(serverText(here, server));
+  for (const line of here.configuration.standsFor(server)) output.out(`  ${line}\n`);
   refuseAgent();
   if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --yes`);
   if (!switches.has('yes') && !(await confirmed(output, 'Use this server?'))) {
@@ -46,7 +47,8 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     return EXIT.error;
   }
   await here.approvals.approve(project, server);
-  output.out(`Approved: ${visible(name)}, until its entry changes.\n`);
+  const more = server.filled === undefined ? '' : ', or what a variable in it stands for,';
+  output.out(`Approved: ${visible(name)}, until its entry${more} changes.\n`);
   return EXIT.done;
 }
 

@@ -30,13 +30,13 @@ export async function settleServers(question: McpQuestion): Promise<void> {
     dynamic: config.mcpConfig ?? [],
     strict: config.strictMcpConfig === true,
   });
-  const { servers, hidden, describe, project } = here.configuration;
+  const { servers, hidden, describe, standsFor, project } = here.configuration;
   const pending = [...servers, ...hidden].filter(
     ({ standing }) => standing.kind === 'pending-approval',
   );
   for (const server of pending) {
     const reason = server.standing.kind === 'ready' ? '' : server.standing.reason.split(';')[0];
-    const lines = describe(server).map((line) => `  ${line}\n`);
+    const lines = [...describe(server), ...standsFor(server)].map((line) => `  ${line}\n`);
     out(
       `\n.mcp.json of this folder has a server "${visible(server.name)}" (${reason}):\n${lines.join('')}`,
     );

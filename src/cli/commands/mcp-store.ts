@@ -2,7 +2,7 @@ import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
 import { nameProblem } from '../../mcp/config-names.js';
-import { contentHash } from '../../mcp/declaration.js';
+import { contentHash, filledText } from '../../mcp/declaration.js';
 import { parseEntry } from '../../mcp/entry.js';
 import { addServer, WRITABLE_SCOPES, type WritableScope } from '../../mcp/stores-write.js';
 import { visible } from '../../util/visible.js';
@@ -46,6 +46,7 @@ export async function storeServer(server: NewServer, output: Output): Promise<nu
     await here.approvals.approve(here.configuration.project, {
       name,
       contentHash: contentHash(raw),
+      filled: parsed.ok ? filledText(raw, parsed.entry) : undefined,
     });
   const file = visible(displayPath(added.value, here.cwd));
   output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
