@@ -3,9 +3,9 @@ import { textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { TaskUsage } from '../protocol/session-events.js';
 import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
+import { markedRef } from './held.js';
 import { blockLine, resultLine } from './output-lines.js';
 import type { AgentAccount } from './report.js';
-import { markedRef } from './resume.js';
 
 /** The mark at the head of an agent's transcript. */
 export const AGENT_MARK = 'agent_started';

@@ -8,6 +8,7 @@ import type { ModelChoice } from './agent.js';
 import type { ChildBudget, ChildOutput, ChildPlace } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
 import type { Cancelled } from './end-of.js';
+import type { GuardHooks } from './held-hooks.js';
 import type { ModelLimits } from './model-choice.js';
 import type { Stays } from './task.js';
 import type { Hold } from './way-down.js';
@@ -30,6 +31,8 @@ export interface ChildOrder {
   readonly output: ChildOutput;
   /** What those above it are held to, the highest first. */
   readonly above: readonly Hold[];
+  /** Hooks of those above it that judge its calls too. */
+  readonly guards: readonly GuardHooks[];
   /** It works under restrictions that nobody could put up again: it ends for good. */
   readonly once: boolean;
   /** Set for one that waits to be spoken to instead of ending. */

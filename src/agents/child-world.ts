@@ -18,6 +18,7 @@ import type { AgentFences } from './child-fence.js';
 import type { CompactionHooks } from './compaction.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentMind } from './fork.js';
+import type { GuardHooks } from './held-hooks.js';
 import type { HookNotes } from './hook-notes.js';
 import type { ModelChoices } from './model-choice.js';
 import type { AgentReport } from './report.js';
@@ -155,8 +156,10 @@ export interface ChildHooks {
   start(scene: Scene): Promise<{ readonly contexts: readonly string[] }>;
   /** The stop hooks of one agent. */
   stop(): StopHooks;
-  /** Puts the hooks of a definition in force. Returns what ends it. */
-  scoped(ref: AgentRef, definition: AgentDefinition): () => void;
+  /** Puts the hooks of a definition in force, and those of agents above it. Returns what ends it. */
+  scoped(ref: AgentRef, definition: AgentDefinition, above: readonly GuardHooks[]): () => void;
+  /** Those of the main agent that judge the calls of all. */
+  guards(): readonly GuardHooks[];
   afterBatch(scene: (signal: AbortSignal) => Scene): NonNullable<LoopDeps['afterBatch']>;
   compaction(scene: (signal: AbortSignal) => Scene, child: ChildFacts): CompactionHooks;
   readonly notes: HookNotes;

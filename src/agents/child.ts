@@ -80,7 +80,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     mode: world.permissions.mode(ref),
     signal: now,
   });
-  cleanup.add(world.hooks.scoped(ref, definition));
+  cleanup.add(world.hooks.scoped(ref, definition, order.guards));
   const servers = await ownServers(world, order, signal);
   if (servers !== undefined) cleanup.add(() => servers.close());
   const recorder = await world.record(ref, { cwd: () => workspace.cwd, ...earlier });

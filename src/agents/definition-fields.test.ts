@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../skills/parse-yaml.js';
-import { DEFINITION_FIELDS } from './definition-fields.js';
+import { DEFINITION_FIELDS } from './definition-field-names.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
 
@@ -116,6 +116,22 @@ describe('the head of an agent', () => {
     ['tools: 7', 4, 'neither'],
     ['disallowedTools: Bsh', 4, 'did you mean Bash'],
     ['disallowedTools: bash', 4, 'did you mean Bash'],
+    ['disallowedTools: Shell', 4, 'did you mean Bash'],
+    ['disallowedTools: Shell(rm *)', 4, 'did you mean Bash'],
+    ['disallowedTools: BashTool', 4, 'did you mean Bash'],
+    ['disallowedTools: read_file', 4, 'did you mean Read'],
+    ['disallowedTools: mcp_github', 4, 'mcp__server'],
+    ['disallowedTools: mcp-github', 4, 'mcp__server'],
+    ['disallowedTools: mcp__', 4, 'mcp__server'],
+    ['disallowedTools: MCP_github__x', 4, 'mcp__server'],
+    ["disallowedTools: ''", 4, 'says nothing'],
+    ['disallowedTools:', 4, 'says nothing'],
+    ["disallowedTools: [Bash, '']", 4, 'empty'],
+    ['disallowedTools: Bash()', 4, 'parentheses name nothing'],
+    ['tools: Bash()', 4, 'parentheses name nothing'],
+    ['tools: "Read, Bash(  )"', 4, 'parentheses name nothing'],
+    ['tools: [Read, "Agent()"]', 4, 'parentheses name nothing'],
+    ['tools: [Read, "Task(a, )"]', 4, 'parentheses name nothing'],
     ['allowed-tools: Read', 4, 'called tools'],
     ['tools: Read\nTools: Write', 5, 'same field'],
     ['permissionMode: acceptEdit', 4, 'did you mean acceptEdits'],
@@ -299,6 +315,16 @@ describe('the head of an agent', () => {
     expect(bans.errors).toMatchObject([{ message: expect.stringContaining('more than 50') }]);
     const servers = await fieldsOf(`mcpServers: [${names(201, 's')}]`);
     expect(servers.errors).toMatchObject([{ message: expect.stringContaining('200 servers') }]);
+  });
+
+  it('is told of a ban that takes nothing away', async () => {
+    const odd = await fieldsOf('disallowedTools: [Write, Frobnicate, Zqq*]');
+    expect(odd.fields?.disallowedTools).toEqual(['Write', 'Frobnicate', 'Zqq*']);
+    expect(odd.findings).toEqual([
+      { severity: 'warning', line: 4, message: expect.stringContaining('Frobnicate') },
+      { severity: 'warning', line: 4, message: expect.stringContaining('Zqq*') },
+    ]);
+    expect((await fieldsOf('disallowedTools: [Web*, "*", mcp__*, mcp*, m*]')).findings).toEqual([]);
   });
 
   it('takes any text without throwing', async () => {

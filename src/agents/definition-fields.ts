@@ -3,52 +3,19 @@ import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
 import type { Result } from '../util/result.js';
-import { whenWanted } from '../util/when-wanted.js';
 import { bareFields, compact } from './definition-bare.js';
+import {
+  DEFINITION_FIELDS,
+  HARMLESS,
+  knownField,
+  WITHOUT_EFFECT,
+} from './definition-field-names.js';
 import { hookFindings } from './definition-hooks.js';
 import { typeProblem } from './definition-names.js';
 import { bansOf, toolsOf } from './definition-tools.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 import { isCompound, LIMITS, limitMeant, nearLimit } from './definition-unknown.js';
-import {
-  meant,
-  numberOf,
-  type OwnFields,
-  ownFields,
-  plain,
-  serversOf,
-} from './definition-values.js';
-
-/** The fields of a definition, as they are documented. */
-export const DEFINITION_FIELDS: readonly string[] = [
-  'name',
-  'description',
-  'prompt',
-  'tools',
-  'disallowedTools',
-  'model',
-  'permissionMode',
-  'maxTurns',
-  'skills',
-  'mcpServers',
-  'hooks',
-  'memory',
-  'background',
-  'effort',
-  'isolation',
-  'color',
-  'initialPrompt',
-  'omitClaudeMd',
-  'portcullis',
-];
-
-/** Fields that others know and that change nothing here. */
-const WITHOUT_EFFECT: readonly string[] = [
-  'autoCompactWindow',
-  'observer',
-  'observerMessage',
-  'criticalSystemReminder_EXPERIMENTAL',
-];
+import { meant, numberOf, type OwnFields, ownFields, serversOf } from './definition-values.js';
 
 /** What a definition is read from: the head of a file, or an object of a host. */
 export interface WrittenFields {
@@ -83,31 +50,6 @@ export function readFields(written: WrittenFields, options: FieldOptions): ReadF
   const isWhole = !findings.some(({ severity }) => severity === 'error');
   return { name, findings, ...(isWhole ? { fields } : {}) };
 }
-
-const byPlainName = whenWanted(() => {
-  const names = [...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map(
-    (field) => [plain(field), field] as const,
-  );
-  return new Map([...names, ['omitinstructions', 'omitClaudeMd']]);
-});
-
-const AS_DOCUMENTED: ReadonlySet<string> = new Set(DEFINITION_FIELDS);
-
-/** The documented name of a field, in whichever way it is written. */
-export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : byPlainName().get(plain(written));
-}
-
-/** What takes nothing away when it is passed over. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'description',
-  'model',
-  'effort',
-  'color',
-  'skills',
-  'initialPrompt',
-  ...WITHOUT_EFFECT,
-]);
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 const COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'];
@@ -157,7 +99,7 @@ class FieldReader {
     return compact({
       ...named,
       tools: this.#tools(),
-      disallowedTools: this.#value('disallowedTools', (v) => bansOf(v, this.#knownTools())) ?? [],
+      disallowedTools: this.#bans(),
       model: this.#text('model'),
       effort: this.#effort(),
       permissionMode: this.#mode(),
@@ -253,6 +195,12 @@ class FieldReader {
     const read = this.#value('tools', (value) => toolsOf(value, this.#knownTools()));
     for (const warning of read?.warnings ?? []) this.#warn('tools', warning);
     return read?.tools;
+  }
+
+  #bans(): readonly string[] {
+    const read = this.#value('disallowedTools', (value) => bansOf(value, this.#knownTools()));
+    for (const warning of read?.warnings ?? []) this.#warn('disallowedTools', warning);
+    return read?.bans ?? [];
   }
 
   #mode(): PermissionMode | undefined {

@@ -157,8 +157,8 @@ class Walk implements FoundFiles {
 
   /** Asked once for all: without links what is in a directory is where the directory is. */
   async #isHome(directory: string, real: string): Promise<boolean> {
-    // fail-closed: an administrator's files are looked at one by one.
-    if (this.#root.source === 'managed') return false;
+    // fail-closed: an administrator's files, and what a link leads to, are looked at one by one.
+    if (this.#root.source === 'managed' || real !== directory) return false;
     const at = { file: join(directory, 'any.md'), real: join(real, 'any.md') };
     return (await this.#stray(at)) === undefined;
   }

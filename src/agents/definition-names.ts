@@ -1,4 +1,5 @@
 import { visible } from '../util/visible.js';
+import { lookAlike } from './name-scripts.js';
 
 /** Types that the program itself gives out. */
 export const RESERVED_TYPES: readonly string[] = [
@@ -29,9 +30,11 @@ export function typeProblem(name: string): string | undefined {
   if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
   // fail-closed: what cannot be seen makes two names look like one.
   if (visible(name) !== name) return `the name holds hidden characters: ${visible(name)}`;
+  const alike = lookAlike(name);
+  if (alike !== undefined) return `the name "${name}" ${alike}`;
   // fail-closed: no pattern of rules could name it.
   if (/\s/.test(name)) return `the name "${name}" holds blanks; join its words with hyphens`;
-  if (/[()*,#?[\]{}!]/.test(name)) return `the name "${name}" holds what has a meaning in rules`;
+  if (/[()*,#?[\]{}!^]/.test(name)) return `the name "${name}" holds what has a meaning in rules`;
   if (/[:/\\<>"'`|$]/.test(name)) return `the name "${name}" holds what no type may hold`;
   if (name.startsWith('-')) return `the name "${name}" begins with a hyphen`;
   if (/^\.+$/.test(name)) return `the name "${name}" is a directory's`;

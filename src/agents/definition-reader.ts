@@ -4,6 +4,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
 import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
 import { writtenKeys } from '../skills/head-keys.js';
 import { textOf } from '../skills/head-values.js';
 import { yamlWithin } from '../skills/parse-yaml.js';
@@ -19,7 +20,8 @@ import { isRecord } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { bareFields } from './definition-bare.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
-import { knownField, readFields } from './definition-fields.js';
+import { knownField } from './definition-field-names.js';
+import { readFields } from './definition-fields.js';
 import { hasHead, headInSeen, headOf } from './definition-head.js';
 import { isPlainType } from './definition-names.js';
 import { lostLimits } from './definition-strays.js';
@@ -64,8 +66,6 @@ export interface WholeDefinition {
   readonly text: string;
 }
 
-/** A larger file is no definition. */
-const MOST_BYTES = 4 * 1024 * 1024;
 const LONGEST_KEPT = 64 * 1024;
 /** Of all heads of one look together; limits, so that no folder holds a start up. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
@@ -149,7 +149,7 @@ export function openDefinitionReader(deps: {
       try {
         if (look instanceof SeenText) return readLooked(file, look);
         const stat = look ?? fs.statNow?.(file);
-        if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return undefined;
+        if (stat?.kind !== 'file' || stat.size > LARGEST_DOCUMENT) return undefined;
         const before = known.get(file);
         if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
         const head = recalled(file, stat);
@@ -166,7 +166,7 @@ export function openDefinitionReader(deps: {
     },
     async readWhole(file) {
       try {
-        const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+        const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
         const stat = await fs.stat(file);
         if (stat === undefined) return undefined;
         const prompt = readFrontmatter(text, { known: [] }).body.trim();
@@ -189,9 +189,12 @@ export function openDefinitionReader(deps: {
         if (look !== undefined && stat === undefined)
           return unread('it changes while it is looked at', claimedName(file));
         if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
-        if (stat.size > MOST_BYTES) {
+        if (stat.size > LARGEST_DOCUMENT) {
           const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
-          return unread(`it is larger than ${MOST_BYTES} bytes`, claimedName(file, beginning));
+          return unread(
+            `it is larger than ${LARGEST_DOCUMENT} bytes`,
+            claimedName(file, beginning),
+          );
         }
         const before = known.get(file);
         if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
@@ -218,7 +221,8 @@ export function openDefinitionReader(deps: {
   };
 }
 
-const AGENT = 'agent';
+/** Another one whenever a reader finds other things wrong: what an older one noted is not believed. */
+const AGENT = 'agent 2';
 
 /** While it is made. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -375,7 +379,7 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
 }
 
 async function promptOf(fs: Files, file: string, version: FileVersion): Promise<string> {
-  const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+  const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
   if (isTextOf(version, text, await fs.stat(file))) {
     return readFrontmatter(text, { known: [] }).body.trim();
   }

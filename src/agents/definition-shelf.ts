@@ -142,7 +142,7 @@ class Shelf implements DefinitionShelf {
   /** A project's file that may not take the user's name. */
   foreign(one: ShelfFile, mine: string): void {
     const { root, file, read } = one;
-    const message = `${mine} has the same name and stays in force, as this folder is not trusted`;
+    const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
     const name = read.name ?? '';
     const line = read.line === undefined ? {} : { line: read.line };
     this.hidden.push(hiddenFrom(one, message));

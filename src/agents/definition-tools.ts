@@ -1,8 +1,12 @@
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { listOf } from '../skills/head-values.js';
+import { createToolMatcher } from '../tools/pool-patterns.js';
 import { nearest } from '../util/nearest.js';
+import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import { TOOL_ALIASES } from '../util/tool-names.js';
+import { plain } from './definition-values.js';
+import { toolWords } from './tool-words.js';
 
 /** What rules may name, definitions may. */
 export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
@@ -15,7 +19,7 @@ export interface ToolList {
 
 /** `tools`: nothing named is nothing given; `*` is everything. */
 export function toolsOf(value: unknown, knownTools: readonly string[]): Result<ToolList, string> {
-  if (value === null || value === undefined || (typeof value === 'string' && value.trim() === '')) {
+  if (isBlank(value)) {
     // fail-closed: left open it could mean all as well as nothing.
     return err('says nothing: write [] for no tools, "*" for all, or leave the field out');
   }
@@ -37,13 +41,25 @@ export function toolsOf(value: unknown, knownTools: readonly string[]): Result<T
   return ok({ tools: [...new Set(items)], warnings });
 }
 
-/** `disallowedTools`. A ban of what does not exist is fine; one that is misspelt would ban nothing. */
-export function bansOf(
-  value: unknown,
-  knownTools: readonly string[],
-): Result<readonly string[], string> {
+export interface BanList {
+  readonly bans: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * `disallowedTools`. One that was meant for a tool that there is and names another would ban nothing; one
+ * of a tool that only others have is told.
+ */
+export function bansOf(value: unknown, knownTools: readonly string[]): Result<BanList, string> {
+  if (isBlank(value)) {
+    // fail-closed: whatever was to stand here is not taken away.
+    return err('says nothing: write [] to take nothing away, or leave the field out');
+  }
   const read = entriesOf(value);
   if (!read.ok) return read;
+  if (Array.isArray(value) && read.value.length < value.length) {
+    return err('holds an entry that is empty: name a tool, or leave it out');
+  }
   const unknown = read.value
     .map(bareName)
     .filter((name) => name !== '*' && !isKnown(name, knownTools));
@@ -52,11 +68,16 @@ export function bansOf(
     return err(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
   }
   for (const name of unknown) {
-    const close = nearest(name, knownTools);
+    const close = toolMeant(name, knownTools);
     // fail-closed: it takes away nothing, and was meant to.
     if (close !== undefined) return err(`names ${name}; did you mean ${close}?`);
   }
-  return ok([...new Set(read.value)]);
+  const warnings = unknown
+    .slice(0, MOST_HINTS)
+    .map(
+      (name) => `"disallowedTools" names ${name}, which takes nothing away: no tool has that name`,
+    );
+  return ok({ bans: [...new Set(read.value)], warnings });
 }
 
 const MOST_ENTRIES = 500;
@@ -71,7 +92,27 @@ function entriesOf(value: unknown): Result<readonly string[], string> {
   // fail-closed: a list that nobody wrote by hand is not gone through.
   if (items.value.length > MOST_ENTRIES) return err(`has more than ${MOST_ENTRIES} entries`);
   const odd = items.value.find((item) => !ENTRY.test(item));
-  return odd === undefined ? items : err(`holds "${odd}", which is no name of a tool`);
+  if (odd !== undefined) return err(`holds "${odd}", which is no name of a tool`);
+  const hollow = items.value.find(isHollow);
+  if (hollow === undefined) return items;
+  // fail-closed: rules read it as all of the tool, and a limit was to stand there.
+  const name = bareName(hollow);
+  return err(`holds "${hollow}", whose parentheses name nothing: write ${name} for all of it`);
+}
+
+/** `Bash()`, `Agent(a, )`: a limit in parentheses, or one of several, that is not there. */
+function isHollow(entry: string): boolean {
+  const name = bareName(entry);
+  if (name === entry) return false;
+  const inside = entry.slice(name.length + 1, -1);
+  const parts = (own(TOOL_ALIASES, name) ?? name) === 'Agent' ? inside.split(',') : [inside];
+  return parts.some((part) => part.trim() === '');
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
+  );
 }
 
 /** `Bash` of `Bash(git *)`. */
@@ -81,5 +122,20 @@ export function bareName(entry: string): string {
 }
 
 function isKnown(name: string, knownTools: readonly string[]): boolean {
-  return name.startsWith('mcp__') || knownTools.includes(name) || Object.hasOwn(TOOL_ALIASES, name);
+  if (SERVER_TOOLS.test(name)) return true;
+  if (knownTools.includes(name) || Object.hasOwn(TOOL_ALIASES, name)) return true;
+  const matches = name.includes('*') ? createToolMatcher([name]) : undefined;
+  return matches !== undefined && (matches(['mcp__']) || knownTools.some((one) => matches([one])));
+}
+
+/** `mcp__server`, `mcp__server__tool`, `mcp__*`. */
+const SERVER_TOOLS = /^mcp__[^_]/;
+
+/** What somebody meant who named a tool that there is not, as far as anybody can tell. */
+function toolMeant(name: string, knownTools: readonly string[]): string | undefined {
+  if (/^mcp/i.test(name)) return 'mcp__server, mcp__server__tool or mcp__*';
+  const close = nearest(name, knownTools);
+  if (close !== undefined) return close;
+  const word = plain(name).replace(/tools?$/, '');
+  return knownTools.find((one) => plain(one) === word) ?? own(toolWords(), word);
 }

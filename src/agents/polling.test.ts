@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_FACTS } from '../permissions/facts.js';
 import { readShell } from '../permissions/shell/read.js';
 import type { CallView } from '../permissions/view.js';
 import { pollingGuard } from './polling.js';
@@ -12,9 +13,10 @@ const task = {
 
 let serial = 0;
 function viewOf(tool: string, input: Record<string, unknown>, agentId = 'main'): CallView {
-  const { command, file_path: path } = input;
+  const { command, file_path: path = input.path } = input;
   const place = { cwd: '/w', home: '/home/u' };
   return {
+    facts: NO_FACTS,
     shell: async () => (typeof command === 'string' ? await readShell(command, place) : undefined),
     call: {
       toolUseId: `t${++serial}`,
@@ -47,6 +49,19 @@ describe('looking at a running agent', () => {
     ['Bash', { command: '(cd /s/subagents/x && cat ../*.jsonl)' }],
     ['Bash', { command: 'pushd /s/tool-results && cat *' }],
     ['Bash', { command: 'D=/s/tool-results; cd $D && cat *.output' }],
+    ['Bash', { command: 'grep -r DONE /s/tool-results' }],
+    ['Bash', { command: 'cd /s && grep -rn DONE subagents' }],
+    ['Bash', { command: 'sleep 20; rg DONE /s' }],
+    ['Bash', { command: 'find /s/tool-results -type f -exec cat {} +' }],
+    ['Bash', { command: "find /s/tool-results -name '*.output' -exec tail -n 3 {} \\;" }],
+    ['Bash', { command: 'tar cf - /s/subagents' }],
+    ['Bash', { command: 'cp -r /s/tool-results /tmp/x' }],
+    ['Bash', { command: 'ls /s/tool-results | xargs cat' }],
+    ['Bash', { command: 'cd /s/tool-results && cat $(ls)' }],
+    ['Grep', { pattern: 'DONE', path: '/s/tool-results' }],
+    ['Grep', { pattern: 'DONE', path: '/s/tool-results/a123.output' }],
+    ['Grep', { pattern: 'DONE', path: '/s/subagents/', glob: '*.jsonl' }],
+    ['Grep', { pattern: 'DONE', path: '/s' }],
     ['Read', { file_path: '/s/tool-results/a123.output' }],
     ['BashOutput', { task_id: 'a123' }],
   ])('with %s %j is answered, then refused', async (tool, input) => {
@@ -72,6 +87,15 @@ describe('looking at a running agent', () => {
     ['Bash', { command: 'cd /s/tool-results && cat b*' }],
     ['Bash', { command: '(cd /s/tool-results && ls b1.output); cat *' }],
     ['Bash', { command: 'cd $D && cat *' }],
+    ['Bash', { command: 'grep -r DONE /' }],
+    ['Bash', { command: 'grep -r DONE /w' }],
+    ['Bash', { command: 'grep DONE /s/tool-results/b1.txt' }],
+    ['Bash', { command: "find /s/tool-results -name 'b*' -exec cat {} +" }],
+    ['Bash', { command: 'ls /s/tool-results' }],
+    ['Bash', { command: 'cat "$F"; echo "$HOME"' }],
+    ['Grep', { pattern: 'DONE', path: '/' }],
+    ['Grep', { pattern: 'DONE', path: '/w' }],
+    ['Grep', { pattern: 'DONE', path: '/s/tool-results', glob: 'b*' }],
     ['TaskStop', { task_id: 'a123' }],
     ['Read', { file_path: '/s/tool-results/b1.output' }],
   ])('is not what %s %j does', async (tool, input) => {

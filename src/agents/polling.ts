@@ -1,10 +1,11 @@
-import { basename, resolve, toPosix } from '../env/paths.js';
+import { basename, dirname, join, resolve, toPosix } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
 import type { AgentTask } from './task.js';
+import { type ReadTree, treesRead } from './trees-read.js';
 
 /** By which a look at a running agent goes on for nothing: its report arrives by itself. */
 const INSTEAD =
@@ -52,7 +53,7 @@ function held({ id, description }: AgentTask, isFirst: boolean): Finding {
 
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
 async function lookedAt(
-  view: Pick<CallView, 'call' | 'shell'>,
+  view: Pick<CallView, 'call' | 'shell' | 'facts'>,
   tasks: readonly AgentTask[],
 ): Promise<AgentTask | undefined> {
   const { call } = view;
@@ -63,7 +64,10 @@ async function lookedAt(
   const { command } = subject;
   const named = namesIn(call).map((name) => byName(tasks).get(name));
   const found = named.find((task) => task !== undefined && isOther(task));
-  if (found !== undefined || command === undefined) return found;
+  if (found !== undefined) return found;
+  const trees = await treesRead(view);
+  const below = tasks.find((task) => isOther(task) && trees.some((tree) => isIn(tree, task)));
+  if (below !== undefined || command === undefined) return below;
   const plain = command.replace(/['"\\]/g, '');
   const isWild = WILD.test(command);
   const commands = isWild ? ((await view.shell())?.commands ?? []) : [];
@@ -101,6 +105,25 @@ function byName(tasks: readonly AgentTask[]): ReadonlyMap<string, AgentTask> {
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
+/**
+ * Whether a call goes through the directory of an agent's output, or that of the session around it. One
+ * that goes through more is about something else.
+ */
+function isIn({ directory, takes }: ReadTree, { id, outputFile }: AgentTask): boolean {
+  const place = dirname(outputFile);
+  const session = OUTPUT_PLACES.has(basename(place)) ? dirname(place) : undefined;
+  const places = [place, ...(session === undefined ? [] : placesOf(session))];
+  return places.includes(directory) && namesOf(outputFile, id).some(takes);
+}
+
+function placesOf(session: string): readonly string[] {
+  return [session, ...[...OUTPUT_PLACES].map((place) => join(session, place))];
+}
+
+function namesOf(outputFile: string, id: string): readonly string[] {
+  return [basename(outputFile), `agent-${id}.jsonl`];
+}
+
 const WILD = /[*?[]/;
 
 /** Names with wildcards in the places of outputs and transcripts. */
@@ -130,7 +153,7 @@ function placesIn(plain: string): readonly string[] {
 }
 
 function isMeant(wild: readonly string[], { id, outputFile }: AgentTask): boolean {
-  const names = [basename(outputFile), `agent-${id}.jsonl`];
+  const names = namesOf(outputFile, id);
   return wild.some((name) => names.some((file) => matches(segmentTokens(name), file)));
 }
 

@@ -3,14 +3,8 @@ import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { builtinAgents } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
-import {
-  type EarlierAgent,
-  heldOf,
-  keepingTo,
-  markedRef,
-  notResumable,
-  requestAgain,
-} from './resume.js';
+import { endsForGood, heldOf, keepingTo, markedRef, notKept } from './held.js';
+import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 import { type Hold, holdOf, readWay } from './way-down.js';
 
 const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
@@ -157,6 +151,45 @@ describe('what an agent had when it began', () => {
       mcpServers: [{ name: 'old' }],
       disallowedTools: ['Write', 'Bash'],
     });
+  });
+
+  it('has the lesser of both in turns, budgets and questions', () => {
+    const before = { maxTurns: 3, asks: 'deny' as const, budget: { turns: 9, usd: 1 } };
+    const now = { maxTurns: 8, asks: 'bubble' as const, budget: { turns: 2, tokens: 5 } };
+    const both = { maxTurns: 3, asks: 'deny', budget: { turns: 2, usd: 1, tokens: 5 } };
+    expect(goneOn(before, now)).toMatchObject(both);
+    expect(goneOn(now, before)).toMatchObject(both);
+    expect(goneOn({}, before)).toMatchObject(before);
+    expect(goneOn(before, {})).toMatchObject(before);
+  });
+
+  it('is kept by its hooks only where they are in force', () => {
+    const hooks = (command: string, event = 'PreToolUse') => ({
+      [event]: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }],
+    });
+    const began = markedRef(at('main/x#1'), { ...general, hooks: hooks('a') }).held;
+    const kept = (now: Partial<AgentDefinition>): boolean =>
+      notKept({ ...general, ...now }, began) === undefined;
+    expect(kept({ hooks: hooks('a') })).toBe(true);
+    expect(kept({ hooks: { ...hooks('a'), ...hooks('b', 'Stop') } })).toBe(true);
+    expect(kept({ hooks: hooks('b') })).toBe(false);
+    expect(kept({ hooks: hooks('a', 'PostToolUse') })).toBe(false);
+    expect(kept({})).toBe(false);
+    expect(kept({ hooks: hooks('a'), trusted: false })).toBe(false);
+    expect(notKept(general, markedRef(at('main/x#1'), general).held)).toBeUndefined();
+  });
+
+  it.each([
+    [{ oneShot: true }, {}, 'end for good'],
+    [{}, { oneShot: true }, 'end for good'],
+    [{ foregroundOnly: true }, {}, 'never run in the background'],
+    [{}, { foregroundOnly: true }, 'never run in the background'],
+    [{}, {}, undefined],
+  ])('of a kind that was %j and is %j: %s', (before, now, why) => {
+    const { held } = markedRef(at('main/x#1'), { ...general, ...before });
+    const said = endsForGood({ ...general, ...now }, heldOf({ ...at('main/x#1'), held }));
+    if (why === undefined) expect(said).toBeUndefined();
+    else expect(said).toContain(why);
   });
 
   it('is whatever its type says now where its transcript does not say', () => {

@@ -1,15 +1,11 @@
 import { isInside } from '../env/paths.js';
-import { serverKey } from '../mcp/config-names.js';
-import { lowerMode } from '../permissions/agent-modes.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { PermissionMode } from '../protocol/permissions.js';
-import { createToolMatcher } from '../tools/pool-patterns.js';
 import type { EarlierTalk } from './child-order.js';
 import type { AgentDefinition } from './definition.js';
-import { bareName } from './definition-tools.js';
 import { FORK_TYPE } from './fork.js';
+import { heldOf } from './held.js';
 import type { SpawnRequest } from './task.js';
-import { type Hold, holdOf, readWay } from './way-down.js';
+import type { Hold } from './way-down.js';
 
 /** What was said in an agent that has ended, and what it was. */
 export interface EarlierAgent {
@@ -44,72 +40,6 @@ export function notResumable(
     return `what bound ${ref.id} cannot be read any more. Start a new agent with all that it needs to know`;
   }
   return undefined;
-}
-
-/** Who an agent is, for its mark, and what its definition held it to when it began. */
-export function markedRef(
-  ref: AgentRef,
-  definition: AgentDefinition,
-): AgentRef & { readonly held: Hold } {
-  return { ...ref, held: holdOf({ ...definition, ...allTools(definition) }, ref) };
-}
-
-/** What an agent was held to when it began; undefined: its transcript does not say. */
-export function heldOf({ held }: EarlierAgent['ref']): Hold | undefined {
-  return readWay([held], 2)?.[0];
-}
-
-/** The definition as it is now, with nothing in it that the agent did not have when it began. */
-export function keepingTo(definition: AgentDefinition, held: Hold | undefined): AgentDefinition {
-  if (held === undefined) return definition;
-  const { permissionMode, tools: _tools, ...rest } = definition;
-  const mode = stricterMode(permissionMode, held.mode);
-  const tools = toolsOfBoth(allTools(definition).tools, held.tools);
-  const had = createToolMatcher(held.tools ?? ['*']);
-  return {
-    ...rest,
-    ...(mode === undefined ? {} : { permissionMode: mode }),
-    ...(tools === undefined ? {} : { tools }),
-    disallowedTools: [...new Set([...definition.disallowedTools, ...held.disallowedTools])],
-    // Servers bring their tools whatever the list says.
-    mcpServers: definition.mcpServers.filter(({ name }) => had([serverTools(name)])),
-  };
-}
-
-/** The tools that a definition names, with those of its servers. Without any: all that there are. */
-function allTools({
-  tools,
-  mcpServers,
-}: Pick<AgentDefinition, 'tools' | 'mcpServers'>): Pick<AgentDefinition, 'tools'> {
-  if (tools === undefined) return {};
-  return { tools: [...new Set([...tools, ...mcpServers.map(({ name }) => serverTools(name))])] };
-}
-
-const serverTools = (name: string): string => `mcp__${serverKey(name)}`;
-
-type Tools = AgentDefinition['tools'];
-
-/** What each of two lists leaves. Of parts of a tool, those that both name or one has the whole of. */
-function toolsOfBoth(one: Tools, other: Tools): Tools {
-  if (one === undefined || other === undefined) return one ?? other;
-  const inside = (entries: readonly string[], list: readonly string[]): readonly string[] => {
-    const isWhole = createToolMatcher(list.filter((entry) => bareName(entry) === entry));
-    return entries.filter((entry) => list.includes(entry) || isWhole([bareName(entry)]));
-  };
-  return [...new Set([...inside(one, other), ...inside(other, one)])];
-}
-
-/** Undefined is the session's mode, which `acceptEdits` may lie below or above. */
-function stricterMode(
-  one: PermissionMode | undefined,
-  other: PermissionMode | undefined,
-): PermissionMode | undefined {
-  // Said by a definition it changes nothing.
-  const [first, second] = [one, other].map((mode) =>
-    mode === 'bypassPermissions' ? undefined : mode,
-  );
-  if (first === second) return first;
-  return lowerMode(first ?? 'default', second ?? 'default');
 }
 
 /** The wish that an agent goes on, as it was when it began. */

@@ -6,6 +6,7 @@ import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
 import { sliceWhole } from '../util/truncate.js';
 import { escapeReport } from './child-escape.js';
 import type { OpenDeliveries } from './deliveries.js';
+import { SEND_MESSAGE } from './going-on-rules.js';
 import type { AgentEnd } from './report.js';
 import description from './send-message.md';
 import type { AgentRuntime } from './spawn.js';
@@ -21,7 +22,7 @@ type Input = ToolInputs['SendMessage'];
 
 export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
   return {
-    name: 'SendMessage',
+    name: SEND_MESSAGE,
     // Whatever the other agent does then is a call of its own, and judged as such.
     kind: 'control',
     ...builtinDefinition('SendMessage', description),
@@ -38,7 +39,7 @@ export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
 export async function sendPlain(
   deps: SendMessageDeps,
   input: Input,
-  { agent }: Pick<ToolContext, 'agent'>,
+  { agent, toolUseId }: Pick<ToolContext, 'agent' | 'toolUseId'>,
 ): Promise<ToolOutput> {
   const { message } = input;
   const to = input.to.trim();
@@ -57,12 +58,17 @@ export async function sendPlain(
   if (task?.report() === undefined && task?.say(message, agent) === true) {
     return sent(task.id, `${label(task)} is told between two of its turns.`);
   }
-  return await goOn(deps, { id: task?.id ?? to, message, agent });
+  return await goOn(deps, { id: task?.id ?? to, message, agent, toolUseId });
+}
+
+interface Message extends Pick<ToolContext, 'agent' | 'toolUseId'> {
+  readonly id: string;
+  readonly message: string;
 }
 
 async function goOn(
   { runtime, deliveries }: SendMessageDeps,
-  { id, message, agent }: { id: string; message: string; agent: AgentRef },
+  { id, message, agent, toolUseId }: Message,
 ): Promise<ToolOutput> {
   const known = runtime().roster.find(id);
   // It has said its last word but is not quite gone: it can be gone on with as soon as it is.
@@ -71,7 +77,7 @@ async function goOn(
   const refusal = whyNot(id, end, known);
   if (refusal !== undefined) return failure(refusal);
   const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
-  const resumed = await runtime().resume(id, text, agent);
+  const resumed = await runtime().resume(id, text, { from: agent, toolUseId });
   if (!resumed.ok) return failure(`Nothing was sent: ${resumed.error}. ${WHO}`);
   return sent(
     resumed.value.id,

@@ -2,21 +2,24 @@ import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
-import { createWorkspace } from '../tools/workspace.js';
 import { err, ok, type Result } from '../util/result.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
 import type { ChildOrder, EarlierTalk } from './child-order.js';
+import { placeFor } from './child-place.js';
+import { newRef } from './child-ref.js';
 import { type ChildTask, createChildTask } from './child-task.js';
 import type { ChildPlace, ChildWorld } from './child-world.js';
 import type { AgentDefinition } from './definition.js';
+import type { GoingOnRules, GoingOnWish } from './going-on-rules.js';
+import { endsForGood, heldOf, keepingTo, notKept } from './held.js';
+import { type GuardHooks, guardsOf, recallGuards } from './held-hooks.js';
 import { asFork, makeUpOf } from './make-up.js';
 import type { AgentReport } from './report.js';
-import { type EarlierAgent, heldOf, keepingTo, notResumable, requestAgain } from './resume.js';
+import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 import { type AgentLimits, createRoster, type OpenRoster } from './roster.js';
 import { announce, conclude } from './spawn-news.js';
 import type { AgentTask, Roster, Spawn, SpawnRequest } from './task.js';
-import type { GoingOnRules } from './type-rules.js';
 import { type Hold, holdOf, modesOf } from './way-down.js';
 
 export interface SpawnParts {
@@ -38,9 +41,9 @@ export interface AgentRuntime {
   /**
    * Goes on with an agent that has ended, in the background. An error: there is none, it cannot be
    * gone on with, it still runs, a person has stopped it, it is not `from`'s to go on with, or
-   * `from` may start none of its type.
+   * `from` may start none of its type, or not without a question.
    */
-  resume(id: string, prompt: string, from: AgentRef): Promise<Result<AgentTask, string>>;
+  resume(id: string, prompt: string, wish: GoingOnWish): Promise<Result<AgentTask, string>>;
   /** Addresses of agents of earlier processes, which nobody else gets. */
   reserve(paths: readonly string[]): void;
   /** Every report, of agents that were waited for too. Returns the way to unsubscribe. */
@@ -60,6 +63,8 @@ interface Seat {
   readonly readState: CloneableReadState;
   /** What it and those above it are held to. */
   readonly way: readonly Hold[];
+  /** What judges the calls of those that it starts. */
+  readonly guards: readonly GuardHooks[];
 }
 
 interface State {
@@ -89,7 +94,7 @@ export function createAgentRuntime(parts: SpawnParts): AgentRuntime {
   return {
     spawn: (request) => spawn(state, request),
     roster: state.roster,
-    resume: (id, prompt, from) => resume(state, { id, prompt, from }),
+    resume: (id, prompt, wish) => resume(state, { id, prompt, ...wish }),
     reserve: state.roster.reserve,
     onEnded(listener) {
       state.listeners.add(listener);
@@ -121,7 +126,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   try {
     const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
     const { definition } = request;
-    const ref = newRef(state, request);
+    const ref = newRef({ uuid: parts.world.clock.uuid, roster }, request);
     const { workspace, readState } = seatOf(state, parent);
     const made = await placeFor(parts.world, { request, ref, workspace });
     if (!made.ok) return made;
@@ -135,6 +140,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
       parentModel: roster.find(parent.id)?.model,
       earlier: undefined,
       above,
+      guards: guardsFor(state, parent.id),
     });
   } finally {
     state.starting--;
@@ -160,45 +166,13 @@ function tooMany({ parts, roster, starting }: State): string | undefined {
   return undefined;
 }
 
-export function newAgentId(uuid: string): string {
-  return `a${uuid.replaceAll('-', '').slice(0, 16)}`;
-}
-
-function newRef({ parts, roster }: State, request: SpawnRequest): AgentRef {
-  const { definition, parent, background, name, toolUseId } = request;
-  return {
-    id: request.id ?? newAgentId(parts.world.clock.uuid()),
-    type: definition.name,
-    ...(name === undefined ? {} : { name }),
-    path: roster.pathFor(parent, definition.name),
-    parentId: parent.id,
-    depth: parent.depth + 1,
-    spawnedBy: toolUseId,
-    background,
-    ...(parent.workspace === undefined ? {} : { workspace: parent.workspace }),
-    ...(parent.isolation === undefined ? {} : { isolation: parent.isolation }),
-    ...(definition.trusted === false ? { untrusted: true as const } : {}),
-  };
-}
-
 function seatOf({ parts, seats }: State, agent: AgentRef): Pick<Seat, 'workspace' | 'readState'> {
   return seats.get(agent.id) ?? parts.world;
 }
 
-/** A workspace of its own at the place where the parent is, or one that is made for it. */
-async function placeFor(
-  world: ChildWorld,
-  { request, ref, workspace }: { request: SpawnRequest; ref: AgentRef; workspace: Workspace },
-): Promise<Result<ChildPlace, string>> {
-  const made = await world.workspaceFor?.(request, ref, workspace);
-  if (made !== undefined) return made;
-  const { isolation, definition, reopen } = request;
-  const wanted = reopen ?? isolation ?? definition.isolation ?? definition.workspace.kind;
-  // fail-closed: work that was to be kept apart is not done in the midst of everything.
-  if (wanted !== 'inherit') return err(`its workspace (${wanted}) cannot be made here`);
-  const own = createWorkspace(workspace.roots);
-  own.setCwd(workspace.cwd);
-  return ok({ workspace: own, finish: async () => ({}) });
+/** What judges the calls of those that an agent starts. */
+function guardsFor({ parts, seats }: State, id: string): readonly GuardHooks[] {
+  return seats.get(id)?.guards ?? parts.world.hooks.guards();
 }
 
 interface Start {
@@ -209,6 +183,7 @@ interface Start {
   readonly parentModel: string | undefined;
   readonly earlier: EarlierTalk | undefined;
   readonly above: readonly Hold[];
+  readonly guards: readonly GuardHooks[];
 }
 
 /** A place that was made for an agent that cannot be started is taken back. */
@@ -221,7 +196,7 @@ async function begin(state: State, wanted: Start): Promise<Result<AgentTask, str
 /** All that can be refused is refused here; then it runs. */
 function start(state: State, begin: Start): Result<AgentTask, string> {
   const { world, limits } = state.parts;
-  const { request, ref, place, above } = begin;
+  const { request, ref, place, above, guards } = begin;
   const { definition } = request;
   // fail-closed: answers, fences and budgets go by the path; two with one would share them.
   if (state.roster.running().some((task) => task.ref.path === ref.path)) {
@@ -261,6 +236,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     budget: budget?.value,
     output: world.output(ref),
     above,
+    guards,
     once: request.admit !== undefined || request.stays !== undefined,
     ...(request.stays === undefined ? {} : { stays: request.stays }),
     ...(begin.earlier === undefined ? {} : { earlier: begin.earlier }),
@@ -271,7 +247,9 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     signal: ref.background ? undefined : request.signal,
   });
   const { readState } = begin;
-  state.seats.set(ref.id, { task, workspace: place.workspace, readState, way });
+  const below = [...guards, ...[guardsOf(definition) ?? []].flat()];
+  const seat = { task, workspace: place.workspace, readState, way, guards: below };
+  state.seats.set(ref.id, seat);
   state.roster.add(task, request.name);
   state.parts.deliveries.started(task);
   announce({ world, roster: state.roster }, task, request);
@@ -310,10 +288,9 @@ function heirOf({ seats, roster }: State, { parentId }: AgentRef): AgentRef {
   return MAIN_AGENT;
 }
 
-interface Resumption {
+interface Resumption extends GoingOnWish {
   readonly id: string;
   readonly prompt: string;
-  readonly from: AgentRef;
 }
 
 /** Of several who go on with one agent at once the first does, and the others speak to it. */
@@ -349,7 +326,7 @@ function whyNotNow({ roster }: State, id: string): string | undefined {
 
 async function goOn(
   state: State,
-  { id, prompt, from }: Resumption,
+  { id, prompt, from, toolUseId }: Resumption,
 ): Promise<Result<AgentTask, string>> {
   const { parts } = state;
   const earlier = await parts.earlier(id);
@@ -358,8 +335,11 @@ async function goOn(
   if (refusal !== undefined) return err(refusal);
   const definition = await parts.find(earlier.ref.type);
   if (definition === undefined) return err(`there is no agent of the type ${earlier.ref.type} now`);
-  if (definition.oneShot === true) return err(`agents of the type ${definition.name} end for good`);
-  const forbidden = await parts.world.forbidsGoingOn(from, definition, parts.find);
+  const held = heldOf(earlier.ref);
+  const over = endsForGood(definition, held);
+  if (over !== undefined) return err(over);
+  const wish = { from, toolUseId };
+  const forbidden = await parts.world.forbidsGoingOn(wish, definition, parts.find);
   if (forbidden !== undefined) return err(`${from.path} may not go on with ${id}: ${forbidden}`);
   const { held: _held, ...who } = earlier.ref;
   const ref: AgentRef = {
@@ -371,7 +351,11 @@ async function goOn(
   const { workspace, readState } = seatOf(state, parent);
   const wanted = requestAgain(earlier, { definition, prompt, from });
   const now = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
-  const request = { ...now, definition: keepingTo(now.definition, heldOf(earlier.ref)) };
+  const lost = held === undefined ? undefined : notKept(now.definition, held);
+  if (lost !== undefined) return err(`${id} cannot go on: ${lost}`);
+  const guards = await guardsAgain(state, earlier);
+  if (!guards.ok) return err(`${id} cannot go on: ${guards.error}`);
+  const request = { ...now, definition: keepingTo(now.definition, held) };
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
   return await begin(state, {
@@ -382,5 +366,17 @@ async function goOn(
     parentModel: undefined,
     earlier: earlier.talk,
     above: earlier.above ?? [],
+    guards: guards.value,
   });
+}
+
+/** The guards of those above an agent that goes on: who started it may be there, or have ended. */
+async function guardsAgain(
+  { parts, seats }: State,
+  { ref, above = [] }: Pick<EarlierAgent, 'ref' | 'above'>,
+): Promise<Result<readonly GuardHooks[], string>> {
+  const living = seats.get(ref.parentId ?? '');
+  if (living !== undefined) return ok(living.guards);
+  const recalled = await recallGuards(above, parts.find);
+  return recalled.ok ? ok([...parts.world.hooks.guards(), ...recalled.value]) : recalled;
 }

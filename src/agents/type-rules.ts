@@ -7,7 +7,6 @@ import { type AgentRef, DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../protocol/a
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
 import { extended } from '../util/extended.js';
-import { err, ok } from '../util/result.js';
 import type { AgentFences } from './child-fence.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentBook } from './definition-types.js';
@@ -31,6 +30,8 @@ export interface TypeRules {
   readonly guard: Guard;
   /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
+  /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
+  asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
   /** Those of them that nothing forbids. */
   allowed(
     agent: AgentRef,
@@ -52,6 +53,13 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       },
     },
     forbids,
+    async asks(agent, definition) {
+      for (const name of await namesOf(book, definition)) {
+        const { decision, reason } = await restriction(named(callFor(agent), name));
+        if (decision === 'ask') return reason;
+      }
+      return undefined;
+    },
     async allowed(agent, definitions) {
       // There may be hundreds, and mostly nothing is about any of them.
       if (isFree(callFor(agent)) && !fences.holds(agent)) return definitions;
@@ -78,39 +86,6 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
   }
 }
 
-/** The same rules, for an agent that has ended and is to go on. */
-export interface GoingOnRules {
-  /** Why `from` may start none of this kind; undefined: nothing forbids it. `find`: the kinds of now. */
-  forbidsGoingOn(
-    from: AgentRef,
-    definition: AgentDefinition,
-    find: (type: string) => Promise<AgentDefinition | undefined>,
-  ): Promise<string | undefined>;
-}
-
-/** `toolOf`: what this agent starts others with; undefined: it may start none. */
-export function createGoingOnRules(
-  parts: Omit<TypeRuleParts, 'book' | 'tool'> & {
-    toolOf(agent: AgentRef): AnyTool | undefined;
-  },
-): GoingOnRules {
-  return {
-    async forbidsGoingOn(from, definition, find) {
-      const tool = parts.toolOf(from);
-      // fail-closed: who may start no agent makes none work by speaking to it either.
-      if (tool === undefined) {
-        return 'the tool Agent is taken from it, by a rule Agent, a flag or a definition';
-      }
-      const resolve: AgentBook['resolve'] = async (name) => {
-        const found = await find(name);
-        return found === undefined ? err(name) : ok(found);
-      };
-      const rules = createTypeRules({ ...parts, book: { resolve }, tool: () => tool });
-      return await rules.forbids(from, definition);
-    },
-  };
-}
-
 async function heldByType(
   book: Pick<AgentBook, 'resolve'>,
   view: CallView,
@@ -127,11 +102,12 @@ async function heldByType(
 }
 
 /** Whether no rule can be about a call like this one, whichever type it names. */
-function isFree(view: CallView): boolean {
+export function isFree(view: CallView): boolean {
   return !mayRestrict(view.rules.deny, view) && !mayRestrict(view.rules.ask, view);
 }
 
-async function restriction(view: CallView): Promise<Finding> {
+/** What a deny or ask rule says about a call. */
+export async function restriction(view: CallView): Promise<Finding> {
   const denied = await findRestriction(view.rules.deny, view);
   if (denied?.sure === 'yes') {
     const { text, label } = denied.rule;
@@ -145,7 +121,7 @@ async function restriction(view: CallView): Promise<Finding> {
 }
 
 /** A rule for one name of the default agent is about that agent, unless a file has taken the name. */
-async function namesOf(
+export async function namesOf(
   book: Pick<AgentBook, 'resolve'>,
   { name, source }: AgentDefinition,
 ): Promise<readonly string[]> {
@@ -159,13 +135,14 @@ async function namesOf(
   return names;
 }
 
-function named(view: CallView, type: string): CallView {
+/** The same call, for another type. */
+export function named(view: CallView, type: string): CallView {
   const input = { ...view.call.input, subagent_type: type };
   return extended(view, { call: extended(view.call, { input }) });
 }
 
 /** The call that would start an agent, were it started by one; which type is said by `named`. */
-function virtualCalls(parts: TypeRuleParts): (agent: AgentRef) => CallView {
+export function virtualCalls(parts: TypeRuleParts): (agent: AgentRef) => CallView {
   let last: CallView | undefined;
   return (agent) => {
     const rules = parts.rules(agent);

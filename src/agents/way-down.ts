@@ -3,6 +3,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
+import { guardMarks } from './held-hooks.js';
 
 /**
  * What an agent was started with that binds everybody below it too. Kept with each of those, so
@@ -19,12 +20,16 @@ export interface Hold {
   readonly budget?: BudgetLimits;
   /** The directory that it was kept in. */
   readonly workspace?: string;
+  /** Marks of its hooks that judge calls. */
+  readonly guards?: readonly string[];
 }
 
 export function holdOf(
-  { name, source, file, tools, disallowedTools, permissionMode, budget }: AgentDefinition,
+  definition: AgentDefinition,
   { workspace }: Pick<AgentRef, 'workspace'>,
 ): Hold {
+  const { name, source, file, tools, disallowedTools, permissionMode, budget } = definition;
+  const guards = guardMarks(definition);
   return {
     name,
     source,
@@ -34,6 +39,7 @@ export function holdOf(
     ...(permissionMode === undefined ? {} : { mode: permissionMode }),
     ...(hasLimit(budget) ? { budget } : {}),
     ...(workspace === undefined ? {} : { workspace }),
+    ...(guards === undefined ? {} : { guards }),
   };
 }
 
@@ -69,7 +75,7 @@ const MODES: Readonly<Record<PermissionMode, true>> = {
   bypassPermissions: true,
 };
 
-function isHold(value: unknown): value is Hold {
+export function isHold(value: unknown): value is Hold {
   return (
     isRecord(value) &&
     typeof value.name === 'string' &&
@@ -79,7 +85,8 @@ function isHold(value: unknown): value is Hold {
     isTexts(value.disallowedTools) &&
     (value.mode === undefined || isOneOf(value.mode, MODES)) &&
     (value.budget === undefined || isBudget(value.budget)) &&
-    (value.workspace === undefined || typeof value.workspace === 'string')
+    (value.workspace === undefined || typeof value.workspace === 'string') &&
+    (value.guards === undefined || isTexts(value.guards))
   );
 }
 
@@ -97,6 +104,6 @@ function isOneOf(value: unknown, known: object): boolean {
   return typeof value === 'string' && Object.hasOwn(known, value);
 }
 
-function isTexts(value: unknown): value is readonly string[] {
+export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

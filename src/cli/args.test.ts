@@ -106,8 +106,37 @@ describe('reading options', () => {
   });
 
   it.each([
+    ['5', 5],
+    ['0.50', 0.5],
+    ['.5', 0.5],
+    ['007', 7],
+  ])('takes the amount %s', (text, value) => {
+    const read = options('-p', `--max-budget-usd=${text}`, '--', 'x');
+    expect(read.ok && read.value.session.maxBudgetUsd).toBe(value);
+  });
+
+  it.each([
     [['--max-turns=0'], 'whole number'],
+    [['--max-turns=0x10'], 'whole number'],
+    [['--max-turns='], 'whole number'],
+    [['--max-thinking-tokens='], 'whole number'],
     [['--max-budget-usd', 'lots'], 'not an amount'],
+    ...[
+      '0x10',
+      '0b1',
+      '1_000',
+      '1e3',
+      '1,5',
+      'Infinity',
+      'NaN',
+      ' ',
+      '',
+      '0',
+      '-1',
+      '+1',
+      '$5',
+      '5 ',
+    ].map((text): [string[], string] => [[`--max-budget-usd=${text}`], 'not an amount']),
     [['--setting-sources', 'user,projekt'], '"projekt" is not one of'],
     [['--resume-session-at', 'x'], 'needs --resume'],
     [['--system-prompt', 'a', '--system-prompt-file', 'b'], 'exclude each other'],

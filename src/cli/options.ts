@@ -266,20 +266,21 @@ function agentDefinitions(text: string | undefined): Record<string, unknown> | u
 
 function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {
   if (text === undefined) return undefined;
-  const value = Number(text);
+  // fail-closed: only what people read as the same number; `0x10` and `1e3` are other ones to some.
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   refuse(
-    !Number.isInteger(value) || value < least,
-    `--${name}: "${text}" is not a whole number of at least ${least}`,
+    !Number.isSafeInteger(value) || value < least,
+    `--${name}: "${text}" is not a whole number of at least ${least}, written in digits`,
   );
   return value;
 }
 
 function amount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const value = Number(text);
+  const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   refuse(
-    text.trim() === '' || !Number.isFinite(value) || value <= 0,
-    `--${name}: "${text}" is not an amount above 0`,
+    !Number.isFinite(value) || value <= 0,
+    `--${name}: "${text}" is not an amount above 0, written in digits such as 5 or 0.50`,
   );
   return value;
 }

@@ -9,12 +9,12 @@ import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
 import type { AgentBook } from '../agents/definition-types.js';
 import { agentNotice, openAgentBook } from '../agents/definitions.js';
 import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
+import { createGoingOnAsks } from '../agents/going-on-rules.js';
 import { outputOf } from '../agents/output-lines.js';
-import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import type { AgentTask } from '../agents/task.js';
-import { createTypeRules } from '../agents/type-rules.js';
+import { createTypeRules, type TypeRuleParts } from '../agents/type-rules.js';
 import type { SessionBudget } from '../budget/session-budget.js';
 import { reminder } from '../context/reminders.js';
 import { fileMemoryOf } from '../env/file-memory.js';
@@ -36,10 +36,11 @@ import { err, ok, type Result } from '../util/result.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentServers } from './agent-servers.js';
 import { openWorkspaces } from './agent-workspaces.js';
+import { limitsOf, offersForks, positive } from './agents-limits.js';
 import { openArrival } from './arrival.js';
 import { putHooks } from './child-hooks.js';
 import { type ChildWorldParts, openChildWorld } from './child-world.js';
-import { earlierAgent } from './earlier-agent.js';
+import { earlierAgent, typeToGoOn } from './earlier-agent.js';
 import { folderTrust } from './folder-trust.js';
 import { forkRunner } from './fork-skill.js';
 import type { Ground, Log } from './ground.js';
@@ -57,10 +58,16 @@ export interface AgentParts {
   readonly teams?: OpenTeams | undefined;
   /** Starts servers that agents bring, inside the sandbox where there is one. */
   readonly servers: ProcessSupervisor;
+  /** Whether rules keep a file from being read. */
+  isHidden(path: string): Promise<boolean>;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
-export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
+export function openKinds(
+  config: SessionConfig,
+  ground: Ground,
+  { isHidden }: Pick<AgentParts, 'isHidden'>,
+): AgentBook {
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
   refuseGiven(host.value, sideloadRefusal(ground.settings));
@@ -74,12 +81,14 @@ export function openKinds(config: SessionConfig, ground: Ground): AgentBook {
     plugins: ground.plugins,
     additionalDirectories: () => ground.workspace.roots.slice(1),
     trusts: folderTrust(config, ground).trusts,
+    isHidden,
     host: host.value,
     parseYaml,
+    // Of their own: what is remembered of skills is mostly not asked for.
     memory: fileMemoryOf({
       stateDirectory: ground.stateDirectory,
       root: findRepositoryRoot(config.cwd) ?? config.cwd,
-    }),
+    }).drawer('agents'),
   });
 }
 
@@ -88,7 +97,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const { env, fs } = ground;
   const { log, hooks } = parts;
   const { sessionId } = log.history;
-  const book = openKinds(config, ground);
+  const book = openKinds(config, ground, parts);
   const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
   const working = new Map<string, Pick<ChildHands, 'pool' | 'workspace'>>();
   const minds = new Map<string, AgentMind>();
@@ -149,7 +158,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     ...(teams?.side.start === undefined ? {} : { teammates: teams.side.start }),
   });
   let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
-  const types = createTypeRules({
+  const typeRules: TypeRuleParts = {
     book,
     tool: () => startAgent,
     fences,
@@ -158,6 +167,11 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     workspace: ground.workspace,
     rules: (agent) => gate?.rules(agent) ?? NO_RULES,
     mode: (agent) => gate?.mode(agent) ?? 'default',
+  };
+  const types = createTypeRules(typeRules);
+  const asks = createGoingOnAsks({
+    ...typeRules,
+    wakes: (to) => typeToGoOn(to, { roster: runtime?.roster, log }),
   });
   const extension: GateExtension = {
     ...servers.extension,
@@ -168,6 +182,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       workspaces.guard,
       fences.guard,
       types.guard,
+      asks.guard,
       ...servers.extension.guards,
       ...arrival.guards(() => runtime),
     ],
@@ -239,6 +254,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         | 'working'
         | 'minds'
         | 'memories'
+        | 'asks'
         | 'listing'
         | 'heard'
         | 'running'
@@ -251,6 +267,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         working,
         minds,
         memories,
+        asks,
         listing: (pool, agent) => this.listing(pool, agent),
         heard: arrival.heard,
         running: () => runtime?.roster.running() ?? [],
@@ -348,34 +365,4 @@ function stopsAgents(
       return { id: task.id, description: task.description, had };
     },
   };
-}
-
-/** Of the environment and the settings the lower one holds. */
-function limitsOf({ env, settings }: Ground): AgentLimits {
-  const said = (name: string): number | undefined => {
-    const value = settings.values.get(`portcullis.limits.${name}`)?.value;
-    return typeof value === 'number' ? value : undefined;
-  };
-  const lower = (...values: readonly (number | undefined)[]): number | undefined => {
-    const given = values.filter((value) => value !== undefined);
-    return given.length === 0 ? undefined : Math.min(...given);
-  };
-  const depth = lower(said('agentDepth'), positive(env.CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH));
-  const most = lower(said('agentConcurrency'), positive(env.CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS));
-  return {
-    depth: depth ?? DEFAULT_LIMITS.depth,
-    concurrency: most ?? DEFAULT_LIMITS.concurrency,
-  };
-}
-
-/** The environment decides where it says something, else the setting; they are off by themselves. */
-function offersForks({ env, settings }: Ground): boolean {
-  const said = env.CLAUDE_CODE_FORK_SUBAGENT?.trim();
-  if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
-  return settings.values.get('portcullis.forks')?.value === true;
-}
-
-function positive(text: string | undefined): number | undefined {
-  const value = Number(text);
-  return text !== undefined && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }

@@ -1,6 +1,8 @@
 import type { ChildFacts, ChildHooks } from '../agents/child-world.js';
 import type { AgentDefinition, DefinitionSource } from '../agents/definition.js';
 import { FORK_TYPE, forkNotice } from '../agents/fork.js';
+import { type GuardHooks, guardsOf, mayExecute, othersThan } from '../agents/held-hooks.js';
+import type { SessionConfig } from '../agents/session-config.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { createAgentHooks } from '../hooks/agent-hooks.js';
 import { createCompactHooks } from '../hooks/compact-hooks.js';
@@ -24,6 +26,7 @@ interface Needs {
 
 /** What hooks see and do around the agents of a session. */
 export function childHooks(
+  { runsAs }: Pick<SessionConfig, 'runsAs'>,
   { env }: Ground,
   { hooks, hands, log, instructions, skills }: Needs,
 ): ChildHooks {
@@ -33,7 +36,16 @@ export function childHooks(
   return {
     start,
     stop: () => createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
-    scoped: (ref, definition) => putHooks(hooks, ref, definition),
+    scoped(ref, definition, above) {
+      const ends = [
+        putHooks(hooks, ref, definition),
+        ...othersThan(above, definition).map((guards, at) => putGuards(hooks, ref, { guards, at })),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    guards: () => (runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat()),
     afterBatch: (scene) => (batch, signal) => hands.events.afterBatch(batch, scene(signal)),
     compaction: (scene, child) => ({
       before: ({ trigger, instructions: wanted }, signal) =>
@@ -67,15 +79,31 @@ export function putHooks(
     name: definition.name,
     hooks: definition.hooks,
     source: SOURCES[definition.source],
-    trusted: isTrusted(definition),
+    trusted: mayExecute(definition),
     ...(definition.file === undefined ? {} : { file: definition.file }),
     ...(definition.line === undefined ? {} : { line: definition.line }),
   });
 }
 
-/** fail-closed: whose trust was not looked into is not trusted to execute, unless no folder is in play. */
-function isTrusted({ trusted, source }: AgentDefinition): boolean {
-  return trusted ?? source !== 'project';
+/** Hooks of an agent above this one: what they refuse it is refused, what they allow is not meant for it. */
+function putGuards(
+  { addScoped }: Pick<OpenHooks, 'addScoped'>,
+  ref: AgentRef,
+  { guards, at }: { readonly guards: GuardHooks; readonly at: number },
+): () => void {
+  const { hooks, file, line } = guards;
+  return addScoped({
+    kind: 'agent',
+    agentId: ref.id,
+    // Those of two of one name are not to take each other's place.
+    name: `${guards.name} above it (${at + 1})`,
+    hooks,
+    restrictOnly: true,
+    source: SOURCES[guards.source],
+    trusted: mayExecute(guards),
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  });
 }
 
 async function instructionsAgain(

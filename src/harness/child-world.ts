@@ -7,10 +7,14 @@ import type { AgentFences } from '../agents/child-fence.js';
 import type { ChildFacts, ChildHands, ChildOutputLog, ChildWorld } from '../agents/child-world.js';
 import { bareName } from '../agents/definition-tools.js';
 import type { AgentMind } from '../agents/fork.js';
+import {
+  createGoingOnRules,
+  type GoingOnAsks,
+  type GoingOnRules,
+} from '../agents/going-on-rules.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { AgentTask } from '../agents/task.js';
-import { createGoingOnRules, type GoingOnRules } from '../agents/type-rules.js';
 import { createLimits } from '../budget/limits.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
@@ -48,6 +52,7 @@ export interface ChildWorldParts {
   /** What the agents that run work with, and where, by their ids. */
   readonly working: Map<string, Pick<ChildHands, 'pool' | 'workspace'>>;
   readonly memories: AgentMemories;
+  readonly asks: Pick<GoingOnAsks, 'takeAsked'>;
   /** What the agents that run send, by their ids. */
   readonly minds: Map<string, AgentMind>;
   /** The kinds of agents that this one with these tools may start. */
@@ -123,6 +128,7 @@ export function openChildWorld(
     ...createGoingOnRules({
       toolOf: ({ id }) => (parts.minds.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
       fences: parts.fences,
+      asks: parts.asks,
       fs: ground.fs,
       home: homeDirectory(env),
       workspace,
@@ -145,7 +151,7 @@ export function openChildWorld(
       working.set(ref.id, { pool, workspace: place.workspace });
       return opening(parts, child, { again, uuid: clock.uuid });
     },
-    hooks: childHooks(ground, parts),
+    hooks: childHooks(config, ground, parts),
     emit(event) {
       parts.heard(event);
       config.emit(event);

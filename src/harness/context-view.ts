@@ -26,7 +26,7 @@ interface ViewParts {
 interface StartParts extends ViewParts {
   readonly hooks: Pick<OpenHooks, 'notes'>;
   readonly skills: Pick<OpenSkills, 'listing'>;
-  readonly agents: Pick<OpenAgents, 'listing'>;
+  readonly agents: Pick<OpenAgents, 'listing' | 'runsAs'>;
   readonly mcp: Pick<OpenServersOfSession, 'announcement'> | undefined;
 }
 
@@ -86,10 +86,25 @@ export async function contextAtStart(
   const { pool } = parts.hands.builtins;
   const texts = [parts.mcp?.announcement(pool), listing, await parts.agents.listing(pool)];
   const listed = parts.hooks.notes.followUp(texts.filter((text) => text !== undefined));
+  const own = await ownWords(config, parts);
   return await contextView(parts, {
     system: systemOf(config),
-    messages: asMessages([...opening.messages, ...listed]),
+    messages: asMessages([...opening.messages, ...listed, ...own]),
   });
+}
+
+/** What an agent brings to a session that runs as it: its notes and its first prompt. */
+async function ownWords(
+  { runsAs }: Pick<SessionConfig, 'runsAs'>,
+  { agents, hooks: { notes } }: Pick<StartParts, 'agents' | 'hooks'>,
+): Promise<readonly InputMessage[]> {
+  if (runsAs === undefined) return [];
+  const memory = await agents.runsAs(runsAs);
+  const { initialPrompt } = runsAs;
+  return [
+    ...notes.followUp(memory === undefined ? [] : [memory]),
+    ...(initialPrompt === undefined ? [] : [notes.prompt(initialPrompt)]),
+  ];
 }
 
 /** What is to be said, as it stands in a conversation. */

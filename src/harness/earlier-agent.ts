@@ -1,5 +1,6 @@
 import { AGENT_MARK } from '../agents/child-log.js';
 import type { EarlierAgent } from '../agents/resume.js';
+import type { Roster } from '../agents/task.js';
 import { readWay } from '../agents/way-down.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { isSafeId } from '../session/session-id.js';
@@ -33,6 +34,16 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
       usedUuids: loaded.entries.map(({ uuid }) => uuid),
     },
   };
+}
+
+/** The type of the ended agent that a message to this address makes go on; undefined: it makes none. */
+export async function typeToGoOn(
+  to: string,
+  { roster, log }: { readonly roster: Roster | undefined; readonly log: Log },
+): Promise<string | undefined> {
+  const task = roster?.find(to);
+  if (task !== undefined) return task.report() === undefined ? undefined : task.ref.type;
+  return (await earlierAgent(log, to))?.ref.type;
 }
 
 function isRef(value: unknown): value is AgentRef {

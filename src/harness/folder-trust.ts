@@ -42,7 +42,7 @@ function open(config: Pick<SessionConfig, 'cwd'>, ground: Ground): FolderTrust {
   };
   return {
     async trusts(directory, used) {
-      if (levels.includes(directory)) return await ground.trust.inForce(used);
+      if (levels.includes(directory)) return await ground.trust.covers(used);
       const { verdict } = await trustOf(directory).check({ used });
       return verdict === 'trusted';
     },

@@ -33,6 +33,7 @@ interface Place extends Omit<Sourced<unknown>, 'value'> {
   readonly scope?: string;
   readonly agentId?: string | undefined;
   readonly plugin?: PluginDirectories | undefined;
+  readonly restrictOnly?: boolean;
 }
 
 interface GroupFacts {
@@ -79,6 +80,7 @@ export class HookCollector {
       scope: agentId === undefined ? `${kind}:${name}` : `${kind}:${name}@${agentId}`,
       agentId,
       plugin,
+      ...(scoped.restrictOnly === true ? { restrictOnly: true } : {}),
       ...(file === undefined ? {} : { file }),
       ...(line === undefined ? {} : { line }),
     };
@@ -218,7 +220,9 @@ export class HookCollector {
       source: place.source,
       ...(place.file === undefined ? {} : { file: place.file }),
       ...(place.line === undefined ? {} : { line: place.line }),
-      ...(ofCallback && this.#policy.callbacksRestrictOnly ? { restrictOnly: true } : {}),
+      ...(place.restrictOnly === true || (ofCallback && this.#policy.callbacksRestrictOnly)
+        ? { restrictOnly: true }
+        : {}),
       label,
     });
     const list = this.#hooks.get(event) ?? [];

@@ -30,6 +30,8 @@ interface ScopedCommon {
   readonly trusted: boolean;
   /** Of a plugin. */
   readonly plugin?: PluginDirectories;
+  /** What they allow does not count. */
+  readonly restrictOnly?: true;
 }
 
 /** Hooks that do not stand in settings: of a plugin, of a skill once invoked, of an agent while it runs. */

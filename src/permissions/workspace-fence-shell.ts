@@ -1,4 +1,4 @@
-import { basename, expandHome, join, resolve } from '../env/paths.js';
+import { expandHome, join, resolve } from '../env/paths.js';
 import type { PathSpellings } from './paths.js';
 import { cdTarget } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
@@ -8,10 +8,9 @@ import {
   type ShellReading,
   type ShellWord,
   type SimpleCommand,
-  UNKNOWN_WORD,
 } from './shell/model.js';
-import { disguisesOf, unwrapForGrant } from './shell/runners.js';
 import type { CallView } from './view.js';
+import { fedNames } from './workspace-fence-fed.js';
 import { judgeGit } from './workspace-fence-git.js';
 import { createLinkWatch, type LinkWatch } from './workspace-fence-links.js';
 import {
@@ -25,6 +24,8 @@ import {
   writeProblem,
 } from './workspace-fence-paths.js';
 import { pushProblem } from './workspace-fence-push.js';
+import { type LineVariables, lineVariables, type WordValues } from './workspace-fence-variables.js';
+import { canWrite, short, unreadable, viewsOf } from './workspace-fence-views.js';
 import {
   asLooks,
   EXPORTS,
@@ -46,7 +47,7 @@ import {
 
 export interface FencePlace {
   readonly fence: Fence;
-  readonly view: Pick<CallView, 'judge' | 'home' | 'call'>;
+  readonly view: Pick<CallView, 'judge' | 'home' | 'call' | 'facts'>;
   readonly fs: FenceFiles;
 }
 
@@ -63,7 +64,7 @@ export async function shellProblem(
   if (mayWrite && reading.complex !== undefined) return unreadable(reading.complex);
   const named = neverNamed(text);
   if (named !== undefined) return `it speaks of ${named}, which decides where commands work`;
-  const judge = new Judge(place);
+  const judge = new Judge(place, { reading, text });
   for (const command of reading.commands) {
     const problem = await judge.command(command);
     if (problem !== undefined) return problem;
@@ -71,33 +72,16 @@ export async function shellProblem(
   return undefined;
 }
 
-function unreadable(why: string): string {
-  return `it cannot be told that the command stays in the workspace: ${why}. Write it in simple commands with plain words`;
-}
-
-function canWrite(command: SimpleCommand): boolean {
-  return (
-    command.redirections.some(({ access }) => access === 'write') ||
-    viewsOf(command).some((view) => looksOf(view) === undefined)
-  );
-}
-
-/** What runs, behind wrappers that are fully understood; else whatever any word may stand for. */
-function viewsOf(command: SimpleCommand): readonly Words[] {
-  const { words, fed } = unwrapForGrant(command.words);
-  if (words === command.words) return command.views;
-  const isPart = (view: Words): boolean =>
-    view.every((word) => word === UNKNOWN_WORD || command.words.includes(word));
-  const inner = disguisesOf(words).views.map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
-  return [...inner, ...command.views.filter((view) => !isPart(view))];
-}
-
 class Judge {
   readonly #place: FencePlace;
   readonly #links: LinkWatch;
+  readonly #reading: ShellReading;
+  readonly #variables: LineVariables;
 
-  constructor(place: FencePlace) {
+  constructor(place: FencePlace, line: { readonly reading: ShellReading; readonly text: string }) {
     this.#place = place;
+    this.#reading = line.reading;
+    this.#variables = lineVariables(line, place.view);
     this.#links = createLinkWatch(place.fs, [place.fence.workspace, ...place.fence.writable]);
   }
 
@@ -156,12 +140,19 @@ class Judge {
   }
 
   async #looks(
-    { reads, patterns, begins }: Looks,
+    { reads, patterns, begins, unknown }: Looks,
     command: SimpleCommand,
     below: boolean,
   ): Promise<string | undefined> {
     if (this.#place.fence.hidden.length === 0) return undefined;
     const named = [...reads];
+    for (const word of unknown) {
+      const values = await this.#values(word, command);
+      // fail-closed: what is decided at run time may be a file of the main checkout.
+      if (values === undefined) return decidedLater(word);
+      const problem = await this.#reads(values.paths, command, below || values.below);
+      if (problem !== undefined) return problem;
+    }
     for (const pattern of patterns) {
       const found = await this.#expanded([pattern], command);
       // fail-closed: what fits cannot be told, and may be anywhere but below.
@@ -175,6 +166,13 @@ class Judge {
       (await this.#reads(named, command, below)) ??
       this.#reads(begins.filter(leadsUp), command, false)
     );
+  }
+
+  /** All that a word may stand for that is not plain; undefined: nobody can tell. */
+  async #values(word: ShellWord, command: SimpleCommand): Promise<WordValues | undefined> {
+    if (word.raw !== '') return await this.#variables.valuesOf(word, command.directories);
+    const paths = fedNames(command, this.#reading);
+    return paths === undefined ? undefined : { paths, below: false };
   }
 
   /** Programs write where variables say: into the project they do not lead. */
@@ -384,7 +382,8 @@ class Judge {
   }
 }
 
-function short(raw: string): string {
-  const line = raw.split('\n')[0] ?? '';
-  return line.length > 80 ? `${line.slice(0, 80)}…` : line === '' ? basename(raw) : line;
+function decidedLater({ raw }: ShellWord): string {
+  return raw === ''
+    ? unreadable('it reads files whose names come from its input')
+    : unreadable(`which file ${raw} is is decided at run time`);
 }

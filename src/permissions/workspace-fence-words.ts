@@ -10,6 +10,8 @@ export interface Looks {
   readonly patterns: readonly string[];
   /** How words begin that are decided at run time. */
   readonly begins: readonly string[];
+  /** Those words, where they may be files. */
+  readonly unknown: readonly ShellWord[];
 }
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
@@ -45,7 +47,7 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   if (NO_FILES.has(name) || name === 'cd' || isPlainPrintf(name, words)) return NOTHING_SEEN;
   if (SETS.has(name) && words.slice(1).every(hasKnownName)) return NOTHING_SEEN;
   const known = readOnlyUse(words);
-  if (known !== undefined) return { ...known, begins: beginningsOf(words) };
+  if (known !== undefined) return { ...known, begins: beginningsOf(words), unknown: [] };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
   const program = own(READ_ONLY_PROGRAMS, name);
   const anyOptions = program?.wildcards === true || program?.operands === 'text';
@@ -54,16 +56,23 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
     .slice(1)
     .filter((word) => word.literal && !word.value.startsWith('-'))
     .map((word) => word.value);
-  return { reads, patterns: patternsOf(words), begins: beginningsOf(words) };
+  const unknown = program?.operands === 'text' ? [] : unknownFiles(words);
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
 }
 
-const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [], begins: [] });
+const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [], begins: [], unknown: [] });
+
+/** Words that are decided at run time and are no pattern that an option names: `grep -e "$X" file`. */
+function unknownFiles(words: readonly ShellWord[]): readonly ShellWord[] {
+  return words.filter(({ literal }, at) => !literal && words[at - 1]?.value !== '-e');
+}
 
 /** Words that are files, all of them. */
 export function asLooks(words: readonly ShellWord[]): Looks {
   const plain = words.filter((word) => word.literal && word.pattern === undefined);
   const reads = plain.map((word) => word.value);
-  return { reads, patterns: patternsOf(words), begins: beginningsOf(words) };
+  const unknown = words.filter(({ literal }) => !literal);
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
 }
 
 function beginningsOf(words: readonly ShellWord[]): readonly string[] {

@@ -149,7 +149,7 @@ const STAYS = [
   'find . -name "*.tmp" -delete',
   'find . -name "*.ts" -exec grep -l foo {} +',
   'for f in *.txt; do echo "$f"; done',
-  'cat "$UNKNOWN"',
+  'echo "$UNKNOWN"',
   'grep -rn foo . | sort | uniq -c',
   'curl -s https://example.com/a/b -o out.html',
   'rm -rf sub/*.txt',

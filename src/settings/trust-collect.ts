@@ -13,6 +13,7 @@ import { countOf, isBare, type JsonDrafts, settingsOf, tooMany } from './trust-d
 import { openLook, type TrustLook } from './trust-look.js';
 import { agentDrafts, skillDrafts } from './trust-markdown.js';
 import { draftsFrom, openDigests } from './trust-memory.js';
+import { LARGEST_DOCUMENT as MOST_BYTES } from './trust-names.js';
 import { digestsOf, hookScripts, type Pins, scriptsOf } from './trust-pins.js';
 import { serverDrafts } from './trust-servers.js';
 import { filesBelow } from './trust-tree.js';
@@ -80,7 +81,6 @@ async function realOrNothing(
   }
 }
 
-const MOST_BYTES = 4 * 1024 * 1024;
 const SKILL_FILE = `${separator}skill.md`;
 
 class LevelCollector {
@@ -210,6 +210,7 @@ class LevelCollector {
       return;
     }
     const stat = await this.#stat(file);
+    if (drafts === agentDrafts && (stat?.size ?? 0) > MOST_BYTES) return;
     const what = whatOf(drafts);
     const said = stat === undefined ? undefined : this.#memory.recall(what, file, stat);
     const known = draftsFrom(said);

@@ -4,3 +4,9 @@
  * without a question.
  */
 export const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
+
+/**
+ * A larger file is no definition of an agent. One number for who asks for trust and for who reads
+ * agents: what no reader takes can declare nothing.
+ */
+export const LARGEST_DOCUMENT = 4 * 1024 * 1024;

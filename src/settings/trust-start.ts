@@ -19,6 +19,11 @@ export interface StartedTrust {
    */
   inForce(used?: UsedDocument): Promise<boolean>;
   /**
+   * Whether its documents count as those of a folder that was accepted. The same, and also where trust
+   * was given with the start to documents none of which needs any: whoever gave it meant the folder.
+   */
+  covers(used?: UsedDocument): Promise<boolean>;
+  /**
    * Takes the look at the documents of the folder that was put off, if none was taken yet. To be
    * awaited before anything runs that might change them: a hook, a helper, the first call of the model.
    */
@@ -42,6 +47,7 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
   const project = start.asked ?? openProjectTrust(start);
   const isGiven = start.given || once === 'once';
   let verdict: TrustVerdict = 'trusted';
+  let wasBare = false;
   let looking: Promise<void> | undefined;
   const settle = (): Promise<void> => {
     looking ??= look();
@@ -59,20 +65,27 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
   if (!isGiven) await settle();
   else {
     const seen = await project.lookAt('settings');
-    if (seen.isBare === true) verdict = 'nothing';
+    wasBare = seen.isBare === true;
+    if (wasBare) verdict = 'nothing';
     // What settings grant holds from now on, so what they say now is what is accepted.
     else await project.accept(seen, { store: false });
+  }
+  async function judged(used: UsedDocument | undefined): Promise<TrustCheck> {
+    await settle();
+    const later = await project.check(used === undefined ? {} : { used });
+    if (later.verdict !== verdict) await tell(later, start.warn);
+    verdict = later.verdict;
+    return later;
   }
   return {
     trust: settledFirst(project, settle),
     now: verdict === 'trusted',
     settle,
-    async inForce(used) {
-      await settle();
-      const later = await project.check(used === undefined ? {} : { used });
-      if (later.verdict !== verdict) await tell(later, start.warn);
-      verdict = later.verdict;
-      return later.verdict === 'trusted';
+    inForce: async (used) => (await judged(used)).verdict === 'trusted',
+    async covers(used) {
+      const { verdict: now, isBare } = await judged(used);
+      const isMeant = isGiven && !wasBare && isBare !== true;
+      return now === 'trusted' || (isMeant && now === 'nothing');
     },
   };
 }

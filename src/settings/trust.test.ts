@@ -225,7 +225,7 @@ describe('declarations of a project', () => {
   });
 
   it('that cannot be taken in whole are never trusted beyond this process', async () => {
-    project.write('.claude/agents/huge.md', `---\nname: x\n---\n${'x'.repeat(5 * 1024 * 1024)}`);
+    project.write('.claude/commands/huge.md', `---\nname: x\n---\n${'x'.repeat(5 * 1024 * 1024)}`);
     const trust = trustAt();
     const seen = await trust.check();
     expect(seen).toMatchObject({

@@ -115,6 +115,54 @@ describe('an agent whose type must not be started', () => {
   });
 });
 
+describe('a rule that asks about a type', () => {
+  const settings = { json: { permissions: { ask: ['Agent(kind)'] } } };
+  const files = { [file]: kind('color: red'), '.claude/settings.json': settings };
+  const answered = async (behaviors: readonly ('allow' | 'deny')[]) => {
+    const asked: string[] = [];
+    open = await openAgentsSession({
+      files,
+      main: [start, send, 'end', 'end'],
+      agents: touches,
+      config: {
+        ...allowed,
+        asker: async ({ call }) => {
+          asked.push(call.tool.name);
+          const behavior = behaviors[asked.length - 1] ?? 'deny';
+          return behavior === 'allow' ? { behavior } : { behavior, message: 'no' };
+        },
+      },
+    });
+    await open.say('go');
+    await settled();
+    return asked;
+  };
+
+  it('asks before one that has ended goes on, too', async () => {
+    expect(await answered(['allow', 'allow'])).toEqual(['Agent', 'SendMessage']);
+    expect(world().news('task_started')).toHaveLength(2);
+    expect(isThere('by-bash')).toBe(true);
+  });
+
+  it('keeps it from going on where the answer is no', async () => {
+    expect(await answered(['allow', 'deny'])).toEqual(['Agent', 'SendMessage']);
+    expect(world().news('task_started')).toHaveLength(1);
+    expect(isThere('by-bash')).toBe(false);
+  });
+
+  it('keeps it from going on in another process where nobody is there to be asked', async () => {
+    const add = (): void => {
+      const text = JSON.stringify({ permissions: { ask: ['Agent(KIND)'] } });
+      writeFileSync(join(world().project.directory, '.claude/settings.json'), text);
+    };
+    const bare = { [file]: kind('color: red') };
+    const { started, result } = await twice({ files: bare, agents: touches }, add, {});
+    expect(started).toBe(0);
+    expect(result).toContain('Agent(KIND)');
+    expect(isThere('by-bash')).toBe(false);
+  });
+});
+
 describe('an agent that goes on keeps to its own limits', () => {
   it('also where its type has become another one', async () => {
     const agents = {

@@ -194,7 +194,9 @@ describe('an agent that is gone on with', () => {
     const id = task?.id ?? '';
     const words = ['one', 'two', 'three'];
     const begun = await Promise.all(
-      words.map((text) => runtime().resume(id, `message ${text}`, MAIN_AGENT)),
+      words.map((text) =>
+        runtime().resume(id, `message ${text}`, { from: MAIN_AGENT, toolUseId: 't' }),
+      ),
     );
     expect(begun.map(({ ok }) => ok)).toEqual([true, true, true]);
     expect(runtime().roster.running()).toHaveLength(1);

@@ -8,9 +8,11 @@ import { homeDirectory, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
 import { contextAtStart } from '../../harness/context-view.js';
 import { type Ground, openGround } from '../../harness/ground.js';
+import { asMainAgent } from '../../harness/main-agent.js';
 import { openParts } from '../../harness.js';
 import { chooseProvider } from '../../model/provider.js';
 import { UsageLedger } from '../../model/usage.js';
+import { visible } from '../../util/visible.js';
 import type { SessionFields } from '../options.js';
 
 export interface ContextWishes {
@@ -29,7 +31,7 @@ export interface ContextHere {
 
 /** What a session that is started here now would show its model. */
 export async function contextHere(wishes: ContextWishes): Promise<ContextHere> {
-  const config: SessionConfig = {
+  const asked: SessionConfig = {
     ...wishes.session,
     cwd: wishes.cwd,
     env: process.env,
@@ -43,7 +45,14 @@ export async function contextHere(wishes: ContextWishes): Promise<ContextHere> {
     },
     ...(wishes.headless ? {} : { asker: nobody }),
   };
-  const ground = await openGround(config);
+  const ground = await openGround(asked);
+  // A session that runs as an agent has that one's words, tools and model.
+  const config = await asMainAgent(asked, ground, undefined);
+  const given = config.runsAs?.skills ?? [];
+  if (given.length > 0) {
+    const names = visible(given.join(', '));
+    wishes.warn(`skills whose texts the agent is given at the start are not counted: ${names}`);
+  }
   const parts = await openParts(config, ground, silentModel(config, ground));
   try {
     const { realRoot } = await projectPlace(ground.fs, config.cwd, homeDirectory(ground.env));

@@ -1,0 +1,33 @@
+import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
+import type { Ground } from './ground.js';
+
+/** Of the environment and the settings the lower one holds. */
+export function limitsOf({ env, settings }: Ground): AgentLimits {
+  const said = (name: string): number | undefined => {
+    const value = settings.values.get(`portcullis.limits.${name}`)?.value;
+    return typeof value === 'number' ? value : undefined;
+  };
+  const lower = (...values: readonly (number | undefined)[]): number | undefined => {
+    const given = values.filter((value) => value !== undefined);
+    return given.length === 0 ? undefined : Math.min(...given);
+  };
+  const depth = lower(said('agentDepth'), positive(env.CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH));
+  const most = lower(said('agentConcurrency'), positive(env.CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS));
+  return {
+    depth: depth ?? DEFAULT_LIMITS.depth,
+    concurrency: most ?? DEFAULT_LIMITS.concurrency,
+  };
+}
+
+/** The environment decides where it says something, else the setting; they are off by themselves. */
+export function offersForks({ env, settings }: Ground): boolean {
+  const said = env.CLAUDE_CODE_FORK_SUBAGENT?.trim();
+  if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
+  return settings.values.get('portcullis.forks')?.value === true;
+}
+
+/** A whole number above 0, as a variable holds it. */
+export function positive(text: string | undefined): number | undefined {
+  const value = Number(text);
+  return text !== undefined && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}
