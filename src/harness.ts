@@ -123,6 +123,7 @@ export async function openParts(
     processes,
     sessionId,
     choices: model.choices,
+    isHidden: instructions.isHidden,
   });
   const promptTool =
     config.promptTool === undefined
@@ -137,7 +138,8 @@ export async function openParts(
     config.team === undefined
       ? undefined
       : await (await import('./harness/teams.js')).openTeams(config, ground, { log, hooks });
-  const agents = openAgents(config, ground, { log, hooks, processes, servers, teams });
+  const { isHidden } = instructions;
+  const agents = openAgents(config, ground, { log, hooks, processes, servers, teams, isHidden });
   const hands: Hands = await openHands(asking, ground, {
     model,
     log,

@@ -1,3 +1,4 @@
+import { nearBlocks } from './enforced-near.js';
 import { type BlockWord, blockWord } from './enforced-word.js';
 import { withoutHidden } from './instruction-text.js';
 import { type MarkdownLine, markdownLines } from './markdown-lines.js';
@@ -12,7 +13,19 @@ export interface Block {
 }
 
 /** The blocks of a text, as somebody sees it who cannot see hidden characters: so it is shown. */
-export function blocksOf(text: string): readonly Block[] {
+export function blocksOf(source: string): readonly Block[] {
+  const lines = [...markdownLines(withoutHidden(source).text)];
+  const blocks = fencedBlocks(lines);
+  const named = new Set(blocks.map(({ line }) => line));
+  const near = nearBlocks(lines).filter(({ line }) => !named.has(line));
+  return [...blocks, ...near.map((one) => ({ ...one, text: '' }))].sort(byLine);
+}
+
+function byLine(one: Block, other: Block): number {
+  return one.line - other.line;
+}
+
+function fencedBlocks(lines: readonly MarkdownLine[]): readonly Block[] {
   const blocks: Block[] = [];
   let open: { line: number; lines: string[]; stray?: string } | undefined;
   /** A fenced block of something else, with those of ours that stand in it. */
@@ -21,7 +34,7 @@ export function blocksOf(text: string): readonly Block[] {
     if (open !== undefined) blocks.push({ line: open.line, text: open.lines.join('\n') });
     open = undefined;
   };
-  for (const line of markdownLines(withoutHidden(text).text)) {
+  for (const line of lines) {
     const { number, kind, text: content } = line;
     if (open !== undefined) {
       const ends =
@@ -58,7 +71,7 @@ export function blocksOf(text: string): readonly Block[] {
   }
   close();
   if (around !== undefined) blocks.push(...swallowed(around, { isClosed: false }));
-  return blocks.sort((one, other) => one.line - other.line);
+  return blocks.sort(byLine);
 }
 
 /** A line as it stands in the quotes and lists around it. */

@@ -24,10 +24,18 @@ const FENCE = /([`~])[^\n\x20-\x7e]*\1[^\n\x20-\x7e]*\1([^\n]*)/g;
  */
 const MAY_BE_OURS = /po|rt|cu|ll|is|[^\t\x20-\x7e]/i;
 
-/** Worth a closer look: a fence with a word behind it that may be ours. Most files have none. */
+/** The word by its consonants, or letters as wide as signs of other scripts. */
+const WORD = /p\w{0,2}r\w{0,2}t\w{0,2}c\w{0,3}l\w{0,2}s|[\uff21-\uff5a]{8}/i;
+const RULES = /\{[^{}]*(?:deny|ask|permissions)/i;
+
+/**
+ * Worth a closer look: a fence with a word behind it that may be ours, or the word, and rules behind it.
+ * Most files have none.
+ */
 export function mayEnforce(source: string): boolean {
   for (const [, , behind = ''] of source.matchAll(FENCE)) if (MAY_BE_OURS.test(behind)) return true;
-  return false;
+  const word = source.search(WORD);
+  return word !== -1 && RULES.test(source.slice(word));
 }
 
 /** What the files of a gathering enforce. */

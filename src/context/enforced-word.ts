@@ -34,6 +34,14 @@ export function blockWord(behind: string): BlockWord {
   return isNear ? { misspelt: seen.slice(0, LONGEST_QUOTE) } : 'other';
 }
 
+/** Whether a line holds the word and no other; signs do not count. */
+export function isWordAlone(line: string): boolean {
+  if (line.length > LONGEST_LINE) return false;
+  const letters = line.replace(/[^\p{Lu}\p{Ll}\p{Lo}\p{N}]+/gu, '');
+  return letters.length <= WORD.length + FURTHEST_MISSPELLING && isNearly(letters);
+}
+
+const LONGEST_LINE = 200;
 const NO_LETTERS = /[^\p{L}\p{M}\p{N}]+/u;
 const LONGEST_QUOTE = 80;
 

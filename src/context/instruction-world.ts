@@ -31,8 +31,8 @@ export interface InstructionBookParts {
   /** Whether the project is trusted. */
   readonly trusted: boolean;
   readonly approvals: IncludeApprovals;
-  /** Whether a permission rule keeps a file from being read. */
-  isHidden?(path: string): Promise<boolean>;
+  /** Whether a permission rule keeps a file from being read. `isIncluded`: another file brings it in. */
+  isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
   /** For heads that are more than a simple list of fields. */
   readonly parseYaml?: ParseYaml;
   /** What earlier starts found in the same files. Absent: all of them are read. */
@@ -74,6 +74,7 @@ export async function createWorld(parts: InstructionBookParts): Promise<World> {
   const reader = createInstructionReader({
     fs,
     home,
+    root: project.root,
     realRoot: project.realRoot,
     approvals: parts.approvals,
     ...(matcher === undefined ? {} : { excludes: { patterns, matcher } }),

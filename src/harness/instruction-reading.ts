@@ -5,7 +5,7 @@ import { projectPlace } from '../context/instruction-places.js';
 import type { SkippedInstruction } from '../context/instruction-types.js';
 import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
-import { hiddenBy, type IsHidden } from '../permissions/hidden-files.js';
+import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
 import { createLiveRules } from '../permissions/live-rules.js';
 import { indexOf } from '../permissions/rule-index.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
@@ -13,11 +13,14 @@ import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground } from './ground.js';
 
+/** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
+type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
+
 export interface Hiding {
   /** Whether a rule denies or asks about reading a file. */
-  isHidden(path: string): Promise<boolean>;
+  readonly isHidden: IsKept;
   /** The same for an agent, with what is said about it alone; undefined: no rule speaks of files. */
-  of(agent: AgentRef): IsHidden | undefined;
+  of(agent: AgentRef): IsKept | undefined;
   /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
   enforce(rules: () => RuleSet): boolean;
   /** Other settings hold from now on. */
@@ -38,29 +41,36 @@ export function openHiding(
   });
   let settings: Parameters<Hiding['replace']>[0] = ground.settings;
   /** Read when the first file is asked about: most sessions never do. */
-  let reading: { readonly isHidden: IsHidden | undefined; readonly from: RuleSet } | undefined;
+  let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
   let enforced = (): RuleSet => NO_RULES;
   let isRead = false;
-  const of = (agent: AgentRef): IsHidden | undefined => {
+  const of = (agent: AgentRef): IsKept | undefined => {
     // What is wrong with them is told, and stops the start, where the gate reads them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
     isRead = true;
     const place = { fs: ground.fs, roots: ground.workspace.roots, home };
     const [own, more] = [live.rules(agent), enforced()];
     const deny = [...own.deny, ...more.deny];
-    return hiddenBy({ allow: [], deny, ask: [...own.ask, ...more.ask] }, place);
+    const rules = { allow: [], deny, ask: [...own.ask, ...more.ask] };
+    const byPath = hiddenBy(rules, place);
+    if (!keepsFromReading(rules)) return byPath;
+    return async (path, how) => how?.isIncluded === true || (await byPath?.(path)) === true;
   };
   return {
     of,
-    async isHidden(path) {
+    async isHidden(path, how) {
       const from = enforced();
       if (reading?.from !== from) reading = { isHidden: of(MAIN_AGENT), from };
-      return (await reading.isHidden?.(path)) === true;
+      return (await reading.isHidden?.(path, how)) === true;
     },
     enforce(rules) {
       enforced = rules;
       const { deny, ask } = rules();
-      return [deny, ask].some((list) => list.length > 0 && !indexOf(list).paths.isEmpty);
+      return [deny, ask].some(
+        (list) =>
+          list.length > 0 &&
+          (!indexOf(list).paths.isEmpty || keepsFromReading({ deny: list, ask: [] })),
+      );
     },
     replace(now) {
       settings = now;

@@ -79,7 +79,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
       if (file.parent !== undefined && (await isHiddenNear(file.path))) return true;
-      return (await isHidden?.(file.path)) === true;
+      return (await isHidden?.(file.path, { isIncluded: file.parent !== undefined })) === true;
     });
   };
   const listeners: ((file: LoadedInstruction) => void)[] = [];
@@ -101,6 +101,8 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     refresh: inForce.refresh,
     /** Other settings hold from now on. */
     replace: hiding.replace,
+    /** Whether rules keep a file from being read. */
+    isHidden: hiding.isHidden,
     /** What an agent is shown at its beginning. */
     openFor: async (agent: AgentRef): Promise<LoadedFiles> => shownTo(agent, await book.open()),
     /** The files that a search or listing leaves out: besides those of other rules, what files near them hide. */

@@ -1,10 +1,12 @@
 import type { AgentDefinition } from '../agents/definition.js';
 import { mainAgentOf } from '../agents/definitions.js';
 import type { SessionConfig } from '../agents/session-config.js';
+import { homeDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openKinds } from './agents.js';
 import type { Ground, Log } from './ground.js';
+import { openHiding } from './instruction-reading.js';
 
 /** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
 export async function asMainAgent(
@@ -16,7 +18,8 @@ export async function asMainAgent(
   const name =
     config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
   if (name === undefined || name.trim() === '') return config;
-  const found = await mainAgentOf(openKinds(config, ground), name);
+  const hiding = openHiding(config, ground, homeDirectory(ground.env));
+  const found = await mainAgentOf(openKinds(config, ground, hiding), name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
   const unkept = placeProblem(found.value);

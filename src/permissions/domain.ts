@@ -12,10 +12,19 @@ export function parseDomain(spec: string): DomainPattern | undefined {
   if (host === undefined || host === '' || /[/:@?#\\]/.test(host)) return undefined;
   if (host === '*') return { labels: [], subdomains: false, every: true };
   const subdomains = host.startsWith('*.');
-  const labels = (subdomains ? host.slice(2) : host).split('.');
-  const unclear = labels.some((label) => label === '' || label.split('*').length > 2);
+  const labels = asAddressed(subdomains ? host.slice(2) : host)?.split('.');
+  if (labels === undefined) return undefined;
+  const unclear = labels.some((label) => !LABEL.test(label) || label.split('*').length > 2);
   return unclear ? undefined : { labels, subdomains, every: false };
 }
+
+/** As hosts stand in addresses: in ASCII, numbers in their one form. Patterns are what they are. */
+function asAddressed(host: string): string | undefined {
+  return host.includes('*') ? host : hostOf(`http://${host}`);
+}
+
+/** fail-closed: no host has other letters, and such a restriction would hold nothing. */
+const LABEL = /^[a-z0-9_*-]+$/;
 
 /** Whether the URL's host fits. What is not a web address has no host and fits nothing. */
 export function matchesDomain(pattern: DomainPattern, url: string): boolean {

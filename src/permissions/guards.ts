@@ -1,16 +1,23 @@
+import type { FileStat } from '../env/fs.js';
 import { displayPath } from '../env/paths.js';
 import { effectRules } from './effects.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
-import { isCriticalPath, mayNameProtected, protectedPart, staysClosed } from './protected-paths.js';
+import {
+  isCriticalPath,
+  mayNameProtected,
+  type ProtectedPlace,
+  protectedPart,
+  staysClosed,
+} from './protected-paths.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import { indexOf } from './rule-index.js';
 import { findRestriction, needsShell } from './rule-match.js';
-import { removals } from './shell/file-commands.js';
+import { mayWriteFiles, removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
-import type { CallView } from './view.js';
+import type { CallView, TouchedPath } from './view.js';
 
 /** Tools that are not to be used at all. The pool leaves them out; this holds if one comes all the same. */
 export function bannedTools(isBanned: (name: string) => boolean): Guard {
@@ -130,16 +137,66 @@ async function protectedWrite(view: CallView): Promise<Finding> {
     view.mode === 'bypassPermissions'
       ? (spellings: PathSpellings) => staysClosed(spellings, place)
       : (spellings: PathSpellings) => protectedPart(spellings, place) !== undefined;
-  for (const { access, spellings } of touched) {
-    if (access !== 'write' || !isHeld(spellings)) continue;
-    return {
-      decision: 'ask',
-      reason: `${displayPath(spellings.literal, cwd)} is a protected path that other programs run or trust`,
-      source: 'protected path',
-      blockedPath: spellings.literal,
-    };
+  const held = ({ literal }: PathSpellings, what: string): Finding => ({
+    decision: 'ask',
+    reason: `${displayPath(literal, cwd)} ${what}`,
+    source: 'protected path',
+    blockedPath: literal,
+  });
+  const written = touched.filter(({ access }) => access === 'write');
+  const named = written.find(({ spellings }) => isHeld(spellings));
+  if (named !== undefined) return held(named.spellings, `is a ${PROTECTED}`);
+  if (command !== undefined && mayNameProtected(command, place)) {
+    const { protectedDoubt } = await import('./protected-doubts.js');
+    const doubt = await protectedDoubt(view, (path) => isHeld(spelledAs(path)));
+    if (doubt !== undefined) return held(spelledAs(doubt), `may be written, a ${PROTECTED}`);
   }
-  return NOTHING;
+  const looksOn = command !== undefined && mayWriteFiles(command);
+  const more = looksOn ? (await view.shellPaths()).paths : [];
+  const twin = await twinOf([...written, ...more], { view, place, isHeld });
+  return twin === undefined ? NOTHING : held(twin.spellings, twin.what);
+}
+
+/** A name that nothing on the disk was asked about. */
+function spelledAs(path: string): PathSpellings {
+  return { literal: path, real: path, resolved: [path] };
+}
+
+const PROTECTED = 'protected path that other programs run or trust';
+
+/**
+ * Of files with several names the one that is, or may be, a protected one. Also of commands that name
+ * nothing protected: a second name may be any.
+ */
+async function twinOf(
+  touched: readonly TouchedPath[],
+  about: {
+    readonly view: CallView;
+    readonly place: ProtectedPlace;
+    readonly isHeld: (spellings: PathSpellings) => boolean;
+  },
+): Promise<{ readonly spellings: PathSpellings; readonly what: string } | undefined> {
+  const { view, place, isHeld } = about;
+  const { judge, home } = view;
+  const found = new Map<FileStat, PathSpellings>();
+  for (const { access, spellings } of touched) {
+    const looked = access === 'write' ? judge.manyNamed(spellings) : undefined;
+    const file = looked instanceof Promise ? await looked : looked;
+    if (file !== undefined) found.set(file, spellings);
+  }
+  const [first] = found.values();
+  if (first === undefined) return undefined;
+  const { protectedTwin } = await import('./protected-twins.js');
+  const where = { disk: judge.disk, roots: place.roots, home, own: place.own ?? [] };
+  const twin = await protectedTwin([...found.keys()], where, (path) => isHeld(spelledAs(path)));
+  if (twin === undefined) return undefined;
+  if (twin.of === undefined) {
+    const what = `has other names, and not all of ${twin.doubt} could be compared with it`;
+    return { spellings: first, what };
+  }
+  const other = displayPath(twin.path, view.call.workspace.cwd);
+  const what = `is another name of ${other}, a ${PROTECTED}`;
+  return { spellings: found.get(twin.of) ?? first, what };
 }
 
 const criticalRemovals: Guard = {

@@ -42,6 +42,28 @@ export async function restrictedTwin(
   return doubt;
 }
 
+/**
+ * Whether a file that has several names has one that rules keep from being read. The files that rules
+ * cover are gone through once, for all that a search may find. `maybe`: not all of them could be seen.
+ */
+export async function readRestrictedTwins(
+  lists: readonly (readonly Rule[])[],
+  place: LinkPlace,
+): Promise<(file: FileStat) => 'yes' | 'maybe' | 'no'> {
+  const budget = treeBudget();
+  const keys = new Set<string>();
+  let isWhole = true;
+  for (const rules of lists) {
+    const found = await new Search(rules, { wanted: keys, place, budget }).run();
+    isWhole &&= found === undefined;
+  }
+  return (file) => (keys.has(keyOf(file)) ? 'yes' : isWhole ? 'no' : 'maybe');
+}
+
+function keyOf({ device, inode }: FileStat): string {
+  return `${device} ${inode}`;
+}
+
 /** A directory, and the rules that may cover something in it. */
 interface Place {
   readonly directory: string;
@@ -57,14 +79,19 @@ type Entry = DirectoryEntries[number];
 
 class Search {
   readonly #rules: readonly Rule[];
-  readonly #wanted: ManyNamed;
+  /** One file, or the place for all files with several names that may not be read. */
+  readonly #wanted: ManyNamed | Set<string>;
   readonly #disk: LinkPlace['disk'];
   readonly #budget: TreeBudget;
   readonly #queue: Place[];
 
   constructor(
     rules: readonly Rule[],
-    how: { readonly wanted: ManyNamed; readonly place: LinkPlace; readonly budget: TreeBudget },
+    how: {
+      readonly wanted: ManyNamed | Set<string>;
+      readonly place: LinkPlace;
+      readonly budget: TreeBudget;
+    },
   ) {
     const { wanted, place, budget } = how;
     this.#rules = rules;
@@ -72,7 +99,7 @@ class Search {
     this.#disk = place.disk;
     this.#budget = budget;
     const mine = indexOf(rules).paths.rules.filter(
-      ({ spec }) => spec.access === 'read' || wanted.access === 'write',
+      ({ spec }) => spec.access === 'read' || accessOf(wanted) === 'write',
     );
     this.#queue = [...startsOf(mine, place.bases)];
   }
@@ -121,15 +148,22 @@ class Search {
   }
 
   async #compare(path: string): Promise<RestrictionMatch | undefined> {
-    const { access, file, spellings } = this.#wanted;
+    const wanted = this.#wanted;
+    const access = accessOf(wanted);
     const covered = { literal: path, real: path, resolved: [path] };
     const rule = restrictingPath(this.#rules, [{ access, spellings: covered }]);
     if (rule === undefined) return undefined;
     const stat = await this.#seen(path);
     // fail-closed: a file of a rule that cannot be looked at may be this one.
     if (stat === 'unseen') return this.#doubt(rule, path);
-    if (stat?.inode !== file.inode || stat?.device !== file.device) return undefined;
-    return { rule, sure: 'yes', detail: `${spellings.literal} is another name of ${path}` };
+    if (stat === undefined) return undefined;
+    if (wanted instanceof Set) {
+      if (stat.links !== undefined) wanted.add(keyOf(stat));
+      return undefined;
+    }
+    if (keyOf(stat) !== keyOf(wanted.file)) return undefined;
+    const detail = `${wanted.spellings.literal} is another name of ${path}`;
+    return { rule, sure: 'yes', detail };
   }
 
   /** Undefined: there is something that cannot be listed. */
@@ -173,10 +207,14 @@ class Search {
   }
 
   #doubt(rule: Rule, place: string): RestrictionMatch {
-    const { literal } = this.#wanted.spellings;
+    const literal = this.#wanted instanceof Set ? 'a file' : this.#wanted.spellings.literal;
     const detail = `${literal} has other names, and not all of ${place} could be compared with it`;
     return { rule, sure: 'maybe', detail };
   }
+}
+
+function accessOf(wanted: ManyNamed | Set<string>): TouchedPath['access'] {
+  return wanted instanceof Set ? 'read' : wanted.access;
 }
 
 /** It still waits for a name that may come at any depth; what it covers already is gone through. */

@@ -35,3 +35,52 @@ describe('a mode that changes while hooks are asked', () => {
     expect(await switching(from, to).outcome('Write', input)).toBe(outcome);
   });
 });
+
+describe('a mode that changes while a guard waits', () => {
+  /** A gate with a guard that waits, as one does that asks a server. */
+  function waiting(modes: readonly PermissionMode[]) {
+    let asked = 0;
+    const rig = gateRig({
+      cwd: project.directory,
+      home: project.home,
+      get mode() {
+        return modes[Math.min(asked, modes.length - 1)] ?? 'default';
+      },
+      guards: [
+        {
+          name: 'slow',
+          onFailure: 'deny',
+          decide: async () => {
+            await Promise.resolve();
+            asked += 1;
+            return { decision: 'none' };
+          },
+        },
+      ],
+    });
+    return { rig, asked: () => asked };
+  }
+
+  it.each<[readonly PermissionMode[], string, number]>([
+    [['acceptEdits'], 'runs', 1],
+    [['acceptEdits', 'default'], 'asks', 2],
+    [['bypassPermissions', 'plan'], 'asks', 2],
+    [['default', 'acceptEdits'], 'runs', 2],
+    [['acceptEdits', 'default', 'acceptEdits'], 'runs', 3],
+  ])('is judged as it is when the wait is over: %j %s', async (modes, outcome, rounds) => {
+    const { rig, asked } = waiting(modes);
+    const input = { file_path: project.at('n.txt'), content: 'new\n' };
+    expect(await rig.outcome('Write', input)).toBe(outcome);
+    expect(asked()).toBe(rounds);
+  });
+
+  it('without end allows nothing', async () => {
+    const modes = Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? 'acceptEdits' : 'default'));
+    const { rig, asked } = waiting(modes as PermissionMode[]);
+    const input = { file_path: project.at('n.txt'), content: 'new\n' };
+    const verdict = await rig.call('Write', input);
+    expect(verdict.kind).not.toBe('allowed');
+    expect(JSON.stringify(verdict.receipt)).toContain('kept changing while the call was judged');
+    expect(asked()).toBe(4);
+  });
+});

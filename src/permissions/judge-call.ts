@@ -45,12 +45,12 @@ export async function judgeCall(
   const seen = (one: GateCall): CallView => viewOf(one, standing(deps, call.agent));
   const before = await examine(deps.precheck, seen(call), { viewOf: seen, rewritten });
   const { contexts, agentContext } = before;
-  const view = current(deps, before.view);
   const all = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
   const guards = before.answered === true ? all.map(unlessAnswered) : all;
   const resolvers = [...before.resolvers, ...(deps.resolvers ?? []), ...STANDARD_RESOLVERS];
   const { clock } = deps;
-  const { outcome, trace } = await judge(view, { guards, resolvers, clock });
+  const panel = { guards, resolvers, clock };
+  const { view, outcome, trace } = await judgeStanding(deps, before.view, panel);
   return {
     view,
     outcome,
@@ -58,6 +58,29 @@ export async function judgeCall(
     ...(contexts === undefined ? {} : { contexts }),
     ...(agentContext === undefined ? {} : { agentContext }),
   };
+}
+
+/** What changes without end while a call is judged is nobody's word. */
+const MOST_ROUNDS = 4;
+
+/** Guards may take their time too, as they ask servers: what stands when all have spoken is what counts. */
+async function judgeStanding(
+  deps: GateDeps,
+  first: CallView,
+  panel: Parameters<typeof judge>[1],
+): Promise<Judgement & { readonly view: CallView }> {
+  let view = current(deps, first);
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const judged = await judge(view, panel);
+    const now = current(deps, view);
+    if (now === view) return { ...judged, view };
+    view = now;
+  }
+  const by = 'mode and rules';
+  // fail-closed: nobody can say by which of them the call was judged.
+  const reason = 'the mode or the rules kept changing while the call was judged';
+  const finding = { decision: 'ask', reason } as const;
+  return { view, outcome: { kind: 'held', by, finding }, trace: [{ guard: by, ...finding }] };
 }
 
 function standing(deps: GateDeps, agent: AgentRef): ViewDeps {
@@ -68,8 +91,18 @@ function standing(deps: GateDeps, agent: AgentRef): ViewDeps {
 /** Hooks may take their time: what was lowered or forbidden meanwhile counts for this call already. */
 function current(deps: GateDeps, view: CallView): CallView {
   const { agent } = view.call;
-  const same = deps.mode(agent) === view.mode && deps.rules(agent) === view.rules;
+  const same = deps.mode(agent) === view.mode && isSameSet(deps.rules(agent), view.rules);
   return same ? view : viewOf(view.call, standing(deps, agent));
+}
+
+/** A set that was put together anew may hold the same rules. */
+function isSameSet(one: RuleSet, other: RuleSet): boolean {
+  if (one === other) return true;
+  return (['deny', 'ask', 'allow'] as const).every(
+    (kind) =>
+      one[kind].length === other[kind].length &&
+      one[kind].every((rule, at) => rule === other[kind][at]),
+  );
 }
 
 /** The question that the tool puts to a person has its answer; what else a guard holds stays. */

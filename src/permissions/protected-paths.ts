@@ -90,7 +90,7 @@ export function isCriticalPath(
 
 /** By which a command line shows that it may be about a protected file: mostly a name that begins with a dot. */
 const TELLING =
-  /(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
+  /\bgit\b.*\bconfig\b|\.(?:git|claude|portcullis|ssh|vscode|idea|husky|bash|zsh|profile|npmrc|envrc|mcp)|(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
 
 /** A quick look, so that commands which name nothing of the kind need no closer one. */
 export function mayNameProtected(command: string, { own = [], roots }: ProtectedPlace): boolean {

@@ -1,4 +1,5 @@
 import { createNames, TOOL_ALIASES } from '../util/tool-names.js';
+import { visible } from '../util/visible.js';
 import type { Malformed, RuleKind } from './rule.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { commandTokens, matches } from './wildcard.js';
@@ -39,6 +40,8 @@ const resolved = new Map<string, RuleName | Malformed>();
 const MOST_RESOLVED = 500;
 
 function resolveName(name: string, context: NameContext): RuleName | Malformed {
+  // fail-closed: it would wait for a tool that cannot be.
+  if (NO_NAME.test(name)) return impossibleName(name, context);
   if (name.includes('*')) return namePattern(name, context);
   const { kind, knownTools } = context;
   const known = [...TABLE, ...knownTools];
@@ -53,6 +56,19 @@ function resolveName(name: string, context: NameContext): RuleName | Malformed {
   }
   return unknownName(name, context);
 }
+
+function impossibleName(name: string, { knownTools }: NameContext): Malformed {
+  const near = namesOf([...TABLE, ...knownTools]).nearest(name.replace(NOT_LETTERS, ''));
+  return {
+    why: `no tool can be called ${name}, and * alone is a pattern`,
+    remedy: near === undefined ? 'Write a rule for each tool.' : `Did you mean ${near}?`,
+  };
+}
+
+const NOT_LETTERS = /[^\w-]+/g;
+
+/** Models call tools by letters, digits, dashes and underscores. */
+const NO_NAME = /[^\w*-]/;
 
 const TABLE = Object.keys(RULE_TOOLS);
 const TABLE_NAMES = namesOf(TABLE);
@@ -90,6 +106,8 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
       remedy: 'Write mcp__server or mcp__server__tool.',
     };
   }
+  const problem = mcpNameProblem(name, isGrant);
+  if (problem !== undefined) return problem;
   // A restriction may spell the tool as its server does: in names, other characters are underscores.
   const meant = isGrant ? name : name.replace(/[^A-Za-z0-9_*-]/gu, '_');
   const pattern = end === -1 && !server.includes('*') ? `${meant}__*` : meant;
@@ -101,6 +119,34 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
     return names.some((one) => matches(read, isGrant ? one : one.toLowerCase()));
   };
   return name.includes('*') || end === -1 ? { matchesTool } : { canonical: name, matchesTool };
+}
+
+/** Why no tool of any server can be meant. fail-closed: somebody relies on such a restriction. */
+function mcpNameProblem(name: string, isGrant: boolean): Malformed | undefined {
+  const rest = name.slice('mcp__'.length);
+  const isPlain = /^[A-Za-z0-9_*-]*$/.test(rest);
+  if (!isPlain && visible(name) !== name)
+    return { why: 'it holds hidden characters', remedy: 'Type it anew.' };
+  if (/[,;\s]mcp__/i.test(rest))
+    return { why: 'it names more than one tool', remedy: 'Write a rule for each.' };
+  if (!isPlain && isGrant) {
+    const why = 'in names of tools other characters than A-Z, a-z, 0-9, _ and - are underscores';
+    return { why, remedy: `Write ${name.replace(/[^A-Za-z0-9_*-]/gu, '_')}.` };
+  }
+  // A server may have underscores in front of its name, but is not called nothing.
+  const end = rest.indexOf('__', 1);
+  const isWhole = end === -1 && rest !== '' && !rest.startsWith('__');
+  if (isWhole || (end === -1 ? rest.includes('*') : end + 2 < rest.length)) return undefined;
+  const server = rest.slice(0, Math.max(end, 0));
+  return server === ''
+    ? {
+        why: 'it names no MCP server',
+        remedy: 'Write mcp__* for all servers, mcp__server or mcp__server__tool.',
+      }
+    : {
+        why: 'it ends before the name of the tool',
+        remedy: `Write mcp__${server} for the whole server, or mcp__${server}__tool.`,
+      };
 }
 
 function namePattern(name: string, { kind, knownTools }: NameContext): RuleName | Malformed {

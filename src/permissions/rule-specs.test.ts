@@ -36,6 +36,22 @@ describe('rules about skills', () => {
     ['Task(Explore,reviewer)', 'a rule for each'],
     ['Agent(re viewer)', 'Agent(type)'],
     ['Agent("reviewer")', 'Write Agent(reviewer).'],
+    ['Skill(depl?y)', 'Write a rule for each name'],
+    ['Skill(depl?y *)', 'Write a rule for each name'],
+    ['Skill([ab])', 'Write a rule for each name'],
+    ['Skill(team:[ab])', 'Write a rule for each name'],
+    ['Skill(a|b)', 'Write a rule for each name'],
+    ['Skill(a|b:*)', 'Write a rule for each name'],
+    ['Skill({a})', 'Write a rule for each name'],
+    ['Skill(^deploy$)', 'Write a rule for each name'],
+    ['Skill(!deploy)', 'Write a rule for each name'],
+    ['Agent(rev?ewer)', 'Write a rule for each name'],
+    ['Agent([ab]*)', 'Write a rule for each name'],
+    ['Agent(Explore|reviewer)', 'Write a rule for each name'],
+    ['Agent({a,b})', 'Write a rule for each name'],
+    ['Task(^a)', 'Write a rule for each name'],
+    ['Agent(re\u00adviewer)', 'Type it anew.'],
+    ['Agent(main/reviewer#1)', 'portcullis.agents'],
   ])('that can never match stop the start: %s', (text, remedy) => {
     const said = { remedy: expect.stringContaining(remedy) };
     expect(problemsOf('deny', text)).toMatchObject([{ severity: 'fatal', ...said }]);
@@ -62,6 +78,10 @@ describe('rules about skills', () => {
     ['Skill(sub/*)', 'sub/dir:deploy'],
     ['Skill(my*dir:deploy)', 'my dir:deploy'],
     ["Skill(it's)", "it's"],
+    ['Skill(c++)', 'c++'],
+    ['Skill(v1.2)', 'v1.2'],
+    ['Skill(app/[id]:deploy)', 'app/[id]:deploy'],
+    ['Skill(app/[id]:*)', 'app/[id]:deploy'],
     ['Skill(café)'.normalize('NFD'), 'café'],
     ['Skill(caf\u0065\u0301:*)', 'café'],
     ['Skill(args:prod)', 'whatever'],
@@ -87,5 +107,55 @@ describe('rules about skills', () => {
     const rig = gateRig({ cwd: '/p', home: '/h', allow: ['Skill(deploy --dry-run *)'] });
     expect(await rig.outcome('Skill', { skill: 'deploy', args: '--dry-run now' })).toBe('runs');
     expect(await rig.outcome('Skill', { skill: 'deploy', args: 'now' })).toBe('asks');
+  });
+});
+
+describe('a restriction that looks like a pattern and is none', () => {
+  it.each([
+    ['Bash|Edit', 'Write a rule for each tool.'],
+    ['Web{Fetch,Search}', 'Write a rule for each tool.'],
+    ['Frob?', 'Write a rule for each tool.'],
+    ['Bash.*', 'Did you mean Bash?'],
+    ['^Bash$', 'Did you mean Bash?'],
+    ['Read(a|b)', '\\|'],
+    ['Read(**/*.{pem,key})', '\\{'],
+    ['Edit(./{src,test}/**)', '\\{'],
+    ['Edit(x{1..3})', '\\{'],
+    ['WebFetch(domain:[ab].com)', 'domain:example.com'],
+    ['WebFetch(domain:a.com|b.com)', 'domain:example.com'],
+    ['WebFetch(domain:{a,b}.com)', 'domain:example.com'],
+    ['WebFetch(domain:*.{a,b})', 'domain:example.com'],
+  ])('stops the start: %s', (text, remedy) => {
+    const said = { severity: 'fatal', remedy: expect.stringContaining(remedy) };
+    expect(problemsOf('deny', text)).toMatchObject([said]);
+    expect(problemsOf('ask', text)).toMatchObject([said]);
+  });
+
+  it.each([
+    'Read(a\\|b)',
+    'Read(\\{a,b}.txt)',
+    'Read([|]x)',
+    'Read({{cookiecutter.name}}/x)',
+    'Read(app/[id]/page.tsx)',
+    'Read(fil?.txt)',
+    'Bash(a|b)',
+    'Bash(cp {a,b} c)',
+    'FutureTool',
+    'Future*',
+    'WebFetch(domain:*)',
+    'WebFetch(domain:api-*.example.com)',
+  ])('is accepted where it may match: %s', (text) => {
+    expect(problemsOf('deny', text).filter(({ severity }) => severity === 'fatal')).toEqual([]);
+  });
+
+  it.each([
+    ['m\u00fcnchen.de', 'https://m\u00fcnchen.de/x'],
+    ['*.m\u00fcnchen.de', 'https://www.xn--mnchen-3ya.de/x'],
+    ['127.1', 'http://127.0.0.1/x'],
+    ['EXAMPLE.com.', 'https://example.com'],
+  ])('holds hosts as addresses spell them: %s', async (host, url) => {
+    const deny = [`WebFetch(domain:${host})`];
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['WebFetch'], deny });
+    expect(await rig.outcome('WebFetch', { url, prompt: 'x' })).toBe('denied');
   });
 });

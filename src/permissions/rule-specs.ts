@@ -4,6 +4,7 @@ import { visible } from '../util/visible.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';
 import { pathProblem } from './path-problem.js';
+import { alternativesProblem, signsProblem } from './pattern-signs.js';
 import type { CommandPattern, Malformed, ParseRulesOptions, RuleKind, RuleSpec } from './rule.js';
 import { PRIMARY_INPUTS, RULE_TOOLS, type RuleTool } from './rule-tools.js';
 import { commandTokens, type Token } from './wildcard.js';
@@ -113,6 +114,9 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec | Mal
 /** Why a rule can never be about a type of agent. fail-closed: somebody relies on such a restriction. */
 function typeNameProblem(name: string): Malformed | undefined {
   const bare = name.replace(/["'`]/g, '');
+  if (visible(name) !== name) return { why: 'it holds hidden characters', remedy: 'Type it anew.' };
+  const signs = signsProblem(name, 'type of agent');
+  if (signs !== undefined) return signs;
   if (name.includes(','))
     return {
       why: 'no type of agent has a comma in its name',
@@ -122,6 +126,11 @@ function typeNameProblem(name: string): Malformed | undefined {
     return { why: 'no type of agent has a blank in its name', remedy: 'Write Agent(type).' };
   if (bare !== name)
     return { why: 'types stand in rules without quotes', remedy: `Write Agent(${bare}).` };
+  if (/[/#\\<>()]/.test(name))
+    return {
+      why: 'no type of agent has <, >, #, a slash, a backslash or a parenthesis in its name',
+      remedy: 'Write Agent(type); rules for an agent by its path stand under portcullis.agents.',
+    };
   return undefined;
 }
 
@@ -134,6 +143,7 @@ function skillNameProblem(text: string, kind: RuleKind): Malformed | undefined {
   const [word = '', rest] = /^(\S+?):?\s+(.+)$/s.exec(name)?.slice(1) ?? [];
   if (rest !== undefined) return argumentsProblem({ text, word, rest, kind });
   const refused = (why: string, remedy: string): Malformed => ({ why, remedy });
+  const isFamily = text.endsWith(':*');
   const bare = lastPart(name);
   const instead = `Write Skill(${bare === '' ? 'name' : bare}).`;
   if (visible(name) !== name) return refused('it holds hidden characters', 'Type it anew.');
@@ -141,10 +151,13 @@ function skillNameProblem(text: string, kind: RuleKind): Malformed | undefined {
     return refused('no skill has a comma in its name', 'Write a rule for each skill.');
   }
   if (/^["'`]|["'`]$/.test(name)) return refused('names stand in rules without quotes', instead);
+  // In front of a colon stands a directory, which may be called anything.
+  const isDirectory = isFamily && name.includes('/');
+  const signs = isDirectory ? undefined : signsProblem(name.replace(/^.*:/s, ''), 'skill');
+  if (signs !== undefined) return signs;
   if (/[<>()\\]/.test(name)) {
     return refused('no skill has <, >, a parenthesis or a backslash in its name', instead);
   }
-  const isFamily = text.endsWith(':*');
   if (name === '' || (!isFamily && name.endsWith(':'))) {
     return refused('it ends before the name of the skill', instead);
   }
@@ -230,7 +243,7 @@ function pathSpec(
   { kind, origin, options, tool }: SpecContext,
 ): RuleSpec | Malformed {
   const text = spec.trim();
-  const problem = pathProblem(text);
+  const problem = pathProblem(text) ?? (kind === 'allow' ? undefined : alternativesProblem(text));
   if (problem !== undefined) return problem;
   const base = { ...options, root: origin.value.root };
   const isGrant = kind === 'allow';

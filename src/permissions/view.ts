@@ -127,6 +127,9 @@ function textOf({ commands }: ShellReading): string {
 /** What a number stands for is known to the process alone. */
 const THROUGH_OPEN = /^\/+(dev|proc\/[^/]+(\/task\/[^/]+)?)\/+fd\/+[^/]+\/./;
 
+/** Variables that name a place where programs write. */
+const IS_WRITTEN = /^(HISTFILE|TE?MP(DIR)?)$/;
+
 async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
   const wanted: { access: 'read' | 'write'; text: string }[] = [];
   let unknown: string | undefined;
@@ -141,6 +144,11 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     if (access === 'none' || target === undefined) continue;
     if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
     else wanted.push({ access, text: target.value });
+  }
+  // A program may read the file that a variable names: `BASH_ENV=.env bash`.
+  for (const { name, value } of command.assignments) {
+    if (!value.literal || value.value === '') continue;
+    wanted.push({ access: IS_WRITTEN.test(name) ? 'write' : 'read', text: value.value });
   }
   const directories = command.directories ?? [cwd];
   const paths: TouchedPath[] = [];

@@ -54,6 +54,8 @@ export interface SkillPlaces {
   readonly plugins?: readonly PluginPlace[];
   /** What the start has seen of the project's directories. Absent: it is looked for. */
   readonly levels?: ProjectLevels;
+  /** Whether rules keep a file from being read: then no link shows it. Absent: there are no rules. */
+  isHidden?(path: string): Promise<boolean>;
 }
 
 /** A directory that holds skills, or old command files. */

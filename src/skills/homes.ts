@@ -1,4 +1,4 @@
-import { isInside, join } from '../env/paths.js';
+import { isInside, join, relative } from '../env/paths.js';
 import { projectLevels } from '../env/project-levels.js';
 import { messageOf } from '../errors.js';
 import type { SkillPlaces, SkillRoot } from './find-roots.js';
@@ -41,6 +41,9 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
   return {
     async stray(root, { file, real }) {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
+      if (await isKept(deps, root, { file, real })) {
+        return `it leads to ${real}, which a permission rule keeps from being read`;
+      }
       // fail-closed: whoever let the plugin in has not seen what is elsewhere.
       if (root.home !== undefined && !isInside(real, root.home)) {
         return `it leads out of the plugin to ${real}`;
@@ -56,6 +59,36 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
         : `it leads out of the project to ${real}; trust the folder, or name the place with --add-dir`;
     },
   };
+}
+
+/**
+ * What is shown by way of a link must not be what rules hide under one of its names. What lies without
+ * a link where skills are looked for says itself that it is one, and rules do not take it away.
+ */
+async function isKept(
+  deps: HomesDeps,
+  { level, home, directory }: Pick<SkillRoot, 'level' | 'home' | 'directory'>,
+  { file, real }: { readonly file: string; readonly real: string },
+): Promise<boolean> {
+  if (deps.isHidden === undefined || file === real) return false;
+  const base = [level, home, deps.configDir].find(
+    (one) => one !== undefined && isInside(file, one),
+  );
+  if (await isUnlinked(deps, { file, real, base: base ?? directory })) return false;
+  return (await deps.isHidden(file)) || (await deps.isHidden(real));
+}
+
+/** Whether no link stands between a directory and a file below it; links above it do not matter. */
+async function isUnlinked(
+  { fs }: HomesDeps,
+  { file, real, base }: { readonly file: string; readonly real: string; readonly base: string },
+): Promise<boolean> {
+  try {
+    return join(await fs.realPath(base), relative(base, file)) === real;
+  } catch {
+    // fail-closed: where it lies cannot be told, so that a link may have led there.
+    return false;
+  }
 }
 
 function isMarkdown(path: string): boolean {

@@ -26,7 +26,9 @@ export function nameProblem(name: string): string | undefined {
   if (visible(name) !== name) return `its name holds hidden characters: ${visible(name)}`;
   // fail-closed: `Skill(deploy *)` is a rule about one skill and its arguments.
   if (/\s/.test(name)) return 'its name holds blanks';
-  if (/[()*,]/.test(name)) return 'its name holds characters that have a meaning in rules';
+  if (/[()*,?[\]{}|^$]|^!/.test(name)) {
+    return 'its name holds characters that have a meaning in rules or in other patterns';
+  }
   // fail-closed: `plugin:name` and `sub/dir:name` are given out by us alone.
   if (/[:/\\]/.test(name)) return 'its name holds a colon, a slash or a backslash';
   if (FOREIGN_PREFIX.test(name)) return 'names that begin with mcp__ belong to MCP servers';

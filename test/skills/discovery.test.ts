@@ -172,6 +172,11 @@ describe('what is not a skill', () => {
     'mcp__srv__x',
     'back\\slash',
     'a,b',
+    'a?b',
+    '[ab]',
+    'a|b',
+    '^a',
+    '!a',
   ])('refuses the name %j', async (name) => {
     const { names, book } = openWorld({ files: { [`.claude/skills/${name}/SKILL.md`]: 'x' } });
     expect(await names()).toEqual([]);

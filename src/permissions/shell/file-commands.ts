@@ -2,6 +2,7 @@ import { dirname, join } from '../../env/paths.js';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { WordSet } from '../../util/word-set.js';
+import { gitConfigWrites, sedOutputs } from './known-outputs.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
 import { readOnlyUse } from './read-only.js';
@@ -84,7 +85,7 @@ const WRITES_ALL = new WordSet(
   `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
   split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
-  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename`,
+  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename history`,
 );
 const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
 /** Subcommands of git that change the files they name. */
@@ -135,7 +136,9 @@ function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   const takesFiles =
     isFileProgram(program) ||
     (program === 'git' && rest.some(({ value }) => value === 'rm' || value === 'mv'));
-  const unknown = takesFiles && rest.some((word) => !word.literal);
+  const unknown =
+    (takesFiles && rest.some((word) => !word.literal)) ||
+    rest.some(({ value }) => isUrlPattern(value));
   const writes = writesOf(program, rest, operands);
   if (program !== 'ln') return { reads: operands, writes, unknown };
   const behind = behindLinks(operands);
@@ -182,6 +185,12 @@ function isLeftOut(program: string, rest: readonly ShellWord[], at: number): boo
   const before = rest[at - 1]?.value ?? '';
   if (program === 'git')
     return rest[0]?.value === 'clean' && (before === '-e' || /^-e./.test(value));
+  // `-not -path './.git/*'`
+  if (program === 'find')
+    return (
+      /^-i?(name|path|wholename|regex)$/.test(before) &&
+      /^(!|-not)$/.test(rest[at - 2]?.value ?? '')
+    );
   if (!LEAVES_OUT.test(program)) return false;
   return /^--exclude(-dir)?=/.test(value) || /^--exclude(-dir)?$/.test(before);
 }
@@ -201,6 +210,7 @@ function writesOf(
     return [...targets, ...targetsOf(plain.slice(0, -1), plain.slice(-1)), ...outputs];
   }
   const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
+  if (/^g?sed$/.test(program) && !edits) return [...sedOutputs(rest), ...outputs];
   if (EDITS_IN_PLACE.test(program) && edits) return [...operands, ...outputs];
   if (TRANSFERS.test(program) && plain.some((word) => CARRIES.test(word))) {
     return [...targets, ...outputs];
@@ -215,12 +225,7 @@ function writesOf(
     return [...[rest[1]?.value, attached].filter((one) => one !== undefined), ...outputs];
   }
   if (program === 'git' && GIT_WRITES.test(plain[0] ?? '')) return [...operands, ...outputs];
-  if (program === 'git' && plain[0] === 'config') {
-    return rest.flatMap((word, index) => {
-      const file = /^(?:-f|--file=?)(.*)$/s.exec(word.value)?.[1];
-      return file === '' ? [rest[index + 1]?.value ?? ''] : (file ?? []);
-    });
-  }
+  if (program === 'git' && plain[0] === 'config') return gitConfigWrites(rest);
   if (
     program === 'find' &&
     rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
@@ -258,7 +263,7 @@ const TARGET_LETTERS: Readonly<Record<string, string>> = {
 };
 
 const LONG_TARGET =
-  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr)(?:=(.*))?$/is;
+  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr|hsts|hsts-file|etag-save|libcurl|save-cookies|warc-file|log-file|one-top-level)(?:=(.*))?$/is;
 
 /** `-o file`, `-ofile`, `--output=file`, `-t directory`, `-out file`. */
 function outputValue(program: string, value: string, next: string | undefined): readonly string[] {
@@ -266,6 +271,10 @@ function outputValue(program: string, value: string, next: string | undefined): 
   const long = LONG_TARGET.exec(value);
   if (long !== null) return [long[1] ?? next ?? ''];
   if (/^-(out|outfile|outdir|keyout)$/.test(value)) return [next ?? ''];
+  // Long options may be cut short.
+  const cut = TARGET_LETTERS[program] === 't' ? /^--t[a-z-]*(?:=(.*))?$/s.exec(value) : null;
+  if (cut !== null) return [cut[1] ?? next ?? ''];
+  if (value === '-MF' || value === '-dumpdir') return [next ?? ''];
   const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
   if (letters === '') return [];
   const short = new RegExp(`^-[a-zA-Z]*?[${letters}](.*)$`, 's').exec(value);
@@ -279,12 +288,29 @@ function pathsIn(value: string): readonly string[] {
   if (list !== undefined) return [value, ...list.split(',')];
   if (!value.startsWith('-')) {
     const key = /^[A-Za-z_][\w-]*=[@<]?(.+)$/s.exec(value);
-    const file = /^(?:@|file:\/\/)(.+)$/is.exec(value)?.[1];
+    const file = /^@(.+)$/s.exec(value)?.[1] ?? fileOfUrl(value);
     return [value, ...(key === null ? [] : [key[1] ?? '']), ...(file === undefined ? [] : [file])];
   }
   const long = /^--[\w-]+=(.+)$/s.exec(value);
   if (long !== null) return [long[1] ?? ''];
   return /^-[a-zA-Z].+/s.test(value) && !value.startsWith('--') ? [value.slice(2)] : [];
+}
+
+/** The file that an address of this machine leads to. */
+function fileOfUrl(value: string): string | undefined {
+  const path = /^file:(?:\/\/(?:localhost|127\.0\.0\.1)?(?=\/))?(.+)$/is.exec(value)?.[1];
+  if (path === undefined) return undefined;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // What cannot be decoded stands for itself.
+    return path;
+  }
+}
+
+/** curl has patterns of its own in addresses, and nobody here spells them out. */
+function isUrlPattern(value: string): boolean {
+  return /^file:.*[[\]{}]/is.test(value);
 }
 
 function isFileProgram(program: string): boolean {
@@ -297,11 +323,44 @@ function isFileProgram(program: string): boolean {
   );
 }
 
+/** Whether a program that is known to write does so where that is decided at run time. */
+export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
+  const program = programOf(words) ?? '';
+  const writes =
+    WRITES_ALL.has(program) ||
+    WRITES_LAST.has(program) ||
+    (EDITS_IN_PLACE.test(program) && words.some(({ value }) => /^-[a-zA-Z]*i|^--in-p/.test(value)));
+  return writes && words.slice(1).some(({ literal }) => !literal);
+}
+
 /** Where a program that is known to write does so; empty for the others. */
 export function knownWrites(words: readonly ShellWord[]): readonly string[] {
   if (readOnlyUse(words) !== undefined || TAKES_TEXT.has(programOf(words) ?? '')) return [];
   return possibleFileUse(words).writes;
 }
+
+/** A quick look, so that commands which write to no file that they name need no closer one. */
+export function mayWriteFiles(command: string): boolean {
+  // Escapes inside `$'…'` can spell any name.
+  if (command.includes('>') || command.includes("$'")) return true;
+  const plain = command.replace(/['"\\]/g, '');
+  if (WRITING_OPTION.test(plain)) return true;
+  const words = plain.split(/[^\w.+-]+/);
+  return words.some(
+    (word) =>
+      WRITES_ALL.has(word) ||
+      WRITES_LAST.has(word) ||
+      EDITS_IN_PLACE.test(word) ||
+      TARS.test(word) ||
+      CARRIES.test(word) ||
+      GIT_WRITES.test(word) ||
+      /^(dd|find|ruff)$/.test(word),
+  );
+}
+
+/** Options that name a file to write, or say that operands are written. */
+const WRITING_OPTION =
+  /\s-[a-zA-Z]*[iofatTCDdcPOw]|\s--(?:out|target|dir|dump|cookie|trace|stderr|write|fix|in-?place)|of=|keyout/i;
 
 /** `rm` and `rmdir`, whose operands must not be places that hold everything. */
 export function removals(words: readonly ShellWord[]): readonly ShellWord[] {

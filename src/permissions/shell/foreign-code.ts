@@ -1,8 +1,10 @@
 import { programOf, type ShellWord } from './model.js';
+import { scriptsOfSed } from './sed.js';
+import { scanSed } from './sed-script.js';
 
 /** Programs that read code of another language, in their arguments or from their input. */
 const INTERPRETERS =
-  /^(i?python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|php|lua\w*|[gmn]?awk|g?sed|vim?|n?vim|ex|ed|emacs|osascript|expect|tclsh\d*|wish|gdb|lldb|sqlite3|psql|mysql|mariadb|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|at|batch|crontab|newgrp|less|man|zsh|fish|screen|tmux|m4|dc|bc|gnuplot|octave|guile|racket|sbcl|p?rename|file-rename|mailx?|mongosh?|redis-cli|ts-node|tsx|nodejs|raku|crystal|nim)$/;
+  /^(i?python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|php|lua\w*|[gmn]?awk|g?sed|vim?|n?vim|ex|ed|emacs|osascript|expect|tclsh\d*|wish|gdb|lldb|sqlite3|psql|mysql|mariadb|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|at|batch|crontab|newgrp|less|man|zsh|fish|screen|tmux|m4|dc|bc|gnuplot|octave|guile|racket|sbcl|p?rename|file-rename|mailx?|mongosh?|redis-cli|ts-node|tsx|nodejs|raku|crystal|nim|g?cc|[gc]\+\+|clang(\+\+)?|cpp|tcc|as|nasm)$/;
 
 /**
  * The names that code of another language mentions, which may be programs that it starts. Nobody here
@@ -10,19 +12,54 @@ const INTERPRETERS =
  */
 export function namesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
   const code = foreignCode(words, input);
-  return code === '' ? [] : [...new Set(code.match(/[A-Za-z_][\w.-]*/g) ?? [])];
+  if (code === '') return runBySed(words).flatMap(namesIn);
+  return [...new Set([code, code.replace(JOINED, ''), ...runBySed(words)].flatMap(namesIn))];
 }
 
-/** Texts in quotes that may be names of files. */
+function namesIn(code: string): readonly string[] {
+  return code.match(/[A-Za-z_][\w.-]*/g) ?? [];
+}
+
+/** Commands in scripts of sed, where no blank needs to stand in front of them. */
+function runBySed(words: readonly ShellWord[]): readonly string[] {
+  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
+  const values = words.slice(1).map(({ value }) => value);
+  return (scriptsOfSed(values) ?? values).flatMap((script) => scanSed(script).runs);
+}
+
+/** Texts in quotes that may be names of files, and the words of those that may be commands. */
 export function filesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
+  const program = programOf(words) ?? '';
   const code = foreignCode(words, input);
-  if (/^([st]?ftp|lftp|smbclient)$/.test(programOf(words) ?? '')) return wordsOf(words, input);
+  if (/^([st]?ftp|lftp|smbclient)$/.test(program)) return wordsOf(words, input);
   if (code === '') return filesOfSed(words);
-  const quoted = [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
-  return [...new Set([...quoted, ...filesOfSed(words), ...filesOfDatabase(words, code)])].slice(
-    0,
-    MOST_FILES,
-  );
+  const quoted = [...quotedIn(code), ...quotedIn(code.replace(JOINED, ''))];
+  const found = [
+    ...quoted,
+    // Perl says with it what the file is opened for.
+    ...quoted.flatMap((text) => /^[<>+|]+\s*(.+)$/s.exec(text)?.[1] ?? []),
+    ...quoted.flatMap((text) => (/\s/.test(text) ? wordsIn(text) : [])),
+    ...(COMMAND_LIKE.test(program) ? wordsIn(code) : []),
+    ...filesOfSed(words),
+    ...filesOfDatabase(words, code),
+  ];
+  return [...new Set(found)].slice(0, MOST_FILES);
+}
+
+function quotedIn(code: string): readonly string[] {
+  return [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
+}
+
+/** Between two texts that a language makes one of: `".e" + "nv"`, `".e"."nv"`, `".e" "nv"`. */
+const JOINED = /(["'`])\s*(?:\+|\.{1,2}|<>|~|&)?\s*\1/g;
+
+/** Languages in which names of files stand without quotes. */
+const COMMAND_LIKE =
+  /^(vim?|n?vim|ex|ed|gdb|lldb|g?make|tclsh\d*|wish|expect|at|batch|crontab|m4|gnuplot|screen|tmux|less|man|zsh|fish)$/;
+
+/** Separated by all that stands between words in shells and languages like them. */
+function wordsIn(text: string): readonly string[] {
+  return text.split(/[\s"'`;|&<>()[\]{}$!,+]+/).filter((word) => word !== '');
 }
 
 /** Commands for a file transfer: `put file`. */
@@ -40,17 +77,23 @@ function filesOfDatabase(words: readonly ShellWord[], code: string): readonly st
   return [...found].flatMap((one) => (one[1] ?? '').split(/\s+/));
 }
 
-/** The commands `r`, `R`, `w` and `W` of sed name files without quotes. */
+/** Files that scripts of sed name without quotes, and the words of commands in them. */
 function filesOfSed(words: readonly ShellWord[]): readonly string[] {
   if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
-  return words
-    .slice(1)
-    .flatMap(({ value }) => [...value.matchAll(/[rRwW]\s*([^\s;}]+)/g)])
-    .map((found) => found[1] ?? '');
+  const values = words.slice(1).map(({ value }) => value);
+  return (scriptsOfSed(values) ?? values).flatMap((script) => {
+    const { reads, writes, runs } = scanSed(script);
+    return [...reads, ...writes, ...runs.flatMap(wordsIn)];
+  });
+}
+
+/** Whether it reads code of another language. */
+export function isForeign(words: readonly ShellWord[]): boolean {
+  return INTERPRETERS.test(programOf(words) ?? '');
 }
 
 function foreignCode(words: readonly ShellWord[], input: string): string {
-  if (!INTERPRETERS.test(programOf(words) ?? '')) return '';
+  if (!isForeign(words)) return '';
   const texts = words.slice(1).filter((word) => /[\s'"();!|]/.test(word.value));
   return [...texts.map((word) => word.value), input].join('\n').slice(0, LONGEST).trim();
 }

@@ -2,7 +2,7 @@ import { GIT_SHORT, HAZARDS } from './hazard-table.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { assignsByFormat } from './printf.js';
 import { GRANT_WRAPPERS } from './runner-tables.js';
-import { isPlainScript } from './sed.js';
+import { isPlainScript, scriptsOfSed } from './sed.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
 const NEVER_BY_PREFIX =
@@ -89,9 +89,10 @@ function isGitRunner(subcommand: string, value: string): boolean {
 /** Scripts from files, and those that write, read or run something. */
 function sedHazard(words: readonly ShellWord[]): string | undefined {
   const values = words.slice(1).map((word) => word.value);
-  return values.find(
-    (value) => /^-[a-zA-Z]*f|^--file|^--exp.*=/.test(value) || !isPlainScript(value),
-  );
+  const scripts = scriptsOfSed(values);
+  // fail-closed: behind an option that is not known anything may be the script.
+  if (scripts === undefined) return values.find((value) => value.startsWith('-'));
+  return scripts.find((script) => !isPlainScript(script));
 }
 
 /** Builtins that evaluate `name[…]` in an argument, substitutions and all. */

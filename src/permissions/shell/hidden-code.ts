@@ -3,6 +3,13 @@ import type { ShellWord } from './model.js';
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */
 export function gitCode(words: readonly ShellWord[]): readonly string[] {
   const stored = words[1]?.value === 'config' ? words.slice(3).map((word) => word.value) : [];
+  const aliases = words.flatMap(({ value }, at) => {
+    const given = /^(?:-c)?alias\.[^=]+(?:=(.+))?$/is.exec(value);
+    if (given === null) return [];
+    const text = given[1] ?? words[at + 1]?.value ?? '';
+    // Without the mark it is a subcommand of git with its arguments.
+    return text.startsWith('!') ? [] : [`git ${text}`];
+  });
   const given = words.flatMap(
     (word) =>
       /^(?:-c)?[a-z][\w-]*\.[^=]+=(.+)$/is.exec(word.value)?.[1] ??
@@ -11,7 +18,7 @@ export function gitCode(words: readonly ShellWord[]): readonly string[] {
       /^ext::(.+)$/is.exec(word.value)?.[1]?.replaceAll('% ', ' ') ??
       [],
   );
-  return [...stored, ...given].map((text) => text.replace(/^!/, ''));
+  return [...stored, ...given, ...aliases].map((text) => text.replace(/^!/, ''));
 }
 
 const KEEPS_NAMES =

@@ -299,8 +299,9 @@ class Reader {
     const piped = isFed ? ({ piped: true } as const) : {};
     this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
     const leads = directoriesAfter(words, directories, this.#place.home);
-    // A search path for directories leads anywhere.
-    const isLed = leads !== directories && this.#assigned.has('CDPATH');
+    // A search path for directories, or another home, leads anywhere.
+    const isLed =
+      leads !== directories && (this.#assigned.has('CDPATH') || this.#assigned.has('HOME'));
     const after = isLed ? undefined : leads;
     if (after !== directories) this.#moves++;
     return after;

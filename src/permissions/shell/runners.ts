@@ -154,8 +154,31 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
     return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
   }
   if (!isWrapper(program)) return { scripts: [] };
+  const split = splitByEnv(words);
   // `env -S "…"`, `script -c "…"`, `watch "…"`, `flock f -c "…"`: an argument with blanks may be code.
-  return { scripts: textsIn(words.slice(1)) };
+  return { ...split, scripts: [...textsIn(words.slice(1)), ...split.scripts] };
+}
+
+/** `env -S` has escapes and variables of its own, and needs no blank to make several words of one. */
+function splitByEnv(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
+  if (programOf(words) !== 'env') return { scripts: [] };
+  const texts = words.slice(1).flatMap(({ value }, at) => {
+    if (isSplitOption(words[at]?.value ?? '')) return [value];
+    const [option = '', ...rest] = value.split('=');
+    if (isSplitOption(option)) return rest.length === 0 ? [] : [rest.join('=')];
+    return /^-[a-zA-Z0]*?S(.+)$/s.exec(value)?.[1] ?? [];
+  });
+  if (texts.some((text) => text.includes('${'))) {
+    return { scripts: [], opaque: 'env puts a command together from variables' };
+  }
+  return { scripts: texts.map((text) => text.replace(/\\[_nrtvf]/g, ' ')) };
+}
+
+/** Long options may be cut short. */
+function isSplitOption(option: string): boolean {
+  return (
+    /^-[a-zA-Z0]*S$/.test(option) || (option.length > 2 && '--split-string'.startsWith(option))
+  );
 }
 
 /** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
@@ -248,7 +271,10 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
       /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
     if (!isOptional && !isWrapper(word.value.split('/').at(-1) ?? '')) return undefined;
   }
-  return undefined;
+  const wrappers = words.filter(({ value }) => isWrapper(value.split('/').at(-1) ?? ''));
+  const isFed = wrappers.some(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  // `xargs env`: the first word of the input is the program. `xargs` alone prints.
+  return isFed && wrappers.length > 1 ? 'the name of a command is decided at run time' : undefined;
 }
 
 export interface Unwrapped {

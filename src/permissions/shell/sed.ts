@@ -1,3 +1,5 @@
+import { scanSed } from './sed-script.js';
+
 const ADDRESS = '(?:\\d+|\\$|/[^/\\\\\\n]*/)';
 const RANGE = `(?:${ADDRESS}(?:,(?:${ADDRESS}|[+~]\\d+))?)?`;
 const PRINT = new RegExp(`^\\s*${RANGE}\\s*[p=dq]?\\s*$`);
@@ -29,29 +31,36 @@ function isSubstitution(script: string): boolean {
   return found === 2 && /^[gIip0-9]*\s*$/.test(script.slice(at));
 }
 
-/** `e`, `w`, `W`, `r`, `R` as commands: at the start, after an address, or after another command. */
-const REACHES_OUT = /(?:^|[;{}\n\d$!,/|#%+~]|\\\n)\s*[ewWrRF](?:\s|[;}]|$)/;
-
-/**
- * Whether an argument of sed can do no more than change text. Wrong only in one direction: what looks
- * like a command that writes, reads or runs something may be part of a text.
- */
-export function isPlainScript(value: string): boolean {
-  if (isEditingScript(value)) return true;
-  if (/^\s*-/.test(value)) return true;
-  return !REACHES_OUT.test(value) && !substitutionReachesOut(value);
+/** Whether a script of sed can do no more than change text. fail-closed: what cannot be followed may do more. */
+export function isPlainScript(script: string): boolean {
+  if (isEditingScript(script)) return true;
+  const { reads, writes, runs, broken } = scanSed(script);
+  return !broken && reads.length + writes.length + runs.length === 0;
 }
 
-/** The flags `e` and `w` of any substitution in a script. */
-function substitutionReachesOut(script: string): boolean {
-  for (const found of script.matchAll(/s([^\w\s\\])/g)) {
-    const delimiter = found[1] ?? '/';
-    let at = (found.index ?? 0) + 2;
-    for (let count = 0; at < script.length && count < 2; at++) {
-      if (script.charAt(at) === '\\') at++;
-      else if (script.charAt(at) === delimiter) count++;
+/** The scripts among the arguments of sed. Undefined: there is an option that is not known, or a file of commands. */
+export function scriptsOfSed(values: readonly string[]): readonly string[] | undefined {
+  const scripts: string[] = [];
+  const operands: string[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? '';
+    if (value === '--') {
+      operands.push(...values.slice(at + 1));
+      break;
     }
-    if (/^[gpIiMm\d]*[ew]/.test(script.slice(at))) return true;
+    if (!/^-./.test(value)) {
+      operands.push(value);
+      continue;
+    }
+    const given = SCRIPT_OPTION.exec(value);
+    if (given !== null) scripts.push(given[1] || given[2] || (values[++at] ?? ''));
+    else if (/^-[nrEsuzb]*l$|^--line-length$/.test(value)) at++;
+    else if (!PLAIN_OPTION.test(value)) return undefined;
   }
-  return false;
+  return scripts.length > 0 ? scripts : operands.slice(0, 1);
 }
+
+/** `-e script`, `-nescript`, `--expression=script`; long options may be cut short. */
+const SCRIPT_OPTION = /^(?:-[nrEsuzb]*e(.*)|--e(?:x[a-z]*)?(?:=(.*))?)$/s;
+const PLAIN_OPTION =
+  /^(?:-[nrEsuzb]+|-[nrEsuzb]*i.*|-[nrEsuzb]*l\d+|--(?:quiet|silent|debug|posix|regexp-extended|separate|sandbox|unbuffered|null-data|zero-terminated|binary|follow-symlinks|help|version|in-place(?:=.*)?|line-length=\d+))$/s;

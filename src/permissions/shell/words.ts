@@ -73,6 +73,8 @@ class Builder {
   plain(text: string, { tilde }: { tilde: boolean }): void {
     if (!tilde) this.#add(text);
     else if (text !== '~' && !text.startsWith('~/')) this.#unknown();
+    // fail-closed: the command line says itself where the home is.
+    else if (this.#context.assigned.has('HOME')) this.#unknown();
     else {
       this.#add(this.#context.home);
       this.#add(text.slice(1));
