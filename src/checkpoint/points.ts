@@ -4,6 +4,8 @@ import type { CheckpointNote, TrackerState } from './types.js';
 
 const TITLE_LENGTH = 120;
 const UNDER_WAY = 'the first index of the tree is not finished yet';
+/** Our clock counts whole milliseconds and has cut off the rest; file systems may keep it. */
+const CUT_OFF_MS = 1;
 
 /** The points of a session: one for each message of the person. */
 export class Points {
@@ -62,7 +64,8 @@ export class Points {
     let position = Math.max(this.#settled, change.atLeast);
     for (let later = position + 1; later < points.length; later++) {
       const mark = points[later];
-      if (change.at !== undefined && mark !== undefined && mark.at <= change.at) position = later;
+      const isSurelyOlder = change.at !== undefined && mark && mark.at + CUT_OFF_MS <= change.at;
+      if (isSurelyOlder) position = later;
     }
     return points[position]?.messageId;
   }
