@@ -53,7 +53,7 @@ if (!$child) {
   if (fileno(L) != 3) { open(my $control, '>&=', 3); close $control; }
   my $watched = ''; vec($watched, fileno(L), 1) = 1;
   select($watched, undef, undef, undef);
-  delete $ENV{NODE_OPTIONS};
+  delete $ENV{NODE_OPTIONS}; delete $ENV{NODE_USE_ENV_PROXY};
   exec { $node } $node, '-e', $text, fileno(L) or exit 1;
 }
 waitpid($child, 0);
@@ -68,14 +68,17 @@ exit($! == 2 ? 127 : 126);
 __DATA__
 ${FORWARDER}`;
 
-/** The same where there is no Perl: the program waits until the forwarder listens. */
+/**
+ * The same where there is no Perl: the program waits until the forwarder listens. What is meant for the
+ * program's own Node is not for this one, which would write warnings in the program's name.
+ */
 const PLAIN_STARTER = `
 node=$1; shift
 text=$(cat <<'END OF FORWARDER'
 ${FORWARDER}
 END OF FORWARDER
 )
-ready=$(NODE_OPTIONS= "$node" -e '
+ready=$(NODE_OPTIONS= NODE_USE_ENV_PROXY= "$node" -e '
   const child = require("node:child_process").spawn(process.execPath, ["-e", process.argv[1], "none", "4"],
     { detached: true, stdio: ["ignore", "ignore", "ignore", "ignore", "pipe", ${FROM_HOST}, ${TO_HOST}] });
   child.stdio[4].once("data", () => { process.stdout.write("x"); process.exit(0); });

@@ -57,7 +57,8 @@ export interface ScenarioRun {
   toolResult(index: number): { readonly text: string; readonly isError: boolean };
 }
 
-const DEFAULT_TIMEOUT_MS = 25_000;
+/** Only for what hangs: a busy machine is many times slower. */
+const DEFAULT_TIMEOUT_MS = 50_000;
 
 /** Plays a scenario with the program at `program` and reports what happened. */
 export async function runScenario(

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isGone, pidsIn, temporaryDirectory, until } from '../process/helpers.js';
+import { atDeadline, isGone, temporaryDirectory, until } from '../process/helpers.js';
 import { bashBench } from './helpers.js';
 
 describe('Bash', () => {
@@ -181,15 +181,21 @@ describe('the working directory', () => {
 
 describe('a command that is ended', () => {
   it('at its deadline is an error with the output so far', async () => {
-    const seen = await bashBench().bash("echo begun; sh -c 'sleep 100 & echo $!; sleep 100'", {
-      timeout: 400,
+    const command = "echo begun; sh -c 'sleep 100 & echo $!; sleep 100'";
+    let timeout = 0;
+    const run = (ms: number) => {
+      timeout = ms;
+      return bashBench().bash(command, { timeout });
+    };
+    const { result: seen, pids } = await atDeadline(run, {
+      numbers: 1,
+      in: ({ text }) => text.split('begun')[1] ?? '',
     });
     expect(seen.isError).toBe(true);
-    expect(seen.text).toContain('timed out after 0.4 s');
+    expect(seen.text).toContain(`timed out after ${timeout / 1_000} s`);
     expect(seen.text).toContain('begun');
-    expect(seen.structured).toMatchObject({ timedOutAfterMs: 400, interrupted: false });
-    const [pid = 0] = pidsIn(seen.text.split('begun')[1] ?? '');
-    expect(isGone(pid)).toBe(true);
+    expect(seen.structured).toMatchObject({ timedOutAfterMs: timeout, interrupted: false });
+    expect(pids[0] && isGone(pids[0])).toBe(true);
   });
 
   it('is held to the longest time allowed', async () => {

@@ -19,7 +19,7 @@ describe('the public conformance suite', () => {
     const file = path.join(directory, 'stale.yaml');
     writeFileSync(file, 'client:\n  - initialize\n  - no-such-scenario\n');
     const args = ['scripts/conformance.mjs', 'initialize', '--expected-failures', file];
-    const { code, text } = await run(args, 25_000);
+    const { code, text } = await run(args, 50_000);
     rmSync(directory, { recursive: true });
     expect(code).toBe(1);
     expect(text).toContain('initialize passes; remove it from the list');

@@ -50,10 +50,11 @@ describe.concurrent('a command in the background', () => {
     const done = await run({
       args: BASH,
       script: [
-        inBackground(WAIT_FOR_GO),
+        inBackground(`${WAIT_FOR_GO}; touch over`),
         (view) => {
           release(view);
-          return { tool: 'Bash', input: { command: 'sleep 0.5; echo slept' } };
+          const command = 'until [ -e over ]; do sleep 0.02; done; sleep 0.5';
+          return { tool: 'Bash', input: { command } };
         },
         'All is told.',
       ],
@@ -125,8 +126,8 @@ describe.concurrent('a command in the background', () => {
     const done = await run({
       args: BASH,
       script: [
-        inBackground(`echo first; sleep 0.2; echo second; ${longOne(73)}`),
-        { tool: 'Bash', input: { command: 'sleep 0.6' } },
+        inBackground(`echo first; sleep 0.2; echo second; touch said; ${longOne(73)}`),
+        { tool: 'Bash', input: { command: 'until [ -e said ]; do sleep 0.02; done' } },
         (view) => ({ tool: 'BashOutput', input: { task_id: idIn(view) } }),
         (view) => ({ tool: 'BashOutput', input: { task_id: idIn(view) } }),
         (view) => ({ tool: 'TaskStop', input: { task_id: idIn(view) } }),

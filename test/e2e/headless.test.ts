@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Scenario, ScenarioRun } from '../../src/testing/scenario.js';
+import { makeTempProject } from '../../src/testing/temp-project.js';
+import { until } from '../process/helpers.js';
 import { PROGRAM, play } from './program.js';
 
 const worlds: ScenarioRun['world'][] = [];
@@ -12,6 +14,19 @@ async function run(scenario: Scenario): Promise<ScenarioRun> {
   const done = await play(scenario);
   worlds.push(done.world);
   return done;
+}
+
+/** Sends a signal as soon as a command runs. */
+function signalledInCall(signal: NodeJS.Signals, command: string): Promise<ScenarioRun> {
+  const project = makeTempProject();
+  return run({
+    world: { project, remove: () => project.remove() },
+    args: ['--allowedTools', 'Bash'],
+    script: [{ tool: 'Bash', input: { command: `touch begun; ${command}` } }],
+    stdin: '',
+    onStart: (program) =>
+      void until(() => project.exists('begun')).then(() => program.kill(signal)),
+  });
 }
 
 describe('headless mode', () => {
@@ -224,16 +239,7 @@ describe('headless mode', () => {
   });
 
   it('follows an interrupt with a result and exit 130', async () => {
-    const done = await run({
-      args: ['--allowedTools', 'Bash'],
-      script: [{ tool: 'Bash', input: { command: 'sleep 60' } }],
-      stdin: '',
-      onStart(process) {
-        process.onLine((line) => {
-          if (line.includes('"tool_use"')) setTimeout(() => process.kill('SIGINT'), 300);
-        });
-      },
-    });
+    const done = await signalledInCall('SIGINT', 'sleep 60');
     expect(done.exitCode).toBe(130);
     expect(done.result).toMatchObject({
       subtype: 'error_during_execution',
@@ -243,16 +249,7 @@ describe('headless mode', () => {
 
   it('leaves with 143 on SIGTERM and takes its children along', async () => {
     const command = `sleep 61.${process.pid}`;
-    const done = await run({
-      args: ['--allowedTools', 'Bash'],
-      script: [{ tool: 'Bash', input: { command } }],
-      stdin: '',
-      onStart(process) {
-        process.onLine((line) => {
-          if (line.includes('"tool_use"')) setTimeout(() => process.kill('SIGTERM'), 300);
-        });
-      },
-    });
+    const done = await signalledInCall('SIGTERM', command);
     expect(done.exitCode).toBe(143);
     // There may be time for a result, but never for one that says that all is well.
     expect(done.result?.is_error ?? true).toBe(true);

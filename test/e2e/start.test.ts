@@ -39,7 +39,7 @@ function start(
     stderr += chunk;
   });
   child.stdin.end(options.stdin ?? '');
-  const deadline = setTimeout(() => child.kill('SIGKILL'), 25_000);
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 50_000);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
@@ -64,7 +64,8 @@ describe('npm start', () => {
       const ended = await start(project);
       expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
       expect(ended.stdout).toContain('scripted model (no key, no network)');
-      expect(ended.stdout).toContain('# fail 0');
+      expect(ended.stdout).toContain('✓ pass 1 fail 1\n');
+      expect(ended.stdout).toContain('✓ pass 2 fail 0\n');
       expect(ended.stdout).toMatch(/refused +Bash/);
       expect(ended.stdout).toContain('ANTHROPIC_API_KEY=…');
       expect(readdirSync(project.root).sort()).toEqual(['home', 'project']);

@@ -107,7 +107,7 @@ describe('a guard of a call that fails, refuses it', () => {
     for (const event of ['PreToolUse', 'PermissionRequest'] as const) {
       const { scenario } = wireHost({
         initialize: {
-          hooks: { [event]: [{ matcher: 'Bash', hookCallbackIds: ['guard'], timeout: 0.4 }] },
+          hooks: { [event]: [{ matcher: 'Bash', hookCallbackIds: ['guard'], timeout: LIMIT }] },
         },
         callback: misbehaving,
       });
@@ -118,13 +118,16 @@ describe('a guard of a call that fails, refuses it', () => {
       });
       const [throws, hangs, nonsense] = receipts(done).map(failureIn);
       expect(throws).toBe('threw: BOOM');
-      expect(hangs).toBe('timeout: no answer within 0.4 s');
+      expect(hangs).toBe(`timeout: no answer within ${LIMIT} s`);
       expect(nonsense).toContain('invalid-output: decision must be');
       const made = ['throws', 'hangs', 'nonsense', 'fine'].filter((x) => done.project.exists(x));
       expect(made).toEqual(event === 'PreToolUse' ? ['fine'] : []);
     }
   });
 });
+
+/** Seconds that a callback has: one that answers at all does so within them on a busy machine too. */
+const LIMIT = 3;
 
 /** Behaves by what it is asked about. */
 function misbehaving({ input }: Fields): unknown {
@@ -201,7 +204,7 @@ describe('a guard of a prompt or of the model that fails, refuses', () => {
 
   it('callbacks of a host that throw or hang', async () => {
     let errors: unknown[] = [];
-    const registered = [{ hookCallbackIds: ['guard'], timeout: 0.4 }];
+    const registered = [{ hookCallbackIds: ['guard'], timeout: LIMIT }];
     const { scenario } = wireHost({
       initialize: { hooks: { UserPromptSubmit: registered, PreModelSwitch: registered } },
       prompts: ['this one throws', 'this one hangs', 'this one is nonsense', 'this one is fine'],
@@ -223,12 +226,12 @@ describe('a guard of a prompt or of the model that fails, refuses', () => {
     const done = await run({ ...scenario, script: ['answered'] });
     const results = done.frames.filter(isResult).map((frame) => String(frame.result));
     expect(results[0]).toMatch(/guard failed: .*BOOM/);
-    expect(results[1]).toMatch(/guard failed: .*no answer within 0\.4 s/);
+    expect(results[1]).toMatch(/guard failed: .*no answer within 3 s/);
     expect(results[2]).toContain('guard failed: ');
     expect(results[3]).toBe('answered');
     expect(done.requests).toHaveLength(1);
     expect(errors[0]).toContain('threw: BOOM');
-    expect(errors[1]).toContain('timeout: no answer within 0.4 s');
+    expect(errors[1]).toContain(`timeout: no answer within ${LIMIT} s`);
   });
 });
 
@@ -334,13 +337,12 @@ describe('a guard of the settings that fails, keeps the old ones', () => {
   });
 
   it('callbacks of a host that throw or hang; without any, the change holds', async () => {
-    const registered = [{ hookCallbackIds: ['guard'], timeout: 0.4 }];
-    for (const [callback, told] of [
-      [() => ({ subtype: 'error', error: 'BOOM' }), 'threw: BOOM'],
-      [() => undefined, 'timeout: no answer within 0.4 s'],
+    for (const [timeout, callback, told] of [
+      [30, () => ({ subtype: 'error', error: 'BOOM' }), 'threw: BOOM'],
+      [0.4, () => undefined, 'timeout: no answer within 0.4 s'],
     ] as const) {
       const done = await changeSettings({
-        initialize: { hooks: { ConfigChange: registered } },
+        initialize: { hooks: { ConfigChange: [{ hookCallbackIds: ['guard'], timeout }] } },
         callback,
       });
       expect(done.project.exists('granted')).toBe(false);

@@ -19,50 +19,36 @@ import {
 
 const CALLS = 32;
 const numbers = Array.from({ length: CALLS }, (_, index) => index);
-/** Says when it began and when it ended, by its own clock. Two seconds: starting 32 takes a while. */
-const SLEEPS = command('s=$(date +%s.%N); sleep 2; echo "$s $(date +%s.%N)" >> "$HOME/times"');
-/** One after the other they would take more than a minute. */
-const FAR_BELOW_MS = 20_000;
-
-/** When each of the hooks ran, by what they wrote down. */
-function intervals(done: Pick<ScenarioRun, 'project'>) {
-  return linesOf(done, 'times').map((line) => {
-    const [start = Number.NaN, end = Number.NaN] = line.split(' ').map(Number);
-    return { start, end };
-  });
-}
+/** Ends when as many run at the same time, however long it takes to start them; alone it gives up. */
+const MEETS = command(`
+  mkdir -p "$HOME/met" && : > "$HOME/met/$$" && left=200
+  until set -- "$HOME"/met/* && [ $# -ge ${CALLS} ]; do
+    left=$((left - 1)); [ $left -gt 0 ] || exit 1; sleep 0.2
+  done
+  echo met >> "$HOME/all"`);
 
 function expectAllAtOnce(done: Pick<ScenarioRun, 'project'>): void {
-  const all = intervals(done);
-  expect(all).toHaveLength(CALLS);
-  const lastStart = Math.max(...all.map(({ start }) => start));
-  const firstEnd = Math.min(...all.map(({ end }) => end));
-  // Every hook ran while every other did.
-  expect(lastStart).toBeLessThan(firstEnd);
+  expect(linesOf(done, 'all')).toEqual(numbers.map(() => 'met'));
 }
 
 describe('the guards of all calls of one answer', () => {
   it(`are asked at once: ${CALLS} reads`, async () => {
-    const started = performance.now();
     const done = await run({
-      home: userHooks({ PreToolUse: onTool('Read', SLEEPS) }),
+      home: userHooks({ PreToolUse: onTool('Read', MEETS) }),
       files: Object.fromEntries(numbers.map((n) => [`f${n}.txt`, `text ${n}`])),
       script: [{ blocks: numbers.map((n) => read(`f${n}.txt`)) }, 'end'],
     });
-    expect(performance.now() - started).toBeLessThan(FAR_BELOW_MS);
     expectAllAtOnce(done);
     for (const n of numbers) expect(done.toolResult(n).text).toContain(`text ${n}`);
     expect(done.result).toMatchObject({ result: 'end', permission_denials: [] });
   });
 
   it(`are asked at once: ${CALLS} commands that change nothing`, async () => {
-    const started = performance.now();
     const done = await run({
-      home: userHooks({ PreToolUse: onTool('Bash', SLEEPS) }),
+      home: userHooks({ PreToolUse: onTool('Bash', MEETS) }),
       args: allowBash,
       script: [{ blocks: numbers.map((n) => bash(`echo number ${n}`)) }, 'end'],
     });
-    expect(performance.now() - started).toBeLessThan(FAR_BELOW_MS);
     expectAllAtOnce(done);
     for (const n of numbers) expect(done.toolResult(n).text).toBe(`number ${n}`);
   });
@@ -113,8 +99,8 @@ describe('the guards of all calls of one answer', () => {
 describe('several hooks of one call', () => {
   it('are asked at once, and all are waited for', async () => {
     const twins = Array.from({ length: CALLS }, (_, n) => ({
-      ...SLEEPS,
-      command: `${String(SLEEPS.command)} # ${n}`,
+      ...MEETS,
+      command: `${String(MEETS.command)} # ${n}`,
     }));
     const done = await run({
       home: userHooks({ PreToolUse: onTool('Bash', ...twins) }),
@@ -151,7 +137,10 @@ describe('a no that comes after the deadline', () => {
   });
 
   it('of a command is told as late', async () => {
-    const done = await lateCommand('continue');
+    let done = await lateCommand('continue');
+    // A busy machine may not have got as far as the trap in time, or not back before the end.
+    for (let slower = 4; slower < 100 && notices(done, 'hook_late').length === 0; slower *= 4)
+      done = await lateCommand('continue', slower);
     expect(notices(done, 'hook_late')).toEqual([
       expect.stringMatching(/answered after \d+(?:\.\d+)? s, when nobody waited any more/),
     ]);
@@ -190,11 +179,11 @@ describe('a no that comes after the deadline', () => {
 });
 
 /** A hook that says no when it is told that its time is over. */
-function lateCommand(onFailure: 'continue' | 'block'): Promise<ScenarioRun> {
-  const late = `no=${NO}; trap 'printf %s "$no"; exit 0' TERM; sleep 5 & wait`;
+function lateCommand(onFailure: 'continue' | 'block', slower = 1): Promise<ScenarioRun> {
+  const late = `no=${NO}; trap 'printf %s "$no"; exit 0' TERM; sleep 60 & wait`;
   return run({
-    home: userHooks({ PreToolUse: on(command(late, { timeout: 0.3, onFailure })) }),
+    home: userHooks({ PreToolUse: on(command(late, { timeout: 0.3 * slower, onFailure })) }),
     args: [...allowBash, '--include-decisions'],
-    script: [bash('touch made'), { text: 'end', delayMs: 300 }],
+    script: [bash('touch made'), { text: 'end', delayMs: 300 * slower }],
   });
 }

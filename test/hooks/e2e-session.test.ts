@@ -26,6 +26,10 @@ import {
   userHooks,
 } from './e2e-rig.js';
 
+/** A command that lasts until there is a file. */
+const untilThere = (file: string): string =>
+  `until [ -e "\${CLAUDE_PROJECT_DIR:-.}/${file}" ]; do sleep 0.02; done`;
+
 const answers = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `answer ${index + 1}`);
 
@@ -111,11 +115,14 @@ describe('hooks beside the session', () => {
     const adds = String(says(context('PostToolUse', 'FROM BESIDE')).command);
     const done = await run({
       home: userHooks({
-        PreToolUse: on(command(`sleep 0.2; ${says1}`, { async: true })),
-        PostToolUse: on(command(`sleep 0.3; ${adds}`, { async: true, once: true })),
+        PreToolUse: on(command(says1, { async: true })),
+        PostToolUse: on(
+          command(`${untilThere('go')}; ${adds}; touch beside`, { async: true, once: true }),
+        ),
       }),
       args: allowBash,
-      script: [bash('touch made'), bash('sleep 1.5'), 'end'],
+      // The half second is for the answer of a hook that has ended already.
+      script: [bash('touch made'), bash(`touch go; ${untilThere('beside')}; sleep 0.5`), 'end'],
     });
     expect(done.project.exists('made')).toBe(true);
     expect(requestText(done, 1)).not.toContain('FROM BESIDE');
@@ -210,17 +217,17 @@ describe('settings that change while a session is open', () => {
       world,
       args: allowBash,
       script: [
-        bash('touch first; sleep 0.1'),
-        // The file is there before this answer is asked for again.
+        bash(`touch first; ${untilThere('changed')}`),
         bash('touch second'),
         bash('touch third'),
         'end',
       ],
       onStart: (program) => {
         program.end();
-        void until(() => project.exists('first')).then(() =>
-          project.write(`../home/${SETTINGS}`, JSON.stringify({ hooks: denies })),
-        );
+        void until(() => project.exists('first')).then(() => {
+          project.write(`../home/${SETTINGS}`, JSON.stringify({ hooks: denies }));
+          project.write('changed', '');
+        });
       },
     });
     expect(done.project.exists('first')).toBe(true);

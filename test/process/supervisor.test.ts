@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isGone, pidsIn, shell, temporaryDirectory, testSupervisor, until } from './helpers.js';
+import { atDeadline, isGone, shell, temporaryDirectory, testSupervisor, until } from './helpers.js';
 
 describe('a child process', () => {
   it('gives its exit code and both streams', async () => {
@@ -195,41 +195,42 @@ describe('a child that cannot start', () => {
 });
 
 describe('ending a tree', () => {
+  const ended = (script: string, numbers: number) =>
+    atDeadline((timeoutMs) => testSupervisor().run(shell(script, { timeoutMs })), {
+      numbers,
+      in: ({ stdout }) => stdout,
+    });
+
   it('takes the grandchildren along at the deadline', async () => {
-    const result = await testSupervisor().run(
-      shell("echo $$; sh -c 'echo $$; sleep 100 & echo $!; sleep 100'", { timeoutMs: 400 }),
+    const { result, pids } = await ended(
+      "echo $$; sh -c 'echo $$; sleep 100 & echo $!; sleep 100'",
+      3,
     );
     expect(result).toMatchObject({ timedOut: true, aborted: false });
-    const pids = pidsIn(result.stdout);
     expect(pids).toHaveLength(3);
     expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
   });
 
   it('finds those who left the group', async () => {
-    const result = await testSupervisor().run(
-      shell("setsid sh -c 'echo $$; setsid sleep 100 & echo $!; wait' & wait", { timeoutMs: 500 }),
+    const { pids } = await ended(
+      "setsid sh -c 'echo $$; setsid sleep 100 & echo $!; wait' & wait",
+      2,
     );
-    const pids = pidsIn(result.stdout);
     expect(pids).toHaveLength(2);
     expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
   });
 
   it('finds those who left the group with an empty environment, and what they start in turn', async () => {
     const stray = `trap "" TERM; echo $$; sleep 100 & echo $!; while :; do sleep 0.1; done`;
-    const result = await testSupervisor().run(
-      shell(`env -i setsid /bin/sh -c '${stray}' & wait`, { timeoutMs: 500 }),
-    );
-    const pids = pidsIn(result.stdout);
+    const { pids } = await ended(`env -i setsid /bin/sh -c '${stray}' & wait`, 2);
     expect(pids).toHaveLength(2);
     expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
   });
 
   it('kills for good what does not go politely', async () => {
-    const result = await testSupervisor().run(
-      shell("trap '' TERM; echo $$; while :; do sleep 0.1; done", { timeoutMs: 200 }),
-    );
+    const { result, pids } = await ended("trap '' TERM; echo $$; while :; do sleep 0.1; done", 1);
     expect(result).toMatchObject({ timedOut: true, exitCode: null, signal: 'SIGKILL' });
-    expect(isGone(Number(result.stdout))).toBe(true);
+    expect(pids.map(isGone)).toEqual([true]);
   });
 
   it('happens on abort, keeping the output so far', async () => {

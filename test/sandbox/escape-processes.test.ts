@@ -1,9 +1,19 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSandboxHost } from '../../src/env/sandbox-host.js';
 import { openSandbox } from '../../src/sandbox/open.js';
+import { until } from '../process/helpers.js';
 import { type Ground, ground, start, whyNot } from './inside.js';
 
 const reason = await whyNot();
@@ -186,17 +196,22 @@ describe.skipIf(reason !== undefined)(named('processes, attacked from inside'), 
 
   it('leaves nothing running when the program has ended or is killed', async () => {
     const beat = path.join(g.project, 'beat');
-    const daemon = `(setsid sh -c 'while :; do date +%s%N > ${beat}; sleep 0.05; done' >/dev/null 2>&1 &) ; sleep 0.3`;
+    const daemon = `(setsid sh -c 'while :; do date +%s%N > ${beat}; sleep 0.05; done' >/dev/null 2>&1 &) ; until [ -s ${beat} ]; do sleep 0.05; done`;
     const beats = async (): Promise<boolean> => {
-      const { readFileSync } = await import('node:fs');
       const one = readFileSync(beat, 'utf8');
       await new Promise((resolve) => setTimeout(resolve, 500));
       return readFileSync(beat, 'utf8') !== one;
     };
     await g.run(daemon);
     expect(await beats()).toBe(false);
+    rmSync(beat);
     const wrapped = await g.wrap(`${daemon}; sleep 60`);
-    await start(wrapped, { during: (child) => void setTimeout(() => child.kill('SIGKILL'), 800) });
+    await start(wrapped, {
+      during: async (child) => {
+        await until(() => existsSync(beat));
+        child.kill('SIGKILL');
+      },
+    });
     await wrapped.release();
     expect(await beats()).toBe(false);
   });

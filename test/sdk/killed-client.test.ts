@@ -130,7 +130,7 @@ async function goesOn(world: World, told: string): Promise<void> {
 }
 
 /** What `look` gives, once it gives something. */
-async function until<Found>(look: () => Found | undefined, withinMs = 25_000): Promise<Found> {
+async function until<Found>(look: () => Found | undefined, withinMs = 50_000): Promise<Found> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const found = look();

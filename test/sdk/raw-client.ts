@@ -38,7 +38,7 @@ export class RawClient {
     this.#child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       this.#stderr += chunk;
     });
-    const deadline = setTimeout(() => this.#child.kill('SIGKILL'), 25_000);
+    const deadline = setTimeout(() => this.#child.kill('SIGKILL'), 50_000);
     this.#exit = new Promise((resolve) => {
       this.#child.on('close', (code) => {
         clearTimeout(deadline);

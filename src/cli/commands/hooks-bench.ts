@@ -63,7 +63,8 @@ export async function openBench(options: BenchOptions, output: Output): Promise<
   const parts = { model: layer, log, processes };
   const hooks = openHooks(config, ground, { ...parts, current: { run: undefined } });
   const instructions = await openInstructions(config, ground);
-  const skills = openSkills(config, ground, { hooks, processes, sessionId });
+  const { isHidden } = instructions;
+  const skills = openSkills(config, ground, { hooks, processes, sessionId, isHidden });
   const hands = await openHands(config, ground, {
     ...parts,
     hooks,
