@@ -183,6 +183,9 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   };
   let cwd = workspace.cwd;
   instructions.onLoaded((file) => {
+    const about = { agent: MAIN_AGENT, matched: [file.loadReason] };
+    // Mostly nobody listens, and there may be hundreds of files.
+    if (!dispatch.has('InstructionsLoaded', about)) return;
     session.instructionsLoaded(
       {
         file_path: file.path,

@@ -58,14 +58,18 @@ describe('going back', () => {
   it('runs no filter, hook or monitor of the repository', async () => {
     const { project, back } = await changedAndBack({
       git: true,
-      files: { '.gitattributes': '* filter=x diff=x\n', 'a.txt': 'a\n' },
-      commands: [
-        "git config filter.x.clean 'touch PWNED_MARK;cat'",
-        "git config filter.x.smudge 'touch PWNED_MARK;cat'",
-        "git config diff.x.textconv 'touch PWNED_MARK;cat'",
-        "git config core.fsmonitor 'touch PWNED_MARK'",
-        'echo b > a.txt',
-      ],
+      files: {
+        '.gitattributes': '* filter=x diff=x\n',
+        'a.txt': 'a\n',
+        // On a command line these would be asked about.
+        'set.sh': [
+          "git config filter.x.clean 'touch PWNED_MARK;cat'",
+          "git config filter.x.smudge 'touch PWNED_MARK;cat'",
+          "git config diff.x.textconv 'touch PWNED_MARK;cat'",
+          "git config core.fsmonitor 'touch PWNED_MARK'",
+        ].join('\n'),
+      },
+      commands: ['sh set.sh && git config core.fsmonitor | grep PWNED_MARK', 'echo b > a.txt'],
     });
     expect(back).toMatchObject({ kind: 'done', failed: [] });
     expect(project.read('a.txt')).toBe('a\n');
