@@ -114,7 +114,8 @@ async function lookAt(
  * plain head or none. Undefined for a rule that has to be looked at closely.
  */
 function plainRule(parts: RuleParts, rule: Place, { realDirectory }: RuleFile): Looked | undefined {
-  const { reader, memory = NO_MEMORY } = parts;
+  const { reader } = parts;
+  const memory = headsOf(parts);
   const wanted = { realDirectory, ...rule };
   if (memory.knows(realPathIn(realDirectory, rule.path))) {
     const sought = reader.locateNow(wanted);
@@ -139,10 +140,9 @@ const SHORT_BYTES = 4 * 1024;
 const AT_ONCE = 16;
 
 /** The rest of a rule that waits is read when it is needed, and not even its head when it is known. */
-async function globsOf(
-  { reader, parseYaml, memory = NO_MEMORY }: RuleParts,
-  located: Located,
-): Promise<readonly string[] | undefined> {
+async function globsOf(parts: RuleParts, located: Located): Promise<readonly string[] | undefined> {
+  const { reader, parseYaml } = parts;
+  const memory = headsOf(parts);
   const known = remembered(memory, located);
   if (known !== undefined) return known;
   const read = await readGlobs({ reader, parseYaml }, located);
@@ -165,6 +165,11 @@ function remember(memory: FileMemory, { real, stat }: Located, globs: readonly s
 }
 
 const RULE = 'rule';
+
+/** Of their own: what is remembered of hundreds of skills is not read for a few rules. */
+function headsOf({ memory = NO_MEMORY }: Pick<RuleParts, 'memory'>): FileMemory {
+  return memory.drawer('rules');
+}
 
 type Globs = readonly string[] | undefined | 'unreadable';
 

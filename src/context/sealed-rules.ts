@@ -86,7 +86,7 @@ export function sealRules(
     ({ globs, sought }) => globs !== undefined && isLocated(sought),
   );
   const top = seen?.folders[0];
-  if (seen === undefined || top === undefined || waiting.length === 0) return;
+  if (seen === undefined || top === undefined) return;
   if (!mayBeSealed(reader, from.ground, { path: directory, real: seen.real })) return;
   const below = (path: string): string => path.slice(directory.length + 1);
   memory.drawer(DRAWER).note(WHAT, directory, top.stat, (): Said | undefined => {

@@ -43,13 +43,15 @@ function watchedFileSystem() {
 
 function memoryOf(said: ReadonlyMap<string, unknown>): FileMemory & { noted: string[] } {
   const noted: string[] = [];
-  return {
+  const memory: FileMemory & { noted: string[] } = {
     ...NO_MEMORY,
     noted,
+    drawer: (name) => (name === 'rules' ? memory : NO_MEMORY),
     knows: (file) => said.has(path.basename(file)),
     recall: (_, file) => said.get(path.basename(file)),
     note: (_, file) => void noted.push(path.basename(file)),
   };
+  return memory;
 }
 
 describe('plain rules', () => {

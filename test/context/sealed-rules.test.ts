@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileMemory } from '../../src/env/file-memory.js';
 import type { FileSystem } from '../../src/env/fs.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { type BookOptions, bookWorld, never, type World } from './book-rig.js';
+import { type BookOptions, bookWorld, type Files, never, type World } from './book-rig.js';
 
 const HEAD = '---\npaths: src/**\n---\n';
 const RULES = {
@@ -50,7 +50,7 @@ async function start(world: World, options: BookOptions = {}): Promise<Start> {
   };
 }
 
-async function sealedWorld(files = RULES): Promise<World> {
+async function sealedWorld(files: Files = RULES): Promise<World> {
   const world = bookWorld(files, { git: true });
   mkdirSync(path.join(world.root, 'state'), { mode: 0o700 });
   await settle();
@@ -69,6 +69,16 @@ describe('rules of a directory in which nothing has changed', () => {
     const world = await sealedWorld();
     expect(await start(world)).toEqual({ ...FOUND, listed: 0 });
     expect(await start(world)).toEqual({ ...FOUND, listed: 0 });
+  });
+
+  it('are not listed either where none of them waits, and each is read', async () => {
+    const name = '.claude/rules/a/always.md';
+    const world = await sealedWorld({ [`project/${name}`]: 'R_ALWAYS' });
+    expect(await start(world)).toMatchObject({ texts: ['R_ALWAYS'], waiting: [], listed: 0 });
+    writeFileSync(world.at(name), 'R_OTHERWISE');
+    expect(await start(world)).toMatchObject({ texts: ['R_OTHERWISE'], listed: 0 });
+    writeFileSync(world.at('.claude/rules/b.md'), 'R_NEW');
+    expect((await start(world)).texts).toEqual(['R_OTHERWISE', 'R_NEW']);
   });
 
   it('are looked at again when anything has', async () => {
