@@ -54,6 +54,30 @@ describe('a look at the start', () => {
     expect(openLooks(nodeFileSystem, memory).at(file)).toBe(seen);
   });
 
+  it('asks no more for facts where one after the other has changed, and goes on where not', () => {
+    const names = Array.from({ length: 10 }, (_, index) => path.join(top, `${index}.md`));
+    for (const name of names) writeFileSync(name, name);
+    const asked: string[] = [];
+    const fs = {
+      ...nodeFileSystem,
+      lstatNow(name: string) {
+        asked.push(name);
+        return nodeFileSystem.lstatNow?.(name);
+      },
+    };
+    const lookWith = (isOld: (name: string) => boolean) => {
+      asked.length = 0;
+      const knows: FileMemory['knows'] = (name, stat) => stat === undefined || !isOld(name);
+      const looks = openLooks(fs, { ...NO_MEMORY, knows });
+      return names.map((name) => looks.at(name) instanceof SeenText);
+    };
+    expect(lookWith(() => true)).toEqual(names.map(() => true));
+    expect(asked).toHaveLength(4);
+    const odd = (name: string): boolean => Number.parseInt(path.basename(name), 10) % 2 === 1;
+    expect(lookWith(odd)).toEqual(names.map(odd));
+    expect(asked).toHaveLength(10);
+  });
+
   it('reads what has changed since it was noted, and no link in its place', () => {
     const changed = openLooks(nodeFileSystem, memoryWith(file, true));
     expect(changed.at(file)).toMatchObject({ text: 'text' });

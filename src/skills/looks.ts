@@ -15,6 +15,8 @@ type LookFiles = Pick<FileSystem, 'lstatNow' | 'readSmallNow' | 'readTextNow'>;
 const HOW = { maxBytes: 64 * 1024, noLink: true } as const;
 /** Of all files together; a limit, so that no folder holds a start up. */
 const MOST_OF_ALL = 16 * 1024 * 1024;
+/** After a checkout everything is another version: so many in a row, and the next is read at once. */
+const ENOUGH_CHANGED = 4;
 
 /**
  * What somebody has just seen is taken over. What an earlier start has noted need not be read. All else
@@ -22,13 +24,16 @@ const MOST_OF_ALL = 16 * 1024 * 1024;
  */
 export function openLooks(fs: LookFiles, memory: FileMemory): Looks {
   let room = MOST_OF_ALL;
+  let changed = 0;
   return {
     at(file) {
       const known = memory.lookedAt(file);
       if (known !== undefined) return known;
-      const stat = memory.knows(file) || room <= 0 ? fs.lstatNow?.(file) : undefined;
+      const mayHold = changed < ENOUGH_CHANGED && memory.knows(file);
+      const stat = mayHold || room <= 0 ? fs.lstatNow?.(file) : undefined;
       // One that has changed since is read, as if nobody had ever seen it.
       const isNew = stat?.kind === 'file' && room > 0 && !memory.knows(file, stat);
+      if (mayHold) changed = isNew ? changed + 1 : 0;
       if (stat !== undefined && !isNew) return stat;
       const seen = readText(fs, file);
       if (seen === undefined) return undefined;
