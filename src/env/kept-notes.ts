@@ -59,19 +59,36 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 /** The notes about files of a project, in a file of their own; those without a name are asked for first. */
 export function openNotes(place: NotedPlace, name: string | undefined): FileNotes {
+  const found = placeOf(place);
+  if (found === undefined) return NO_NOTES;
+  // A slug has no dots, so that no project's drawer is another's file.
+  const part = name === undefined ? '' : `.${name}`;
+  const file = join(place.stateDirectory, 'files', `${projectSlug(found.root)}${part}.json`);
+  return new KeptNotes({ file, ...found });
+}
+
+type Found = Pick<Kept, 'root' | 'device'>;
+
+/** Asked once for all drawers of a place. */
+const places = new WeakMap<NotedPlace, { readonly found: Found | undefined }>();
+
+function placeOf(place: NotedPlace): Found | undefined {
+  const known = places.get(place) ?? { found: findPlace(place) };
+  places.set(place, known);
+  return known.found;
+}
+
+/** Undefined where nothing that is noted could be relied on. */
+function findPlace(place: NotedPlace): Found | undefined {
   try {
     const root = realPathSync(place.root);
     // fail-closed: a repository that holds the state could bring its own memories along.
-    if (isInside(realPathSync(place.stateDirectory), root)) return NO_NOTES;
+    if (isInside(realPathSync(place.stateDirectory), root)) return undefined;
     // fail-closed: elsewhere the times of a file may be what somebody says they are.
-    if (!hasHonestTimes(root)) return NO_NOTES;
-    // A slug has no dots, so that no project's drawer is another's file.
-    const part = name === undefined ? '' : `.${name}`;
-    const file = join(place.stateDirectory, 'files', `${projectSlug(root)}${part}.json`);
-    return new KeptNotes({ file, root, device: statSync(root).dev });
+    return hasHonestTimes(root) ? { root, device: statSync(root).dev } : undefined;
   } catch {
     // fail-closed: without a place that can be looked at everything is read.
-    return NO_NOTES;
+    return undefined;
   }
 }
 
