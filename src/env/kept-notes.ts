@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -247,6 +248,8 @@ function parsedOrNothing(text: string | undefined): unknown {
 
 /** The text of a file that nobody else can have written. */
 function readOwn(file: string): string | undefined {
+  // Asking first is cheaper than an exception at each first start.
+  if (!existsSync(file)) return undefined;
   let fd: number | undefined;
   try {
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
