@@ -70,8 +70,8 @@ function section(file: LoadedInstruction, cap: number): string {
   return [[heading, ...notes].join('\n'), ...(text === '' ? [] : [text])].join('\n\n');
 }
 
-/** Without it there is none, and to look for it is much less work. */
-const HEADING_WORD = /contents/iu;
+/** Without it there is none, and to look for it is much less work. None of its letters has a look-alike. */
+const HEADING_WORD = /content/i;
 /** A line in a file that looks like a heading of ours, whatever signs stand before it. */
 const HEADING_LIKE = /^[^\p{L}\p{N}\n\r\u2028\u2029]*Contents\s+of\b/gimu;
 
