@@ -40,8 +40,8 @@ interface Last extends Shown {
   readonly windowTokens: number;
   /** Absent: it was made by an earlier start. */
   readonly offered?: readonly Skill[];
-  /** Under which the next start may find it; absent where that is known already. */
-  readonly key?: string | undefined;
+  /** Of the start, and not known to the next one yet. */
+  readonly isNew?: boolean;
 }
 
 /** When the first request has left there is time to look at what it was made of. */
@@ -92,8 +92,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     const isSame = last?.settings === parts.settings() && last.windowTokens === windowTokens;
     // Every agent is shown it.
     if (isSame && last?.offered !== undefined && areSame(last.offered, offered)) return last;
-    const key = last === undefined ? parts.keyOf(windowTokens) : undefined;
-    return { ...made(offered, windowTokens), key };
+    return { ...made(offered, windowTokens), isNew: last === undefined };
   }
 
   return {
@@ -119,7 +118,10 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     async settle() {
       try {
         await compare();
-        if (last?.key !== undefined) await book.noteShown(last.key, last);
+        // What was made with other settings has another key.
+        if (last?.isNew !== true || last.settings !== parts.settings()) return;
+        const { windowTokens } = last;
+        await book.noteShown(() => parts.keyOf(windowTokens), last);
       } catch (thrown) {
         parts.tell(`the skills could not be looked at again: ${messageOf(thrown)}`);
       }

@@ -66,7 +66,7 @@ export interface LiveSkillBook extends SkillBook {
    */
   recallShown(keyOf: () => string | undefined): Promise<Shown | undefined>;
   /** Notes for the next start what was made of all of them. */
-  noteShown(key: string, shown: Shown): Promise<void>;
+  noteShown(keyOf: () => string | undefined, shown: Shown): Promise<void>;
 }
 
 /** Nothing is read before something is asked for. */
@@ -80,7 +80,7 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
     skipped: () => book.skipped(),
     isDormant: (skill) => book.isDormant(skill),
     recallShown: (keyOf) => book.recallShown(keyOf),
-    noteShown: (key, shown) => book.noteShown(key, shown),
+    noteShown: (keyOf, shown) => book.noteShown(keyOf, shown),
     // Changes come one after the other.
     find: (name) => book.inTurn(() => book.find(name)),
     touched: (paths) => book.inTurn(() => book.touched(paths)),
@@ -184,9 +184,9 @@ class Book {
     return this.#shelf !== undefined || isOdd ? undefined : await recallShown(this.#deps, keyOf);
   }
 
-  async noteShown(key: string, shown: Shown): Promise<void> {
+  async noteShown(keyOf: () => string | undefined, shown: Shown): Promise<void> {
     if (this.#shelf === undefined || this.#nestedRoots.length > 0) return;
-    noteShown(this.#deps, (await this.#shelf).looked, { key, shown });
+    noteShown(this.#deps, (await this.#shelf).looked, { keyOf, shown });
   }
 
   async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {

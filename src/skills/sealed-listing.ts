@@ -72,15 +72,16 @@ async function isAsSaid(
 export function noteShown(
   { memory }: Pick<SealDeps, 'memory'>,
   { at, places }: Looked,
-  about: { readonly key: string; readonly shown: Shown },
+  about: { keyOf(): string | undefined; readonly shown: Shown },
 ): void {
   const first = places.find(({ found }) => found.by !== undefined && found.by !== 'absence');
   if (memory === undefined || typeof first?.found.by !== 'object') return;
-  const { key, shown } = about;
   memory.drawer(DRAWER).note(WHAT, first.root.directory, first.found.by.stat, () => {
     const sealed = places.map(({ root, found }) => sealedPlace(root, found, at));
     if (sealed.includes(undefined)) return undefined;
-    const { text, note } = shown;
+    const key = about.keyOf();
+    if (key === undefined) return undefined;
+    const { text, note } = about.shown;
     return { key, places: sealed, text, ...(note === undefined ? {} : { note }) };
   });
 }
