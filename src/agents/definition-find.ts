@@ -1,5 +1,7 @@
+import type { SeenPlace } from '../env/file-seal.js';
 import type { FileVersion } from '../env/file-version.js';
 import { join, separator } from '../env/paths.js';
+import { type LookedPlace, sealable } from '../env/sealed-text.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import {
@@ -48,6 +50,8 @@ export interface SkippedFile {
 export interface FoundFiles {
   readonly files: readonly DefinitionFile[];
   readonly skipped: readonly SkippedFile[];
+  /** The place, and all that was looked at there. */
+  looked(): LookedPlace;
 }
 
 const FOLDER = 'agents';
@@ -110,6 +114,11 @@ class Walk implements FoundFiles {
   readonly #deps: FindFileDeps;
   /** Real directories, so that a loop of links ends. */
   readonly #seen = new Set<string>();
+  readonly #folders: SeenPlace[] = [];
+  #real = '';
+  #isAbsent = false;
+  /** Something decides about the files that no seal of them can hold. */
+  #isOdd = false;
   #entries = 0;
 
   constructor(root: DefinitionRoot, deps: FindFileDeps) {
@@ -121,9 +130,22 @@ class Walk implements FoundFiles {
     this.skipped.push({ root: this.#root, file, reason });
   }
 
+  looked(): LookedPlace {
+    const { directory, only, prefix } = this.#root;
+    if (this.#isAbsent) return { directory, seen: 'absence' };
+    const below = (file: string): string => file.slice(directory.length + 1);
+    const files = this.files.flatMap(({ file, look }) => sealable(below(file), look) ?? []);
+    const isWhole = files.length === this.files.length && this.skipped.length === 0;
+    const isPlain = !this.#isOdd && only === undefined && prefix === undefined;
+    if (!isWhole || !isPlain) return { directory };
+    return { directory, seen: { real: this.#real, folders: this.#folders, files } };
+  }
+
   async into(directory: string, folders: readonly string[]): Promise<void> {
     const list = await listed(directory, this.#deps.fs);
     if (!list.ok) {
+      if (folders.length === 0 && list.found.by === 'absence') this.#isAbsent = true;
+      this.#isOdd = true;
       for (const { file, reason } of list.found.skipped) this.skip(file, reason);
       return;
     }
@@ -131,6 +153,9 @@ class Walk implements FoundFiles {
     if (this.#seen.has(real)) return;
     this.#seen.add(real);
     const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
+    if (folders.length === 0) this.#real = real;
+    this.#folders.push({ path: folders.join(separator), stat: list.stat });
+    if (!at.isHome) this.#isOdd = true;
     for (const entry of list.entries) {
       // fail-closed: whoever asks for trust does not look there either.
       if (entry.name.startsWith('.') || PASSED_OVER.has(entry.name)) continue;
@@ -168,6 +193,7 @@ class Walk implements FoundFiles {
     const file = join(at.directory, entry.name);
     try {
       const isLink = entry.kind === 'symlink';
+      if (isLink) this.#isOdd = true;
       const kind = isLink ? (await fs.stat(file))?.kind : entry.kind;
       if (kind === 'directory') {
         if (at.folders.length >= DEEPEST) this.skip(file, 'it lies too deep');

@@ -1,5 +1,6 @@
 import type { FileMemory } from '../env/file-memory.js';
 import { isSameVersion } from '../env/file-version.js';
+import { noteText, recallText } from '../env/sealed-text.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
@@ -13,7 +14,12 @@ import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 import { builtinAgents } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
-import { type DefinitionFile, definitionRoots, findDefinitions } from './definition-find.js';
+import {
+  type DefinitionFile,
+  definitionRoots,
+  type FoundFiles,
+  findDefinitions,
+} from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';
 import { typeKey } from './definition-names.js';
 import {
@@ -58,6 +64,8 @@ export function openAgentBook(deps: AgentBookDeps): AgentBook {
     hidden: async () => (await book.shelf()).hidden,
     documents: async () => (await book.shelf()).documents,
     refresh: () => book.refresh(),
+    recallListed: (keyOf) => book.recallListed(keyOf),
+    noteListed: (keyOf, listed) => book.noteListed(keyOf, listed),
   };
 }
 
@@ -87,6 +95,7 @@ class Book {
   #shelf: Promise<DefinitionShelf> | undefined;
   /** For the first look only: it belongs to the start, in which others look at the same files. */
   #looks: Looks | undefined;
+  #look: { readonly at: number; readonly found: readonly FoundFiles[] } | undefined;
   readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
 
   constructor(deps: AgentBookDeps) {
@@ -137,6 +146,41 @@ class Book {
       throw thrown;
     });
     return this.#shelf;
+  }
+
+  /** What a host gives stands in no file that could be sealed. */
+  get #mayBeSealed(): boolean {
+    const { host, memory, knownTools = KNOWN_TOOLS } = this.#deps;
+    const isGiven = (host?.definitions.length ?? 0) + (host?.problems.length ?? 0) > 0;
+    return memory !== undefined && knownTools === KNOWN_TOOLS && !isGiven;
+  }
+
+  async recallListed(keyOf: () => string): Promise<string | undefined> {
+    if (this.#shelf !== undefined || !this.#mayBeSealed) return undefined;
+    const { fs } = this.#deps;
+    const directories = (await definitionRoots(this.#deps)).map(({ directory }) => directory);
+    const known = await recallText({ fs, memory: this.#seals() }, LISTED, { directories, keyOf });
+    return known?.text;
+  }
+
+  async noteListed(keyOf: () => string, text: string): Promise<void> {
+    const [shelf, look] = [await this.#shelf, this.#look];
+    if (shelf === undefined || look === undefined || !this.#mayBeSealed) return;
+    // fail-closed: what people are told at each start, and what trust decides, is looked at anew.
+    if (shelf.problems.length > 0 || shelf.hidden.length > 0) return;
+    for (const claim of shelf.claims.values()) {
+      const { definition } = claim;
+      if (definition === undefined || claim.file === undefined) continue;
+      if (dependsOnTrust(claim, definition)) return;
+    }
+    const { at, found } = look;
+    const places = found.map((one) => one.looked());
+    noteText(this.#seals(), LISTED, { at, places, made: { text }, keyOf });
+  }
+
+  /** In a drawer of their own: where they hold, nothing else is asked for. */
+  #seals(): FileMemory | undefined {
+    return this.#deps.memory?.drawer('agent-seals');
   }
 
   async refresh(): Promise<boolean> {
@@ -197,9 +241,11 @@ class Book {
     const roots = await definitionRoots(this.#deps);
     const looks = this.#looks;
     this.#looks = undefined;
+    const at = Date.now();
     const found = await mapBounded(roots, AT_ONCE, (root) =>
       findDefinitions(root, { fs: this.#deps.fs, homes, looks }),
     );
+    this.#look = { at, found };
     const shelf: ShelfDeps = {
       files: await this.#read(found.flatMap((one) => one.files)),
       skipped: found.flatMap((one) => one.skipped),
@@ -231,6 +277,7 @@ class Book {
 }
 
 const MOST_NAMES = 40;
+const LISTED = 'agents';
 
 function definitionOf(claim: ShelfClaim): Result<AgentDefinition, string> {
   return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);

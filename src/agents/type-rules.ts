@@ -32,6 +32,8 @@ export interface TypeRules {
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
   /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
   asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
+  /** Whether nothing can forbid this agent a type, whichever there are. */
+  leavesAll(agent: AgentRef): boolean;
   /** Those of them that nothing forbids. */
   allowed(
     agent: AgentRef,
@@ -60,9 +62,10 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       }
       return undefined;
     },
+    leavesAll,
     async allowed(agent, definitions) {
       // There may be hundreds, and mostly nothing is about any of them.
-      if (isFree(callFor(agent)) && !fences.holds(agent)) return definitions;
+      if (leavesAll(agent)) return definitions;
       const found: AgentDefinition[] = [];
       for (const definition of definitions) {
         if ((await forbids(agent, definition)) === undefined) found.push(definition);
@@ -70,6 +73,10 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       return found;
     },
   };
+
+  function leavesAll(agent: AgentRef): boolean {
+    return isFree(callFor(agent)) && !fences.holds(agent);
+  }
 
   async function forbids(
     agent: AgentRef,

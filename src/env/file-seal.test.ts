@@ -85,6 +85,50 @@ describe('a seal', () => {
     expect(seal(timeless)).toBeUndefined();
   });
 
+  describe('by what a file begins with', () => {
+    const byText = async (begins: string): Promise<FileSeal | undefined> => {
+      const stat = await nodeFileSystem.lstat(at('all'));
+      if (stat === undefined) throw new Error('not there');
+      const files = [{ path: 'one.md', begins }];
+      const seen = { real: at('all'), folders: [{ path: '', stat }], files };
+      return sealOf(seen, Date.now() + 60_000);
+    };
+
+    it.each<[string, () => void]>([
+      ['it is written again', () => writeFileSync(at('all/one.md'), 'one')],
+      ['it goes on in another way', () => writeFileSync(at('all/one.md'), 'one and more')],
+    ])('holds when %s', async (_, change) => {
+      const seal = await byText('on');
+      change();
+      expect(await holds(JSON.parse(JSON.stringify(seal)))).toBe(true);
+    });
+
+    it.each<[string, () => void]>([
+      ['it begins otherwise', () => writeFileSync(at('all/one.md'), 'One')],
+      ['it is shorter', () => writeFileSync(at('all/one.md'), 'o')],
+      ['it is empty', () => writeFileSync(at('all/one.md'), '')],
+      ['it is no text any more', () => writeFileSync(at('all/one.md'), 'one\0')],
+      ['it has become large', () => writeFileSync(at('all/one.md'), `one${'x'.repeat(70_000)}`)],
+      ['a link takes its place', () => linkInPlace('all/one.md')],
+      ['it is gone', () => rmSync(at('all/one.md'))],
+      ['another comes', () => writeFileSync(at('all/more.md'), 'on')],
+    ])('is broken when %s', async (_, change) => {
+      const seal = await byText('on');
+      await pause();
+      change();
+      expect(await holds(seal)).toBe(false);
+    });
+
+    it('is not set without a beginning, and broken when it lost one', async () => {
+      expect(await byText('')).toBeUndefined();
+      const seal = await byText('on');
+      expect(await holds({ ...seal, begins: [] })).toBe(false);
+      expect(await holds({ ...seal, begins: [''] })).toBe(false);
+      expect(await holds({ ...seal, begins: [1] })).toBe(false);
+      expect(await holds({ ...seal, begins: undefined })).toBe(false);
+    });
+  });
+
   it('is broken when it is not whole', async () => {
     const seal = await sealed();
     if (seal === undefined) throw new Error('none');

@@ -17,6 +17,11 @@ export interface FileSeal {
   readonly files: readonly string[];
   /** Of all folders, then of all files: inode, size, last write and last change of each. */
   readonly facts: readonly number[];
+  /**
+   * Where files had just been written, whose times prove nothing: what each of them begins with, which is
+   * all of it that counts. The others, empty here, are known by their facts.
+   */
+  readonly begins?: readonly string[];
 }
 
 /** Something in a sealed directory, and what was seen of it before it was read or listed. */
@@ -26,32 +31,49 @@ export interface SeenPlace {
   readonly stat: FileStat;
 }
 
+/** A file that was read: of its text nothing but the beginning counts, as long as it is a text. */
+export interface SeenBeginning {
+  readonly path: string;
+  readonly begins: string;
+}
+
 export interface SeenPlaces {
   readonly real: string;
   readonly folders: readonly SeenPlace[];
-  readonly files: readonly SeenPlace[];
+  readonly files: readonly (SeenPlace | SeenBeginning)[];
 }
 
 const EACH = 4;
+const NO_FACTS: readonly number[] = [0, 0, 0, 0];
 
 /** Undefined for what might change without a sign. `at`: when it was looked at. */
 export function sealOf({ real, folders, files }: SeenPlaces, at: number): FileSeal | undefined {
   const device = folders[0]?.stat.device;
   if (device === undefined) return undefined;
   const facts: number[] = [];
-  for (const { stat } of [...folders, ...files]) {
+  const begins: string[] = [];
+  for (const place of [...folders, ...files]) {
+    if ('begins' in place) {
+      // fail-closed: with nothing to compare every text would do.
+      if (place.begins === '') return undefined;
+      facts.push(...NO_FACTS);
+      continue;
+    }
+    const { stat } = place;
     const { inode, size, mtimeMs, ctimeMs } = stat;
     // fail-closed: what is new, or cannot be told from another file, is looked at each time.
     if (inode === undefined || ctimeMs === undefined) return undefined;
     if (stat.device !== device || !isSettled(stat, at)) return undefined;
     facts.push(inode, size, mtimeMs, ctimeMs);
   }
-  return { real, device, folders: folders.map(pathOf), files: files.map(pathOf), facts };
+  for (const file of files) begins.push('begins' in file ? file.begins : '');
+  const seal = { real, device, folders: folders.map(pathOf), files: files.map(pathOf), facts };
+  return begins.every((one) => one === '') ? seal : { ...seal, begins };
 }
 
 /** fail-closed: what is of another shape, cannot be looked at, or is different in any way is broken. */
 export async function isUnbroken(
-  fs: Pick<FileSystem, 'lstatNow' | 'realPath'>,
+  fs: SealFiles & Pick<FileSystem, 'realPath'>,
   directory: string,
   seal: unknown,
 ): Promise<boolean> {
@@ -64,8 +86,10 @@ export async function isUnbroken(
   }
 }
 
-function standsAs(fs: Pick<FileSystem, 'lstatNow'>, directory: string, seal: FileSeal): boolean {
-  const { folders, files, device, facts } = seal;
+type SealFiles = Pick<FileSystem, 'lstatNow' | 'readSmallNow'>;
+
+function standsAs(fs: SealFiles, directory: string, seal: FileSeal): boolean {
+  const { folders, files, device, facts, begins } = seal;
   // Counted, as there are hundreds at every start, and an iterator makes an object for each.
   for (let at = 0; at < folders.length; at++) {
     const folder = folders[at];
@@ -75,11 +99,23 @@ function standsAs(fs: Pick<FileSystem, 'lstatNow'>, directory: string, seal: Fil
       return false;
   }
   for (let at = 0; at < files.length; at++) {
-    const stat = fs.lstatNow?.(`${directory}${separator}${files[at]}`);
+    const path = `${directory}${separator}${files[at]}`;
+    const beginning = begins?.[at] ?? '';
+    if (beginning !== '') {
+      if (!beginsWith(fs, path, beginning)) return false;
+      continue;
+    }
+    const stat = fs.lstatNow?.(path);
     if (stat?.kind !== 'file' || !isAs(stat, facts, folders.length + at)) return false;
     if (stat.device !== device) return false;
   }
   return true;
+}
+
+/** fail-closed: a link, a large file and one that is no text are read by somebody who looks closer. */
+function beginsWith(fs: SealFiles, path: string, beginning: string): boolean {
+  const text = fs.readSmallNow?.(path);
+  return text?.startsWith(beginning) === true && !text.includes('\0');
 }
 
 function isAs(stat: FileStat, facts: readonly number[], place: number): boolean {
@@ -92,12 +128,12 @@ function isAs(stat: FileStat, facts: readonly number[], place: number): boolean 
   );
 }
 
-function pathOf({ path }: SeenPlace): string {
+function pathOf({ path }: SeenPlace | SeenBeginning): string {
   return path;
 }
 
 function isSeal(value: unknown): value is FileSeal {
-  const { real, device, folders, files, facts } = (value ?? {}) as Partial<FileSeal>;
+  const { real, device, folders, files, facts, begins } = (value ?? {}) as Partial<FileSeal>;
   return (
     typeof real === 'string' &&
     typeof device === 'number' &&
@@ -105,6 +141,15 @@ function isSeal(value: unknown): value is FileSeal {
     folders[0] === '' &&
     Array.isArray(files) &&
     Array.isArray(facts) &&
-    facts.length === (folders.length + files.length) * EACH
+    facts.length === (folders.length + files.length) * EACH &&
+    (begins === undefined || isTextOfEach(files, begins))
+  );
+}
+
+function isTextOfEach(files: readonly unknown[], begins: unknown): boolean {
+  return (
+    Array.isArray(begins) &&
+    begins.length === files.length &&
+    begins.every((one) => typeof one === 'string')
   );
 }

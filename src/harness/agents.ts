@@ -1,4 +1,3 @@
-import { agentsReminder } from '../agents/agent-context.js';
 import { agentPool } from '../agents/agent-pool.js';
 import { AGENT_TOOL, agentTool } from '../agents/agent-tool.js';
 import { createAgentFences } from '../agents/child-fence.js';
@@ -7,7 +6,7 @@ import type { ChildHands } from '../agents/child-world.js';
 import type { AgentDefinition } from '../agents/definition.js';
 import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
 import type { AgentBook } from '../agents/definition-types.js';
-import { agentNotice, openAgentBook } from '../agents/definitions.js';
+import { openAgentBook } from '../agents/definitions.js';
 import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
 import { createGoingOnAsks } from '../agents/going-on-rules.js';
 import { outputOf } from '../agents/output-lines.js';
@@ -16,11 +15,10 @@ import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import type { AgentTask } from '../agents/task.js';
 import { createTypeRules, type TypeRuleParts } from '../agents/type-rules.js';
 import type { SessionBudget } from '../budget/session-budget.js';
-import { reminder } from '../context/reminders.js';
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { messageOf, PortcullisError } from '../errors.js';
+import { PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
 import type { InputMessage } from '../loop/types.js';
 import type { GateExtension, Permissions } from '../permissions/open.js';
@@ -33,6 +31,7 @@ import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok, type Result } from '../util/result.js';
+import { openAgentListings } from './agent-listing.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentServers } from './agent-servers.js';
 import { openWorkspaces } from './agent-workspaces.js';
@@ -189,16 +188,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     rules: fences.rules,
   };
   const tools: AnyTool[] = [startAgent, ...arrival.tools];
-  let isTold = false;
-  /** Once, of definitions that are not in force. People can wait: the first request goes out before it. */
-  const tellOfBroken = (): void => {
-    if (isTold) return;
-    isTold = true;
-    setImmediate(async () => {
-      const notice = await book.problems().then(agentNotice, messageOf);
-      if (notice !== undefined) tell(notice);
-    });
-  };
+  const listings = openAgentListings({ book, types, forks, tell });
   return {
     book,
     extension,
@@ -227,11 +217,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     },
     /** The kinds that an agent with these tools may start. */
     async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
-      if (pool.resolve(AGENT_TOOL) === undefined) return undefined;
-      const kinds = [...(await book.list()), ...[forks() ?? []].flat()];
-      tellOfBroken();
-      const text = agentsReminder(await types.allowed(agent, kinds));
-      return text === undefined ? undefined : reminder(text);
+      return pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
     },
     /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
     async startable(
@@ -336,6 +322,8 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       log.recorder.runsAs(definition.name);
       return await memories.open(MAIN_AGENT, definition);
     },
+    /** What the next start can do without looking at the kinds again. */
+    settle: listings.settle,
     async close(): Promise<void> {
       await runtime?.close();
       await teams?.close();

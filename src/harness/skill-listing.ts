@@ -1,9 +1,9 @@
 import { reminder } from '../context/reminders.js';
+import type { SealedText } from '../env/sealed-text.js';
 import { messageOf } from '../errors.js';
 import type { LiveSkillBook } from '../skills/book.js';
 import type { SkillLedger } from '../skills/ledger.js';
 import { listingMessage, type SkillListing } from '../skills/listing.js';
-import type { Shown } from '../skills/sealed-listing.js';
 import type { Skill } from '../skills/skill.js';
 
 export interface ListingParts {
@@ -35,7 +35,7 @@ export interface SkillListings {
   windowTokens(): number | undefined;
 }
 
-interface Last extends Shown {
+interface Last extends SealedText {
   readonly settings: object;
   readonly windowTokens: number;
   /** Absent: it was made by an earlier start. */
@@ -64,8 +64,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
   async function recalled(windowTokens: number): Promise<Last | undefined> {
     const shown = await book.recallShown(() => parts.keyOf(windowTokens));
     if (shown === undefined) return undefined;
-    const { text, note } = shown;
-    unseen = { settings: parts.settings(), windowTokens, text, note };
+    unseen = { settings: parts.settings(), windowTokens, ...shown };
     // Whoever needs it tries again, and is told what is wrong.
     setTimeout(() => void compare().catch(() => undefined), SETTLE_AFTER_MS).unref();
     return unseen;
@@ -76,11 +75,12 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     if (unseen === undefined) return;
     const offered = await book.offered();
     if (unseen === undefined) return;
-    const { windowTokens, text } = unseen;
+    const { windowTokens, text, byTexts = false } = unseen;
     unseen = undefined;
     const now = made(offered, windowTokens);
     if (now.text !== text) missed = now.text;
-    else last = now;
+    // By the facts that are there now the next start finds it without a look into the files.
+    else last = { ...now, byTexts, isNew: byTexts };
   }
 
   async function current(windowTokens: number): Promise<Last> {

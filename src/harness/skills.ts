@@ -187,10 +187,12 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     extension,
     onReady,
     tool,
-    beginTurn(turn: { readonly said: boolean }) {
+    /** `settle`: others, too, note something about the project's files. */
+    beginTurn(turn: { readonly said: boolean; settle(): Promise<void> }) {
       grants.beginTurn(turn);
       parts.choices?.endTurn();
       keeping ??= keepLater(async () => {
+        await turn.settle();
         await listings.settle();
         memory.keep();
         await ledger.keep();

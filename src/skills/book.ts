@@ -3,6 +3,7 @@ import type { FileMemory } from '../env/file-memory.js';
 import { isSameVersion } from '../env/file-version.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import { projectLevels } from '../env/project-levels.js';
+import type { SealedText } from '../env/sealed-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import { extended } from '../util/extended.js';
@@ -18,7 +19,7 @@ import { type Looks, openLooks } from './looks.js';
 import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
-import { noteShown, recallShown, type Shown } from './sealed-listing.js';
+import { noteShown, recallShown } from './sealed-listing.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
 import { isTrusted, rememberedTrust } from './trust.js';
 
@@ -64,9 +65,9 @@ export interface LiveSkillBook extends SkillBook {
    * What an earlier start has shown of the same skills, made in the way that the key says; then none of
    * them has been looked at. Undefined where anything may be different, and after the first look.
    */
-  recallShown(keyOf: () => string | undefined): Promise<Shown | undefined>;
+  recallShown(keyOf: () => string | undefined): Promise<SealedText | undefined>;
   /** Notes for the next start what was made of all of them. */
-  noteShown(keyOf: () => string | undefined, shown: Shown): Promise<void>;
+  noteShown(keyOf: () => string | undefined, shown: SealedText): Promise<void>;
 }
 
 /** Nothing is read before something is asked for. */
@@ -178,13 +179,13 @@ class Book {
     return signatureOf(await this.#rescan()) !== before;
   }
 
-  async recallShown(keyOf: () => string | undefined): Promise<Shown | undefined> {
+  async recallShown(keyOf: () => string | undefined): Promise<SealedText | undefined> {
     // fail-closed: whoever may hold changes back has to know the texts that are there now.
     const isOdd = this.#deps.only !== undefined || this.#deps.isGuarded?.() === true;
     return this.#shelf !== undefined || isOdd ? undefined : await recallShown(this.#deps, keyOf);
   }
 
-  async noteShown(keyOf: () => string | undefined, shown: Shown): Promise<void> {
+  async noteShown(keyOf: () => string | undefined, shown: SealedText): Promise<void> {
     if (this.#shelf === undefined || this.#nestedRoots.length > 0) return;
     noteShown(this.#deps, (await this.#shelf).looked, { keyOf, shown });
   }

@@ -1,4 +1,12 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openFileMemory } from '../../src/env/file-memory.js';
@@ -12,11 +20,18 @@ import { oneSkill, skillText } from './rig.js';
 /** Files have to stand still for a while before anything is believed of them. */
 const SETTLED_MS = 2_100;
 const WINDOW = 200_000;
+const everyday = (name: string, description: string) => ({
+  [`.claude/skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: ${description}\n---\n\nBody.\n`,
+});
+const EVERYDAY = { ...everyday('one', 'The first.'), ...everyday('two', 'The second.') };
 const FILES = { ...oneSkill('one', 'The first.'), ...oneSkill('two', 'The second.') };
 
 const ready = new Map<string, TempProject>();
+/** One whose files are written again before each start. */
+let checkedOut: TempProject;
 beforeAll(async () => {
   for (const name of Object.keys(CHANGES)) ready.set(name, makeTempProject({ files: FILES }));
+  checkedOut = makeTempProject({ files: EVERYDAY });
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
   // The first start reads the files, the second knows them.
   for (const project of ready.values()) {
@@ -24,7 +39,7 @@ beforeAll(async () => {
     await start(project);
   }
   return () => {
-    for (const project of ready.values()) project.remove();
+    for (const project of [...ready.values(), checkedOut]) project.remove();
   };
 });
 
@@ -184,4 +199,51 @@ describe('the list of skills that an earlier start has made', () => {
     expect(missed.join()).toContain('late: Came late.');
     expect(listed).toEqual(['late', 'one', 'two']);
   });
+
+  describe('of files that were written a moment ago', () => {
+    it('is taken where they say the same, and only there', async () => {
+      const project = checkedOut;
+      const again = async (files: Readonly<Record<string, string>> = {}): Promise<Start> => {
+        write(project, { ...EVERYDAY, ...files });
+        return await start(project);
+      };
+      expect((await again()).isRecalled).toBe(false);
+      const known = await again();
+      expect(known).toMatchObject({ isRecalled: true, missed: [], listed: ['one', 'two'] });
+      expect(known.shown).toContain('one: The first.');
+      // What the model is not shown may change.
+      expect((await again({ [ONE]: `${EVERYDAY[ONE]}More.` })).isRecalled).toBe(true);
+      const other = await again(everyday('one', 'The FIRST.'));
+      expect(other.isRecalled).toBe(false);
+      expect(other.shown).toContain('one: The FIRST.');
+      // A head that a longer one begins with is another head.
+      const longer = `---\nname: one\ndescription: The first.\ndisable-model-invocation: true\n---\n`;
+      const hidden = await again({ [ONE]: longer });
+      expect(hidden.isRecalled).toBe(false);
+      expect(hidden.shown).not.toContain('- one');
+      const odd = await again({ [ONE]: `${EVERYDAY[ONE]}\0` });
+      expect(odd.isRecalled).toBe(false);
+      expect(odd.shown).not.toContain('- one');
+      // Nothing of that is noted under the head that both have.
+      expect((await again()).shown).toContain('one: The first.');
+    });
+
+    it('goes by the facts of the files once they stand still', async () => {
+      const project = checkedOut;
+      write(project, EVERYDAY);
+      await start(project);
+      await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+      // One start finds them by their texts and learns the facts, the next notes those.
+      for (let count = 0; count < 3; count++) expect((await start(project)).isRecalled).toBe(true);
+      const seals = readFileSync(sealsOf(project), 'utf8');
+      expect(seals).not.toContain('begins');
+      expect(seals).toContain('The first.');
+    });
+  });
 });
+
+function sealsOf(project: TempProject): string {
+  const files = path.join(project.root, 'state/files');
+  const name = readdirSync(files).find((one) => one.endsWith('.seals.json')) ?? 'none';
+  return path.join(files, name);
+}
