@@ -51,6 +51,18 @@ function held({ id, description }: AgentTask, isFirst: boolean): Finding {
   };
 }
 
+type Tasks = readonly AgentTask[];
+
+/** Of a list of agents that is the same object for as long as the same agents run. */
+function oncePerList<Made>(make: (tasks: Tasks) => Made): (tasks: Tasks) => Made {
+  const known = new WeakMap<Tasks, { readonly made: Made }>();
+  return (tasks) => {
+    const found = known.get(tasks) ?? { made: make(tasks) };
+    known.set(tasks, found);
+    return found.made;
+  };
+}
+
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
 async function lookedAt(
   view: Pick<CallView, 'call' | 'shell' | 'facts'>,
@@ -65,8 +77,9 @@ async function lookedAt(
   const named = namesIn(call).map((name) => byName(tasks).get(name));
   const found = named.find((task) => task !== undefined && isOther(task));
   if (found !== undefined) return found;
-  const trees = await treesRead(view);
-  const below = tasks.find((task) => isOther(task) && trees.some((tree) => isIn(tree, task)));
+  const below = (await treesRead(view))
+    .flatMap((tree) => writersIn(tree, tasks))
+    .find((task) => isOther(task));
   if (below !== undefined || command === undefined) return below;
   const plain = command.replace(/['"\\]/g, '');
   const isWild = WILD.test(command);
@@ -89,35 +102,51 @@ function namesIn({ input, subject }: GateCall): readonly string[] {
 
 const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
 
-const known = new WeakMap<readonly AgentTask[], ReadonlyMap<string, AgentTask>>();
-
 /** By their ids and the files that they write. There may be hundreds, and every call is asked about. */
-function byName(tasks: readonly AgentTask[]): ReadonlyMap<string, AgentTask> {
-  const found = known.get(tasks);
-  if (found !== undefined) return found;
-  const made = new Map(
-    tasks.flatMap((task) => [[task.outputFile, task] as const, [task.id, task] as const]),
-  );
-  known.set(tasks, made);
-  return made;
-}
+const byName = oncePerList(
+  (tasks) =>
+    new Map(tasks.flatMap((task) => [[task.outputFile, task] as const, [task.id, task] as const])),
+);
 
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
 /**
- * Whether a call goes through the directory of an agent's output, or that of the session around it. One
- * that goes through more is about something else.
+ * By directories: those who write there, or in the session around it. A call that goes through more is
+ * about something else.
  */
-function isIn({ directory, takes }: ReadTree, { id, outputFile }: AgentTask): boolean {
-  const place = dirname(outputFile);
-  const session = OUTPUT_PLACES.has(basename(place)) ? dirname(place) : undefined;
-  const places = [place, ...(session === undefined ? [] : placesOf(session))];
-  return places.includes(directory) && namesOf(outputFile, id).some(takes);
+const byPlace = oncePerList((tasks) => {
+  const written = grouped(tasks.map((task) => [dirname(task.outputFile), task]));
+  // Mostly all write into the same directory.
+  const around = [...written].flatMap(([place, some]) =>
+    placesAround(place).flatMap((one) => some.map((task): [string, AgentTask] => [one, task])),
+  );
+  return grouped(around);
+});
+
+function grouped(
+  entries: readonly (readonly [string, AgentTask])[],
+): ReadonlyMap<string, readonly AgentTask[]> {
+  const groups = new Map<string, AgentTask[]>();
+  for (const [key, task] of entries) {
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [task]);
+    else known.push(task);
+  }
+  return groups;
 }
 
-function placesOf(session: string): readonly string[] {
-  return [session, ...[...OUTPUT_PLACES].map((place) => join(session, place))];
+/** The agents whose output a walk through a directory finds. */
+function writersIn({ directory, takes }: ReadTree, tasks: Tasks): readonly AgentTask[] {
+  const there = byPlace(tasks).get(directory) ?? [];
+  return there.filter(({ id, outputFile }) => namesOf(outputFile, id).some(takes));
+}
+
+/** A directory of outputs, and where a look at it may begin. */
+function placesAround(place: string): readonly string[] {
+  if (!OUTPUT_PLACES.has(basename(place))) return [place];
+  const session = dirname(place);
+  return [session, ...[...OUTPUT_PLACES].map((one) => join(session, one))];
 }
 
 function namesOf(outputFile: string, id: string): readonly string[] {
