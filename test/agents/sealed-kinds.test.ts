@@ -1,17 +1,22 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AgentDefinition } from '../../src/agents/definition.js';
 import { openAgentBook } from '../../src/agents/definitions.js';
 import { forkDefinition } from '../../src/agents/fork.js';
-import { openFileMemory } from '../../src/env/file-memory.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { openAgentListings } from '../../src/harness/agent-listing.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import {
+  at,
+  type Change,
+  memoryOf,
+  moveOut,
+  placesOf,
+  settled,
+  write,
+} from '../skills/sealed-rig.js';
 
-/** Directories have to stand still for a while before anything is believed of them. */
-const SETTLED_MS = 2_100;
 const agentText = (name: string, description: string, more = ''): string =>
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n\nYou are ${name}.\n`;
 const ONE = '.claude/agents/one.md';
@@ -36,18 +41,10 @@ interface StartHow {
 
 /** One start, with nothing in its memory but what earlier ones have written down. */
 async function start(project: TempProject, how: StartHow = {}): Promise<Start> {
-  const place = { stateDirectory: path.join(project.root, 'state'), root: project.directory };
-  mkdirSync(place.stateDirectory, { recursive: true, mode: 0o700 });
-  const memory = openFileMemory(place);
+  const memory = memoryOf(project);
   const book = openAgentBook({
-    fs: nodeFileSystem,
     memory: memory.drawer('agents'),
-    cwd: project.directory,
-    configDir: path.join(project.home, '.claude'),
-    managedDir: path.join(project.root, 'managed'),
-    sources: ['user', 'project', 'local'],
-    additionalDirectories: () => [],
-    trusts: async () => false,
+    ...placesOf(project),
   });
   let isRecalled = false;
   const told: string[] = [];
@@ -77,26 +74,13 @@ async function start(project: TempProject, how: StartHow = {}): Promise<Start> {
   return { shown, isRecalled, told };
 }
 
-const at = (project: TempProject, name: string): string => path.join(project.directory, name);
-
-function write(project: TempProject, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(at(project, name)), { recursive: true });
-    writeFileSync(at(project, name), text);
-  }
-}
-
-interface Change {
-  make(project: TempProject): void;
-  /** What the next start says, and what it does not. */
-  readonly says: readonly string[];
-  readonly not?: readonly string[];
+interface KindChange extends Change {
   readonly isRecalled?: boolean;
   /** What people are told. */
   readonly tells?: string;
 }
 
-const CHANGES: Readonly<Record<string, Change>> = {
+const CHANGES: Readonly<Record<string, KindChange>> = {
   'nothing is different': {
     make: () => undefined,
     says: ['one: The first.', 'two: The second.'],
@@ -154,11 +138,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     says: ['mine: Mine.', 'one: The first.'],
   },
   'a link leads out': {
-    make(project) {
-      const outside = path.join(project.root, 'outside');
-      renameSync(at(project, '.claude/agents'), outside);
-      symlinkSync(outside, at(project, '.claude/agents'));
-    },
+    make: (project) => moveOut(project, '.claude/agents'),
     says: [],
     not: ['- one', '- two'],
     tells: 'one.md',
@@ -170,7 +150,7 @@ beforeAll(async () => {
   for (const name of [...Object.keys(CHANGES), 'keys']) {
     ready.set(name, makeTempProject({ files: FILES }));
   }
-  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  await settled();
   return () => {
     for (const project of ready.values()) project.remove();
   };

@@ -1,24 +1,13 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openFileMemory } from '../../src/env/file-memory.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { openSkillListings } from '../../src/harness/skill-listing.js';
 import { openSkillBook } from '../../src/skills/book.js';
 import { skillListing } from '../../src/skills/listing.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { oneSkill, skillText } from './rig.js';
+import { at, type Change, memoryOf, moveOut, placesOf, settled, write } from './sealed-rig.js';
 
-/** Files have to stand still for a while before anything is believed of them. */
-const SETTLED_MS = 2_100;
 const WINDOW = 200_000;
 const everyday = (name: string, description: string) => ({
   [`.claude/skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: ${description}\n---\n\nBody.\n`,
@@ -32,7 +21,7 @@ let checkedOut: TempProject;
 beforeAll(async () => {
   for (const name of Object.keys(CHANGES)) ready.set(name, makeTempProject({ files: FILES }));
   checkedOut = makeTempProject({ files: EVERYDAY });
-  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  await settled();
   // The first start reads the files, the second knows them.
   for (const project of ready.values()) {
     await start(project);
@@ -60,18 +49,10 @@ interface StartHow {
 
 /** One start, with nothing in its memory but what earlier ones have written down. */
 async function start(project: TempProject, how: StartHow = {}): Promise<Start> {
-  const place = { stateDirectory: path.join(project.root, 'state'), root: project.directory };
-  mkdirSync(place.stateDirectory, { recursive: true, mode: 0o700 });
-  const memory = openFileMemory(place);
+  const memory = memoryOf(project);
   const book = openSkillBook({
-    fs: nodeFileSystem,
     memory,
-    cwd: project.directory,
-    configDir: path.join(project.home, '.claude'),
-    managedDir: path.join(project.root, 'managed'),
-    sources: ['user', 'project', 'local'],
-    additionalDirectories: () => [],
-    trusts: async () => false,
+    ...placesOf(project),
     isIgnored: async () => false,
     isGuarded: () => how.guarded === true,
   });
@@ -98,22 +79,6 @@ async function start(project: TempProject, how: StartHow = {}): Promise<Start> {
   await listings.settle();
   memory.keep();
   return { shown, isRecalled, missed, listed };
-}
-
-const at = (project: TempProject, name: string): string => path.join(project.directory, name);
-
-function write(project: TempProject, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(path.dirname(at(project, name)), { recursive: true });
-    writeFileSync(at(project, name), text);
-  }
-}
-
-interface Change {
-  make(project: TempProject): void;
-  /** What the next start says, and what it does not. */
-  readonly says: readonly string[];
-  readonly not?: readonly string[];
 }
 
 const ONE = '.claude/skills/one/SKILL.md';
@@ -156,11 +121,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     says: ['mine: Mine.', 'one: The first.'],
   },
   'a link leads out': {
-    make(project) {
-      const outside = path.join(project.root, 'outside');
-      renameSync(at(project, '.claude/skills'), outside);
-      symlinkSync(outside, at(project, '.claude/skills'));
-    },
+    make: (project) => moveOut(project, '.claude/skills'),
     says: [],
     not: ['- one', '- two'],
   },
@@ -232,7 +193,7 @@ describe('the list of skills that an earlier start has made', () => {
       const project = checkedOut;
       write(project, EVERYDAY);
       await start(project);
-      await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+      await settled();
       // One start finds them by their texts and learns the facts, the next notes those.
       for (let count = 0; count < 3; count++) expect((await start(project)).isRecalled).toBe(true);
       const seals = readFileSync(sealsOf(project), 'utf8');
