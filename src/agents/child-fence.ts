@@ -27,6 +27,8 @@ export interface AgentFences {
   /** Whether the agent is held to anything. */
   holds(agent: AgentRef): boolean;
   rules(agent: AgentRef): RuleSet;
+  /** Whether a tool with these names is taken from the agent altogether. */
+  bans(agent: AgentRef, names: readonly string[]): boolean;
   /**
    * `above`: what those on the way down are held to; the main agent's own fence holds anyway. An
    * error: a restriction cannot be read. Returns what takes the fence away.
@@ -81,6 +83,7 @@ export function createAgentFences(parts: {
     },
     holds: (agent) => of(agent) !== undefined,
     rules: (agent) => of(agent)?.rules ?? NO_RULES,
+    bans: (agent, names) => of(agent)?.all.some(({ banned }) => banned(names)) === true,
     raise(ref, definition, above = []) {
       const all = ref.depth === 0 ? [] : [...(fences.get(MAIN_AGENT.path)?.all ?? [])];
       for (const text of [...above, definition]) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../skills/parse-yaml.js';
+import { createToolMatcher } from '../tools/pool-patterns.js';
 import { DEFINITION_FIELDS } from './definition-field-names.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
@@ -124,6 +125,12 @@ describe('the head of an agent', () => {
     ['disallowedTools: mcp-github', 4, 'mcp__server'],
     ['disallowedTools: mcp__', 4, 'mcp__server'],
     ['disallowedTools: MCP_github__x', 4, 'mcp__server'],
+    ['disallowedTools: mcp__srv__', 4, 'Write mcp__srv for the whole server'],
+    ['disallowedTools: [Write, mcp__my.srv__]', 4, 'Write mcp__my_srv for the whole server'],
+    ['disallowedTools: mcp__srv__(x)', 4, 'Write mcp__srv for the whole server'],
+    ['disallowedTools: mcp__*__', 4, 'ends before the name of the tool'],
+    ['disallowedTools: mcp____tool', 4, 'names no MCP server'],
+    ['disallowedTools: Frobnicate.Foo', 4, 'no tool can be called Frobnicate.Foo'],
     ["disallowedTools: ''", 4, 'says nothing'],
     ['disallowedTools:', 4, 'says nothing'],
     ["disallowedTools: [Bash, '']", 4, 'empty'],
@@ -326,6 +333,28 @@ describe('the head of an agent', () => {
     ]);
     expect((await fieldsOf('disallowedTools: [Web*, "*", mcp__*, mcp*, m*]')).findings).toEqual([]);
   });
+
+  it.each([
+    ['mcp__srv', 'mcp__srv__x'],
+    ['mcp__srv__*', 'mcp__srv__x'],
+    ['mcp__my.srv', 'mcp__my_srv__x'],
+    ['mcp__srv__get.it', 'mcp__srv__get_it'],
+    ['mcp___srv', 'mcp___srv__x'],
+    ['mcp__srv__x__', 'mcp__srv__x__'],
+  ])('has a ban of tools of servers that takes them away: %s', async (ban, tool) => {
+    const { fields, findings } = await fieldsOf(`disallowedTools: [${ban}]`);
+    expect(findings).toEqual([]);
+    expect(createToolMatcher(fields?.disallowedTools ?? [])([tool])).toBe(true);
+  });
+
+  it.each(['mcp__srv__', 'mcp__my.srv', 'mcp____x'])(
+    'is told of tools of servers that there cannot be: %s',
+    async (name) => {
+      const { fields, findings } = await fieldsOf(`tools: [${name}]`);
+      expect(fields?.tools).toEqual([name]);
+      expect(findings).toMatchObject([{ severity: 'warning', line: 4 }]);
+    },
+  );
 
   it('takes any text without throwing', async () => {
     await fc.assert(

@@ -45,6 +45,7 @@ describe('agents of a host', () => {
     [{ rev: { ...one, prompt: ['x'] } }, 'no prompt'],
     [{ rev: { ...one, tools: 7 } }, '"tools" is neither'],
     [{ rev: { ...one, disallowedTools: ['Bsh'] } }, 'did you mean Bash'],
+    [{ rev: { ...one, disallowedTools: ['mcp__srv__'] } }, 'Write mcp__srv for the whole server'],
     [{ main: one }, 'main: the name "main" is kept for us'],
     [{ 'a:b': one }, 'a:b: the name'],
     [{ rev: one, Rev: one }, 'twice'],

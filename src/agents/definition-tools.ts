@@ -1,3 +1,4 @@
+import { resolveRuleName } from '../permissions/rule-names.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { listOf } from '../skills/head-values.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
@@ -60,9 +61,14 @@ export function bansOf(value: unknown, knownTools: readonly string[]): Result<Ba
   if (Array.isArray(value) && read.value.length < value.length) {
     return err('holds an entry that is empty: name a tool, or leave it out');
   }
-  const unknown = read.value
-    .map(bareName)
-    .filter((name) => name !== '*' && !isKnown(name, knownTools));
+  const entries = read.value.map(asToolsAreNamed);
+  const names = entries.map(bareName);
+  // fail-closed: no tool of any server can be meant, and somebody relies on the ban.
+  for (const name of names.filter(isOfServers)) {
+    const why = impossible(name, knownTools);
+    if (why !== undefined) return err(`names ${name}: ${why}`);
+  }
+  const unknown = names.filter((name) => name !== '*' && !isKnown(name, knownTools));
   // fail-closed: each is compared with every tool, and a file may not make that take long.
   if (unknown.length > MOST_UNKNOWN_BANS) {
     return err(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
@@ -71,13 +77,15 @@ export function bansOf(value: unknown, knownTools: readonly string[]): Result<Ba
     const close = toolMeant(name, knownTools);
     // fail-closed: it takes away nothing, and was meant to.
     if (close !== undefined) return err(`names ${name}; did you mean ${close}?`);
+    const why = impossible(name, knownTools);
+    if (why !== undefined) return err(`names ${name}: ${why}`);
   }
   const warnings = unknown
     .slice(0, MOST_HINTS)
     .map(
       (name) => `"disallowedTools" names ${name}, which takes nothing away: no tool has that name`,
     );
-  return ok({ bans: [...new Set(read.value)], warnings });
+  return ok({ bans: [...new Set(entries)], warnings });
 }
 
 const MOST_ENTRIES = 500;
@@ -122,14 +130,31 @@ export function bareName(entry: string): string {
 }
 
 function isKnown(name: string, knownTools: readonly string[]): boolean {
-  if (SERVER_TOOLS.test(name)) return true;
+  if (isOfServers(name)) {
+    return !name.includes('.') && impossible(name, knownTools) === undefined;
+  }
   if (knownTools.includes(name) || Object.hasOwn(TOOL_ALIASES, name)) return true;
   const matches = name.includes('*') ? createToolMatcher([name]) : undefined;
   return matches !== undefined && (matches(['mcp__']) || knownTools.some((one) => matches([one])));
 }
 
 /** `mcp__server`, `mcp__server__tool`, `mcp__*`. */
-const SERVER_TOOLS = /^mcp__[^_]/;
+function isOfServers(name: string): boolean {
+  return name.startsWith('mcp__');
+}
+
+/** A ban may spell a server as the server does, as rules may: in names of tools a dot is an underscore. */
+function asToolsAreNamed(entry: string): string {
+  if (!isOfServers(entry)) return entry;
+  const name = bareName(entry);
+  return `${name.replaceAll('.', '_')}${entry.slice(name.length)}`;
+}
+
+/** Why a rule of this name would stop a start: no tool can have it. Undefined: some tool may. */
+function impossible(name: string, knownTools: readonly string[]): string | undefined {
+  const read = resolveRuleName(name, { kind: 'deny', scoped: false, knownTools });
+  return 'why' in read ? `${read.why}. ${read.remedy}` : undefined;
+}
 
 /** What somebody meant who named a tool that there is not, as far as anybody can tell. */
 function toolMeant(name: string, knownTools: readonly string[]): string | undefined {

@@ -105,7 +105,8 @@ function inForce(
   return mayExecute(definition) ? (definition.hooks ?? {}) : {};
 }
 
-function judgesCalls(event: string): boolean {
+/** Whether hooks of this event may refuse a call. */
+export function judgesCalls(event: string): boolean {
   if (own(HOOK_EVENTS, event) === undefined) return false;
   const { role, matches } = hookEventFacts(event as keyof typeof HOOK_EVENTS);
   return role === 'gate' && matches === 'tool';

@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseArgs } from '../cli/args.js';
+import { FLAGS } from '../cli/flags.js';
 import { nodeTeamFiles } from '../env/team-files.js';
+import type { HostCallbacks } from '../hooks/host-callbacks.js';
+import type { AgentDefinition } from './definition.js';
+import type { SessionConfig } from './session-config.js';
 import { openTeam } from './team.js';
 import { createDuty } from './teammate-duty.js';
 import {
+  type HeldHere,
   inheritedArguments,
   notApart,
   putLaunch,
@@ -19,6 +24,16 @@ afterEach(() => {
   for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
 });
 
+const BASE: SessionConfig = {
+  cwd: '/',
+  env: {},
+  entrypoint: 'x',
+  start: { kind: 'new', id: undefined },
+  fork: false,
+  persist: false,
+  trust: true,
+  emit: () => undefined,
+};
 const WHO = { team: 'session-1', name: 'ann', agentId: 'a1', leadSessionId: 's' };
 
 describe('the flags of a teammate', () => {
@@ -35,18 +50,8 @@ describe('the flags of a teammate', () => {
   });
 
   it('carry the bans of the lead, word for word', () => {
-    const base = {
-      cwd: '/',
-      env: {},
-      entrypoint: 'x',
-      start: { kind: 'new', id: undefined },
-      fork: false,
-      persist: false,
-      trust: true,
-      emit: () => undefined,
-    } as const;
     const argv = inheritedArguments({
-      ...base,
+      ...BASE,
       disallowedTools: ['Bash(rm -rf *)', 'WebFetch'],
       tools: ['Read', 'Bash'],
       settings: '{"permissions":{"deny":["Read(./secret)"]}}',
@@ -61,9 +66,62 @@ describe('the flags of a teammate', () => {
     expect(values.get('settings')).toEqual(['{"permissions":{"deny":["Read(./secret)"]}}']);
     expect(values.get('setting-sources')).toEqual(['']);
     expect([...switches].sort()).toEqual(['no-session-persistence', 'strict-mcp-config', 'trust']);
-    expect(notApart({ ...base, maxBudgetUsd: 1 }, false)).toContain('budget');
-    expect(notApart(base, true)).toContain('budget');
-    expect(notApart(base, false)).toBeUndefined();
+  });
+
+  it('carry the plugins of the lead, whose hooks judge calls', () => {
+    const plugins = [{ directory: './p one' }, { directory: '/q', withoutServers: true }];
+    const parsed = parseArgs(inheritedArguments({ ...BASE, plugins }));
+    if (!parsed.ok) throw new Error(parsed.error);
+    expect(parsed.value.values.get('plugin-dir')).toEqual(['./p one']);
+    expect(parsed.value.values.get('plugin-dir-no-mcp')).toEqual(['/q']);
+  });
+
+  it('carry every flag that restricts, but for those that are handed over in another way', () => {
+    const argv = inheritedArguments({
+      ...BASE,
+      disallowedTools: ['x'],
+      tools: ['Read'],
+      settings: '{}',
+      managedSettings: '{}',
+      settingSources: ['user'],
+      strictMcpConfig: true,
+      plugins: [{ directory: 'p' }, { directory: 'q', withoutServers: true }],
+    });
+    const carried = new Set(argv.map((one) => one.slice(2).split('=')[0]));
+    const left = FLAGS.filter(({ restricts, notYet }) => restricts === true && notYet === undefined)
+      .map(({ name }) => name)
+      .filter((name) => !carried.has(name));
+    expect(left.sort()).toEqual([
+      // Refused: what is used up by all together is kept in one process.
+      'max-budget-usd',
+      // Of one run of the lead, which no agent of it is held to.
+      'max-turns',
+      // The mode, which stands on the command line.
+      'permission-mode',
+      // Of hosts that answer questions: those of teammates are put to the lead.
+      'permission-prompts',
+      'plan-mode-required',
+      'resume-drops-turn',
+    ]);
+  });
+});
+
+describe('a process of its own is refused', () => {
+  const NOTHING = { hasBudget: false, skill: undefined };
+  const runsAs = { name: 'guarded' } as AgentDefinition;
+  it.each<readonly [string, Partial<SessionConfig>, Partial<HeldHere>, string]>([
+    ['a budget by a flag', { maxBudgetUsd: 1 }, {}, 'budget'],
+    ['a budget', {}, { hasBudget: true }, 'budget'],
+    ['an agent that the lead runs as', { runsAs }, {}, 'agent guarded'],
+    ['guards of a host', { callbacks: {} as HostCallbacks }, {}, 'guards of the host'],
+    ['files that may grant nothing', { ignoreFileGrants: true }, {}, 'grant nothing'],
+    ['a skill that holds back', {}, { skill: 'careful' }, 'skill careful'],
+  ])('where it would not be held to %s', (_what, config, held, words) => {
+    expect(notApart({ ...BASE, ...config }, { ...NOTHING, ...held })).toContain(words);
+  });
+
+  it('for no other reason', () => {
+    expect(notApart(BASE, NOTHING)).toBeUndefined();
   });
 });
 

@@ -62,7 +62,7 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
   const servers = config.mcpConfig?.map((entry) =>
     typeof entry === 'string' ? entry : JSON.stringify(entry),
   );
-  const { agents, tools, settingSources } = config;
+  const { agents, tools, settingSources, plugins = [] } = config;
   return [
     ...list('--add-dir', config.addDirs),
     ...list('--allowedTools', config.allowedTools),
@@ -73,6 +73,11 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
     ...(settingSources === undefined ? [] : [`--setting-sources=${settingSources.join(',')}`]),
     ...list('--mcp-config', servers),
     ...has('--strict-mcp-config', config.strictMcpConfig),
+    // Their hooks judge calls.
+    ...plugins.map(
+      ({ directory, withoutServers }) =>
+        `--plugin-dir${withoutServers === true ? '-no-mcp' : ''}=${directory}`,
+    ),
     ...one(
       '--agents',
       agents === undefined || typeof agents === 'string' ? agents : JSON.stringify(agents),
@@ -84,8 +89,19 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
   ];
 }
 
+/** What holds in the lead besides what it was started with. */
+export interface HeldHere {
+  /** Something is to be used up by all together. */
+  readonly hasBudget: boolean;
+  /** A skill whose restrictions or hooks hold for the agents that the lead starts. */
+  readonly skill: string | undefined;
+}
+
 /** Why a process of its own would not be held to what holds here. Undefined: it would. */
-export function notApart(config: SessionConfig, hasBudget: boolean): string | undefined {
+export function notApart(
+  config: SessionConfig,
+  { hasBudget, skill }: HeldHere,
+): string | undefined {
   const { runsAs } = config;
   if (hasBudget || config.maxBudgetUsd !== undefined)
     return 'the budget of the session is kept in one process';
@@ -93,6 +109,12 @@ export function notApart(config: SessionConfig, hasBudget: boolean): string | un
     return `the limits of the agent ${runsAs.name}, which this session runs as, are kept in one process`;
   }
   if (config.callbacks !== undefined) return 'the guards of the host are asked in one process';
+  if (config.ignoreFileGrants === true) {
+    return 'that files of settings grant nothing here is kept in one process';
+  }
+  if (skill !== undefined) {
+    return `what the skill ${skill} holds this session back from is kept in one process`;
+  }
   return undefined;
 }
 

@@ -17,6 +17,7 @@ import { releaseTasks } from './team-tasks.js';
 import { createDuty } from './teammate-duty.js';
 import {
   dropLaunch,
+  type HeldHere,
   inheritedArguments,
   notApart,
   putLaunch,
@@ -54,8 +55,8 @@ export interface StartParts {
   mode(): PermissionMode;
   model(): string;
   way(): TeammateWay;
-  /** Something is to be used up by all together. */
-  hasBudget(): boolean;
+  /** What holds here now and is not in the configuration. */
+  held(): HeldHere;
   readonly env: Readonly<Record<string, string | undefined>>;
   uuid(): string;
   now(): number;
@@ -88,9 +89,13 @@ export async function startTeammate(
   const problem = teammateNameProblem(wish.name);
   if (problem !== undefined) return err(problem);
   const way = parts.way();
-  const apart = way === 'in-process' ? undefined : notApart(parts.config, parts.hasBudget());
+  const apart = way === 'in-process' ? undefined : notApart(parts.config, parts.held());
   // fail-closed: what could not be kept there is not given away.
-  if (apart !== undefined) return err(`it cannot have a process of its own: ${apart}`);
+  if (apart !== undefined) {
+    return err(
+      `it cannot have a process of its own: ${apart}. It could work in this one: teammateMode "in-process"`,
+    );
+  }
   const opened = await parts.desk();
   if (!opened.ok) return opened;
   const desk = opened.value;

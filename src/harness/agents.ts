@@ -248,6 +248,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     ): void {
       gate = lent.hands.permissions;
       ({ budget } = lent.model);
+      lent.instructions.lendFences(fences);
       const world = openChildWorld(config, ground, {
         fences,
         working,

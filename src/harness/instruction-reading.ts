@@ -1,10 +1,11 @@
+import { type AgentFences, createAgentFences } from '../agents/child-fence.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { IncludeApprovalStore, PendingInclude } from '../context/include-approvals.js';
 import type { InstructionBook } from '../context/instruction-book.js';
 import { projectPlace } from '../context/instruction-places.js';
 import type { SkippedInstruction } from '../context/instruction-types.js';
 import type { FileSystem } from '../env/fs.js';
-import { messageOf } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
 import { createLiveRules } from '../permissions/live-rules.js';
 import { indexOf } from '../permissions/rule-index.js';
@@ -23,13 +24,19 @@ export interface Hiding {
   of(agent: AgentRef): IsKept | undefined;
   /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
   enforce(rules: () => RuleSet): boolean;
+  /** What definitions take from the agents that are started here. */
+  lendFences(fences: Fences): void;
   /** Other settings hold from now on. */
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
 }
 
+type Fences = Pick<AgentFences, 'rules' | 'bans'>;
+
+const READ = ['Read'];
+
 /** What rules keep from the model is not shown to it by an instruction file either. */
 export function openHiding(
-  config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools'>,
+  config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools' | 'runsAs'>,
   ground: Pick<Ground, 'fs' | 'settings' | 'workspace'>,
   home: string,
 ): Hiding {
@@ -44,16 +51,20 @@ export function openHiding(
   let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
   let enforced = (): RuleSet => NO_RULES;
   let isRead = false;
+  // Files are read before the session is known to run as that agent anywhere else.
+  const fences: Fences[] = [fenceOfMain(config, home)];
   const of = (agent: AgentRef): IsKept | undefined => {
     // What is wrong with them is told, and stops the start, where the gate reads them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
     isRead = true;
     const place = { fs: ground.fs, roots: ground.workspace.roots, home };
     const [own, more] = [live.rules(agent), enforced()];
-    const deny = [...own.deny, ...more.deny];
+    const taken = fences.flatMap((one) => one.rules(agent).deny);
+    const deny = [...own.deny, ...more.deny, ...taken];
     const rules = { allow: [], deny, ask: [...own.ask, ...more.ask] };
     const byPath = hiddenBy(rules, place);
-    if (!keepsFromReading(rules)) return byPath;
+    const isBanned = fences.some((one) => one.bans(agent, READ));
+    if (!isBanned && !keepsFromReading(rules)) return byPath;
     return async (path, how) => how?.isIncluded === true || (await byPath?.(path)) === true;
   };
   return {
@@ -72,12 +83,22 @@ export function openHiding(
           (!indexOf(list).paths.isEmpty || keepsFromReading({ deny: list, ask: [] })),
       );
     },
+    lendFences: (lent) => void fences.push(lent),
     replace(now) {
       settings = now;
       isRead = false;
       reading = undefined;
     },
   };
+}
+
+/** What the agent that the session runs as, if it does, takes from everybody in it. */
+function fenceOfMain({ cwd, runsAs }: Pick<SessionConfig, 'cwd' | 'runsAs'>, home: string): Fences {
+  const fences = createAgentFences({ cwd, home });
+  const raised = runsAs === undefined ? undefined : fences.raise(MAIN_AGENT, runsAs);
+  // fail-closed: what a limit that cannot be read hides nobody knows.
+  if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
+  return fences;
 }
 
 /** An approved file may name further ones. */

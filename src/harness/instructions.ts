@@ -1,64 +1,31 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { createEnforcedHold } from '../context/enforced-hold.js';
-import { openIncludeApprovals } from '../context/include-approvals.js';
-import {
-  createInstructionBook,
-  type InstructionBook,
-  type InstructionBookParts,
-} from '../context/instruction-book.js';
-import { instructionSettings } from '../context/instruction-settings.js';
+import type { InstructionBook } from '../context/instruction-book.js';
 import type { LoadedFiles, LoadedInstruction } from '../context/instruction-types.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import { instructionWarnings } from '../context/opening.js';
 import { filesShownBy } from '../context/touched-files.js';
-import { fileMemoryOf } from '../env/file-memory.js';
-import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
+import { homeDirectory } from '../env/paths.js';
 import type { IsHidden } from '../permissions/hidden-files.js';
 import type { GateExtension } from '../permissions/open.js';
 import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { managedSettingsDirectory } from '../settings/load.js';
-import { parseLocatedJson } from '../settings/located-json.js';
-import { parseYaml } from '../skills/parse-yaml.js';
 import type { Workspace } from '../tools/tool.js';
+import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import { kindsIn } from './instruction-named.js';
 import { nearGuard } from './instruction-near.js';
-import { openHiding, settleIncludes } from './instruction-reading.js';
+import { openInstructionBook } from './instruction-opening.js';
+import { settleIncludes } from './instruction-reading.js';
 import { enforcedCompiler, openEnforced } from './instruction-rules.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
 export async function openInstructions(config: SessionConfig, ground: Ground) {
-  const { fs, env, configDir } = ground;
+  const { fs, env } = ground;
   const home = homeDirectory(env);
   const readAt = ground.clock.monotonic();
-  const { settings, problems } = instructionSettings(ground.settings.values);
-  const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
-  const hiding = openHiding(config, ground, home);
-  const bookParts: InstructionBookParts = {
-    fs,
-    cwd: config.cwd,
-    levels: ground.levels,
-    home,
-    configDir,
-    managedDir: managedSettingsDirectory(ground.host.os),
-    env,
-    sources: ground.sources,
-    settings,
-    additionalDirectories: (config.addDirs ?? []).map((one) => resolve(config.cwd, one)),
-    // A folder that declares nothing is trusted by whoever says so for this run.
-    trusted: ground.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
-    approvals,
-    isHidden: hiding.isHidden,
-    parseYaml,
-    locateJson: parseLocatedJson,
-    memory: fileMemoryOf({
-      stateDirectory: ground.stateDirectory,
-      root: findRepositoryRoot(config.cwd) ?? config.cwd,
-    }),
-  };
-  const book = createInstructionBook(bookParts);
+  const { book, hiding, approvals, problems } = openInstructionBook(config, ground);
   /** Each agent has its own conversation, and so its own account of what was shown in it. */
   const books = new Map<string, ShownIn>();
   /** Of calls whose answers go elsewhere than to the agent for which they are judged. */
@@ -82,6 +49,12 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       return (await isHidden?.(file.path, { isIncluded: file.parent !== undefined })) === true;
     });
   };
+  const once = new Set<string>();
+  const tellOnce = (text: string): void => {
+    if (once.has(text)) return;
+    once.add(text);
+    config.emit({ type: 'notice', level: 'warning', text });
+  };
   const listeners: ((file: LoadedInstruction) => void)[] = [];
   const told = ({ files }: Pick<LoadedFiles, 'files'>): void => {
     for (const file of files.filter(({ kind }) => kind !== 'setting')) {
@@ -103,8 +76,19 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     replace: hiding.replace,
     /** Whether rules keep a file from being read. */
     isHidden: hiding.isHidden,
+    /** What definitions take from the agents that are started here. */
+    lendFences: hiding.lendFences,
     /** What an agent is shown at its beginning. */
-    openFor: async (agent: AgentRef): Promise<LoadedFiles> => shownTo(agent, await book.open()),
+    async openFor(agent: AgentRef): Promise<LoadedFiles> {
+      const all = await book.open();
+      const found = await shownTo(agent, all);
+      // The rest was told when the session began.
+      const skipped = found.skipped.filter((one) => !all.skipped.includes(one));
+      for (const text of instructionWarnings({ files: [], skipped })) {
+        tellOnce(`to agents of the type ${visible(agent.type)} less is shown: ${text}`);
+      }
+      return found;
+    },
     /** The files that a search or listing leaves out: besides those of other rules, what files near them hide. */
     hidingNear(isHidden: IsHidden | undefined, place: Pick<Workspace, 'roots'>): IsHidden {
       let isHiddenNear: IsHidden | undefined;

@@ -111,6 +111,7 @@ export async function joinSession(
     setMode: permissions.setMode,
     model: () => choices.current().model,
     tool: (name) => builtins.pool.resolve(name),
+    heldBySkill: skills.holding,
     tellMain: background.add,
   });
   parts.checkpoints.lend({

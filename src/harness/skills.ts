@@ -1,3 +1,4 @@
+import { judgesCalls } from '../agents/held-hooks.js';
 import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
@@ -32,6 +33,7 @@ import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
 import { skillsAgain } from '../skills/skills-again.js';
+import { isRecord } from '../util/own.js';
 import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
 import type { Ground } from './ground.js';
@@ -134,6 +136,8 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       return done;
     },
   });
+  /** A skill whose hooks judge calls from now on, of everybody. */
+  let guarding: string | undefined;
   /** What of a skill goes beyond its text and its rules. */
   const onReady = (ready: ReadySkill, { agent, by }: StartedBy): void => {
     const { hooks, notes, skill, effort } = ready;
@@ -141,6 +145,8 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     // The model of another agent is its own business.
     if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
+    if (isRecord(hooks?.hooks) && Object.keys(hooks.hooks).some(judgesCalls))
+      guarding ??= skill.name;
     for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
   };
   const extension: GateExtension = {
@@ -247,6 +253,8 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     /** What a skill that is started may read beside it. */
     own,
+    /** A skill that holds the main agent, and those that it starts, back from something now. */
+    holding: (): string | undefined => grants.restraining(MAIN_AGENT)?.name ?? guarding,
     /** The way to run a skill as an agent. */
     lendFork(run: RunFork): void {
       runFork = run;

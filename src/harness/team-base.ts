@@ -23,6 +23,8 @@ export interface TeamLoan {
   setMode(mode: PermissionMode): void;
   model(): string;
   tool(name: string): AnyTool | undefined;
+  /** A skill that holds the main agent, and those that it starts, back from something now. */
+  heldBySkill(): string | undefined;
   /** Says something to the main agent. */
   tellMain(message: InputMessage): void;
 }

@@ -82,7 +82,7 @@ export function openLead(
     mode: () => base.loan().mode(),
     model: () => base.loan().model(),
     way: () => wayOf(base, role),
-    hasBudget: () => hasBudget(base),
+    held: () => ({ hasBudget: hasBudget(base), skill: base.loan().heldBySkill() }),
     env: config.env,
     uuid: clock.uuid,
     now: clock.now,

@@ -39,6 +39,8 @@ export interface SkillGrants {
   release(agentPath: string): void;
   /** Allow and deny rules of this agent; the same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
+  /** A skill whose restrictions hold for the agent now. */
+  restraining(agent: AgentRef): Skill | undefined;
   /** Refuses what lies outside of a fence. */
   readonly guard: Guard;
 }
@@ -105,6 +107,9 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
       sets.set(agent.path, set);
       return set;
     },
+    restraining: (agent) =>
+      restraints(agent).find(({ rules }) => rules.deny.length > 0 || rules.fence !== undefined)
+        ?.skill,
     guard: {
       name: 'skill fence',
       onFailure: 'deny',

@@ -41,9 +41,8 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
   return {
     async stray(root, { file, real }) {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
-      if (await isKept(deps, root, { file, real })) {
-        return `it leads to ${real}, which a permission rule keeps from being read`;
-      }
+      const kept = await keptByRules(deps, root, { file, real });
+      if (kept !== undefined) return kept;
       // fail-closed: whoever let the plugin in has not seen what is elsewhere.
       if (root.home !== undefined && !isInside(real, root.home)) {
         return `it leads out of the plugin to ${real}`;
@@ -63,24 +62,27 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
 
 /**
  * What is shown by way of a link must not be what rules hide under one of its names. What lies without
- * a link where skills are looked for says itself that it is one, and rules do not take it away.
+ * a link where skills are looked for says itself that it is one, and rules do not take it away. Why not;
+ * undefined when it may be shown.
  */
-async function isKept(
-  deps: HomesDeps,
+export async function keptByRules(
+  deps: Pick<HomesDeps, 'fs' | 'configDir' | 'isHidden'>,
   { level, home, directory }: Pick<SkillRoot, 'level' | 'home' | 'directory'>,
   { file, real }: { readonly file: string; readonly real: string },
-): Promise<boolean> {
-  if (deps.isHidden === undefined || file === real) return false;
+): Promise<string | undefined> {
+  if (deps.isHidden === undefined || file === real) return undefined;
   const base = [level, home, deps.configDir].find(
     (one) => one !== undefined && isInside(file, one),
   );
-  if (await isUnlinked(deps, { file, real, base: base ?? directory })) return false;
-  return (await deps.isHidden(file)) || (await deps.isHidden(real));
+  if (await isUnlinked(deps, { file, real, base: base ?? directory })) return undefined;
+  return (await deps.isHidden(file)) || (await deps.isHidden(real))
+    ? `it leads to ${real}, which a permission rule keeps from being read`
+    : undefined;
 }
 
 /** Whether no link stands between a directory and a file below it; links above it do not matter. */
 async function isUnlinked(
-  { fs }: HomesDeps,
+  { fs }: Pick<HomesDeps, 'fs'>,
   { file, real, base }: { readonly file: string; readonly real: string; readonly base: string },
 ): Promise<boolean> {
   try {

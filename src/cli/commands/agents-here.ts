@@ -4,17 +4,11 @@ import type { AgentDefinition } from '../../agents/definition.js';
 import { readHostAgents, refuseGiven } from '../../agents/definition-host.js';
 import type { AgentBook, AgentProblem } from '../../agents/definition-types.js';
 import { openAgentBook } from '../../agents/definitions.js';
-import { systemClock } from '../../env/clock.js';
-import { hostFacts } from '../../env/host.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
-import { configDirectory, homeDirectory, resolve, stateDirectory } from '../../env/paths.js';
-import { projectLevels } from '../../env/project-levels.js';
+import { homeDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
-import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
 import { sideloadRefusal } from '../../settings/sideload.js';
-import { openProjectTrust } from '../../settings/trust.js';
-import { startTrust } from '../../settings/trust-start.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
+import { type StartHereOptions, startHere } from './start-here.js';
 
 export interface AgentsHere {
   readonly cwd: string;
@@ -22,55 +16,16 @@ export interface AgentsHere {
   readonly book: AgentBook;
 }
 
-export interface AgentsHereOptions {
-  readonly trust: boolean;
-  /** As `--settings` takes it. */
-  readonly settings?: string | undefined;
+export interface AgentsHereOptions extends StartHereOptions {
   /** As `--agents` takes it: JSON, or the name of a file. */
   readonly agents?: string | undefined;
-  readonly addDirs?: readonly string[];
 }
 
 /** The agents that a session in this directory could start. */
 export async function agentsHere(options: AgentsHereOptions): Promise<AgentsHere> {
-  const { env } = process;
-  const cwd = process.cwd();
-  const places = {
-    fs: nodeFileSystem,
-    cwd,
-    env,
-    configDir: configDirectory(env),
-    managedDir: managedSettingsDirectory(hostFacts().os),
-    stateDirectory: stateDirectory(env),
-    sources: ['user', 'project', 'local'] as const,
-    now: systemClock.now,
-    // What is held back stands in the list.
-    warn: () => undefined,
-  };
-  const trust = await startTrust({ ...places, given: options.trust });
-  const { settings } = await loadSettings({
-    ...places,
-    trustProject: trust.now,
-    ...(options.settings === undefined ? {} : { flagSettings: options.settings }),
-  });
-  const added = [
-    ...(options.addDirs ?? []).map((directory) => resolve(cwd, directory)),
-    ...settings.permissions.additionalDirectories.map(({ value }) => value),
-  ];
-  const levels = projectLevels(cwd);
-  const book = openAgentBook({
-    ...places,
-    parseYaml,
-    host: hostFrom(options.agents, sideloadRefusal(settings)),
-    additionalDirectories: () => added,
-    // One unaccepted declaration on the way up holds back all that is on it.
-    trusts: async (directory) =>
-      levels.includes(directory)
-        ? trust.now
-        : options.trust ||
-          (await openProjectTrust({ ...places, cwd: directory }).check()).verdict === 'trusted',
-  });
-  return { cwd, trusted: trust.now, book };
+  const { places, trusted, settings } = await startHere(options);
+  const host = hostFrom(options.agents, sideloadRefusal(settings));
+  return { cwd: places.cwd, trusted, book: openAgentBook({ ...places, parseYaml, host }) };
 }
 
 /** Of limits that no agent can be held to, so that none of the kind is ever started. */

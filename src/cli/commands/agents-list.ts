@@ -30,6 +30,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const here = await agentsHere({
     trust: switches.has('trust'),
     settings: values.get('settings'),
+    warn: output.warn,
     agents: values.get('agents'),
     ...(added === undefined ? {} : { addDirs: [added] }),
   });

@@ -35,7 +35,9 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     switches: ['json'],
     values: ['agents'],
   });
-  const { agents, findings } = await (words.length > 0 ? named(words) : here(values.get('agents')));
+  const { agents, findings } = await (words.length > 0
+    ? named(words)
+    : here(values.get('agents'), output));
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   if (switches.has('json')) {
     output.out(`${JSON.stringify({ agents, findings }, null, 2)}\n`);
@@ -52,8 +54,8 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   return errors === 0 ? EXIT.done : EXIT.error;
 }
 
-async function here(agents: string | undefined): Promise<Validated> {
-  const found = await agentsHere({ trust: false, agents });
+async function here(agents: string | undefined, { warn }: Output): Promise<Validated> {
+  const found = await agentsHere({ trust: false, agents, warn });
   const { book } = found;
   const list = (await book.list()).filter(({ source }) => source !== 'builtin');
   const empty: Found[] = [];

@@ -28,6 +28,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const here = await skillsHere({
     trust: switches.has('trust'),
     settings: values.get('settings'),
+    warn: output.warn,
     ...(added === undefined ? {} : { addDirs: [added] }),
   });
   try {

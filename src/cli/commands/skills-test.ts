@@ -14,6 +14,7 @@ import { type SkillsHere, skillsHere } from './skills-here.js';
 import { isPassed, type SkillScore, scoreOf, skippedIn, type Trial } from './skills-score.js';
 import { readSkillTests, type SkillTest } from './skills-test-file.js';
 import { chosenSkills } from './skills-trial.js';
+import type { StartHereOptions } from './start-here.js';
 
 export const USAGE =
   'portcullis skills test <file> [--model M] [--runs N] [--min-recall R] [--min-precision P] [--trust] [--settings F] [--json]';
@@ -35,7 +36,7 @@ interface Wishes {
  * starts. No tool is run. `none` is an expectation like every other.
  */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const wishes = wishesFrom(argv);
+  const wishes = { ...wishesFrom(argv), warn: output.warn };
   const tests = await readTable(wishes.file);
   const here = await skillsHere(wishes);
   try {
@@ -134,7 +135,7 @@ type Listings = ReadonlyMap<string | undefined, SkillListing>;
 /** What the model would be shown, for each file that a test touches. */
 async function listingsOf(
   tests: readonly SkillTest[],
-  wishes: Wishes,
+  wishes: StartHereOptions & Wishes,
   { here, layer }: { here: SkillsHere; layer: ModelLayer },
 ): Promise<Listings> {
   const windowTokens = layer.choices.limits().contextWindow;

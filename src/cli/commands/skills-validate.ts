@@ -12,12 +12,14 @@ import {
 import { messageOf, PortcullisError } from '../../errors.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
 import type { SkillFinding } from '../../skills/finding.js';
+import { keptByRules } from '../../skills/homes.js';
 import { parseYaml } from '../../skills/parse-yaml.js';
 import { validateSkill } from '../../skills/validate.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
+import { startHere } from './start-here.js';
 
 export const USAGE = 'portcullis skills validate [paths] [--json]';
 const SKILL_FILE = 'SKILL.md';
@@ -35,9 +37,12 @@ interface Validated {
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['json'] });
   const cwd = process.cwd();
-  const files = words.length > 0 ? await named(words, cwd) : await usual(cwd);
   const results: Validated[] = [];
-  for (const file of files) results.push({ file, findings: await validated(file) });
+  if (words.length > 0) {
+    for (const file of await named(words, cwd)) {
+      results.push({ file, findings: await validated(file) });
+    }
+  } else results.push(...(await usual(cwd, output)));
   const all = results.flatMap(({ findings }) => findings);
   const errors = all.filter(({ severity }) => severity === 'error').length;
   if (switches.has('json')) output.out(`${JSON.stringify(results, null, 2)}\n`);
@@ -84,16 +89,53 @@ async function skillsIn(directory: string): Promise<readonly string[]> {
   return files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
 
-async function usual(cwd: string): Promise<readonly string[]> {
+/** As a session here would have them: it shows no file that a link leads to and a rule hides. */
+async function usual(cwd: string, { warn }: Output): Promise<readonly Validated[]> {
+  const { places } = await startHere({ trust: false, warn });
+  const results: Validated[] = [];
+  for (const root of usualRoots(cwd)) {
+    for (const file of await skillsIn(root.directory)) {
+      const message = await hiddenAt(file, root, places);
+      const findings: readonly SkillFinding[] =
+        message === undefined ? await validated(file) : [{ severity: 'error', message }];
+      results.push({ file, findings });
+    }
+  }
+  return results;
+}
+
+/** Why a file is not to be looked at; undefined when it may be. */
+async function hiddenAt(
+  file: string,
+  root: UsualRoot,
+  places: Parameters<typeof keptByRules>[0],
+): Promise<string | undefined> {
+  try {
+    const real = await nodeFileSystem.realPath(file);
+    return await keptByRules(places, root, { file, real });
+  } catch (thrown) {
+    // fail-closed: rules may hide what a link leads to that nobody can follow.
+    return `it cannot be read: ${messageOf(thrown)}`;
+  }
+}
+
+interface UsualRoot {
+  readonly directory: string;
+  readonly level?: string;
+}
+
+function usualRoots(cwd: string): readonly UsualRoot[] {
   const top = findRepositoryRoot(cwd) ?? cwd;
-  const directories = [join(cwd, '.claude', 'skills')];
+  const levels = [cwd];
   for (let at = cwd; at !== top && dirname(at) !== at; ) {
     at = dirname(at);
-    directories.push(join(at, '.claude', 'skills'));
+    levels.push(at);
   }
-  directories.push(join(configDirectory(process.env), 'skills'));
-  const found = await Promise.all([...new Set(directories)].map(skillsIn));
-  return found.flat();
+  const ofProject = levels.map((level) => ({ level, directory: join(level, '.claude', 'skills') }));
+  const directory = join(configDirectory(process.env), 'skills');
+  return ofProject.some((one) => one.directory === directory)
+    ? ofProject
+    : [...ofProject, { directory }];
 }
 
 async function validated(file: string): Promise<readonly SkillFinding[]> {
