@@ -19,6 +19,7 @@ const rows: readonly McpServerStatusRow[] = [
     scope: 'local',
     source: 'local',
     error: 'no answer',
+    problems: ['3 of its requests\u001b[2J were not handled'],
   },
 ];
 
@@ -38,7 +39,7 @@ describe('/mcp', () => {
   it('lists servers with what is wrong, and nothing that moves the cursor', async () => {
     const text = await rig().say();
     expect(text).toContain('files: connected (stdio, user, fs 2, 1 tools)');
-    expect(text).toContain('no answer');
+    expect(text).toContain('no answer\n  3 of its requests');
     expect(text).not.toContain('\u001b');
     expect(await rig([]).say()).toContain('no MCP servers');
   });

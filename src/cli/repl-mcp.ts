@@ -36,11 +36,12 @@ function listText(rows: readonly McpServerStatusRow[]): string {
 }
 
 function rowText(row: McpServerStatusRow): string {
-  const { name, status, transport, source, serverInfo, error, tools } = row;
+  const { name, status, transport, source, serverInfo, error, tools, problems = [] } = row;
   const who = serverInfo === undefined ? '' : `, ${serverInfo.name} ${serverInfo.version}`;
   const count = tools === undefined ? '' : `, ${tools.length} tools`;
   const head = `${name}: ${STATES[status]} (${transport}, ${source}${who}${count})`;
-  return error === undefined ? visible(head) : `${visible(head)}\n  ${visible(error)}`;
+  const lines = [...(error === undefined ? [] : [error]), ...problems];
+  return [visible(head), ...lines.map((line) => `  ${visible(line)}`)].join('\n');
 }
 
 /** A server that was not needed yet is no problem. */

@@ -89,6 +89,8 @@ function exchange(
       reject(error);
       outgoing.destroy();
     };
+    // First of all: a request that is destroyed without a listener for its error ends the program.
+    outgoing.on('error', (error) => fail(toHttpError(error, target)));
     const { signal } = init;
     const onAbort = (): void => fail(new HttpError('aborted', 'the request was called off'));
     if (signal?.aborted) {
@@ -97,7 +99,6 @@ function exchange(
     }
     signal?.addEventListener('abort', onAbort, { once: true });
     outgoing.once('close', () => signal?.removeEventListener('abort', onAbort));
-    outgoing.on('error', (error) => fail(toHttpError(error, target)));
     outgoing.on('response', resolve);
     watchConnecting(outgoing, options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, () =>
       fail(new HttpError('timeout', `no connection to ${target.host} in time`)),

@@ -35,6 +35,9 @@ export class SocketRefused extends Error {
   }
 }
 
+/** Bytes that may wait for a server that does not read. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
 /** Follows no redirect, speaks through the proxy of the environment, compresses nothing. */
 export async function openTextSocket(request: TextSocketRequest): Promise<TextSocket> {
   const ws = await import('ws');
@@ -66,6 +69,8 @@ async function optionsFor(request: TextSocketRequest): Promise<ClientOptions> {
     handshakeTimeout: request.connectTimeoutMs,
     perMessageDeflate: false,
     followRedirects: false,
+    // Done below, with a bound.
+    autoPong: false,
   };
   if (proxy === undefined) return base;
   const { agentFor } = await import('./https-agent.js');
@@ -81,6 +86,11 @@ function opened(socket: WebSocket, request: TextSocketRequest): Promise<TextSock
     });
     socket.on('message', (data: RawData, isBinary: boolean) => {
       if (!isBinary) request.onText(data.toString());
+    });
+    socket.on('ping', (data: Buffer) => {
+      // fail-closed: whoever calls without end and takes no answer would fill the memory with them.
+      if (socket.bufferedAmount > MOST_WAITING_BYTES) socket.terminate();
+      else socket.pong(data);
     });
     socket.on('unexpected-response', (outgoing, response) => {
       reject(new SocketRefused(response.statusCode ?? 0));
@@ -98,6 +108,9 @@ function opened(socket: WebSocket, request: TextSocketRequest): Promise<TextSock
 }
 
 function sendText(socket: WebSocket, text: string): Promise<void> {
+  if (socket.bufferedAmount > MOST_WAITING_BYTES) {
+    return Promise.reject(new HttpError('timeout', 'the server does not read what it is sent'));
+  }
   return new Promise((resolve, reject) => {
     socket.send(text, (error) => (error ? reject(error) : resolve()));
   });

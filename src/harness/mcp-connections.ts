@@ -59,6 +59,7 @@ export function connectionMaker(
       clock,
       roots: () => workspace.roots,
       elicit,
+      onNote: tell,
       log: join(stateDirectory, 'mcp-logs', `${declaration.key}.log`),
       clientInfo: { name: 'portcullis', version: VERSION },
       ...(auth === undefined

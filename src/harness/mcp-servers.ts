@@ -121,7 +121,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     onChange(connection, change) {
       if (change === 'tools') toolsChanged(connection);
       if (change === 'resources') resourcesChanged(connection);
-      if (change === 'prompts') for (const listener of promptListeners) listener();
+      if (change === 'prompts') promptsChanged(connection);
     },
   });
 
@@ -149,6 +149,9 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     if (!listings.has(connection.declaration.name)) return;
     await resources.ask(connection);
     arrived(resources.tools([connection]));
+  });
+  const promptsChanged = oneAtATime<ClientConnection>(async () => {
+    for (const listener of promptListeners) listener();
   });
   const firstTime = async (connections: readonly ClientConnection[]) => {
     const found = await Promise.all(

@@ -4,6 +4,7 @@ import type { Environment } from '../env/environment.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import type { Result } from '../util/result.js';
 import type { Elicit, McpConnection, McpEntry } from './server.js';
+import type { TrafficLimits } from './traffic.js';
 
 /** A connection with what only its owner needs. */
 export interface ClientConnection extends McpConnection {
@@ -63,6 +64,10 @@ export interface ConnectionDeps {
   readonly sdkTransport?: SdkBridge;
   /** File for what the child writes to standard error. */
   readonly log?: string;
+  /** Told, for people, what is not to be missed of a server. */
+  onNote?(text: string): void;
+  /** In place of what a server may send by itself. */
+  readonly traffic?: Partial<TrafficLimits>;
   readonly clientInfo?: { readonly name: string; readonly version: string };
   /** In place of what the environment and the entry say. */
   readonly timeouts?: Partial<ConnectionTimeouts>;

@@ -8,6 +8,7 @@ import {
   currentToken,
   timeoutsFor,
 } from './connection-deps.js';
+import { Excess } from './connection-excess.js';
 import { type Era, openSession, type Session } from './connection-session.js';
 import { loadLibrary } from './library.js';
 import type { SafeError } from './safe-error.js';
@@ -28,7 +29,7 @@ import type {
   ServerDeclaration,
 } from './server.js';
 import { StderrLog } from './stderr-log.js';
-import { readThrown, type Thrown } from './thrown.js';
+import { Flooded, readThrown, type Thrown } from './thrown.js';
 
 export interface LinkParts {
   readonly deps: ConnectionDeps;
@@ -55,6 +56,7 @@ export class Link {
   readonly timeouts: ConnectionTimeouts;
   state: ConnectionState = 'pending';
   error: SafeError | undefined;
+  readonly excess: Excess;
   readonly #declaration: ServerDeclaration;
   readonly #parts: LinkParts;
   readonly #backoff: Backoff;
@@ -76,6 +78,7 @@ export class Link {
     this.#declaration = declaration;
     this.#parts = parts;
     this.timeouts = timeoutsFor(declaration.entry ?? NO_ENTRY, deps.env, deps.timeouts);
+    this.excess = new Excess(parts.words, (text) => deps.onNote?.(text));
     const { backoffMs, maxBackoffMs, stableMs } = this.timeouts;
     this.#backoff = new Backoff({
       firstMs: backoffMs,
@@ -115,6 +118,7 @@ export class Link {
   /** Forgets failures, and the connection with them. */
   async forget(): Promise<void> {
     this.#backoff.reset();
+    this.excess.forget();
     this.#wantsRefresh ||= this.state === 'needs-auth';
     this.#authUntil = Number.NEGATIVE_INFINITY;
     clearTimeout(this.#reopening);
@@ -173,6 +177,8 @@ export class Link {
   #heldBack(): SafeError | undefined {
     const { words } = this.#parts;
     if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
+    // fail-closed: connected by itself, it would begin anew.
+    if (this.excess.held !== undefined) return this.excess.held;
     const waitMs = this.#backoff.waitMs();
     if (waitMs === 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
@@ -235,6 +241,7 @@ export class Link {
       } catch (thrown) {
         if (this.#ending.signal.aborted)
           return this.#gaveUp(safeError(this.#parts.words, 'closed', 'has been closed.'));
+        if (thrown instanceof Flooded) return this.#gaveUp(this.excess.cut(thrown.message));
         const late: Thrown = { kind: 'timeout' };
         const read = deadline.aborted ? late : readThrown(await loadLibrary(), thrown);
         if (read.kind === 'auth') return err(this.#missesAuth(read));
@@ -264,6 +271,7 @@ export class Link {
         knownEra: this.#knownEra,
         elicit,
         changed: onChange,
+        tooMuch: (kind) => this.excess.add(kind),
         closed: () => {
           if (opened !== undefined) this.#lost(opened);
         },
@@ -314,6 +322,13 @@ export class Link {
     const livedMs = this.#parts.deps.clock.monotonic() - current.since;
     this.#drop();
     if (this.#ending.signal.aborted) return;
+    const cutFor = session.cutFor();
+    if (cutFor !== undefined) {
+      const error = this.excess.cut(cutFor);
+      this.#set('failed', error);
+      this.#parts.deps.onNote?.(error.message);
+      return;
+    }
     this.#set('failed', crashed(this.#parts.words, false));
     if (this.#declaration.entry?.type === 'stdio') this.#backoff.ended(livedMs);
     else if (this.#isRemote()) this.#reopen(1);

@@ -2,6 +2,14 @@ import { isRecord } from '../util/own.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './connection-results.js';
 import type { Session } from './connection-session.js';
 import { hasSoundHeaderParameters } from './header-parameters.js';
+import {
+  distinctResources,
+  nameOfItem,
+  type PlainKind,
+  type Unusable,
+  unreadableReason,
+  unusablePrompts,
+} from './list-problems.js';
 import type { ListKind, RawPrompt, RawResource, RawTool } from './server.js';
 
 const MAX_PAGES = 100;
@@ -19,6 +27,12 @@ const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | un
   prompts: readPrompt,
 };
 
+export interface FetchedList<K extends ListKind> {
+  readonly items: readonly ListItems[K][];
+  /** Resources and prompts that are not offered. */
+  readonly unusable: readonly Unusable[];
+}
+
 /** The server sent a list that is none, or that has no end. `said`: for the error, where more is known. */
 export class BadList extends Error {
   readonly said: string | undefined;
@@ -31,7 +45,7 @@ export class BadList extends Error {
 
 /**
  * All pages of a list. A tool that cannot be read or used is in it with its name alone, so that it does not
- * hide the rest and is told of by whoever checks definitions; other such items are left out.
+ * hide the rest and is told of by whoever checks definitions; other such items are named beside it.
  * Rejects with whatever the library throws, or `BadList`.
  */
 export async function fetchList<K extends ListKind>(
@@ -42,10 +56,11 @@ export async function fetchList<K extends ListKind>(
     left(): number;
     readonly signal: AbortSignal;
   },
-): Promise<readonly ListItems[K][]> {
+): Promise<FetchedList<K>> {
   const offers = session.client.getServerCapabilities();
-  if (offers?.[kind] === undefined) return [];
+  if (offers?.[kind] === undefined) return { items: [], unusable: [] };
   const items: ListItems[K][] = [];
+  const unusable: Unusable[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     // fail-closed: a server that always has one more page does not hold up the rest.
@@ -57,14 +72,17 @@ export async function fetchList<K extends ListKind>(
     );
     if (!isRecord(result) || !Array.isArray(result[kind])) throw new BadList();
     for (const raw of result[kind]) {
-      const item = READERS[kind](raw);
-      const kept = item === undefined ? undefined : usable(session, kind, item);
-      if (kept !== undefined) items.push(kept);
+      const read = readItem(session, kind, raw);
+      if ('item' in read) items.push(read.item);
+      else unusable.push(read);
     }
     // fail-closed: a part of an endless list is not the list.
-    if (items.length > MAX_ITEMS) throw new BadList(`lists more than ${MAX_ITEMS} ${kind}.`);
+    if (items.length + unusable.length > MAX_ITEMS)
+      throw new BadList(`lists more than ${MAX_ITEMS} ${kind}.`);
     const next = result.nextCursor;
-    if (typeof next !== 'string' || next === '' || next === cursor) return items;
+    if (typeof next !== 'string' || next === '' || next === cursor) {
+      return checked({ kind, items, unusable });
+    }
     cursor = next;
   }
   throw new BadList(`gives its list in more than ${MAX_PAGES} pages.`);
@@ -77,17 +95,33 @@ function nameAlone(value: unknown, unusable?: string): RawTool {
   return { name, inputSchema, ...(unusable === undefined ? {} : { unusable }) };
 }
 
-/** The item as far as it may be handed on; undefined for one that is left out. */
-function usable<K extends ListKind>(
+/** The item as far as it may be handed on, or why it is left out. */
+function readItem<K extends ListKind>(
   session: Session,
   kind: K,
-  item: ListItems[K],
-): ListItems[K] | undefined {
-  const problem = problemOf(session, item);
-  if (problem === undefined) return item;
-  if (kind !== 'tools') return undefined;
-  const bare: ListItems['tools'] = nameAlone(item, problem);
-  return bare as ListItems[K];
+  raw: unknown,
+): { readonly item: ListItems[K] } | Unusable {
+  const item = READERS[kind](raw);
+  const unread = kind === 'tools' ? undefined : unreadableReason(kind as PlainKind, raw);
+  const problem = unread ?? (item === undefined ? 'it cannot be read' : problemOf(session, item));
+  if (problem === undefined && item !== undefined) return { item };
+  if (kind === 'tools') return { item: nameAlone(item, problem) as ListItems[K] };
+  return { name: nameOfItem(kind as PlainKind, raw), reason: problem ?? '' };
+}
+
+/** Together, for what shows only when all are there. */
+function checked<K extends ListKind>({
+  kind,
+  items,
+  unusable,
+}: FetchedList<K> & { readonly kind: K }): FetchedList<K> {
+  if (kind === 'resources') {
+    const distinct = distinctResources(items as readonly RawResource[]);
+    const kept = distinct.kept as readonly ListItems[K][];
+    return { items: kept, unusable: [...unusable, ...distinct.unusable] };
+  }
+  if (kind !== 'prompts') return { items, unusable };
+  return { items, unusable: [...unusable, ...unusablePrompts(items as readonly RawPrompt[])] };
 }
 
 function problemOf(session: Session, item: ListItems[ListKind]): string | undefined {

@@ -9,12 +9,15 @@ import { loadLibrary, type McpLibrary } from './library.js';
 import type { ElicitAnswer, ElicitRequest, ListKind, McpEntry, RemoteEntry } from './server.js';
 import type { StderrLog } from './stderr-log.js';
 import {
+  Flooded,
   HeadersFailed,
   HostFailed,
   OwnAuthorizationRefused,
   readThrown,
   type Thrown,
 } from './thrown.js';
+import { TRAFFIC_LIMITS, type TrafficKind } from './traffic.js';
+import { type BoundedTransport, boundedTransport } from './transport-bounded.js';
 import {
   checkedHeaders,
   hasAuthorization,
@@ -39,6 +42,8 @@ export interface SessionParts {
   readonly knownEra: Era | undefined;
   elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
   changed(kind: ListKind): void;
+  /** Something that the server sent by itself was more than is taken. */
+  tooMuch(kind: TrafficKind): void;
   /** The connection is over, whoever ended it. */
   closed(): void;
 }
@@ -57,6 +62,8 @@ export interface Session {
   stderr(): string;
   /** It is over because a message of its was longer than any is taken. */
   wroteTooLong(): boolean;
+  /** It is over because the server sent more and more by itself: what that was. */
+  cutFor(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -74,7 +81,8 @@ export async function openSession(parts: SessionParts, signal: AbortSignal): Pro
   try {
     return await shake(library, parts, 'auto', signal);
   } catch (thrown) {
-    if (signal.aborted || !isWorthOldProtocol(readThrown(library, thrown))) throw thrown;
+    const isOver = signal.aborted || thrown instanceof Flooded;
+    if (isOver || !isWorthOldProtocol(readThrown(library, thrown))) throw thrown;
     return shake(library, parts, 'legacy', signal);
   }
 }
@@ -105,9 +113,14 @@ async function shake(
 ): Promise<Session> {
   const opened = await orAbort(openTransport(library, parts), signal);
   const { transport } = opened;
+  const bounded = boundedTransport(transport, {
+    limits: { ...TRAFFIC_LIMITS, ...parts.deps.traffic },
+    monotonic: () => parts.deps.clock.monotonic(),
+    onExcess: (kind) => parts.tooMuch(kind),
+  });
   const client = newClient(library, parts, mode);
   try {
-    const connecting = client.connect(transport, { signal, timeout: LONGEST_TIMER_MS });
+    const connecting = client.connect(bounded, { signal, timeout: LONGEST_TIMER_MS });
     await orAbort(connecting, signal);
   } catch (thrown) {
     const { kind } = readThrown(library, thrown);
@@ -116,20 +129,22 @@ async function shake(
       isGone && transport instanceof StdioTransport ? await transport.end(500) : undefined;
     // It failed already; how its remains are cleared away changes nothing.
     await transport.close().catch(() => {});
+    if (bounded.cutFor !== undefined) throw new Flooded(bounded.cutFor);
     if (kind === 'auth' && opened.hasOwnAuthorization) throw new OwnAuthorizationRefused();
     throw ended ?? thrown;
   }
   client.onclose = () => parts.closed();
-  return toSession(library, parts, client, opened);
+  return toSession(library, parts, client, { ...opened, bounded });
 }
 
 function toSession(
   library: McpLibrary,
   parts: SessionParts,
   client: Client,
-  { transport, hasOwnAuthorization }: Opened,
+  { transport, hasOwnAuthorization, bounded }: Opened & { readonly bounded: BoundedTransport },
 ): Session {
   const era = client.getProtocolEra() ?? 'legacy';
+  bounded.connected({ answersRequests: era === 'legacy' });
   if (era === 'modern') void listenForChanges(client);
   const isWatched = transport instanceof WatchedTransport;
   return {
@@ -142,6 +157,7 @@ function toSession(
       isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
     stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
     wroteTooLong: () => transport instanceof StdioTransport && transport.wroteTooLong,
+    cutFor: () => bounded.cutFor,
     close: async () => {
       if (isWatched) await transport.leave(parts.timeouts.closeMs);
       await client.close().catch(() => {});

@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../util/result.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import type { ClientConnection, ConnectionDeps } from './connection-deps.js';
+import { LeftOut } from './connection-left-out.js';
 import { Link } from './connection-link.js';
 import { BadList, fetchList, type ListItems } from './connection-lists.js';
 import { Questions, requiredPages } from './connection-questions.js';
@@ -46,6 +47,7 @@ export function createConnection(
 }
 
 const LIST_ATTEMPTS = 3;
+const UNKNOWN_METHOD = -32601;
 const INSTRUCTIONS = 16_384;
 
 class Connection implements ClientConnection {
@@ -55,6 +57,7 @@ class Connection implements ClientConnection {
   readonly #running = new Set<CallTimers>();
   readonly #questions: Questions;
   readonly #link: Link;
+  readonly #leftOut: LeftOut;
   readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
   readonly #lists: { -readonly [K in ListKind]?: readonly ListItems[K][] } = {};
 
@@ -63,6 +66,7 @@ class Connection implements ClientConnection {
     this.#deps = deps;
     this.#words = safeWords(declaration.name, deps.env.HOME ?? deps.env.USERPROFILE);
     this.#questions = new Questions(declaration.name, deps.elicit, this.#running);
+    this.#leftOut = new LeftOut(this.#words, (text) => quietly(() => deps.onNote?.(text)));
     this.#link = new Link(declaration, {
       deps,
       words: this.#words,
@@ -78,12 +82,14 @@ class Connection implements ClientConnection {
     const instructions = client?.getInstructions();
     const protocolVersion = client?.getNegotiatedProtocolVersion();
     const error = this.#link.error?.message;
+    const leftOut = [...this.#leftOut.texts(), ...this.#link.excess.texts()];
     return {
       name,
       scope,
       transport: entry?.type ?? 'unknown',
       state: this.#state(),
       ...(error === undefined ? {} : { error }),
+      ...(leftOut.length === 0 ? {} : { leftOut }),
       ...(info === undefined
         ? {}
         : { serverInfo: { name: short(info.name), version: short(info.version) } }),
@@ -278,6 +284,11 @@ class Connection implements ClientConnection {
       const text = 'was closed while it was being asked.';
       return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
     }
+    const cutFor = session.cutFor();
+    if (thrown.kind === 'closed' && cutFor !== undefined) {
+      const text = `was disconnected while it was being asked: ${cutFor}.`;
+      return safeError(this.#words, 'protocol', text, { mayHaveRun: isCall });
+    }
     if (thrown.kind === 'closed' && session.wroteTooLong()) return tooLong(this.#words, isCall);
     if (thrown.kind === 'auth') {
       const { hasOwnAuthorization: isOwn } = session;
@@ -308,6 +319,7 @@ class Connection implements ClientConnection {
 
   async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
     let last: SafeError | undefined;
+    let isOfList = false;
     let until = Number.POSITIVE_INFINITY;
     const left = (): number => until - this.#deps.clock.monotonic();
     for (let attempt = 0; attempt < LIST_ATTEMPTS && left() > 0; attempt++) {
@@ -320,7 +332,8 @@ class Connection implements ClientConnection {
       if (attempt === 0) until = this.#deps.clock.monotonic() + this.#link.timeouts.listMs;
       try {
         const options = { left, signal: this.#link.ending };
-        const items = await fetchList(session.value, kind, options);
+        const { items, unusable } = await fetchList(session.value, kind, options);
+        this.#leftOut.listed(kind, unusable);
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);
       } catch (thrown) {
@@ -330,12 +343,17 @@ class Connection implements ClientConnection {
             : readThrown(session.value.library, thrown);
         this.#link.failed(session.value, read);
         last = this.#failed(session.value, read, false);
+        // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.
+        const isUnknown = read.kind === 'rpc' && read.code === UNKNOWN_METHOD;
+        isOfList = !isUnknown && session.value.cutFor() === undefined;
         if (!isTransient(session.value, read)) break;
       }
     }
     const old: readonly ListItems[K][] | undefined = this.#lists[kind];
     if (old !== undefined) return ok(old);
-    return err(last ?? safeError(this.#words, 'protocol', 'gave no list.'));
+    const error = last ?? safeError(this.#words, 'protocol', 'gave no list.');
+    if (isOfList) this.#leftOut.failed(kind, error);
+    return err(error);
   }
 
   #tell(change: ListKind | 'state'): void {

@@ -27,6 +27,11 @@ describe('the events of a stream', () => {
     );
   });
 
+  it('lose lines that mean nothing', async () => {
+    const text = 'a\nfoo: bar\nretry: soon\nretry: 5\n: hi\ndatax: 1\ndata: one\n\n';
+    expect(await through([text], louder)).toBe('retry: 5\n: hi\ndata: ONE\n\n');
+  });
+
   it('with another name are not judged', async () => {
     const text = 'event: endpoint\ndata: /message?s=1\n\n';
     expect(await through([text], louder)).toBe(text);

@@ -1,6 +1,7 @@
 /**
  * Server-sent events with other data: `judge` gives what takes the place of the data of a message, each
- * as an event of its own; nothing for one that is left out. Names, ids, pauses and comments pass as they are.
+ * as an event of its own; nothing for one that is left out. Names, ids, pauses and comments pass as they are;
+ * other lines mean nothing, and to say so of each would cost more than all that is read.
  */
 export function eventsWith(
   judge: (data: string) => readonly string[],
@@ -58,7 +59,7 @@ class EventLines {
       return;
     }
     if (field === 'event') this.#event = value;
-    out.push(`${line}\n`);
+    if (isKnown(field, value)) out.push(`${line}\n`);
   }
 
   #end(out: string[]): void {
@@ -72,4 +73,10 @@ class EventLines {
     this.#data = [];
     this.#event = '';
   }
+}
+
+/** A comment is a line whose field has no name. */
+function isKnown(field: string, value: string): boolean {
+  if (field === 'retry') return /^\d+$/.test(value);
+  return field === '' || field === 'event' || field === 'id';
 }

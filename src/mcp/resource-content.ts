@@ -17,7 +17,7 @@ export type SaveBytes = (name: string, bytes: Uint8Array) => Promise<string>;
 
 /** Characters of a name or a type that are shown, and of a URI, which has to be given back whole. */
 const SHORT = 500;
-const LONGEST_URI = 4000;
+export const LONGEST_URI = 4000;
 /** Base64 of 48 MiB. */
 const LONGEST_BLOB = 64 * 1024 * 1024;
 /** Parts of one resource; a directory may have as many as it has files. */

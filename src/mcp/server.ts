@@ -90,6 +90,8 @@ export interface ServerStatus {
   readonly transport: McpEntry['type'] | 'unknown';
   readonly state: ConnectionState;
   readonly error?: string;
+  /** What of it is not used, and why: of its resources and prompts, and of what it sent by itself. */
+  readonly leftOut?: readonly string[];
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly protocolVersion?: string;
   readonly instructions?: string;

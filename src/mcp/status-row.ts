@@ -15,6 +15,7 @@ export function statusRow(
   written: unknown,
 ): McpServerStatusRow {
   const { name, state, serverInfo, error, transport, scope, protocolVersion } = status;
+  const problems = [...(listing?.problems ?? []), ...(status.leftOut ?? [])];
   const config = shownEntry(written);
   return {
     name,
@@ -27,6 +28,7 @@ export function statusRow(
     source: transport === 'sdk' ? 'sdk' : scope,
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
     ...(listing === undefined || state === 'disabled' ? {} : { tools: toolRows(listing) }),
+    ...(problems.length === 0 || state === 'disabled' ? {} : { problems }),
   };
 }
 

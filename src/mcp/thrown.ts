@@ -33,6 +33,14 @@ export class ServerEnded extends Error {
   }
 }
 
+/** The server sent more and more by itself and was let go of. The text is safe to show. */
+export class Flooded extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'Flooded';
+  }
+}
+
 /** The headers that the entry asks for could not be had. The text is safe to show. */
 export class HeadersFailed extends Error {
   constructor(message: string) {

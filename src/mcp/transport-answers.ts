@@ -9,6 +9,8 @@ import { NoAnswer, UNREADABLE } from './thrown.js';
 type Id = string | number;
 
 const ID_CHARS = 60;
+/** Messages in one list. Each becomes an event of its own, and to read very many of them would hold up all else. */
+const MOST_IN_A_LIST = 1_000;
 
 /** The requests that wait for an answer, each with what ends its stream. */
 export class Waiting {
@@ -97,6 +99,7 @@ function judgedEvents(response: Response, waiting: Waiting, asked: Id | undefine
     // The library tells of what is no message.
     if (value === undefined) return [data];
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (isTooMany(values, waiting, asked)) return [data];
     return values.flatMap((one) => {
       const { answers, isRefused, text } = judge(one, asked);
       if (answers !== undefined && !waiting.has(answers)) {
@@ -115,6 +118,7 @@ async function judgedBody(response: Response, waiting: Waiting, asked: Id): Prom
   const value = parsed(text);
   if (value === undefined) return new Response(text, response);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (isTooMany(values, waiting, asked)) return new Response('[]', response);
   // A refusal may be written as an answer; the library knows what to make of it.
   const judged = values.map((one) => judge(one, response.ok ? asked : undefined));
   if (response.ok) tellOf(judged, waiting, asked);
@@ -127,6 +131,19 @@ async function judgedBody(response: Response, waiting: Waiting, asked: Id): Prom
   const [first] = kept;
   const isOne = kept.length === 1 && first !== undefined;
   return new Response(isOne ? first : `[${kept.join(',')}]`, response);
+}
+
+/** Whoever waits for something in it is told. The library takes no list that it is handed in an event. */
+function isTooMany(values: readonly unknown[], waiting: Waiting, asked: Id | undefined): boolean {
+  if (values.length <= MOST_IN_A_LIST) return false;
+  const why = new NoAnswer(
+    `sent a list of ${values.length} messages, more than ${MOST_IN_A_LIST}.`,
+  );
+  if (asked !== undefined) waiting.fail(asked, why);
+  for (const one of values) {
+    if (isRecord(one) && one.method === undefined && isId(one.id)) waiting.fail(one.id, why);
+  }
+  return true;
 }
 
 /** The body is whole: what is not answered in it never is. */

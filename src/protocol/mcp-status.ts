@@ -15,6 +15,8 @@ export interface McpServerStatusRow {
   readonly protocolVersion?: string;
   /** What it offers, as far as it is known. */
   readonly tools?: readonly McpToolRow[];
+  /** What of it is left out, and why: tools, resources, prompts, and what it sent by itself. */
+  readonly problems?: readonly string[];
 }
 
 export interface McpToolRow {

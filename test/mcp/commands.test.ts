@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandWorld, receiptsIn } from './commands-rig.js';
 
@@ -27,6 +28,30 @@ describe('mcp status', () => {
       { name: 'srv', status: 'connected', tools: [{ name: 'echo' }], changed: [] },
     ]);
     expect(code).toBe(0);
+  });
+
+  it('names what a server has and cannot be used, with reasons', () => {
+    const world = commandWorld({ echo: 'x' });
+    const fixture = path.join(import.meta.dirname, 'connection-left-out.fixture.mjs');
+    const lists = {
+      tools: [{ name: 'bare' }],
+      resources: [{ name: 'no uri' }, { uri: 'x:y' }],
+      prompts: [{ name: 'de\u200bploy' }],
+    };
+    const args = [fixture, JSON.stringify(lists)];
+    const config = JSON.stringify({ mcpServers: { lists: { command: process.execPath, args } } });
+    const { out, err } = world.mcp('status', 'lists', '--mcp-config', config);
+    for (const said of [
+      'the tool "bare" of the MCP server "lists" is not offered: ',
+      'resources of the MCP server "lists" that are not offered: "no uri" (it has no URI)',
+      'prompts of the MCP server "lists" that are not offered: ',
+    ]) {
+      expect(out).toContain(said);
+      expect(err.split(said)).toHaveLength(2);
+    }
+    expect(out + err).not.toContain('\u200b');
+    const data = JSON.parse(world.mcp('status', 'lists', '--mcp-config', config, '--json').out);
+    expect(data[0].problems).toHaveLength(3);
   });
 
   it('tells by its exit code that one cannot be used', () => {

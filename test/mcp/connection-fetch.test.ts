@@ -42,6 +42,18 @@ describe('the fetch of MCP', () => {
     expect(await response.text()).toBe('POST q ü');
   });
 
+  it('sends nothing that was called off before, and nothing else ends of it', async () => {
+    const url = await serve((_request, response) => response.end());
+    const uncaught: unknown[] = [];
+    const onUncaught = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', onUncaught);
+    onTestFinished(() => void process.off('uncaughtException', onUncaught));
+    const signal = AbortSignal.abort();
+    await expect(fetchWith()(url, { signal })).rejects.toMatchObject({ kind: 'aborted' });
+    expect((await fetchWith()(url)).status).toBe(200);
+    expect(uncaught).toEqual([]);
+  });
+
   it('follows no redirect', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();

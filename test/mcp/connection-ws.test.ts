@@ -65,6 +65,30 @@ describe('a server over a WebSocket', () => {
     },
   );
 
+  it('that calls without end and reads nothing is let go of', async () => {
+    const rig = await socketRig();
+    const connection = connectTo(remote('ws', rig.url), { timeouts: { backoffMs: 60_000 } });
+    await connection.connect();
+    const [socket] = rig.server.clients;
+    if (socket === undefined) throw new Error('nobody is connected');
+    expect(text(await call(connection, 'echo'))).toBe('{}');
+    const answered = new Promise((resolve) => socket.once('pong', resolve));
+    socket.ping('hello');
+    expect(String(await answered)).toBe('hello');
+    let isOver = false;
+    socket.once('close', () => {
+      isOver = true;
+    });
+    socket.pause();
+    const words = 'x'.repeat(125);
+    const more = (): void => {
+      for (let i = 0; i < 2_000 && socket.readyState === socket.OPEN; i++) socket.ping(words);
+      if (connection.status().state === 'connected' && !isOver) setImmediate(more);
+    };
+    more();
+    expect(await until(() => connection.status().state !== 'connected', 30_000)).toBe(true);
+  });
+
   it('that sends too large a message loses the connection, and is called back', async () => {
     const rig = await socketRig();
     const connection = connectTo(remote('ws', rig.url), { timeouts: { backoffMs: 50 } });

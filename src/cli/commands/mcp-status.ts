@@ -62,7 +62,10 @@ async function look(here: ToolsHere, names: readonly string[]): Promise<readonly
     .filter(({ declaration }) => isWanted(declaration.name));
   await mcp.servers.connect(connections);
   const connected = connections.filter((one) => one.status().state === 'connected');
-  await Promise.all(connected.map((one) => mcp.ask(one)));
+  // All lists, as each may hold something that is not offered.
+  await Promise.all(
+    connected.flatMap((one) => [mcp.ask(one), one.listResources(), one.listPrompts()]),
+  );
   return mcp.control
     .status()
     .filter(({ name }) => isWanted(name))
@@ -96,6 +99,7 @@ function rowText(row: Row): string {
       `  tools: ${tools.length}${names.length === 0 ? '' : ` (${names.join(', ')}${more})`}`,
     );
   }
+  for (const problem of row.problems ?? []) lines.push(`  ${problem}`);
   if (changed.length > 0) {
     lines.push(`  changed since they were approved: ${changed.join(', ')}`);
   }
