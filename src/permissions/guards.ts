@@ -8,6 +8,7 @@ import type { PathSpellings } from './paths.js';
 import {
   isCriticalPath,
   mayNameProtected,
+  mayWalk,
   type ProtectedPlace,
   protectedPart,
   staysClosed,
@@ -151,10 +152,24 @@ async function protectedWrite(view: CallView): Promise<Finding> {
     const doubt = await protectedDoubt(view, (path) => isHeld(spelledAs(path)));
     if (doubt !== undefined) return held(spelledAs(doubt), `may be written, a ${PROTECTED}`);
   }
+  const met = command !== undefined && mayWalk(command) ? await metOnWalk(view, isHeld) : undefined;
+  if (met !== undefined) return held(spelledAs(met.path), met.what);
   const looksOn = command !== undefined && mayWriteFiles(command);
   const more = looksOn ? (await view.shellPaths()).paths : [];
   const twin = await twinOf([...written, ...more], { view, place, isHeld });
   return twin === undefined ? NOTHING : held(twin.spellings, twin.what);
+}
+
+async function metOnWalk(
+  view: CallView,
+  isHeld: (spellings: PathSpellings) => boolean,
+): Promise<{ readonly path: string; readonly what: string } | undefined> {
+  const { protectedByWalk } = await import('./protected-walks.js');
+  const met = await protectedByWalk(view, (path) => isHeld(spelledAs(path)));
+  if (met === undefined) return undefined;
+  const { path, doubt } = met;
+  if (doubt === undefined) return { path, what: `may be written on the way, a ${PROTECTED}` };
+  return { path, what: `may hold a ${PROTECTED}: ${doubt}` };
 }
 
 /** A name that nothing on the disk was asked about. */

@@ -1,6 +1,12 @@
 import { expandHome, resolve } from '../env/paths.js';
+import { protectedFitting } from './protected-patterns.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';
-import { filesInForeignCode, isForeign } from './shell/foreign-code.js';
+import {
+  filesInForeignCode,
+  isForeign,
+  patternsInForeignCode,
+  runBySed,
+} from './shell/foreign-code.js';
 import { programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
 import { readOnlyUse } from './shell/read-only.js';
 import type { CallView } from './view.js';
@@ -21,31 +27,96 @@ export async function protectedDoubt(
   const isProtected = (name: string): boolean => isHeld(resolve(cwd, expandHome(name, view.home)));
   const byCode = commands.flatMap(filesOfWritingCode).find(isProtected);
   if (byCode !== undefined) return byCode;
+  const byPattern = (await Promise.all(commands.map((one) => writtenByPattern(one, view)))).flat();
+  const fitted = byPattern.find(isProtected);
+  if (fitted !== undefined) return fitted;
   // fail-closed: what is not known to be another file may be this one.
   const isOpen = reading?.opaque !== undefined || commands.some(writesSomewhere);
   const isFed = reading?.opaque !== undefined || TAKES_WORDS.test(command);
-  return isOpen ? mentionsIn(command, commands, { isFed }).find(isProtected) : undefined;
+  if (!isOpen) return undefined;
+  const mentions = [
+    ...mentionsIn(command, commands, { isFed }),
+    ...commands.flatMap(textsOfUnknown).flatMap(namesInUnknown),
+  ];
+  const fitting = mentions.flatMap((name) => protectedFitting(name, { isGlob: true }));
+  const isAsked = GIT_TELLS.test(command) && isProtected('.git') ? '.git' : undefined;
+  return [...mentions, ...fitting].find(isProtected) ?? isAsked;
+}
+
+/**
+ * What is written by a pattern that the program itself fills in (`git checkout -- '.cl*'`), or that
+ * cannot be looked up on the disk.
+ */
+async function writtenByPattern(
+  { views, words, directories }: SimpleCommand,
+  { judge, call }: CallView,
+): Promise<readonly string[]> {
+  const looked = new Set<string>();
+  for (const { pattern, value } of words) {
+    if (pattern === undefined) continue;
+    const places = directories ?? [call.workspace.cwd];
+    const found = await Promise.all(places.map((place) => judge.expand(place, pattern)));
+    // Those are among the files that the command touches.
+    if (found.every((files) => files !== undefined)) looked.add(value);
+  }
+  const written = views.flatMap((view) => possibleFileUse(view).writes);
+  return written
+    .filter((name) => !looked.has(name))
+    .flatMap((name) => protectedFitting(name.replace(MAGIC, ''), { isGlob: true }));
+}
+
+/** In front of a path, git takes it for a remark about the path. */
+const MAGIC = /^:(\([^)]*\)|[/!^]+)/;
+
+/** By which git is asked where it keeps what is its own. */
+const GIT_TELLS = /rev-parse\b[^|;&\n]*--(absolute-git-dir|git-(dir|common-dir|path))\b/;
+
+/** Words that are decided at run time and say what is written: in them all counts. */
+function textsOfUnknown({ views, redirections }: SimpleCommand): readonly string[] {
+  const targets = redirections.flatMap(({ access, target }) =>
+    access === 'write' && target !== undefined ? [target] : [],
+  );
+  const words = views.filter(mayWriteUnknown).flat();
+  return [...targets, ...words].filter(({ literal }) => !literal).map(({ raw }) => raw);
+}
+
+/** `${X:-.git}/config`, `.{git,x}/config`, `$(echo .git)/config`. */
+function namesInUnknown(raw: string): readonly string[] {
+  const filled = raw.replace(/\$\{\w+:?[-=+]([^{}]*)\}/g, '$1').replace(/["']/g, '');
+  return [...namesIn(filled), filled, ...protectedFitting(filled, { isGlob: true })];
 }
 
 /** By which code of another language shows that it does more than look. */
 const WRITING =
-  /writ|open\s*\(?[^)\n]*,\s*\w*=?["'][rb]*[wax+]|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump/i;
+  /writ|open\s*\(?[^)\n]*,\s*\w*=?["'][rb]*[wax+]|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
+/** By which code shows that it has patterns of files, or commands with such. */
+const GLOBS = /glob|\bDir\b|fnmatch|system|exec|spawn|popen|subprocess|`|<\./i;
 const EDITORS = /^(vim?|n?vim|ex|ed|emacs)$/;
+
+/** Whether it is code of another language that may do more than look. */
+export function isWritingCode(words: readonly ShellWord[], input: string): boolean {
+  if (!isForeign(words)) return false;
+  if (EDITORS.test(programOf(words) ?? '') || runBySed(words).length > 0) return true;
+  const values = words.slice(1).map(({ value }) => value);
+  return WRITING.test([...values, input].join('\n'));
+}
 
 function filesOfWritingCode({ views, input }: SimpleCommand): readonly string[] {
   return views.flatMap((words) => {
-    if (!isForeign(words)) return [];
+    if (!isWritingCode(words, input)) return [];
     const values = words.slice(1).map(({ value }) => value);
-    const isWriting =
-      EDITORS.test(programOf(words) ?? '') || WRITING.test([...values, input].join('\n'));
-    if (!isWriting) return [];
     // A file for such code may come to it as a variable: `awk -v f=x`.
     const given = values.flatMap((value) => /^\w+=(.+)$/s.exec(value)?.[1] ?? []);
-    return [...filesInForeignCode(words, input), ...given];
+    const isGlob = GLOBS.test([...values, input].join('\n'));
+    const fitting = [...patternsInForeignCode(words, input), ...given].flatMap((pattern) =>
+      protectedFitting(pattern, { isGlob }),
+    );
+    return [...filesInForeignCode(words, input), ...given, ...fitting];
   });
 }
 
-function writesSomewhere({ views, redirections, directories }: SimpleCommand): boolean {
+/** Whether it writes to a name that is decided at run time. */
+export function writesSomewhere({ views, redirections, directories }: SimpleCommand): boolean {
   const isRelative = (name: string): boolean => !name.startsWith('/');
   const written = redirections.filter(({ access }) => access === 'write');
   if (written.some(({ target }) => target?.literal !== true)) return true;

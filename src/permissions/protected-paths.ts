@@ -90,7 +90,7 @@ export function isCriticalPath(
 
 /** By which a command line shows that it may be about a protected file: mostly a name that begins with a dot. */
 const TELLING =
-  /\bgit\b.*\bconfig\b|\.(?:git|claude|portcullis|ssh|vscode|idea|husky|bash|zsh|profile|npmrc|envrc|mcp)|(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
+  /\bgit\b.*\b(?:config|te\w*|git-\w+)\b|\.(?:git|claude|portcullis|ssh|vscode|idea|husky|bash|zsh|profile|npmrc|envrc|mcp)|(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
 
 /** A quick look, so that commands which name nothing of the kind need no closer one. */
 export function mayNameProtected(command: string, { own = [], roots }: ProtectedPlace): boolean {
@@ -100,6 +100,15 @@ export function mayNameProtected(command: string, { own = [], roots }: Protected
   if (own.some((directory) => roots.some((root) => isInside(directory, root)))) return true;
   const plain = command.replace(/['"\\]/g, '');
   return TELLING.test(plain) || own.some((directory) => plain.includes(directory));
+}
+
+/** Programs that go through directories by themselves, or list what is in them. */
+const WALKS =
+  /\b(g?find|fd|fdfind|ls|tree|du|rsync|scp|g?cp|ditto|g?ch(mod|own|grp)|setfacl|chattr|chcon|[a-z]*tar|gzip|bzip2|xz|zstd|[a-z]*grep|rg|ag|ack|r?glob)\b/i;
+
+/** A quick look, so that commands which go through no directory need no closer one. */
+export function mayWalk(command: string): boolean {
+  return command.includes("$'") || WALKS.test(command.replace(/['"\\\n]/g, ''));
 }
 
 /** A working directory may itself lie inside such a directory; only what is below it counts. */

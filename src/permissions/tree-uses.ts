@@ -97,7 +97,7 @@ async function restrictingStart(
 }
 
 /** The names under which a copy begins. */
-async function targetsOf(
+export async function targetsOf(
   { path, named }: TreeTarget,
   { from, start }: { readonly from: string; readonly start: string },
   { judge }: CallView,

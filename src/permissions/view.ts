@@ -6,9 +6,10 @@ import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js
 import type { RuleSet } from './rules.js';
 import { possibleFileUse } from './shell/file-commands.js';
 import { filesInForeignCode } from './shell/foreign-code.js';
-import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
+import { programOf, type ShellReading, type ShellWord, type SimpleCommand } from './shell/model.js';
 import { readShell } from './shell/read.js';
-import { canonicalText } from './shell/runners.js';
+import { canonicalText, fedCommand } from './shell/runners.js';
+import { NAMES_ALONE } from './shell/tree-find.js';
 import type { GateCall, JudgedCall } from './types.js';
 
 export type { TouchedPath } from '../tools/tool.js';
@@ -140,6 +141,11 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     if (use.unknown)
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
   }
+  const fed = fedCommand(command.words);
+  // fail-closed: whatever it is, it may read the files that it is given.
+  if (fed !== undefined && !takesNoFiles(fed)) {
+    unknown ??= `\`${fed[0]?.raw}\` is given names of files by another command`;
+  }
   for (const { access, target } of command.redirections) {
     if (access === 'none' || target === undefined) continue;
     if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
@@ -169,6 +175,15 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     unknown ??= 'the directory it runs in is decided at run time';
   }
   return unknown === undefined ? { paths } : { paths, unknown };
+}
+
+/** Programs, and subcommands of some, for which words out of the input are no files. */
+const NO_FILES = /^(kill|git branch|(docker|podman) (rm|rmi|stop|kill|start|inspect))( |$)/;
+
+function takesNoFiles(words: readonly ShellWord[]): boolean {
+  // Alone it prints.
+  if (words.length === 0) return true;
+  return NAMES_ALONE.test(programOf(words) ?? '') || NO_FILES.test(canonicalText(words));
 }
 
 /** A file named by a wildcard may be read, and by a command that writes its operands, written. */

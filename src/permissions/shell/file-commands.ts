@@ -2,7 +2,7 @@ import { dirname, join } from '../../env/paths.js';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { WordSet } from '../../util/word-set.js';
-import { gitConfigWrites, sedOutputs } from './known-outputs.js';
+import { gitWrites, isGitWrite, sedOutputs, tarWrites } from './known-outputs.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
 import { readOnlyUse } from './read-only.js';
@@ -82,15 +82,12 @@ function targetsOf(sources: readonly string[], last: readonly string[]): readonl
 }
 
 const WRITES_ALL = new WordSet(
-  `mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
+  `> mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
   split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
   isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename history`,
 );
 const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
-/** Subcommands of git that change the files they name. */
-const GIT_WRITES =
-  /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|init|mv|read-tree|reset|restore|revert|rm|stash|switch|worktree)$/;
 /** Programs that change files where `-i` is given. */
 const EDITS_IN_PLACE =
   /^(g?sed|perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
@@ -140,12 +137,15 @@ function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
     (takesFiles && rest.some((word) => !word.literal)) ||
     rest.some(({ value }) => isUrlPattern(value));
   const writes = writesOf(program, rest, operands);
-  if (program !== 'ln') return { reads: operands, writes, unknown };
+  const isCopy = program === 'cp' && rest.some(({ value }) => COPIES_AS_LINK.test(value));
+  if (program !== 'ln' && !isCopy) return { reads: operands, writes, unknown };
   const behind = behindLinks(operands);
   if (behind === undefined) return { reads: operands, writes, unknown: true };
-  return { reads: [...operands, ...behind], writes: [...writes, ...behind], unknown };
+  // Through another name of it a file is written as well.
+  return { reads: [...operands, ...behind], writes: [...writes, ...operands, ...behind], unknown };
 }
 
+const COPIES_AS_LINK = /^-[a-zA-Z]*[ls]|^--(link|sym)/;
 const MOST_LINKS = 50;
 
 /**
@@ -207,7 +207,10 @@ function writesOf(
   );
   if (WRITES_ALL.has(program)) return [...operands, ...outputs];
   if (WRITES_LAST.has(program)) {
-    return [...targets, ...targetsOf(plain.slice(0, -1), plain.slice(-1)), ...outputs];
+    const sources = plain.slice(0, -1);
+    const keepsPath = rest.some(({ value }) => /^--(par|rel)|^-[a-zA-Z]*R/.test(value));
+    const kept = keepsPath ? sources.map((source) => `${plain.at(-1)}/${source}`) : [];
+    return [...targets, ...targetsOf(sources, plain.slice(-1)), ...kept, ...outputs];
   }
   const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
   if (/^g?sed$/.test(program) && !edits) return [...sedOutputs(rest), ...outputs];
@@ -220,12 +223,8 @@ function writesOf(
   if (formats || gofmt || (program === 'ruff' && plain[0] === 'format')) {
     return [...operands, ...outputs];
   }
-  if (TARS.test(program) && /^-?[a-zA-Z]*[cru]/.test(rest[0]?.value ?? '')) {
-    const attached = /^-[a-zA-Z]*?f(.+)$/s.exec(rest[0]?.value ?? '')?.[1];
-    return [...[rest[1]?.value, attached].filter((one) => one !== undefined), ...outputs];
-  }
-  if (program === 'git' && GIT_WRITES.test(plain[0] ?? '')) return [...operands, ...outputs];
-  if (program === 'git' && plain[0] === 'config') return gitConfigWrites(rest);
+  if (TARS.test(program)) return [...tarWrites(rest), ...outputs];
+  if (program === 'git') return gitWrites(rest, operands)?.concat(outputs) ?? outputs;
   if (
     program === 'find' &&
     rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
@@ -236,6 +235,9 @@ function writesOf(
       /^-(fls|fprint0?|fprintf)$/.test(word.value) ? [rest[index + 1]?.value ?? ''] : [],
     );
   }
+  // What is taken out of an archive by name.
+  if (program === 'cpio') return [...plain, ...outputs];
+  if (/^(unzip|unrar|7z[ar]?)$/.test(program)) return [...plain.slice(1), ...outputs];
   if (program === 'dd')
     return rest.flatMap((word) => (word.value.startsWith('of=') ? [word.value.slice(3)] : []));
   return outputs;
@@ -263,7 +265,7 @@ const TARGET_LETTERS: Readonly<Record<string, string>> = {
 };
 
 const LONG_TARGET =
-  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr|hsts|hsts-file|etag-save|libcurl|save-cookies|warc-file|log-file|one-top-level)(?:=(.*))?$/is;
+  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr|hsts|hsts-file|etag-save|libcurl|save-cookies|warc-file|log-file|one-top-level|export-marks\w*|import-marks\w*)(?:=(.*))?$/is;
 
 /** `-o file`, `-ofile`, `--output=file`, `-t directory`, `-out file`. */
 function outputValue(program: string, value: string, next: string | undefined): readonly string[] {
@@ -287,12 +289,15 @@ function pathsIn(value: string): readonly string[] {
   const list = /^(?:-[a-zA-Z])?\{(.+)\}$/s.exec(value)?.[1];
   if (list !== undefined) return [value, ...list.split(',')];
   if (!value.startsWith('-')) {
-    const key = /^[A-Za-z_][\w-]*=[@<]?(.+)$/s.exec(value);
+    const key = /^[A-Za-z_][\w.-]*=[@<]?(.+)$/s.exec(value);
     const file = /^@(.+)$/s.exec(value)?.[1] ?? fileOfUrl(value);
     return [value, ...(key === null ? [] : [key[1] ?? '']), ...(file === undefined ? [] : [file])];
   }
   const long = /^--[\w-]+=(.+)$/s.exec(value);
   if (long !== null) return [long[1] ?? ''];
+  // Lines of a file: `-L1,9:file`.
+  const lines = /^-L[^:]*:(?:.*:)?(.+)$/s.exec(value)?.[1];
+  if (lines !== undefined) return [lines];
   return /^-[a-zA-Z].+/s.test(value) && !value.startsWith('--') ? [value.slice(2)] : [];
 }
 
@@ -313,14 +318,17 @@ function isUrlPattern(value: string): boolean {
   return /^file:.*[[\]{}]/is.test(value);
 }
 
+/** Programs that read the files they are given, besides those that write them. */
+const READS_FILES = new WordSet(
+  `cat tac head tail less more grep egrep fgrep zgrep rg sed awk gawk mawk nawk sort uniq cut nl wc od
+  xxd hexdump hd strings base64 base32 basenc diff diff3 sdiff colordiff cmp comm join jq yq dd source
+  tar zip gzip openssl file stat find curl wget pr paste fold fmt rev expand unexpand column shuf iconv
+  cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum bat batcat zcat bzcat
+  xzcat zstdcat lz4cat zless zmore look tsort ptx numfmt xmllint pandoc enscript gpg age`,
+);
+
 function isFileProgram(program: string): boolean {
-  return (
-    WRITES_ALL.has(program) ||
-    WRITES_LAST.has(program) ||
-    /^(cat|tac|head|tail|less|more|grep|egrep|fgrep|rg|sed|awk|sort|uniq|cut|nl|wc|od|xxd|hexdump|strings|base64|base32|diff|cmp|comm|jq|dd|source|tar|zip|gzip|openssl|file|stat|find|curl|wget)$/.test(
-      program,
-    )
-  );
+  return WRITES_ALL.has(program) || WRITES_LAST.has(program) || READS_FILES.has(program);
 }
 
 /** Whether a program that is known to write does so where that is decided at run time. */
@@ -330,8 +338,18 @@ export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
     WRITES_ALL.has(program) ||
     WRITES_LAST.has(program) ||
     (EDITS_IN_PLACE.test(program) && words.some(({ value }) => /^-[a-zA-Z]*i|^--in-p/.test(value)));
-  return writes && words.slice(1).some(({ literal }) => !literal);
+  return words.slice(1).some((word, at) => {
+    if (word.literal) return false;
+    const before = words[at]?.value ?? '';
+    const isFile = (program === 'git' || TARS.test(program)) && ENDS_FILE.test(before);
+    return writes || isFile || NAMES_OUTPUT.test(word.value) || ENDS_OUTPUT.test(before);
+  });
 }
+
+/** An option that names a file to write, with its value in the same word or the next. */
+const NAMES_OUTPUT = /^(of=|-[oO]|--out[\w-]*=)/;
+const ENDS_OUTPUT = /^(-[a-zA-Z]*[oO]|--out[\w-]*)$/;
+const ENDS_FILE = /^(-?[a-zA-Z]*f|--file)$/;
 
 /** Where a program that is known to write does so; empty for the others. */
 export function knownWrites(words: readonly ShellWord[]): readonly string[] {
@@ -353,7 +371,7 @@ export function mayWriteFiles(command: string): boolean {
       EDITS_IN_PLACE.test(word) ||
       TARS.test(word) ||
       CARRIES.test(word) ||
-      GIT_WRITES.test(word) ||
+      isGitWrite(word) ||
       /^(dd|find|ruff)$/.test(word),
   );
 }

@@ -21,7 +21,7 @@ function namesIn(code: string): readonly string[] {
 }
 
 /** Commands in scripts of sed, where no blank needs to stand in front of them. */
-function runBySed(words: readonly ShellWord[]): readonly string[] {
+export function runBySed(words: readonly ShellWord[]): readonly string[] {
   if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
   const values = words.slice(1).map(({ value }) => value);
   return (scriptsOfSed(values) ?? values).flatMap((script) => scanSed(script).runs);
@@ -44,6 +44,31 @@ export function filesInForeignCode(words: readonly ShellWord[], input: string): 
     ...filesOfDatabase(words, code),
   ];
   return [...new Set(found)].slice(0, MOST_FILES);
+}
+
+/** Texts with wildcards in them, with or without quotes: patterns of files, perhaps. */
+export function patternsInForeignCode(
+  words: readonly ShellWord[],
+  input: string,
+): readonly string[] {
+  const code = foreignCode(words, input);
+  const texts = [code, code.replace(JOINED, '')].flatMap((text) =>
+    text
+      .split(/[\s"'`;|&<>()=]+/)
+      .flatMap((word) => [word, ...word.split(/[,[\]{}]+/), word.replace(/^[^.\w~/*]+/, '')]),
+  );
+  return [...new Set(texts)].filter((text) => /[*?[{]/.test(text)).slice(0, MOST_FILES);
+}
+
+/** Patterns that code looks files up with, where hidden ones count too: `rglob('x')` of Python. */
+export function lookedUpByForeignCode(
+  words: readonly ShellWord[],
+  input: string,
+): readonly string[] {
+  const code = foreignCode(words, input);
+  if (!/pathlib|rglob|DOTMATCH|\bdot\s*:|include_hidden/.test(code)) return [];
+  const calls = code.matchAll(/glob(?:Sync)?\s*\(\s*["'`]([^"'`\n]{1,300})["'`]/g);
+  return [...calls].map((found) => found[1] ?? '');
 }
 
 function quotedIn(code: string): readonly string[] {
@@ -83,7 +108,7 @@ function filesOfSed(words: readonly ShellWord[]): readonly string[] {
   const values = words.slice(1).map(({ value }) => value);
   return (scriptsOfSed(values) ?? values).flatMap((script) => {
     const { reads, writes, runs } = scanSed(script);
-    return [...reads, ...writes, ...runs.flatMap(wordsIn)];
+    return [...reads, ...writes, ...runs.flatMap((run) => wordsIn(run.replaceAll('\\/', '/')))];
   });
 }
 

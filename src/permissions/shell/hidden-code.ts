@@ -1,4 +1,4 @@
-import type { ShellWord } from './model.js';
+import { literalWord, type ShellWord, type SimpleCommand } from './model.js';
 
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */
 export function gitCode(words: readonly ShellWord[]): readonly string[] {
@@ -48,4 +48,18 @@ export function codeInAssignment(name: string, value: ShellWord): readonly strin
     (found) => found[1] ?? found[2] ?? '',
   );
   return [value.value.replace(/^[|!]+|\|+$/g, ''), ...inner];
+}
+
+/** Stands for a redirection where only words are looked at; no program is called so. */
+const WRITES_TO = literalWord('>');
+
+/** What a command runs, and what it writes by redirections, as words alone. */
+export function viewsAndTargets({
+  views,
+  redirections,
+}: SimpleCommand): readonly (readonly ShellWord[])[] {
+  const written = redirections.flatMap(({ access, target }) =>
+    access === 'write' && target !== undefined ? [target] : [],
+  );
+  return [...views, ...written.map((target) => [WRITES_TO, target])];
 }

@@ -17,7 +17,7 @@ import { type Directories, directoriesAfter, union } from './directories.js';
 import { isCode, isEvaluated } from './evaluated-words.js';
 import { survey } from './gated.js';
 import { inputOf } from './here-text.js';
-import { codeInAssignment } from './hidden-code.js';
+import { codeInAssignment, viewsAndTargets } from './hidden-code.js';
 import { launchedIn } from './launched-in.js';
 import {
   literalWord,
@@ -345,7 +345,7 @@ class Reader {
   #viewsIn(code: string): readonly (readonly ShellWord[])[] {
     if (this.#depth >= DEEPEST_SCRIPT) return [];
     const inner = new Reader(this.#parser, this.#place, this.#depth + 1).read(code);
-    return inner.commands.flatMap((command) => command.views);
+    return inner.commands.flatMap(viewsAndTargets);
   }
 
   #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {

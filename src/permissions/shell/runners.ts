@@ -256,6 +256,21 @@ function runsInput(words: readonly ShellWord[]): string | undefined {
     : undefined;
 }
 
+/**
+ * What `xargs` and `parallel` run with names out of their input; undefined for all other commands. What
+ * they take out of it need not be what was printed: without `-0` a blank in a name makes two of it.
+ */
+export function fedCommand(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const at = words.findIndex(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  if (at === -1 || !isWrapper(programOf(words) ?? '')) return undefined;
+  const rest = words.slice(at + 1);
+  const found = rest.findIndex(
+    ({ value }, index) =>
+      !value.startsWith('-') && !/^-[adEILnPs]$/.test(rest[index - 1]?.value ?? ''),
+  );
+  return found === -1 ? [] : rest.slice(found);
+}
+
 /** A wrapper whose program is decided at run time. */
 function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {

@@ -1,6 +1,6 @@
 import { basename } from '../../env/paths.js';
 import { commandsOfFd } from './fd-commands.js';
-import { type NameTest, reachOf } from './find-reach.js';
+import { type FindReach, type NameTest, reachOf } from './find-reach.js';
 import { hasFlag, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 import type { OptionSpec } from './options.js';
@@ -10,50 +10,77 @@ import type { TreeProgram, TreeUse } from './tree-use.js';
 const HERE = literalWord('.');
 const RUNS = /^-(exec|execdir|ok|okdir)$/;
 
-/** What happens to all that is found: it is removed, or a command is run for it. */
-export const find: TreeProgram = (words) => {
+/** What a find does, taken apart. */
+export interface FindCall {
+  /** None: where it runs. */
+  readonly starts: readonly ShellWord[];
+  /** All but what it runs. */
+  readonly values: readonly string[];
+  readonly deletes: boolean;
+  readonly follows: boolean;
+  /** What it runs for what it finds, and the action that says so. */
+  readonly commands: readonly FoundCommand[];
+  readonly reach: FindReach;
+}
+
+export interface FoundCommand {
+  readonly action: string;
+  readonly words: readonly ShellWord[];
+}
+
+export function findCall(words: readonly ShellWord[]): FindCall {
   const { tests, commands } = apart(words);
-  // What the shell makes of a word may be any other; a slash fits no name.
+  // What the shell makes of a word may be any other; a bracket makes no plain pattern.
   const values = tests.map(({ value, literal, pattern }) =>
-    literal && pattern === undefined ? value : `${value}/`,
+    literal && pattern === undefined ? value : `${value}[`,
   );
-  const deletes = values.includes('-delete');
-  const given = commands.filter((command) => !NAMES_ALONE.test(programOf(command) ?? ''));
-  if (!deletes && given.length === 0) return [];
-  const first = tests.findIndex(({ value }) => /^-[^HLPOD]|^[!(]/.test(value));
+  const first = tests.findIndex(({ value }) => /^-[^HLPOD-]|^[!(]/.test(value));
+  const listed = values.some((value) => value.startsWith('-files0-from')) ? [UNKNOWN_WORD] : [];
   const starts = tests
     .slice(0, first === -1 ? tests.length : first)
-    .filter(({ literal, value }) => literal && !value.startsWith('-'));
-  const reads = !deletes && given.every((command) => readOnlyUse(command) !== undefined);
+    .filter(({ value }) => !value.startsWith('-'));
+  return {
+    starts: [...starts, ...listed],
+    values,
+    deletes: values.includes('-delete'),
+    follows: values.some((value) => /^-(L|follow)$/.test(value)),
+    commands,
+    reach: reachOf(first === -1 ? [] : values.slice(first)),
+  };
+}
+
+/** What happens to all that is found: it is removed, or a command is run for it. */
+export const find: TreeProgram = (words) => {
+  const { starts: all, values, deletes, follows, commands, reach } = findCall(words);
+  const given = commands.filter((one) => !NAMES_ALONE.test(programOf(one.words) ?? ''));
+  if (!deletes && given.length === 0) return [];
+  const starts = all.filter((word) => word.literal || word === UNKNOWN_WORD);
+  const reads = !deletes && given.every((one) => readOnlyUse(one.words) !== undefined);
   const use: Omit<TreeUse, 'start'> = {
     access: reads ? 'read' : 'write',
-    follows: values.some((value) => /^-(L|follow)$/.test(value)),
+    follows,
     // What a program does with a file that it is given is its own affair.
     ...(deletes ? {} : { unsure: 'what is run for it may take it' }),
     ...(isPlain(values) ? {} : { unsure: 'which files it takes is not followed' }),
   };
-  const reach = reachOf(values.slice(values.findIndex((value) => /^[-!(]/.test(value))));
-  const listed = values.some((value) => value.startsWith('-files0-from')) ? [UNKNOWN_WORD] : [];
-  const all = [...starts, ...listed];
-  return (all.length === 0 ? [HERE] : all).map((start) => {
+  return (starts.length === 0 ? [HERE] : starts).map((start) => {
+    const { actions } = reach;
     const skips =
-      given.length > 0
-        ? skipsWhereWhole(start, { reach, follows: use.follows === true })
-        : skipsFor(reach);
+      given.length > 0 ? skipsWhereWhole(start, { reach: actions, follows }) : skipsFor(actions);
     return { start, ...use, ...skips };
   });
 };
 
 /** Programs that do nothing but tell about the names that they are given. */
-const NAMES_ALONE = /^(echo|printf|true|false|:|basename|dirname|realpath|ls|stat|test|\[)$/;
+export const NAMES_ALONE = /^(echo|printf|true|false|:|basename|dirname|realpath|ls|stat|test|\[)$/;
 
 /** The commands that are run, and everything else with one word for each of them. */
 function apart(words: readonly ShellWord[]): {
   readonly tests: readonly ShellWord[];
-  readonly commands: readonly (readonly ShellWord[])[];
+  readonly commands: readonly FoundCommand[];
 } {
   const tests: ShellWord[] = [];
-  const commands: (readonly ShellWord[])[] = [];
+  const commands: FoundCommand[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) continue;
@@ -64,7 +91,7 @@ function apart(words: readonly ShellWord[]): {
       ({ value }, index) => value === ';' || (value === '+' && rest[index - 1]?.value === '{}'),
     );
     const command = end === -1 ? rest : rest.slice(0, end);
-    commands.push(command);
+    commands.push({ action: word.value, words: command });
     at += command.length + 1;
   }
   return { tests, commands };
