@@ -31,6 +31,8 @@ export interface LoaderParts {
 export interface InstructionLoader {
   /** Takes a file and what it includes, right behind it. */
   take(place: Place, how: Taking, into: Gathering, sought?: Sought): Promise<void>;
+  /** The same at once, of one that was located; undefined: done, where it was read and includes nothing. */
+  takeNow(place: Place, how: Taking, into: Gathering, located: Located): Promise<void> | undefined;
   /** One file as it is now, without what it includes. */
   prepare(place: Place, located: Located): Promise<Result<Prepared, SkippedInstruction>>;
   /** What a file includes now and did not before; `unshown`: only for what that enforces. */
@@ -78,35 +80,42 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     return preparedFrom(place, located, { read, rule: undefined });
   };
 
-  async function takeLocated(
-    place: Place,
-    { located, how, depth, unshown = false }: Found,
-    into: Gathering,
-  ): Promise<void> {
+  /** Undefined: it is done. Of hundreds of rules most are, and a promise for each would be felt. */
+  function takeLocated(place: Place, found: Found, into: Gathering): Promise<void> | undefined {
+    const { located, unshown = false } = found;
     const isNew = !into.seen.has(located.real);
     const toShow = isNew && !unshown;
     // fail-closed: whoever names a file first decides how it is shown, not for whom its rules speak.
     const toEnforce = mayHoldRules(place.path, located.real) && admit(into, place, located);
-    if (!toShow && !toEnforce) return;
+    if (!toShow && !toEnforce) return undefined;
     if (toShow) into.seen.add(located.real);
+    const wanted = { place, found, toShow, toEnforce };
     const now = preparedNow(place, located);
-    const prepared = now === undefined ? await prepare(place, located) : ok(now);
-    if (!prepared.ok) {
+    if (now !== undefined) return takePrepared(wanted, now, into);
+    return prepare(place, located).then((prepared) => {
+      if (prepared.ok) return takePrepared(wanted, prepared.value, into);
       if (isNew) into.skipped.push(prepared.error);
-      return;
-    }
-    const { text, notes } = prepared.value;
-    if (text.trim() === '' && notes.length === 0) return;
+      return undefined;
+    });
+  }
+
+  function takePrepared(
+    { place, found, toShow, toEnforce }: TakenFor,
+    prepared: Prepared,
+    into: Gathering,
+  ): Promise<void> | undefined {
+    const { text, notes } = prepared;
+    const { located, how } = found;
+    if (text.trim() === '' && notes.length === 0) return undefined;
     if (toShow && located.hidden !== undefined) into.skipped.push(located.hidden);
     const isRepeated =
       place.onceByContent === true && into.entries.some((one) => isSame(one, text));
     const isShown = toShow && located.hidden === undefined && !isRepeated;
-    const entry = entryOf(place, { located, how, depth }, prepared.value);
+    const entry = entryOf(place, found, prepared);
     if (isShown) into.entries.push(entry);
     else if (toEnforce) into.unshown.push(entry);
-    if ((isShown || toEnforce) && mayInclude(entry)) {
-      await follow(entry, how, into, { unshown: !isShown });
-    }
+    if (!(isShown || toEnforce) || !mayInclude(entry)) return undefined;
+    return follow(entry, how, into, { unshown: !isShown });
   }
 
   const follow: InstructionLoader['takeIncludes'] = async (entry, how, into, options) => {
@@ -164,6 +173,7 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
       if (isLocated(found)) await takeLocated(place, { located: found, how, depth: 0 }, into);
       else into.skipped.push(found);
     },
+    takeNow: (place, how, into, located) => takeLocated(place, { located, how, depth: 0 }, into),
     takeIncludes: follow,
   };
 }
@@ -183,19 +193,30 @@ function preparedFrom(
   const shown = withoutHidden(isProse ? withoutBlockComments(body) : body);
   const cut = place.kind === 'memory' ? firstLines(shown.text, MEMORY_CAP) : { text: shown.text };
   const source = rule === undefined ? body : '\n'.repeat(rule.bodyLine - 1) + body;
-  const prepared = {
+  const prepared: Writable<Prepared> = {
     text: cut.text,
     source: holdsRules ? source : '',
-    notes: [
+    notes: NO_NOTES,
+  };
+  if (rule?.globs !== undefined) prepared.globs = rule.globs;
+  // Of most files there is nothing to say.
+  const isPlain = rule === undefined && holdsRules && shown.removed === 0;
+  if (!isPlain || read.notes.length > 0 || cut.note !== undefined) {
+    prepared.notes = [
       ...read.notes,
       ...(!holdsRules && IDLE_BLOCK.test(shown.text) ? [IDLE_NOTE] : []),
       ...(rule?.notes ?? []),
       ...(shown.removed === 0 ? [] : [`${shown.removed} invisible characters were taken out`]),
       ...(cut.note === undefined ? [] : [cut.note]),
-    ],
-  };
-  return rule?.globs === undefined ? prepared : { ...prepared, globs: rule.globs };
+    ];
+  }
+  return prepared;
 }
+
+const NO_NOTES: readonly string[] = [];
+
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function mayInclude({ place, located, source }: Entry): boolean {
   if (place.kind === 'memory' || !source.includes('@')) return false;
@@ -222,9 +243,17 @@ interface Found {
   readonly unshown?: boolean;
 }
 
+/** What a file is taken for. */
+interface TakenFor {
+  readonly place: Place;
+  readonly found: Found;
+  readonly toShow: boolean;
+  readonly toEnforce: boolean;
+}
+
 function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepared): Entry {
   const { text, notes, globs, source } = prepared;
-  const instruction: LoadedInstruction = {
+  const instruction: Writable<LoadedInstruction> = {
     path: place.path,
     scope: place.scope,
     memoryType: memoryTypeOf(place.scope),
@@ -233,10 +262,10 @@ function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepare
     text,
     bytes: located.bytes,
     notes,
-    ...(globs === undefined ? {} : { globs }),
-    ...(place.parent === undefined ? {} : { parent: place.parent }),
-    ...(how.trigger === undefined ? {} : { trigger: how.trigger }),
   };
+  if (globs !== undefined) instruction.globs = globs;
+  if (place.parent !== undefined) instruction.parent = place.parent;
+  if (how.trigger !== undefined) instruction.trigger = how.trigger;
   const entry = { instruction, place, located, source, depth };
   return how.when === undefined ? entry : { ...entry, when: how.when };
 }

@@ -62,12 +62,12 @@ const LABELS: Readonly<Record<InstructionScope, string>> = {
 };
 
 function section(file: LoadedInstruction, cap: number): string {
-  const notes = file.notes.map((note) => `[${visible(note)}]`);
+  const notes = file.notes.map((note) => `\n[${visible(note)}]`).join('');
   const scoped = file.globs === undefined ? '' : `; for ${file.globs.map(visible).join(', ')}`;
-  const heading = `Contents of ${visible(file.path)} (${LABELS[file.scope]}${scoped}):`;
+  const heading = `Contents of ${visible(file.path)} (${LABELS[file.scope]}${scoped}):${notes}`;
   const shown = head(file.text.trimEnd(), cap);
   const text = HEADING_WORD.test(shown) ? shown.replace(HEADING_LIKE, '> $&') : shown;
-  return [[heading, ...notes].join('\n'), ...(text === '' ? [] : [text])].join('\n\n');
+  return text === '' ? heading : `${heading}\n\n${text}`;
 }
 
 /** Without it there is none, and to look for it is much less work. None of its letters has a look-alike. */

@@ -60,8 +60,11 @@ export async function takeRules(
   const looked = await lookAt(parts, found.files, ground);
   const waiting: WaitingRule[] = [];
   for (const { rule, sought, globs } of looked) {
-    if (globs === undefined || !isLocated(sought)) await parts.loader.take(rule, how, into, sought);
-    else waiting.push({ place: rule, real: sought.real, globs, fits: ground.fitsFor(globs) });
+    if (!isLocated(sought)) await parts.loader.take(rule, how, into, sought);
+    else if (globs === undefined) {
+      const taking = parts.loader.takeNow(rule, how, into, sought);
+      if (taking !== undefined) await taking;
+    } else waiting.push({ place: rule, real: sought.real, globs, fits: ground.fitsFor(globs) });
   }
   into.waiting.push(...inOrder(sealed?.waiting ?? [], waiting));
   for (const closed of found.closed) {
