@@ -153,7 +153,7 @@ function asToolsAreNamed(entry: string): string {
 /** Why a rule of this name would stop a start: no tool can have it. Undefined: some tool may. */
 function impossible(name: string, knownTools: readonly string[]): string | undefined {
   const read = resolveRuleName(name, { kind: 'deny', scoped: false, knownTools });
-  return 'why' in read ? `${read.why}. ${read.remedy}` : undefined;
+  return 'why' in read ? `${read.why}. ${read.remedy.replace(/\.$/, '')}` : undefined;
 }
 
 /** What somebody meant who named a tool that there is not, as far as anybody can tell. */

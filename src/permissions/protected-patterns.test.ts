@@ -33,6 +33,17 @@ describe('patterns that fit protected names', () => {
     expect(protectedFitting('.[g]it/x', { isGlob: true })).toContain('.git/x');
   });
 
+  it('takes braces for anything where there are too many to spell out', () => {
+    const many = Array.from({ length: 70 }, (_, at) => `x${at}`).join(',');
+    const deep = '{a,{b,{c,{d,{e,git}}}}}';
+    for (const pattern of [`.{${many},git}/config`, `.${deep}/config`, `{${many},.git}`]) {
+      expect(protectedFitting(pattern, { isGlob: false }).join(' ')).toContain('.git');
+    }
+    expect(protectedFitting(`{${many},.g}it/config`, { isGlob: true })).toContain('.git/config');
+    const data = '{"a":{"b":{"c":{"d":{"e":{}}}}}}';
+    expect(protectedFitting(data, { isGlob: false }).join(' ')).not.toContain('.git');
+  });
+
   it('spells out a bounded number of braces', () => {
     const many = `${'{a,b,c,d,e,f,g,h}'.repeat(10)}.g*`;
     expect(protectedFitting(many, { isGlob: true }).length).toBeLessThan(5000);

@@ -12,14 +12,15 @@ export function protectedFitting(
   pattern: string,
   { isGlob }: { readonly isGlob: boolean },
 ): readonly string[] {
-  return withoutBraces(pattern).flatMap((text) => {
+  const { texts, isCut } = withoutBraces(pattern);
+  return texts.flatMap((text) => {
     const segments = text.toLowerCase().split('/');
     if (!WILD.test(text)) return text === pattern ? [] : [text];
     return segments.flatMap((segment, at) => {
       if (!WILD.test(segment)) return [];
       const before = segments.slice(0, at);
-      const isTelling = /^\.?[a-z]/.test(segment) || isGlob;
-      const names = isTelling ? namesFitting(segment, before.at(-1)) : [];
+      const isTelling = /^\.?[a-z]/.test(segment) || isGlob || isCut;
+      const names = isTelling ? namesFitting(segment, before.at(-1), isCut && isGlob) : [];
       const behind = segments.slice(at + 1);
       return [
         ...(at === 0 ? [] : [before.join('/')]),
@@ -32,8 +33,13 @@ export function protectedFitting(
   });
 }
 
-function namesFitting(segment: string, above: string | undefined): readonly string[] {
-  if (WILD.test(segment.charAt(0))) return [];
+/** `isAny`: what stands in front may be a dot as well. */
+function namesFitting(
+  segment: string,
+  above: string | undefined,
+  isAny: boolean,
+): readonly string[] {
+  if (WILD.test(segment.charAt(0)) && !isAny) return [];
   const { directories, files, configured } = PROTECTED_NAMES;
   const tokens = segmentTokens(segment);
   const all = [
@@ -45,18 +51,30 @@ function namesFitting(segment: string, above: string | undefined): readonly stri
   return all.filter((name) => matches(tokens, name));
 }
 
-/** `{a,b}` spelled out, as several languages do. */
-function withoutBraces(pattern: string): readonly string[] {
+/**
+ * `{a,b}` spelled out, as several languages do. `isCut`: there are too many to spell out, and signs for
+ * any text stand for them.
+ */
+function withoutBraces(pattern: string): {
+  readonly texts: readonly string[];
+  readonly isCut: boolean;
+} {
   let texts: readonly string[] = [pattern];
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < MOST_ROUNDS && texts.some((text) => GROUP.test(text)); round++) {
     texts = texts.flatMap((text) => {
-      const found = /^(.*?)\{([^{}]*)\}(.*)$/s.exec(text);
-      if (found === null) return [text];
-      const [, before = '', inner = '', behind = ''] = found;
-      return inner.split(',').map((one) => before + one + behind);
+      const [, before = '', inner, behind = ''] = GROUP.exec(text) ?? [];
+      return inner?.split(',').map((one) => before + one + behind) ?? [text];
     });
-    // fail-closed: of more than these the first tell enough.
-    if (texts.length > MOST_SPELLINGS) return texts.slice(0, MOST_SPELLINGS);
+    if (texts.length > MOST_SPELLINGS) break;
   }
-  return texts;
+  const isCut = texts.length > MOST_SPELLINGS || texts.some((text) => GROUP.test(text));
+  if (!isCut) return { texts, isCut };
+  let any = pattern;
+  while (GROUP.test(any)) any = any.replace(GROUPS, '*');
+  // fail-closed: any text may be one of those, and each of their words may be a name.
+  return { texts: [any, ...pattern.split(/[{},]/)], isCut };
 }
+
+const GROUP = /^(.*?)\{([^{}]*)\}(.*)$/s;
+const GROUPS = /\{[^{}]*\}/g;
+const MOST_ROUNDS = 4;

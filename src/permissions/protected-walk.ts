@@ -69,7 +69,10 @@ class Way {
     const { path } = this.#start;
     const { literal, resolved, real } = await judge.spell(path);
     this.#bases = [...new Set([literal, ...resolved])];
-    const kind = (await judge.disk.lstat(real).catch(() => undefined))?.kind;
+    const look = await judge.disk.lstat(real).catch(() => 'unseen' as const);
+    // fail-closed: where nobody can look there may be anything.
+    if (look === 'unseen') return { path, doubt: 'it cannot be looked at' };
+    const kind = look?.kind;
     if (kind === undefined || this.#isAmongCopies()) return undefined;
     const isDirectory = kind === 'directory';
     const first: Step = { directory: real, below: '', depth: 0, isWhole: false };
@@ -133,10 +136,14 @@ class Way {
 
   /** A program that is given a link writes where it leads, and some walks go on there. */
   async #follow(entry: Step & { readonly name: string }): Promise<WalkFinding> {
-    const { judge, isHeld } = this.#place;
+    const { judge, isHeld, elevated } = this.#place;
     const real = await judge.disk.realPath(entry.directory).catch(() => undefined);
+    if (real === undefined) {
+      // fail-closed: for a command with more rights it may lead on; for others it leads nowhere.
+      return elevated ? { path: entry.directory, doubt: 'it cannot be looked at' } : undefined;
+    }
     // What leads nowhere is no file yet, and what is made there has another name.
-    if (real === undefined || this.#seen.has(real)) return undefined;
+    if (this.#seen.has(real)) return undefined;
     const kind = (await judge.disk.lstat(real).catch(() => undefined))?.kind;
     const isDirectory = kind === 'directory';
     if (this.#isReached(entry, { isDirectory }) && isHeld(real)) return { path: real };

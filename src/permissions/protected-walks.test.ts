@@ -154,6 +154,18 @@ describe('a walk that meets protected paths and changes them', () => {
     expect(await rig({ fs }).bash("find build -name '*.pyc' -delete")).toBe('asks');
   });
 
+  it('is asked about where nobody can look at its start', async () => {
+    const { nodeFileSystem } = await import('../env/node-fs.js');
+    const fs = {
+      ...nodeFileSystem,
+      async lstat(path: string) {
+        if (path.endsWith('/build')) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+        return await nodeFileSystem.lstat(path);
+      },
+    };
+    expect(await rig({ fs }).bash("find build -name '*.pyc' -delete")).toBe('asks');
+  });
+
   it('names what it met', async () => {
     const verdict = await rig().call('Bash', { command: 'find . -name config -delete' });
     expect(verdict).toMatchObject({ kind: 'refused' });
