@@ -66,7 +66,8 @@ function bypasses(target: URL, list: string | undefined): boolean {
   });
 }
 
-function portOf(url: URL): number {
+/** The one that is meant where an address names none. */
+export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }

@@ -14,11 +14,11 @@ const SENT = 'the request was sent';
 /** Notes each pack that the program reads, and when it has sent its request. */
 const SPY = `
 const fs = require('node:fs');
-const { OutgoingMessage } = require('node:http');
-const { end } = OutgoingMessage.prototype;
-OutgoingMessage.prototype.end = function (...rest) {
+const { Socket } = require('node:net');
+const { write } = Socket.prototype;
+Socket.prototype.write = function (...rest) {
   fs.appendFileSync(process.env.PACKS, '${SENT}\\n');
-  return end.apply(this, rest);
+  return write.apply(this, rest);
 };
 const { readFileSync } = fs;
 fs.readFileSync = (file, ...rest) => {

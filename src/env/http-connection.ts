@@ -1,0 +1,188 @@
+import type { Socket } from 'node:net';
+import { AnswerParser, type AnswerReader } from './http-answer.js';
+import { exchangeIsOver, sendSoon } from './http-sending.js';
+
+/** One request on its way, and who waits for its answer. */
+export interface Exchange extends AnswerReader {
+  readonly isBodiless: boolean;
+  /** Longest silence in milliseconds; 0: any. */
+  readonly idleTimeoutMs: number;
+  /** Nothing more comes. `isStale`: the connection was an old one, and nothing was answered on it. */
+  broke(how: Break, circumstances: { readonly isStale: boolean }): void;
+}
+
+/** How a connection broke. */
+export type Break =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'silent' }
+  /** What came is no answer. */
+  | { readonly kind: 'fault'; readonly reason: string }
+  | { readonly kind: 'error'; readonly error: Error };
+
+/** What is sent at once is copied into one buffer up to here: cheaper than to hand over its parts. */
+const MAX_JOINED_BYTES = 256 * 1024;
+const FIRST_BUFFER_BYTES = 16 * 1024;
+
+/**
+ * A kept-alive HTTP/1.1 connection that carries one exchange at a time. Node's own client makes some forty
+ * objects and as many calls for each; with many agents that was a third of all work.
+ */
+export class HttpConnection {
+  readonly #socket: Socket;
+  readonly #onIdle: (connection: HttpConnection) => void;
+  readonly #parser = new AnswerParser();
+  #exchange: Exchange | undefined;
+  #out = Buffer.alloc(0);
+  #isReused = false;
+  #hasAnswered = false;
+  #idleTimeoutMs = 0;
+  #error: Error | undefined;
+  /** When the server may close it. */
+  #expiresAt = Number.POSITIVE_INFINITY;
+
+  /** `onIdle`: an exchange is over, and another one may follow. */
+  constructor(socket: Socket, onIdle: (connection: HttpConnection) => void) {
+    this.#socket = socket;
+    this.#onIdle = onIdle;
+    socket.on('end', () => this.#ended());
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.on('close', () => this.#closed());
+    socket.on('timeout', () => this.#silent());
+  }
+
+  get isUsable(): boolean {
+    return this.#socket.writable && !this.#socket.destroyed && performance.now() < this.#expiresAt;
+  }
+
+  /** Sends a request; its exchange is told what comes of it, which is never before this returns. */
+  begin(exchange: Exchange, head: string, body: readonly Uint8Array[]): void {
+    this.#exchange = exchange;
+    this.#hasAnswered = false;
+    this.#parser.expect(exchange);
+    if (exchange.idleTimeoutMs !== this.#idleTimeoutMs) {
+      this.#idleTimeoutMs = exchange.idleTimeoutMs;
+      this.#socket.setTimeout(exchange.idleTimeoutMs);
+    }
+    if (this.#isReused) this.#socket.ref();
+    sendSoon(() => {
+      if (this.#exchange === exchange) this.#send(head, body);
+    });
+  }
+
+  /** Ends the connection, if this exchange is the one it is busy with. */
+  drop(exchange: Exchange): void {
+    if (this.#exchange !== exchange) return;
+    this.#leave();
+    this.#socket.destroy();
+  }
+
+  /** What the socket brings. The bytes may be overwritten afterwards. */
+  receive(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) {
+      // Nobody asked for anything.
+      this.#socket.destroy();
+      return;
+    }
+    this.#hasAnswered = true;
+    const problem = this.#parser.push(bytes, this.#reader);
+    if (problem === undefined) return;
+    // fail-closed: an answer of doubtful length is not read on, and nothing behind it is believed.
+    this.#socket.destroy();
+    this.#break({ kind: 'fault', reason: problem });
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #send(head: string, body: readonly Uint8Array[]): void {
+    let size = head.length;
+    for (const part of body) size += part.byteLength;
+    if (size > MAX_JOINED_BYTES) {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      for (const part of body) this.#socket.write(part);
+      this.#socket.uncork();
+      return;
+    }
+    // The last request was sent to its end before its answer came, or the connection would not be used again.
+    if (this.#out.length < size) this.#out = Buffer.allocUnsafeSlow(roomFor(size));
+    let at = this.#out.write(head, 0, 'latin1');
+    for (const part of body) {
+      this.#out.set(part, at);
+      at += part.byteLength;
+    }
+    this.#socket.write(this.#out.subarray(0, size));
+  }
+
+  /** Between parser and exchange: the end of an answer frees the connection. */
+  readonly #reader: AnswerReader = {
+    head: (status, headers) => this.#exchange?.head(status, headers),
+    body: (bytes, from, to) => this.#exchange?.body(bytes, from, to),
+    end: () => this.#answered(),
+  };
+
+  #answered(): void {
+    const exchange = this.#leave();
+    const { keepsAlive, keepAliveMs } = this.#parser;
+    // An answer that came before the request was sent whole leaves the rest of it on the line.
+    if (keepsAlive && this.#socket.writableLength === 0 && this.#socket.writable) {
+      this.#expiresAt =
+        keepAliveMs === undefined
+          ? Number.POSITIVE_INFINITY
+          : performance.now() + keepAliveMs - KEEP_ALIVE_MARGIN_MS;
+      this.#isReused = true;
+      this.#socket.unref();
+      this.#onIdle(this);
+    } else this.#socket.destroy();
+    exchange?.end();
+  }
+
+  #ended(): void {
+    if (this.#exchange !== undefined) this.#parser.ended(this.#reader);
+  }
+
+  #closed(): void {
+    const error = this.#error;
+    this.#break(error === undefined ? { kind: 'closed' } : { kind: 'error', error });
+  }
+
+  #silent(): void {
+    // A reader that is behind is no silence of the server's.
+    if (this.#exchange !== undefined && this.#socket.isPaused()) return;
+    this.#socket.destroy();
+    this.#break({ kind: 'silent' });
+  }
+
+  /** The exchange that was under way. */
+  #leave(): Exchange | undefined {
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    if (exchange !== undefined) exchangeIsOver();
+    return exchange;
+  }
+
+  #break(how: Break): void {
+    this.#leave()?.broke(how, { isStale: this.#isReused && !this.#hasAnswered });
+  }
+}
+
+/** How much earlier than the server says a connection is given up: it may be closed while we write. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+function roomFor(size: number): number {
+  let room = FIRST_BUFFER_BYTES;
+  while (room < size) room *= 2;
+  return room;
+}

@@ -1,0 +1,81 @@
+import { HttpError } from './http-error.js';
+
+export interface RequestLine {
+  readonly method: string;
+  /** A path, or for a proxy the whole address. */
+  readonly path: string;
+  readonly host: string;
+  readonly bodyBytes: number | undefined;
+}
+
+/** The headers that the request's own are put over. */
+type Headers = Readonly<Record<string, string>>;
+
+/** All that goes over the line before the body. Throws `HttpError` for what no header may hold. */
+export function requestHead(line: RequestLine, own: Headers, ofProxy: Headers): string {
+  const { host, others } = headerLines(line.host, own, ofProxy);
+  return `${line.method} ${line.path} HTTP/1.1\r\n${host}${lengthLine(line)}${others}\r\n`;
+}
+
+/** The host that a request's headers name, as TLS is told it. */
+export function namedHost(own: Headers, host: string): string {
+  for (const [name, value] of Object.entries(own)) {
+    if (name.toLowerCase() === 'host') return value;
+  }
+  return host;
+}
+
+const HAVE_BODIES: readonly string[] = ['POST', 'PUT', 'PATCH'];
+
+function lengthLine({ method, bodyBytes }: RequestLine): string {
+  if (bodyBytes !== undefined) return `content-length: ${bodyBytes}\r\n`;
+  return HAVE_BODIES.includes(method) ? 'content-length: 0\r\n' : '';
+}
+
+/** The one that says the host, and all the others. */
+interface HeaderLines {
+  readonly host: string;
+  readonly others: string;
+}
+
+/** Turn after turn the same headers go to the same host. */
+let last: { readonly host: string; readonly own: Headers; readonly lines: HeaderLines } | undefined;
+
+function headerLines(host: string, own: Headers, ofProxy: Headers): HeaderLines {
+  if (ofProxy !== NONE) return checkedLines(host, own, ofProxy);
+  if (last?.host !== host || !hasSameEntries(last.own, own)) {
+    // A copy: whose headers these are may change them.
+    last = { host, own: { ...own }, lines: checkedLines(host, own, ofProxy) };
+  }
+  return last.lines;
+}
+
+/** For a request that no proxy is asked for. */
+export const NONE: Headers = {};
+
+function hasSameEntries(a: Headers, b: Headers): boolean {
+  const names = Object.keys(a);
+  if (Object.keys(b).length !== names.length) return false;
+  for (const name of names) if (a[name] !== b[name]) return false;
+  return true;
+}
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** By their names in lower case, so that none is sent twice: the request's own win, but not over its length. */
+function checkedLines(host: string, own: Headers, ofProxy: Headers): HeaderLines {
+  const headers = new Map<string, string>([['host', `host: ${host}\r\n`]]);
+  for (const [name, value] of [...Object.entries(ofProxy), ...Object.entries(own)]) {
+    const lower = name.toLowerCase();
+    if (lower === 'content-length') continue;
+    // fail-closed: a value with a line end would be headers, or a whole request, of somebody else's making.
+    if (!NAME.test(name) || NOT_IN_VALUES.test(value) || lower === 'transfer-encoding') {
+      throw new HttpError('other', `the header "${name.slice(0, 60)}" cannot be sent as it stands`);
+    }
+    headers.set(lower, `${name}: ${value}\r\n`);
+  }
+  if (!headers.has('connection')) headers.set('connection', 'connection: keep-alive\r\n');
+  const [first = '', ...others] = headers.values();
+  return { host: first, others: others.join('') };
+}

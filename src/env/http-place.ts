@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+
+/** Where a connection goes; two requests with the same place may use the same one. */
+export interface Place {
+  readonly isSecure: boolean;
+  /** Without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** The name that TLS is told, of a secure one; empty: none. */
+  readonly serverName: string;
+  /** The proxy that a secure connection is tunnelled through. */
+  readonly tunnel: URL | undefined;
+}
+
+export function keyOf({ isSecure, hostname, port, serverName, tunnel }: Place): string {
+  return isSecure
+    ? `https ${hostname} ${port} ${serverName} ${tunnel?.href ?? ''}`
+    : `${hostname} ${port}`;
+}
+
+/** The name for TLS of what a Host header says; an address has none. */
+export function serverNameOf(host: string): string {
+  const name = host.startsWith('[')
+    ? host.slice(1, host.indexOf(']'))
+    : (host.split(':', 1)[0] ?? '');
+  return isIP(name) === 0 ? name : '';
+}
+
+export function withoutBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
