@@ -1,4 +1,5 @@
 import { systemClock } from '../env/clock.js';
+import { preferMainThread } from '../env/main-thread.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { AgentSession, TeamRole } from '../harness.js';
 import { CONTRACT_VERSION } from '../server/contract-version.js';
@@ -124,6 +125,7 @@ async function runSession(
     const { run } = await import('./commands/rewind.js');
     return await run([messageId, '--session', sessionId], output);
   }
+  preferMainThread();
   const config = {
     ...options.session,
     ...(team === undefined ? {} : { team }),

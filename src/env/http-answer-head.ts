@@ -8,8 +8,18 @@ export interface AnswerHead {
   readonly keepAliveMs: number | undefined;
 }
 
+/** Of many answers within a second the heads are the same, letter by letter. */
+let last: { readonly text: string; readonly head: AnswerHead } | undefined;
+
 /** The head of an answer, without the empty line behind it, or what is wrong with it. */
 export function answerHead(text: string): AnswerHead | string {
+  if (last?.text === text) return last.head;
+  const head = parse(text);
+  if (typeof head !== 'string') last = { text, head };
+  return head;
+}
+
+function parse(text: string): AnswerHead | string {
   if (UNEXPECTED.test(text)) return 'its head has characters or line ends that no head may have';
   const first = text.indexOf(LINE_END);
   const status = STATUS_LINE.exec(first === -1 ? text : text.slice(0, first));

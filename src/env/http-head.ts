@@ -8,8 +8,8 @@ export interface RequestLine {
   readonly bodyBytes: number | undefined;
 }
 
-/** The headers that the request's own are put over. */
-type Headers = Readonly<Record<string, string>>;
+/** By their names, in whatever case they are sent. */
+export type Headers = Readonly<Record<string, string>>;
 
 /** All that goes over the line before the body. Throws `HttpError` for what no header may hold. */
 export function requestHead(line: RequestLine, own: Headers, ofProxy: Headers): string {

@@ -10,12 +10,16 @@ export interface Place {
   readonly serverName: string;
   /** The proxy that a secure connection is tunnelled through. */
   readonly tunnel: URL | undefined;
+  /** The same for the same place. */
+  readonly key: string;
 }
 
-export function keyOf({ isSecure, hostname, port, serverName, tunnel }: Place): string {
-  return isSecure
+export function placeOf(place: Omit<Place, 'key'>): Place {
+  const { isSecure, hostname, port, serverName, tunnel } = place;
+  const key = isSecure
     ? `https ${hostname} ${port} ${serverName} ${tunnel?.href ?? ''}`
     : `${hostname} ${port}`;
+  return { ...place, key };
 }
 
 /** The name for TLS of what a Host header says; an address has none. */

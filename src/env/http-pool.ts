@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { HttpConnection } from './http-connection.js';
-import { keyOf, type Place } from './http-place.js';
+import type { Place } from './http-place.js';
 
 /** How many idle connections to one place are kept. */
 const MAX_IDLE = 256;
@@ -12,7 +12,7 @@ const idle = new Map<string, HttpConnection[]>();
 
 /** A connection that was used before and may be used again: the last one, so that the others can end. */
 export function idleConnection(place: Place): HttpConnection | undefined {
-  const waiting = idle.get(keyOf(place));
+  const waiting = idle.get(place.key);
   for (let last = waiting?.pop(); last !== undefined; last = waiting?.pop()) {
     if (last.isUsable) return last;
     last.destroy();
@@ -97,8 +97,7 @@ function openSecure(
   import('./https-dial.js').then(({ dialSecure }) => dialSecure(place, opened, fail)).catch(fail);
 }
 
-function keepAt(place: Place): (connection: HttpConnection) => void {
-  const key = keyOf(place);
+function keepAt({ key }: Place): (connection: HttpConnection) => void {
   return (connection) => {
     const waiting = idle.get(key);
     if (waiting === undefined) idle.set(key, [connection]);

@@ -1,10 +1,10 @@
 import { messageOf } from '../errors.js';
 import { HttpError, type HttpErrorKind } from './http-error.js';
 import { HttpExchange, type HttpRequest, type HttpResponse } from './http-exchange.js';
-import { NONE, namedHost, requestHead } from './http-head.js';
-import { type Place, serverNameOf, withoutBrackets } from './http-place.js';
+import { NONE, requestHead } from './http-head.js';
 import { idleConnection, openConnection } from './http-pool.js';
-import { type ProxyEnvironment, portOf, proxyFor } from './http-proxy.js';
+import type { ProxyEnvironment } from './http-proxy.js';
+import { type Route, routeOf } from './http-route.js';
 
 export type HttpStream = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -43,33 +43,13 @@ async function sendWithFreshSocket(
   }
 }
 
-/** Turn after turn the same address is asked. */
-let lastTarget: { readonly url: string; readonly target: URL } | undefined;
-
-function parseTarget(url: string): URL {
-  if (lastTarget?.url !== url) lastTarget = { url, target: checkedTarget(url) };
-  return lastTarget.target;
-}
-
-function checkedTarget(url: string): URL {
-  let target: URL;
-  try {
-    target = new URL(url);
-  } catch {
-    throw new HttpError('invalid_url', `"${url}" is not a URL`);
-  }
-  if (target.protocol !== 'http:' && target.protocol !== 'https:') {
-    throw new HttpError('invalid_url', `"${url}" is neither http: nor https:`);
-  }
-  return target;
-}
-
 function send(request: HttpRequest, environment: ProxyEnvironment): Promise<HttpResponse> {
   if (request.signal?.aborted) {
     return Promise.reject(new HttpError('aborted', 'the request was aborted'));
   }
-  const target = parseTarget(request.url);
-  const { place, head } = routeOf(request, target, environment);
+  const route = routeOf(request.url, request.headers ?? NONE, environment);
+  const { place, target } = route;
+  const head = headOf(request, route);
   const body = piecesOf(request.body);
   return new Promise((resolve, reject) => {
     const exchange = new HttpExchange(request, target, { resolve, reject });
@@ -93,29 +73,12 @@ function send(request: HttpRequest, environment: ProxyEnvironment): Promise<Http
   });
 }
 
-/** Where the request goes, and its head: a secure one goes through a proxy, a plain one is put to it. */
-function routeOf(
-  request: HttpRequest,
-  target: URL,
-  environment: ProxyEnvironment,
-): { readonly place: Place; readonly head: string } {
-  const proxy = proxyFor(target, environment);
-  const isSecure = target.protocol === 'https:';
-  const asked = isSecure ? undefined : proxy;
-  const own = request.headers ?? NONE;
-  const { body, method = body === undefined ? 'GET' : 'POST' } = request;
-  const path = asked === undefined ? target.pathname + target.search : target.href;
-  const line = { method, path, host: target.host, bodyBytes: lengthOf(body) };
-  return {
-    place: {
-      isSecure,
-      hostname: withoutBrackets(asked?.url.hostname ?? target.hostname),
-      port: asked?.port ?? portOf(target),
-      serverName: isSecure ? serverNameOf(namedHost(own, target.host)) : '',
-      tunnel: isSecure ? proxy?.url : undefined,
-    },
-    head: requestHead(line, own, asked?.headers ?? NONE),
-  };
+/** All that goes over the line before the body. */
+function headOf({ method, headers = NONE, body }: HttpRequest, route: Route): string {
+  const bodyBytes = lengthOf(body);
+  const named = method ?? (body === undefined ? 'GET' : 'POST');
+  const line = { method: named, path: route.path, host: route.target.host, bodyBytes };
+  return requestHead(line, headers, route.proxyHeaders);
 }
 
 function lengthOf(body: HttpRequest['body']): number | undefined {

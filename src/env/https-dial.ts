@@ -12,7 +12,7 @@ const MAX_SESSIONS = 100;
  * request only: TLS costs start-up time that local models need not pay.
  */
 export function dialSecure(
-  { hostname, port, serverName, tunnel }: Place,
+  { hostname, port, serverName, tunnel, key }: Place,
   take: (socket: Socket) => void,
   fail: (error: Error) => void,
 ): void {
@@ -24,7 +24,6 @@ export function dialSecure(
     });
     return;
   }
-  const key = `${hostname} ${port} ${serverName}`;
   const session = sessions.get(key);
   const socket = tls.connect({
     ...options,
