@@ -95,11 +95,10 @@ export function createAgent(setup: AgentSetup): Agent {
   const { betweenTurns } = setup;
   const deps: LoopDeps = {
     conversation,
-    async prepareTurn(signal) {
+    prepareTurn(signal) {
       const next = request();
       if (!setup.compaction.isDue(next)) return next;
-      await compact('auto', undefined, signal);
-      return request();
+      return compact('auto', undefined, signal).then(request);
     },
     callModel(modelRequest, signal) {
       setup.emit({ type: 'requesting' });

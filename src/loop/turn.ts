@@ -1,5 +1,6 @@
-import type { ModelFailure } from '../model/client.js';
+import type { ModelEvent, ModelFailure } from '../model/client.js';
 import { AnswerFold } from '../model/fold.js';
+import { takeReady } from '../model/ready-events.js';
 import type { ModelStopReason } from '../protocol/content.js';
 import type { LoopDeps, ModelAnswer } from './types.js';
 
@@ -19,42 +20,16 @@ export type TurnResult =
  * forgotten; only a whole answer is recorded and enters the history.
  */
 export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<TurnResult> {
-  const request = await deps.prepareTurn(signal);
+  const prepared = deps.prepareTurn(signal);
+  const request = prepared instanceof Promise ? await prepared : prepared;
   if (signal.aborted) return { kind: 'aborted' };
-  const fold = new AnswerFold();
-  let complete = false;
-  let blockIds: string[] = [];
-  for await (const event of deps.callModel(request, signal)) {
-    if (event.type === 'failure') {
-      if (event.failure.kind === 'aborted' || signal.aborted) return { kind: 'aborted' };
-      return { kind: 'failed', failure: event.failure };
-    }
-    if (event.type === 'retry' || event.type === 'fallback') {
-      fold.feed(event);
-      blockIds = [];
-      deps.emit({ type: 'retry', event });
-      continue;
-    }
-    const block = fold.feed(event);
-    if (block !== undefined) {
-      // A block's frame comes before its stop event; its id is the transcript line's as well.
-      const uuid = deps.uuid();
-      blockIds.push(uuid);
-      deps.emit({
-        type: 'block',
-        block,
-        uuid,
-        answerId: fold.id,
-        model: fold.model,
-        usage: fold.usage,
-      });
-    }
-    if (event.type === 'message_stop') complete = true;
-    deps.emit({ type: 'stream', event });
-  }
-  if (!complete && signal.aborted) return { kind: 'aborted' };
-  const { id, model, content, stopReason, usage, malformed, requestId } = fold.answer();
+  const reading = new Reading(deps, signal);
+  const cut = await readAll(deps.callModel(request, signal), reading);
+  if (cut !== undefined) return cut;
+  if (!reading.isComplete && signal.aborted) return { kind: 'aborted' };
+  const { id, model, content, stopReason, usage, malformed, requestId } = reading.fold.answer();
   if (content.length === 0) return { kind: 'empty', stopReason };
+  const { blockIds } = reading;
   while (blockIds.length < content.length) blockIds.push(deps.uuid());
   const answer: ModelAnswer = {
     id,
@@ -69,6 +44,76 @@ export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<Tur
   deps.recordAnswer(answer);
   deps.conversation.append(answer.message);
   const display = deps.display === undefined ? undefined : await deps.display(answer);
-  deps.emit({ type: 'answer', answer, ...(display === undefined ? {} : { display }) });
+  deps.emit(
+    display === undefined ? { type: 'answer', answer } : { type: 'answer', answer, display },
+  );
   return { kind: 'answer', answer, display };
+}
+
+/** Takes in what the model says. What is there already is taken without waiting for each. */
+async function readAll(
+  events: AsyncIterable<ModelEvent>,
+  reading: Reading,
+): Promise<TurnResult | undefined> {
+  const iterator = events[Symbol.asyncIterator]();
+  for (;;) {
+    const result = await iterator.next();
+    if (result.done === true) return undefined;
+    let event: ModelEvent | undefined = result.value;
+    let cut: TurnResult | undefined;
+    try {
+      while (event !== undefined && cut === undefined) {
+        cut = reading.take(event);
+        event = cut === undefined ? takeReady(iterator) : undefined;
+      }
+    } catch (thrown) {
+      // What was to be told comes first: a stream that cannot even be left is no news then.
+      await iterator.return?.().catch(() => undefined);
+      throw thrown;
+    }
+    if (cut === undefined) continue;
+    await iterator.return?.();
+    return cut;
+  }
+}
+
+/** One answer on its way in. */
+class Reading {
+  readonly fold = new AnswerFold();
+  isComplete = false;
+  blockIds: string[] = [];
+  readonly #deps: LoopDeps;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: LoopDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  /** Set: nothing more is read, and what came is forgotten. */
+  take(event: ModelEvent): TurnResult | undefined {
+    const { fold } = this;
+    const deps = this.#deps;
+    if (event.type === 'failure') {
+      if (event.failure.kind === 'aborted' || this.#signal.aborted) return { kind: 'aborted' };
+      return { kind: 'failed', failure: event.failure };
+    }
+    if (event.type === 'retry' || event.type === 'fallback') {
+      fold.feed(event);
+      this.blockIds = [];
+      deps.emit({ type: 'retry', event });
+      return undefined;
+    }
+    const block = fold.feed(event);
+    if (block !== undefined) {
+      // A block's frame comes before its stop event; its id is the transcript line's as well.
+      const uuid = deps.uuid();
+      this.blockIds.push(uuid);
+      const { id: answerId, model, usage } = fold;
+      deps.emit({ type: 'block', block, uuid, answerId, model, usage });
+    }
+    if (event.type === 'message_stop') this.isComplete = true;
+    deps.emit({ type: 'stream', event });
+    return undefined;
+  }
 }

@@ -138,7 +138,7 @@ export interface BatchEnd {
 export interface LoopDeps {
   readonly conversation: Conversation;
   /** Freezes what the model is shown this turn; compacts first where needed. */
-  prepareTurn(signal: AbortSignal): Promise<ModelRequest>;
+  prepareTurn(signal: AbortSignal): ModelRequest | Promise<ModelRequest>;
   callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** Whether this call may run beside others. */
   isConcurrencySafe(call: ToolUseBlock): boolean;

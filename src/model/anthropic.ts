@@ -1,10 +1,10 @@
 import { type HttpStream, httpStream } from '../env/http.js';
+import { AnthropicAnswer } from './anthropic-answer.js';
 import { AnthropicBody, type AnthropicBodyOptions } from './anthropic-body.js';
-import { AnthropicEvents } from './anthropic-events.js';
-import { isLast, oneByOne, upToLast } from './bunched.js';
-import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
-import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
-import { DEFAULT_IDLE_TIMEOUT_MS, FINISH_GRACE_MS, readAll } from './http-reading.js';
+import { oneByOne } from './bunched.js';
+import type { ModelClient, ModelRequest } from './client.js';
+import type { FailureContext } from './failures.js';
+import { DEFAULT_IDLE_TIMEOUT_MS } from './http-reading.js';
 
 export interface AnthropicOptions extends AnthropicBodyOptions {
   /** Without `/v1`. */
@@ -30,51 +30,25 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
   const context = contextOf(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
 
-  async function* answer(
-    request: ModelRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly ModelEvent[]> {
-    let requestId: string | undefined;
-    try {
-      const response = await http({
-        url,
-        method: 'POST',
-        headers: withBetas(headers, options.betas, request.betas),
-        body: body.chunks(request),
-        signal,
-        idleTimeoutMs,
-      });
-      if (response.status < 200 || response.status > 299) {
-        const text = await readAll(response.chunks);
-        const refusal = { ...response, body: text, model: request.model, now: Date.now() };
-        yield [{ type: 'failure', failure: failureOfStatus(refusal, context) }];
-        return;
-      }
-      requestId = response.headers['request-id'];
-      const events = new AnthropicEvents({ context, model: request.model, requestId });
-      for await (const chunk of response.chunks) {
-        const bunch = upToLast(events.push(chunk));
-        const last = bunch.at(-1);
-        // Whoever reads this reads no further: that the body ends is waited for beside it.
-        if (last?.type === 'message_stop') response.finish(FINISH_GRACE_MS);
-        yield bunch;
-        if (isLast(last)) return;
-      }
-      yield [...events.end()];
-    } catch (thrown) {
-      const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-      yield [
-        {
-          type: 'failure',
-          failure: requestId === undefined ? failure : { ...failure, requestId },
-        },
-      ];
-    }
-  }
+  const answerTo = (request: ModelRequest, signal: AbortSignal): AnthropicAnswer =>
+    new AnthropicAnswer({
+      send: () =>
+        http({
+          url,
+          method: 'POST',
+          headers: withBetas(headers, options.betas, request.betas),
+          body: body.chunks(request),
+          signal,
+          idleTimeoutMs,
+        }),
+      model: request.model,
+      signal,
+      context,
+    });
 
   return {
     provider: 'anthropic',
-    stream: (request, signal) => oneByOne(answer(request, signal), signal),
+    stream: (request, signal) => oneByOne(answerTo(request, signal), signal),
   };
 }
 

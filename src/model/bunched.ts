@@ -1,15 +1,16 @@
 import type { ModelEvent } from './client.js';
 import { ABORTED } from './failures.js';
+import { OVER, type ReadyEvents } from './ready-events.js';
+
+/** Events as they come: one bunch for each piece of a body. */
+export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>>;
 
 /**
- * Events that come in bunches, one for each piece of a body, one by one. They end with `message_stop`,
- * a failure, or the last bunch. By hand and not a generator, as in watched.ts: what is there already is
- * given without a turn of the queue.
+ * Events that come in bunches, one by one. They end with `message_stop`, a failure, or the last bunch.
+ * By hand and not a generator, as in watched.ts: what is there already is given without a turn of the
+ * queue.
  */
-export function oneByOne(
-  bunches: AsyncGenerator<readonly ModelEvent[]>,
-  signal: AbortSignal,
-): AsyncIterableIterator<ModelEvent> {
+export function oneByOne(bunches: Bunches, signal: AbortSignal): ReadyEvents {
   return new BunchedEvents(bunches, signal);
 }
 
@@ -24,13 +25,13 @@ export function upToLast(bunch: readonly ModelEvent[]): readonly ModelEvent[] {
   return end === -1 || end === bunch.length - 1 ? bunch : bunch.slice(0, end + 1);
 }
 
-class BunchedEvents implements AsyncIterableIterator<ModelEvent> {
-  readonly #bunches: AsyncGenerator<readonly ModelEvent[]>;
+class BunchedEvents implements ReadyEvents {
+  readonly #bunches: Bunches;
   readonly #signal: AbortSignal;
   #bunch: readonly ModelEvent[] = [];
   #given = 0;
 
-  constructor(bunches: AsyncGenerator<readonly ModelEvent[]>, signal: AbortSignal) {
+  constructor(bunches: Bunches, signal: AbortSignal) {
     this.#bunches = bunches;
     this.#signal = signal;
   }
@@ -43,27 +44,38 @@ class BunchedEvents implements AsyncIterableIterator<ModelEvent> {
     return Promise.resolve({ value: event, done: false });
   }
 
-  async return(): Promise<IteratorResult<ModelEvent>> {
-    this.#bunch = [];
-    await this.#bunches.return(undefined);
-    return { value: undefined, done: true };
+  takeReady(): ModelEvent | undefined {
+    const event = this.#bunch[this.#given];
+    if (event === undefined || event.type === 'failure' || this.#signal.aborted) return undefined;
+    this.#given++;
+    return event;
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<ModelEvent> {
+  return(): Promise<IteratorResult<ModelEvent>> {
+    this.#bunch = [];
+    return this.#bunches.return(undefined).then(over);
+  }
+
+  [Symbol.asyncIterator](): ReadyEvents {
     return this;
   }
 
   readonly #come = (
     result: IteratorResult<readonly ModelEvent[]>,
   ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
-    if (result.done === true) return { value: undefined, done: true };
+    if (result.done === true) return OVER;
     this.#bunch = result.value;
     this.#given = 0;
-    return this.next();
+    const value = this.takeReady();
+    return value === undefined ? this.next() : { value, done: false };
   };
 
   async #aborted(): Promise<IteratorResult<ModelEvent>> {
     await this.return();
     return { value: { type: 'failure', failure: ABORTED }, done: false };
   }
+}
+
+function over(): IteratorResult<ModelEvent> {
+  return OVER;
 }

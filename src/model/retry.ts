@@ -1,6 +1,7 @@
 import { abortableDelay } from '../util/abort.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
 import { ABORTED } from './failures.js';
+import { OVER, type ReadyEvents, takeReady } from './ready-events.js';
 
 export interface RetryOptions {
   /** Default 10, at most 15. */
@@ -51,7 +52,7 @@ type RetryRules = RetryOptions &
   Required<Pick<RetryOptions, 'maxRetries' | 'fallbackModels' | 'sleep'>>;
 
 /** The events of all attempts. By hand and not a generator, as in watched.ts: most are only passed on. */
-class RetriedEvents implements AsyncIterableIterator<ModelEvent> {
+class RetriedEvents implements ReadyEvents {
   readonly #client: ModelClient;
   readonly #rules: RetryRules;
   readonly #signal: AbortSignal;
@@ -78,33 +79,40 @@ class RetriedEvents implements AsyncIterableIterator<ModelEvent> {
 
   next(): Promise<IteratorResult<ModelEvent>> {
     if (this.#isOver) return this.return();
-    return this.#events === undefined ? this.#begin() : this.#events.next().then(this.#passed);
+    if (this.#events !== undefined) return this.#events.next().then(this.#passed);
+    return this.#pauseMs === undefined ? this.#begin() : this.#beginAfter(this.#pauseMs);
   }
 
-  async return(): Promise<IteratorResult<ModelEvent>> {
+  takeReady(): ModelEvent | undefined {
+    const event = this.#events === undefined ? undefined : takeReady(this.#events);
+    if (event?.type === 'message_stop') this.#isOver = true;
+    return event;
+  }
+
+  return(): Promise<IteratorResult<ModelEvent>> {
     this.#isOver = true;
-    await this.#leaveAttempt();
-    return { value: undefined, done: true };
+    return this.#leaveAttempt().then(over);
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<ModelEvent> {
+  [Symbol.asyncIterator](): ReadyEvents {
     return this;
   }
 
-  async #begin(): Promise<IteratorResult<ModelEvent>> {
-    if (this.#pauseMs !== undefined) {
-      try {
-        await this.#rules.sleep(this.#pauseMs, this.#signal);
-      } catch {
-        // The only reason for the wait to end early is the abort.
-        return this.#last(ABORTED);
-      }
-      // Whoever left meanwhile wants no further attempt.
-      if (this.#isOver) return { value: undefined, done: true };
+  async #beginAfter(pauseMs: number): Promise<IteratorResult<ModelEvent>> {
+    try {
+      await this.#rules.sleep(pauseMs, this.#signal);
+    } catch {
+      // The only reason for the wait to end early is the abort.
+      return this.#last(ABORTED);
     }
+    // Whoever left meanwhile wants no further attempt.
+    return this.#isOver ? OVER : this.#begin();
+  }
+
+  async #begin(): Promise<IteratorResult<ModelEvent>> {
     const events = this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
     this.#events = events;
-    return await this.#passed(await events.next());
+    return this.#passed(await events.next());
   }
 
   readonly #passed = (
@@ -141,11 +149,15 @@ class RetriedEvents implements AsyncIterableIterator<ModelEvent> {
     return { value: { type: 'failure', failure }, done: false };
   }
 
-  async #leaveAttempt(): Promise<void> {
+  #leaveAttempt(): Promise<unknown> {
     const events = this.#events;
     this.#events = undefined;
-    await events?.return?.();
+    return events?.return?.() ?? Promise.resolve();
   }
+}
+
+function over(): IteratorResult<ModelEvent> {
+  return OVER;
 }
 
 /** CLAUDE_CODE_MAX_RETRIES, or undefined when it is not set or not a number. */

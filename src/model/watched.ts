@@ -1,4 +1,5 @@
 import type { ModelEvent } from './client.js';
+import { type ReadyEvents, takeReady } from './ready-events.js';
 
 /** Whoever looks at events on their way. */
 export interface Watcher {
@@ -11,14 +12,11 @@ export interface Watcher {
  * The same events, looked at as they pass. By hand and not a generator: that would cost every event
  * three turns of the queue, for every watcher on its way.
  */
-export function watched(
-  events: AsyncIterable<ModelEvent>,
-  watcher: Watcher,
-): AsyncIterableIterator<ModelEvent> {
+export function watched(events: AsyncIterable<ModelEvent>, watcher: Watcher): ReadyEvents {
   return new WatchedEvents(events[Symbol.asyncIterator](), watcher);
 }
 
-class WatchedEvents implements AsyncIterableIterator<ModelEvent> {
+class WatchedEvents implements ReadyEvents {
   readonly #events: AsyncIterator<ModelEvent>;
   readonly #watcher: Watcher;
   #isOver = false;
@@ -32,6 +30,12 @@ class WatchedEvents implements AsyncIterableIterator<ModelEvent> {
     return this.#events.next().then(this.#passed, this.#broke);
   }
 
+  takeReady(): ModelEvent | undefined {
+    const event = takeReady(this.#events);
+    if (event !== undefined) this.#watcher.saw(event);
+    return event;
+  }
+
   async return(): Promise<IteratorResult<ModelEvent>> {
     try {
       await this.#events.return?.();
@@ -41,7 +45,7 @@ class WatchedEvents implements AsyncIterableIterator<ModelEvent> {
     return { value: undefined, done: true };
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<ModelEvent> {
+  [Symbol.asyncIterator](): ReadyEvents {
     return this;
   }
 
