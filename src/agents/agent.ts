@@ -118,8 +118,8 @@ export function createAgent(setup: AgentSetup): Agent {
     isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
     mostAtOnce: (call) => setup.pool.resolve(call.name)?.mostAtOnce?.(),
     runTool(call, malformed, signal) {
-      const run = (): Promise<ToolCallResult> => setup.invoke(call, malformed, signal);
-      return settled === undefined ? run() : settled.then(run);
+      if (settled === undefined) return setup.invoke(call, malformed, signal);
+      return settled.then(() => setup.invoke(call, malformed, signal));
     },
     takeInput: setup.takeInput,
     shouldStop: setup.shouldStop,

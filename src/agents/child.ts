@@ -146,10 +146,6 @@ function childSetup(
     emit: () => undefined,
   });
   const stop = world.hooks.stop();
-  const wound = (): readonly InputMessage[] => {
-    const message = budget?.windDown?.();
-    return message === undefined ? [] : [message];
-  };
   return {
     ref,
     client,
@@ -173,7 +169,11 @@ function childSetup(
         return { kind: 'max_turns', limit: maxTurns };
       return budget?.shouldStop(turns) ?? world.sessionEnds();
     },
-    takeInput: () => [...line.take(), ...wound()],
+    takeInput() {
+      const said = line.take();
+      const last = budget?.windDown?.();
+      return last === undefined ? said : [...said, last];
+    },
     afterBatch: world.hooks.afterBatch(scene),
     async onIdle(answer, signal) {
       const said = joined(line.take());

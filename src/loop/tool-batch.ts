@@ -43,6 +43,8 @@ async function runInOrder(
   batch: ToolBatch,
   signal: AbortSignal,
 ): Promise<readonly ToolCallResult[]> {
+  const only = batch.calls.length === 1 ? batch.calls[0] : undefined;
+  if (only !== undefined) return [await runAlone(deps, { call: only, batch }, signal)];
   const results: ToolCallResult[] = [];
   let stopped = false;
   const run = async (call: ToolUseBlock): Promise<ToolCallResult> => {
@@ -57,9 +59,7 @@ async function runInOrder(
     try {
       for (const [index, call] of group.entries()) {
         const result = (await started[index]) ?? notRun(deps, call);
-        if (isDeferred(deps, batch, result)) return [result];
-        deps.recordResult(call, result);
-        deps.emit({ type: 'tool_result', call, result });
+        record(deps, call, result);
         results.push(result);
       }
     } catch (thrown) {
@@ -71,6 +71,24 @@ async function runInOrder(
     }
   }
   return results;
+}
+
+/** The one call of an answer: there is nothing to keep it apart from, and nobody makes room for it. */
+async function runAlone(
+  deps: LoopDeps,
+  { call, batch }: { readonly call: ToolUseBlock; readonly batch: ToolBatch },
+  signal: AbortSignal,
+): Promise<ToolCallResult> {
+  const result = signal.aborted
+    ? notRun(deps, call)
+    : await deps.runTool(call, batch.malformed.get(call.id), signal);
+  if (!isDeferred(deps, batch, result)) record(deps, call, result);
+  return result;
+}
+
+function record(deps: LoopDeps, call: ToolUseBlock, result: ToolCallResult): void {
+  deps.recordResult(call, result);
+  deps.emit({ type: 'tool_result', call, result });
 }
 
 /** Starts calls in their order, the next one when there is room for it. */

@@ -1,4 +1,4 @@
-import type { UserBlock } from '../protocol/content.js';
+import type { ToolUseBlock, UserBlock } from '../protocol/content.js';
 import { isDeferred, runToolBatch, type ToolBatch } from './tool-batch.js';
 import type { InputMessage, LoopDeps, StopReason, ToolCallResult } from './types.js';
 
@@ -19,22 +19,36 @@ export async function takeToolStep(
   signal: AbortSignal,
 ): Promise<StopReason | undefined> {
   const results = await runToolBatch(deps, batch, signal);
-  const [only] = batch.calls;
+  const only = batch.calls[0];
   if (only !== undefined && isDeferred(deps, batch, results[0])) {
     return { kind: 'tool_deferred', call: only };
   }
-  const finished = batch.calls.flatMap((call, index) => {
-    const result = results[index];
-    return result === undefined ? [] : [{ call, result }];
-  });
-  const after = (await deps.afterBatch?.(finished, signal)) ?? { inputs: [] };
-  const stop = endOf(results, after.stop, signal);
+  const after = await deps.afterBatch?.(finishedOf(batch, results), signal);
+  const stop = endOf(results, after?.stop, signal);
+  const inputs = after?.inputs ?? [];
   addUserMessage(
     deps,
     results.map((result) => result.block),
-    stop === undefined ? [...after.inputs, ...(await more())] : after.inputs,
+    stop === undefined ? joined(inputs, await more()) : inputs,
   );
   return stop;
+}
+
+function finishedOf(
+  { calls }: ToolBatch,
+  results: readonly ToolCallResult[],
+): { call: ToolUseBlock; result: ToolCallResult }[] {
+  const finished: { call: ToolUseBlock; result: ToolCallResult }[] = [];
+  for (const [index, result] of results.entries()) {
+    const call = calls[index];
+    if (call !== undefined) finished.push({ call, result });
+  }
+  return finished;
+}
+
+function joined<T>(some: readonly T[], more: readonly T[]): readonly T[] {
+  if (some.length === 0) return more;
+  return more.length === 0 ? some : [...some, ...more];
 }
 
 /** What results and hooks make of a run: undefined, it goes on. */
@@ -43,14 +57,17 @@ function endOf(
   batchStop: string | undefined,
   signal: AbortSignal,
 ): StopReason | undefined {
-  const finished = results.find((result) => result.finish !== undefined)?.finish;
-  if (finished !== undefined) {
-    return { kind: 'finished', structuredOutput: finished.structuredOutput };
+  let isInterrupted = signal.aborted;
+  let message: string | undefined;
+  for (const { finish, interrupt, stop } of results) {
+    if (finish !== undefined) {
+      return { kind: 'finished', structuredOutput: finish.structuredOutput };
+    }
+    if (interrupt === true) isInterrupted = true;
+    message ??= stop;
   }
-  if (signal.aborted || results.some((result) => result.interrupt === true)) {
-    return { kind: 'aborted', during: 'tools' };
-  }
-  const message = results.find((result) => result.stop !== undefined)?.stop ?? batchStop;
+  if (isInterrupted) return { kind: 'aborted', during: 'tools' };
+  message ??= batchStop;
   return message === undefined ? undefined : { kind: 'hook_stopped', message };
 }
 
@@ -64,6 +81,9 @@ export function addUserMessage(
     deps.recordInput(input);
     deps.emit({ type: 'input', message: input });
   }
-  const content = [...results, ...inputs.flatMap((input) => input.content)];
+  const content = joined(
+    results,
+    inputs.flatMap((input) => input.content),
+  );
   if (content.length > 0) deps.conversation.append({ role: 'user', content });
 }

@@ -128,31 +128,26 @@ function encodedWith(
   write: (block: unknown) => string,
   message: Message,
 ): EncodedMessage | undefined {
-  const blocks: { readonly text: string; readonly markable: boolean }[] = [];
+  // Added up and not joined: what was read may be long, and to join it would copy it once more.
+  let before = `{"role":"${message.role}","content":[`;
+  let after = '';
+  let comma = '';
   for (const block of message.content) {
     const sendable = sendableBlock(block);
-    if (sendable !== undefined) {
-      blocks.push({ text: write(sendable), markable: !THINKING.has(block.type) });
-    }
+    if (sendable === undefined) continue;
+    const text = write(sendable);
+    if (!THINKING.has(block.type)) {
+      // Without the last brace: behind it a mark may have to go.
+      before = `${before}${after}${comma}${text.slice(0, -1)}`;
+      after = '}';
+    } else if (after === '') before = `${before}${comma}${text}`;
+    else after = `${after}${comma}${text}`;
+    comma = ',';
   }
-  if (blocks.length === 0) return undefined;
-  const head = `{"role":"${message.role}","content":[`;
-  const last = blocks.findLastIndex((block) => block.markable);
-  if (last === -1) {
-    const all = blocks.map((block) => block.text).join(',');
-    return { before: `${head}${all}]}`, after: '', markable: false };
-  }
-  const upTo = blocks
-    .slice(0, last + 1)
-    // Without the last brace: behind it a mark may have to go.
-    .map(({ text }, at) => (at === last ? text.slice(0, -1) : text));
-  const rest = blocks.slice(last + 1).map((block) => `,${block.text}`);
-  return {
-    // Added up and not joined: what was read may be long, and to join it would copy it once more.
-    before: head + upTo.reduce((all, text) => `${all},${text}`),
-    after: `}${rest.join('')}]}`,
-    markable: true,
-  };
+  if (comma === '') return undefined;
+  return after === ''
+    ? { before: `${before}]}`, after: '', markable: false }
+    : { before, after: `${after}]}`, markable: true };
 }
 
 const THINKING: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);

@@ -55,7 +55,7 @@ export class ConversationBytes {
 
   /** The conversation that these messages go on, as the most recently used one. */
   #find(messages: readonly Message[]): Conversation {
-    const [first] = messages;
+    const first = messages[0];
     const related = first === undefined ? [] : (this.#byFirst.get(first) ?? []);
     let best: Conversation | undefined;
     let bestCommon = 0;
@@ -129,7 +129,11 @@ class Conversation {
   }
 
   mark(): number {
-    return this.#marks.findLast((position) => position !== -1) ?? -1;
+    for (let index = this.#marks.length - 1; index >= 0; index--) {
+      const position = this.#marks[index];
+      if (position !== undefined && position !== -1) return position;
+    }
+    return -1;
   }
 
   commonPrefix(messages: readonly Message[]): number {

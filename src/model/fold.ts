@@ -82,23 +82,29 @@ export class AnswerFold {
 
   /** The answer, with blocks that were never closed taken for cut off. */
   answer(): FoldedAnswer {
-    for (const index of [...this.#open.keys()]) this.#close(index, { cut: true });
-    const blocks = [...this.#done.entries()].sort(([a], [b]) => a - b).map(([, done]) => done);
+    for (const index of this.#open.keys()) this.#close(index, { cut: true });
+    const content: AssistantBlock[] = [];
     const malformed = new Map<string, MalformedInput>();
-    for (const done of blocks) {
-      const broken = this.#verdict(done, done === blocks.at(-1));
+    for (const done of this.#inOrder()) {
+      content.push(done.block);
+      const broken = this.#verdict(done, content.length === this.#done.size);
       if (broken !== undefined && done.block.type === 'tool_use')
         malformed.set(done.block.id, broken);
     }
     return {
       id: this.#id,
       model: this.#model,
-      content: blocks.map((done) => done.block),
+      content,
       stopReason: this.#stopReason,
       usage: this.#usage,
       malformed,
       requestId: this.#requestId,
     };
+  }
+
+  #inOrder(): Iterable<DoneBlock> {
+    if (this.#done.size < 2) return this.#done.values();
+    return [...this.#done].sort(([a], [b]) => a - b).map(([, done]) => done);
   }
 
   /** The stop reason arrives after the blocks, so why an input is broken is known only now. */

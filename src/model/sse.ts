@@ -21,45 +21,43 @@ export class SseParser {
   #received = 0;
   #event: string | undefined;
   #data: string | undefined;
+  /** Whole, but not given yet. */
+  #messages: SseMessage[] = [];
   #stray = '';
   #first = true;
 
   /** Throws when a message, or the stream, is longer than any answer can be. */
   push(text: string): SseMessage[] {
-    const messages: SseMessage[] = [];
     this.#received += text.length;
     if (this.#received > MAX_STREAM_CHARS)
       throw new Error('the server sends an answer without end');
-    let fresh = text;
-    if (this.#first && fresh !== '') {
+    let start = 0;
+    if (this.#first && text !== '') {
       this.#first = false;
-      if (fresh.charCodeAt(0) === 0xfeff) fresh = fresh.slice(1);
+      if (text.charCodeAt(0) === 0xfeff) start = 1;
     }
-    const firstNewline = fresh.indexOf('\n');
-    if (firstNewline === -1) {
-      this.#keep(fresh);
-      return messages;
-    }
-    this.#line(withoutReturn(this.#takeRest() + fresh.slice(0, firstNewline)), messages);
-    let start = firstNewline + 1;
-    for (;;) {
-      const newline = fresh.indexOf('\n', start);
-      if (newline === -1) break;
-      const end = newline > start && fresh.charCodeAt(newline - 1) === 13 ? newline - 1 : newline;
-      this.#line(fresh.slice(start, end), messages);
+    let newline = text.indexOf('\n', start);
+    if (newline !== -1 && this.#rest.length > 0) {
+      const line = this.#takeRest() + text.slice(start, newline);
+      this.#line(line, 0, endOfLine(line, 0, line.length));
       start = newline + 1;
+      newline = text.indexOf('\n', start);
     }
-    this.#keep(fresh.slice(start));
-    return messages;
+    while (newline !== -1) {
+      this.#line(text, start, endOfLine(text, start, newline));
+      start = newline + 1;
+      newline = text.indexOf('\n', start);
+    }
+    if (start < text.length) this.#keep(text.slice(start));
+    return this.#taken();
   }
 
   /** What the stream left unfinished: a message without its blank line. */
   end(): SseMessage[] {
-    const messages: SseMessage[] = [];
     const rest = this.#takeRest();
-    if (rest !== '') this.#line(rest, messages);
-    this.#line('', messages);
-    return messages;
+    if (rest !== '') this.#line(rest, 0, rest.length);
+    this.#line('', 0, 0);
+    return this.#taken();
   }
 
   /** The beginning of what was received and is no server-sent event, for an error message. */
@@ -84,30 +82,43 @@ export class SseParser {
     return rest;
   }
 
-  #line(line: string, messages: SseMessage[]): void {
-    if (line === '') {
-      if (this.#data !== undefined) messages.push({ event: this.#event, data: this.#data });
+  #taken(): SseMessage[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    return messages;
+  }
+
+  /** A line where it stands in a text: most are looked at and not copied. */
+  #line(text: string, start: number, end: number): void {
+    if (start === end) {
+      if (this.#data !== undefined) this.#messages.push({ event: this.#event, data: this.#data });
       this.#data = undefined;
       this.#event = undefined;
-    } else if (line.startsWith('data:')) {
-      const value = fieldValue(line, 5);
+    } else if (text.startsWith('data:', start)) {
+      const value = fieldValue(text, start + 5, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
       if (this.#data.length > MAX_PENDING_CHARS)
         throw new Error('the server sends a message without end');
-    } else if (line.startsWith('event:')) {
-      this.#event = fieldValue(line, 6);
-    } else if (!/^(:|id(:|$)|retry(:|$)|data$|event$)/.test(line)) {
-      if (this.#stray.length < SAMPLE_CHARS) {
-        this.#stray = `${this.#stray}${line}\n`.slice(0, SAMPLE_CHARS);
-      }
+    } else if (text.startsWith('event:', start)) {
+      this.#event = fieldValue(text, start + 6, end);
+    } else this.#other(text.slice(start, end));
+  }
+
+  #other(line: string): void {
+    if (/^(:|id(:|$)|retry(:|$)|data$|event$)/.test(line)) return;
+    if (this.#stray.length < SAMPLE_CHARS) {
+      this.#stray = `${this.#stray}${line}\n`.slice(0, SAMPLE_CHARS);
     }
   }
 }
 
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
+const RETURN = 13;
+const SPACE = 32;
+
+function endOfLine(text: string, start: number, newline: number): number {
+  return newline > start && text.charCodeAt(newline - 1) === RETURN ? newline - 1 : newline;
 }
 
-function fieldValue(line: string, from: number): string {
-  return line.charCodeAt(from) === 32 ? line.slice(from + 1) : line.slice(from);
+function fieldValue(text: string, from: number, end: number): string {
+  return text.slice(text.charCodeAt(from) === SPACE ? from + 1 : from, end);
 }
