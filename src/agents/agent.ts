@@ -56,6 +56,8 @@ export interface AgentSetup {
   readonly mayDefer?: boolean;
   onAnswer(answer: ModelAnswer): void;
   emit(event: LoopEvent): void;
+  /** False: `emit` has no use for parts of an answer. */
+  readonly tellsParts?: boolean;
   uuid(): string;
 }
 
@@ -148,6 +150,7 @@ export function createAgent(setup: AgentSetup): Agent {
         setup.compaction.noteUsage(event.answer.usage, conversation.messages);
       setup.emit(event);
     },
+    tellsParts: setup.tellsParts !== false,
     uuid: setup.uuid,
   };
   return {

@@ -203,7 +203,9 @@ function childSetup(
       want.answered();
       log.answer(answer);
     },
-    emit: (event) => log.event(event),
+    emit: log.event,
+    // The log tells of whole answers only.
+    tellsParts: false,
     uuid: world.clock.uuid,
   };
 }

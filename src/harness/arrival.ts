@@ -96,10 +96,10 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     /** What any agent has recorded just now. */
     heard(event: LoopEvent | SessionNews): void {
       parts.teams?.heard(event);
-      const [agentId, said] =
-        event.type === 'child' ? [event.agent.id, event.event] : [MAIN_AGENT.id, event];
+      const said = event.type === 'child' ? event.event : event;
       if (said.type === 'input') deliveries.recorded(said.message);
       if (said.type === 'tool_result') {
+        const agentId = event.type === 'child' ? event.agent.id : MAIN_AGENT.id;
         deliveries.resultRecorded({ agentId, toolUseId: said.call.id });
       }
     },

@@ -84,9 +84,11 @@ class Reading {
   blockIds: string[] = [];
   readonly #deps: LoopDeps;
   readonly #signal: AbortSignal;
+  readonly #tellsParts: boolean;
 
   constructor(deps: LoopDeps, signal: AbortSignal) {
     this.#deps = deps;
+    this.#tellsParts = deps.tellsParts !== false;
     this.#signal = signal;
   }
 
@@ -109,11 +111,13 @@ class Reading {
       // A block's frame comes before its stop event; its id is the transcript line's as well.
       const uuid = deps.uuid();
       this.blockIds.push(uuid);
-      const { id: answerId, model, usage } = fold;
-      deps.emit({ type: 'block', block, uuid, answerId, model, usage });
+      if (this.#tellsParts) {
+        const { id: answerId, model, usage } = fold;
+        deps.emit({ type: 'block', block, uuid, answerId, model, usage });
+      }
     }
     if (event.type === 'message_stop') this.isComplete = true;
-    deps.emit({ type: 'stream', event });
+    if (this.#tellsParts) deps.emit({ type: 'stream', event });
     return undefined;
   }
 }

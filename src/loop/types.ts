@@ -177,6 +177,8 @@ export interface LoopDeps {
   recordAnswer(answer: ModelAnswer): void;
   recordResult(call: ToolUseBlock, result: ToolCallResult): void;
   emit(event: LoopEvent): void;
+  /** False: nobody is told of an answer before it is whole (`stream`, `block`). */
+  readonly tellsParts?: boolean;
   uuid(): string;
 }
 

@@ -3,7 +3,7 @@ import type { Usage } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
 import type { ModelClient, ModelEvent } from './client.js';
 import { mergeUsage } from './fold.js';
-import { watched } from './watched.js';
+import { type Watcher, watched } from './watched.js';
 
 export interface Meter {
   /** Milliseconds spent waiting for the model. */
@@ -27,39 +27,47 @@ export function metered(
     elapsedMs: () => elapsed,
     stream(request, signal) {
       const started = parts.clock.monotonic();
-      const count = createCount(parts.book);
-      return watched(client.stream(request, signal), {
-        saw: count.saw,
-        over() {
-          count.book();
-          elapsed += parts.clock.monotonic() - started;
-        },
+      const count = new CallCount(parts.book, () => {
+        elapsed += parts.clock.monotonic() - started;
       });
+      return watched(client.stream(request, signal), count);
     },
   };
 }
 
 /** What one call takes, attempt by attempt. */
-function createCount(book: (model: string, usage: Usage) => void) {
-  let counted: { readonly model: string; usage: Usage } | undefined;
-  const bookAttempt = (): void => {
-    if (counted !== undefined) book(counted.model, counted.usage);
-    counted = undefined;
-  };
-  return {
-    book: bookAttempt,
-    saw(event: ModelEvent): void {
-      if (event.type === 'message_start') {
-        bookAttempt();
-        const { model, usage } = event.message;
-        counted = { model, usage: mergeUsage(ZERO_USAGE, usage) };
-      } else if (event.type === 'message_delta') {
-        if (event.usage !== undefined && counted !== undefined) {
-          counted.usage = mergeUsage(counted.usage, event.usage);
-        }
-      } else if (event.type === 'message_stop') {
-        bookAttempt();
-      }
-    },
-  };
+class CallCount implements Watcher {
+  readonly #book: (model: string, usage: Usage) => void;
+  readonly #ended: () => void;
+  #model: string | undefined;
+  #usage: Usage = ZERO_USAGE;
+
+  constructor(book: (model: string, usage: Usage) => void, ended: () => void) {
+    this.#book = book;
+    this.#ended = ended;
+  }
+
+  saw(event: ModelEvent): void {
+    if (event.type === 'message_start') {
+      this.#bookAttempt();
+      this.#model = event.message.model;
+      this.#usage = mergeUsage(ZERO_USAGE, event.message.usage);
+    } else if (event.type === 'message_delta') {
+      if (event.usage !== undefined) this.#usage = mergeUsage(this.#usage, event.usage);
+    } else if (event.type === 'message_stop') {
+      this.#bookAttempt();
+    }
+  }
+
+  over(): void {
+    this.#bookAttempt();
+    this.#ended();
+  }
+
+  /** Nothing counts before an attempt has begun. */
+  #bookAttempt(): void {
+    const model = this.#model;
+    this.#model = undefined;
+    if (model !== undefined) this.#book(model, this.#usage);
+  }
 }
