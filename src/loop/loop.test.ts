@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEvent, ModelFailure } from '../model/client.js';
+import type { ReadyEvents } from '../model/ready-events.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import { createConversation } from './conversation.js';
 import { runLoop } from './loop.js';
@@ -282,6 +283,58 @@ describe('the loop', () => {
       },
     });
     expect(await start(w)).toMatchObject({ text: 'whole' });
+  });
+
+  it('takes what is there already without waiting, and leaves the stream when it cannot go on', async () => {
+    const waited: string[] = [];
+    let left = 0;
+    const pieces = (bunches: readonly (readonly ModelEvent[])[]): ReadyEvents => {
+      const coming = bunches.map((bunch) => [...bunch]);
+      const events: ReadyEvents = {
+        async next() {
+          while (coming[0]?.length === 0) coming.shift();
+          const value = coming[0]?.shift();
+          if (value === undefined) return { value: undefined, done: true };
+          waited.push(value.type);
+          return { value, done: false };
+        },
+        takeReady: () => coming[0]?.shift(),
+        async return() {
+          left++;
+          return { value: undefined, done: true };
+        },
+        [Symbol.asyncIterator]: () => events,
+      };
+      return events;
+    };
+    const [first, ...rest] = [...eventsFor('whole')];
+    if (first === undefined) throw new Error('no event');
+    const w = world([], { callModel: () => pieces([[first], rest]) });
+    expect(await start(w)).toMatchObject({ text: 'whole', turns: 1 });
+    expect(waited).toEqual(['message_start', 'content_block_start']);
+    expect(w.events.filter(({ type }) => type === 'stream')).toHaveLength(rest.length + 1);
+    expect(left).toBe(0);
+
+    const deaf = world([], {
+      callModel: () => pieces([[first, ...rest]]),
+      emit: ({ type }) => {
+        if (type === 'block') throw new Error('nobody there');
+      },
+    });
+    await expect(start(deaf)).rejects.toThrow('nobody there');
+    expect(left).toBe(1);
+
+    const failed = world([], {
+      callModel: () => pieces([[first], [{ type: 'failure', failure: FAILURE }]]),
+    });
+    expect(await start(failed)).toMatchObject({ reason: { kind: 'model_failure' } });
+    expect(left).toBe(2);
+  });
+
+  it('tells of no part of an answer where nobody wants to hear of it', async () => {
+    const w = world([[{ id: 'a', name: 'safe' }], 'done'], { tellsParts: false });
+    expect(await start(w)).toMatchObject({ text: 'done' });
+    expect(w.events.map(({ type }) => type)).toEqual(['input', 'answer', 'tool_result', 'answer']);
   });
 
   it('asks again once for an empty answer, then ends with an empty result', async () => {

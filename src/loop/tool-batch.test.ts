@@ -53,4 +53,39 @@ describe('calls that run beside each other', () => {
     const { begun } = await played(calls, 30);
     expect(begun).toEqual(calls.map(({ id }) => id));
   });
+
+  it('are one alone as well: it runs, is recorded, and is not begun after an abort', async () => {
+    const log: string[] = [];
+    const deps = {
+      isConcurrencySafe: () => true,
+      runTool: async ({ id }: ToolUseBlock) => {
+        log.push(`run ${id}`);
+        return { uuid: id, block: { type: 'tool_result', tool_use_id: id, content: '' } };
+      },
+      recordResult: ({ id }: ToolUseBlock) => log.push(`recorded ${id}`),
+      emit: () => log.push('told'),
+      uuid: () => 'u',
+    } as unknown as LoopDeps;
+    const batch = { calls: callsOf('Read', 1), malformed: new Map() };
+    const controller = new AbortController();
+    await runToolBatch(deps, batch, controller.signal);
+    expect(log).toEqual(['run Read0', 'recorded Read0', 'told']);
+    controller.abort();
+    const [result] = await runToolBatch(deps, batch, controller.signal);
+    expect(result?.block).toMatchObject({ tool_use_id: 'Read0', is_error: true });
+    expect(log).toEqual(['run Read0', 'recorded Read0', 'told', 'recorded Read0', 'told']);
+  });
+
+  it('end in the failure to record the one that stands alone', async () => {
+    const deps = {
+      runTool: async ({ id }: ToolUseBlock) => ({ uuid: id, block: {} }),
+      recordResult: () => {
+        throw new Error('disk full');
+      },
+      emit: () => {},
+    } as unknown as LoopDeps;
+    const batch = { calls: callsOf('Read', 1), malformed: new Map() };
+    const { signal } = new AbortController();
+    await expect(runToolBatch(deps, batch, signal)).rejects.toThrow('disk full');
+  });
 });

@@ -68,6 +68,35 @@ describe('events that come in bunches', () => {
     expect(state.left).toBe(true);
   });
 
+  it('are there without waiting once their bunch has come, but for the first', async () => {
+    const { send, state } = sender([[START, PING], [STOP]]);
+    const events = oneByOne(send(), never);
+    expect(events.takeReady()).toBeUndefined();
+    expect((await events.next()).value).toBe(START);
+    expect(events.takeReady()).toBe(PING);
+    expect(events.takeReady()).toBeUndefined();
+    expect(state.asked).toBe(1);
+    expect((await events.next()).value).toBe(STOP);
+  });
+
+  it('leave failures and aborts to whoever waits', async () => {
+    const failed: ModelEvent = {
+      type: 'failure',
+      failure: { kind: 'server', message: 'm', retryable: true },
+    };
+    const events = oneByOne(sender([[START, failed]]).send(), never);
+    await events.next();
+    expect(events.takeReady()).toBeUndefined();
+    expect((await events.next()).value).toBe(failed);
+
+    const controller = new AbortController();
+    const cut = oneByOne(sender([[START, PING]]).send(), controller.signal);
+    await cut.next();
+    controller.abort();
+    expect(cut.takeReady()).toBeUndefined();
+    expect((await cut.next()).value).toMatchObject({ failure: { kind: 'aborted' } });
+  });
+
   it('are no part of an answer behind its end', () => {
     expect(upToLast([START, STOP, PING])).toEqual([START, STOP]);
     const whole = [START, STOP];

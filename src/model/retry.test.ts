@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { oneByOne } from './bunched.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
+import { takeReady } from './ready-events.js';
 import { maxRetriesFrom, type RetryOptions, withRetry } from './retry.js';
 
 const request: ModelRequest = { model: 'a', system: [], tools: [], messages: [], maxTokens: 10 };
+const START: ModelEvent = { type: 'message_start', message: { id: '1', model: 'a', usage: {} } };
 const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
 
 /** Plays one list of outcomes: a failure, or undefined for a good answer. */
@@ -39,6 +42,44 @@ async function run(
 describe('withRetry', () => {
   it('passes a good answer through', async () => {
     expect((await run([undefined])).events).toEqual([{ type: 'message_stop' }]);
+  });
+
+  it('passes on what is there already, and leaves the attempt behind its end', async () => {
+    let left = 0;
+    async function* bunches(failed: boolean): AsyncGenerator<readonly ModelEvent[]> {
+      try {
+        yield failed
+          ? [START, { type: 'failure', failure: overloaded }]
+          : [START, { type: 'ping' }, { type: 'message_stop' }];
+      } finally {
+        left++;
+      }
+    }
+    const attempts = [true, false];
+    const inner: ModelClient = {
+      provider: 'test',
+      stream: (_request, signal) => oneByOne(bunches(attempts.shift() === true), signal),
+    };
+    const { signal } = new AbortController();
+    const events = withRetry(inner, { sleep: async () => undefined }).stream(request, signal);
+    const seen: string[] = [];
+    const iterator = events[Symbol.asyncIterator]();
+    for (;;) {
+      const result = await iterator.next();
+      if (result.done === true) break;
+      seen.push(`waited ${result.value.type}`);
+      for (let event = takeReady(iterator); event !== undefined; event = takeReady(iterator)) {
+        seen.push(event.type);
+      }
+    }
+    expect(seen).toEqual([
+      'waited message_start',
+      'waited retry',
+      'waited message_start',
+      'ping',
+      'message_stop',
+    ]);
+    expect(left).toBe(2);
   });
 
   it('doubles the pause from half a second to 32 s and gives up after ten retries', async () => {

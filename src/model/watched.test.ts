@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { oneByOne } from './bunched.js';
 import type { ModelEvent } from './client.js';
 import { watched } from './watched.js';
 
@@ -7,6 +8,10 @@ const EVENTS: readonly ModelEvent[] = [
   { type: 'content_block_stop', index: 0 },
   { type: 'message_stop' },
 ];
+
+async function* bunches(list: readonly (readonly ModelEvent[])[]) {
+  yield* list;
+}
 
 function setUp(broken?: Error) {
   const log: string[] = [];
@@ -42,6 +47,28 @@ describe('watched events', () => {
     const { log, events } = setUp();
     for await (const event of events) if (event.type === 'content_block_stop') break;
     expect(log).toEqual(['ping', 'content_block_stop', 'closed', 'over']);
+  });
+
+  it('are seen when they are taken without waiting, too', async () => {
+    const log: string[] = [];
+    const source = oneByOne(bunches([EVENTS]), new AbortController().signal);
+    const events = watched(source, {
+      saw: (event) => log.push(event.type),
+      over: () => log.push('over'),
+    });
+    await events.next();
+    expect(events.takeReady()).toBe(EVENTS[1]);
+    expect(events.takeReady()).toBe(EVENTS[2]);
+    expect(events.takeReady()).toBeUndefined();
+    expect(await events.next()).toEqual({ value: undefined, done: true });
+    expect(log).toEqual([...EVENTS.map(({ type }) => type), 'over']);
+  });
+
+  it('have nothing ready where their source does not say', async () => {
+    const { events } = setUp();
+    await events.next();
+    expect(events.takeReady()).toBeUndefined();
+    expect((await events.next()).value).toBe(EVENTS[1]);
   });
 
   it('are over when the source breaks, and the reader is told', async () => {
