@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelEvent, ModelFailure } from '../model/client.js';
-import type { ReadyEvents } from '../model/ready-events.js';
+import type { ModelEvent, ModelFailure, ReadyEvents } from '../model/client.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import { createConversation } from './conversation.js';
 import { runLoop } from './loop.js';

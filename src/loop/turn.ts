@@ -1,6 +1,5 @@
-import type { ModelEvent, ModelFailure } from '../model/client.js';
+import { type ModelEvent, type ModelFailure, takeReady } from '../model/client.js';
 import { AnswerFold } from '../model/fold.js';
-import { takeReady } from '../model/ready-events.js';
 import type { ModelStopReason } from '../protocol/content.js';
 import type { LoopDeps, ModelAnswer } from './types.js';
 

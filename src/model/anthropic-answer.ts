@@ -1,10 +1,9 @@
 import type { HttpResponse } from '../env/http.js';
 import { AnthropicEvents } from './anthropic-events.js';
-import { type Bunches, isLast, upToLast } from './bunched.js';
+import { type Bunches, isLast, OVER, upToLast } from './bunched.js';
 import type { ModelEvent, ModelFailure } from './client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
 import { FINISH_GRACE_MS, readAll } from './http-reading.js';
-import { OVER } from './ready-events.js';
 
 interface AnswerParts {
   /** Sends the request. */

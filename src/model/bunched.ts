@@ -1,6 +1,5 @@
-import type { ModelEvent } from './client.js';
+import type { ModelEvent, ReadyEvents } from './client.js';
 import { ABORTED } from './failures.js';
-import { OVER, type ReadyEvents } from './ready-events.js';
 
 /** Events as they come: one bunch for each piece of a body. */
 export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>>;
@@ -13,6 +12,12 @@ export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next'
 export function oneByOne(bunches: Bunches, signal: AbortSignal): ReadyEvents {
   return new BunchedEvents(bunches, signal);
 }
+
+/** The end of events that have nothing left to close. */
+export const OVER: IteratorReturnResult<undefined> = Object.freeze({
+  value: undefined,
+  done: true,
+});
 
 /** Whether anything may come after it. */
 export function isLast(event: ModelEvent | undefined): boolean {

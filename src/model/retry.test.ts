@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { oneByOne } from './bunched.js';
-import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
-import { takeReady } from './ready-events.js';
+import {
+  type ModelClient,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+  takeReady,
+} from './client.js';
 import { maxRetriesFrom, type RetryOptions, withRetry } from './retry.js';
 
 const request: ModelRequest = { model: 'a', system: [], tools: [], messages: [], maxTokens: 10 };

@@ -1,7 +1,14 @@
 import { abortableDelay } from '../util/abort.js';
-import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
+import { OVER } from './bunched.js';
+import {
+  type ModelClient,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+  type ReadyEvents,
+  takeReady,
+} from './client.js';
 import { ABORTED } from './failures.js';
-import { OVER, type ReadyEvents, takeReady } from './ready-events.js';
 
 export interface RetryOptions {
   /** Default 10, at most 15. */

@@ -1,5 +1,4 @@
-import type { ModelEvent } from './client.js';
-import { type ReadyEvents, takeReady } from './ready-events.js';
+import { type ModelEvent, type ReadyEvents, takeReady } from './client.js';
 
 /** Whoever looks at events on their way. */
 export interface Watcher {
