@@ -93,7 +93,8 @@ class HistoryCompaction implements Compaction {
     // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
     if (this.#failures >= MAX_FAILURES) return false;
     const usedTokens = this.#meterFor(request).used(request.messages);
-    return shouldCompact({ usedTokens, ...this.#limits() });
+    const { contextWindow, maxOutput } = this.#parts.window();
+    return shouldCompact({ usedTokens, window: contextWindow, maxOutput, env: this.#parts.env });
   }
 
   noteUsage(usage: Usage, messages: readonly Message[]): void {

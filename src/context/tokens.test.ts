@@ -119,6 +119,18 @@ describe('the meter', () => {
     expect(running.used([...other, user('z')])).toBe(afresh.used([...other, user('z')]));
   });
 
+  it('counts a last message anew that another one was put in the place of', () => {
+    const running = createTokenMeter(100);
+    const history = [user('a'.repeat(400)), user('b'.repeat(800))];
+    running.reported(usage(900, 0), history);
+    running.used([...history, user('c'.repeat(1200))]);
+    const afresh = createTokenMeter(100);
+    afresh.reported(usage(900, 0), history);
+    const merged = [...history, user('c'.repeat(4000))];
+    expect(running.used(merged)).toBe(afresh.used(merged));
+    expect(running.used(history)).toBe(910);
+  });
+
   it('ignores a provider that counts nothing', () => {
     const meter = createTokenMeter(100);
     meter.reported(ZERO_USAGE, [user('x')]);

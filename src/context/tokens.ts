@@ -73,60 +73,89 @@ export interface TokenMeter {
 }
 
 export function createTokenMeter(fixedTokens: number): TokenMeter {
-  let counted: { tokens: number; messages: number; last: Message | undefined } | undefined;
-  let scale = 1;
-  const estimate = createRunningEstimate();
-  return {
-    reported(usage, messages) {
-      const tokens = tokensInContext(usage);
-      // Some servers count nothing.
-      if (tokens === 0) return;
-      counted = { tokens, messages: messages.length, last: messages.at(-1) };
-      const expected = fixedTokens + estimate(messages);
-      if (expected > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
-    },
-    used(messages) {
-      const isSameHistory =
-        counted !== undefined &&
-        counted.messages <= messages.length &&
-        messages[counted.messages - 1] === counted.last;
-      if (counted === undefined || !isSameHistory) {
-        return Math.ceil((fixedTokens + estimate(messages)) * scale);
+  return new HistoryMeter(fixedTokens);
+}
+
+class HistoryMeter implements TokenMeter {
+  readonly #fixedTokens: number;
+  readonly #estimate = new RunningEstimate();
+  #scale = 1;
+  /** What the provider counted last, and what we would have said of the same messages. */
+  #counted:
+    | {
+        readonly tokens: number;
+        readonly estimated: number;
+        readonly messages: number;
+        readonly last: Message | undefined;
       }
-      return counted.tokens + Math.ceil(estimateMessages(messages.slice(counted.messages)) * scale);
-    },
-  };
+    | undefined;
+
+  constructor(fixedTokens: number) {
+    this.#fixedTokens = fixedTokens;
+  }
+
+  reported(usage: Usage, messages: readonly Message[]): void {
+    const tokens = tokensInContext(usage);
+    // Some servers count nothing.
+    if (tokens === 0) return;
+    const estimated = this.#estimate.of(messages);
+    this.#counted = { tokens, estimated, messages: messages.length, last: messages.at(-1) };
+    const expected = this.#fixedTokens + estimated;
+    if (expected > 0) this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
+  }
+
+  used(messages: readonly Message[]): number {
+    const counted = this.#counted;
+    const isSameHistory =
+      counted !== undefined &&
+      counted.messages <= messages.length &&
+      messages[counted.messages - 1] === counted.last;
+    const estimated = this.#estimate.of(messages);
+    if (!isSameHistory) return Math.ceil((this.#fixedTokens + estimated) * this.#scale);
+    return counted.tokens + Math.ceil((estimated - counted.estimated) * this.#scale);
+  }
 }
 
 /** `estimateMessages` of a history that grows: only what is new since the last time is added up. */
-function createRunningEstimate(): (messages: readonly Message[]) => number {
-  let tokens = 0;
-  let count = 0;
-  let first: Message | undefined;
-  let last: Message | undefined;
-  return (messages) => {
-    const goesOn = count > 0 && messages[0] === first && messages[count - 1] === last;
-    const added = goesOn ? messages.slice(count) : messages;
-    tokens = (goesOn ? tokens : 0) + estimateMessages(added);
-    count = messages.length;
-    first = messages[0];
-    last = messages.at(-1);
-    return tokens;
-  };
+class RunningEstimate {
+  #tokens = 0;
+  #count = 0;
+  #first: Message | undefined;
+  #last: Message | undefined;
+
+  of(messages: readonly Message[]): number {
+    const count = this.#count;
+    const goesOn = count > 0 && messages[0] === this.#first && messages[count - 1] === this.#last;
+    if (!goesOn) this.#tokens = 0;
+    // Each is measured once here: to remember them one by one would only be work for the collector.
+    for (let at = goesOn ? count : 0; at < messages.length; at++) {
+      const message = messages[at];
+      if (message !== undefined) this.#tokens += measure(message);
+    }
+    this.#count = messages.length;
+    this.#first = messages[0];
+    this.#last = messages.at(-1);
+    return this.#tokens;
+  }
 }
 
 const MIN_SCALE = 0.5;
 const MAX_SCALE = 2;
 
-/** Messages never change, so each is measured once. */
+/** Messages never change, so whoever asks about the same ones again and again has each measured once. */
 const measured = new WeakMap<Message, number>();
 
 function estimateMessage(message: Message): number {
   const known = measured.get(message);
   if (known !== undefined) return known;
+  const tokens = measure(message);
+  measured.set(message, tokens);
+  return tokens;
+}
+
+function measure(message: Message): number {
   let sum = 0;
   for (const block of message.content) sum += estimateBlock(block) + BLOCK_OVERHEAD;
-  measured.set(message, sum);
   return sum;
 }
 
