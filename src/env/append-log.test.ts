@@ -92,6 +92,26 @@ describe('append log', () => {
     expect(content()).toBe('1\n{"half\n2\n{"whole":1}\n3\n');
   });
 
+  it('writes lines of every length and alphabet as they are, alone and together', () => {
+    const log = createAppendLog(file);
+    const texts = [
+      '',
+      'a',
+      'ü漢😀',
+      '\ud800',
+      'x'.repeat(43_000),
+      '漢'.repeat(44_000),
+      '😀'.repeat(99_999),
+    ];
+    let size = 0;
+    for (const text of texts) size = log.append([text]);
+    expect(size).toBe(statSync(file).size);
+    expect(log.append([...texts, ...texts])).toBe(3 * size);
+    const whole = Buffer.from(`${[...texts, ...texts, ...texts].join('\n')}\n`);
+    expect(readFileSync(file).equals(whole)).toBe(true);
+    log.close();
+  });
+
   it('interleaves whole lines with another open log', () => {
     const one = createAppendLog(file);
     const other = createAppendLog(file);

@@ -69,15 +69,30 @@ interface Written {
   readonly failure?: unknown;
 }
 
-/** From here on a line is encoded outside of the heap: to put its newline behind it would copy it there. */
-const LONG_CHARS = 8 * 1024;
+/** Where lines are encoded, outside of the heap: a write is done when it returns, so all logs share it. */
+let desk: Buffer | undefined;
+const DESK_BYTES = 128 * 1024;
+/** What a character takes at the most. */
+const BYTES_PER_CHAR = 3;
 
-function withNewline(line: string): Buffer {
-  const length = Buffer.byteLength(line);
-  const bytes = Buffer.allocUnsafeSlow(length + 1);
-  bytes.write(line);
-  bytes[length] = NEWLINE;
-  return bytes;
+/** The lines as they are written, each with its newline, from the beginning of `bytes`. */
+function encoded(prefix: string, lines: readonly string[]): { bytes: Buffer; length: number } {
+  let most = prefix.length;
+  for (const line of lines) most += line.length * BYTES_PER_CHAR + 1;
+  desk ??= Buffer.allocUnsafeSlow(DESK_BYTES);
+  const bytes = most <= DESK_BYTES ? desk : Buffer.allocUnsafeSlow(sizeOf(prefix, lines));
+  let length = prefix === '' ? 0 : bytes.write(prefix);
+  for (const line of lines) {
+    length += bytes.write(line, length);
+    bytes[length++] = NEWLINE;
+  }
+  return { bytes, length };
+}
+
+function sizeOf(prefix: string, lines: readonly string[]): number {
+  let size = prefix.length;
+  for (const line of lines) size += Buffer.byteLength(line) + 1;
+  return size;
 }
 
 class FileAppendLog implements AppendLog {
@@ -123,12 +138,8 @@ class FileAppendLog implements AppendLog {
     try {
       const fd = this.#ready();
       const prefix = this.#torn ? '\n' : '';
-      const [only = ''] = lines;
-      const isOne = lines.length === 1 && prefix === '';
-      const written =
-        isOne && only.length > LONG_CHARS
-          ? this.#writeBytes(fd, withNewline(only))
-          : this.#write(fd, `${prefix}${isOne ? only : lines.join('\n')}\n`);
+      const { bytes, length } = encoded(prefix, lines);
+      const written = this.#write(fd, bytes, length);
       if (written.failure === undefined) return this.#size;
       saved = wholeLines(lines, written.bytes - prefix.length);
       throw written.failure;
@@ -151,27 +162,11 @@ class FileAppendLog implements AppendLog {
     }
   }
 
-  #write(fd: number, text: string): Written {
-    const all = Buffer.byteLength(text);
+  #write(fd: number, bytes: Buffer, length: number): Written {
     let done = 0;
     try {
-      done = writeSync(fd, text);
-    } catch (failure) {
-      return { bytes: done, failure };
-    } finally {
-      this.#size += done;
-      if (done > 0) this.#torn = done < all && Buffer.from(text)[done - 1] !== NEWLINE;
-    }
-    // The disk took a part of it: the rest goes on at a byte, not at a character.
-    if (done === all) return { bytes: done };
-    const rest = this.#writeBytes(fd, Buffer.from(text).subarray(done));
-    return { ...rest, bytes: done + rest.bytes };
-  }
-
-  #writeBytes(fd: number, bytes: Buffer): Written {
-    let done = 0;
-    try {
-      while (done < bytes.length) done += writeSync(fd, bytes, done);
+      // The disk may take a part of it: the rest goes on from there.
+      while (done < length) done += writeSync(fd, bytes, done, length - done);
     } catch (failure) {
       return { bytes: done, failure };
     } finally {
