@@ -66,13 +66,14 @@ class JsonlStore implements SessionStore {
     agentId?: string,
   ): number {
     const path = this.#path(sessionId, agentId);
-    const spill = (json: string): PayloadRef | undefined => this.#spill(sessionId, json);
+    const { spill } = this.#place(sessionId);
+    const texts: string[] = [];
     let grown = 0;
-    const texts = lines.map((line) => {
+    for (const line of lines) {
       const text = serialiseLine(line, spill);
       grown += text.length + 1;
-      return text;
-    });
+      texts.push(text);
+    }
     this.#writer(path).append(sessionId, texts);
     if (agentId !== undefined) this.#describe(path, lines);
     return grown;
@@ -162,7 +163,8 @@ class JsonlStore implements SessionStore {
     if (this.#lastPlace?.sessionId !== sessionId) {
       const project = this.#foundIn.get(sessionId) ?? this.#project;
       const directory = join(this.#projects, project, requireSafeId(sessionId, 'session'));
-      this.#lastPlace = { sessionId, directory, transcripts: new Map() };
+      const spill = (json: string): PayloadRef | undefined => this.#spill(sessionId, json);
+      this.#lastPlace = { sessionId, directory, transcripts: new Map(), spill };
     }
     return this.#lastPlace;
   }
@@ -185,7 +187,8 @@ class JsonlStore implements SessionStore {
 
   /** What other programs want to know of an agent stands beside its transcript. */
   #describe(path: string, lines: readonly (TranscriptEntry | MetaLine)[]): void {
-    const facts = lines.map(agentFacts).find((found) => found !== undefined);
+    let facts: ReturnType<typeof agentFacts>;
+    for (const line of lines) facts ??= agentFacts(line);
     if (facts === undefined) return;
     const file = path.replace(/\.jsonl$/, '.meta.json');
     // What cannot be written is no loss: the transcript says the same.
@@ -219,6 +222,8 @@ interface SessionPlace {
   readonly directory: string;
   /** Paths by agent, undefined being the session itself: every line asks for one. */
   readonly transcripts: Map<string | undefined, string>;
+  /** Keeps a long output beside them. */
+  readonly spill: (json: string) => PayloadRef | undefined;
 }
 
 /** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */

@@ -12,6 +12,7 @@ import type {
   TranscriptEntry,
   UserEntry,
 } from '../protocol/transcript.js';
+import { isoTime } from '../util/iso-time.js';
 import { sliceWhole } from '../util/truncate.js';
 import type { SessionStore } from './store.js';
 
@@ -96,8 +97,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
-  readonly #fields: EntryFields;
-  readonly #metaFields: EntryFields;
   readonly #used: Set<string>;
   #head: string | null;
   #title: string | undefined;
@@ -107,8 +106,6 @@ class StoreRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#fields = fieldsOf(options, {});
-    this.#metaFields = fieldsOf(options, { isMeta: true });
     this.#head = options.parentUuid ?? null;
     this.#used = new Set(options.usedUuids);
     this.#title = options.title;
@@ -149,15 +146,10 @@ class StoreRecorder implements Recorder {
   }
 
   result(_call: ToolUseBlock, result: RecordedResult): void {
-    const entry: UserEntry = this.#entry(
-      'user',
-      {
-        message: { role: 'user', content: [result.block] },
-        ...(result.structured === undefined ? {} : { toolUseResult: result.structured }),
-      },
-      { uuid: result.uuid },
-    );
-    this.#append([entry]);
+    const { uuid, block, structured } = result;
+    const message = { role: 'user', content: [block] } as const;
+    const fields = structured === undefined ? { message } : { message, toolUseResult: structured };
+    this.#append([this.#entry('user', fields, { uuid })]);
   }
 
   compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
@@ -206,22 +198,23 @@ class StoreRecorder implements Recorder {
   }
 
   #answerEntries(answer: RecordedAnswer): AssistantEntry[] {
+    const { id, model, stopReason, usage, requestId } = answer;
     return answer.message.content.map((block, index) => {
       const malformed = block.type === 'tool_use' ? answer.malformed.get(block.id) : undefined;
-      const fields: Omit<AssistantEntry, keyof EntryBase | 'type'> = {
+      const fields: Draft<Omit<AssistantEntry, keyof EntryBase | 'type'>> = {
         message: {
-          id: answer.id,
+          id,
           type: 'message',
           role: 'assistant',
-          model: answer.model,
+          model,
           content: [block],
-          stop_reason: answer.stopReason,
+          stop_reason: stopReason,
           stop_sequence: null,
-          usage: answer.usage,
+          usage,
         },
-        ...(answer.requestId === undefined ? {} : { requestId: answer.requestId }),
-        ...(malformed === undefined ? {} : { malformedInput: malformed.raw }),
       };
+      if (requestId !== undefined) fields.requestId = requestId;
+      if (malformed !== undefined) fields.malformedInput = malformed.raw;
       return this.#entry('assistant', fields, { uuid: answer.blockIds[index] });
     });
   }
@@ -268,19 +261,26 @@ class StoreRecorder implements Recorder {
     fields: F,
     { uuid = this.#options.clock.uuid(), isMeta }: EntryName = {},
   ): EntryBase & { readonly type: T } & F {
-    const { cwd, clock } = this.#options;
-    const parentUuid = this.#head;
+    const { agentId, cwd, sessionId, version, gitBranch, entrypoint, clock } = this.#options;
+    // Field by field, in the order of the format: of spreads, each entry would get a hidden class of its own.
+    const entry: Draft<Partial<EntryBase> & { type?: string }> = {
+      parentUuid: this.#head,
+      isSidechain: agentId !== undefined,
+    };
+    if (agentId !== undefined) entry.agentId = agentId;
+    entry.userType = 'external';
+    entry.cwd = typeof cwd === 'function' ? cwd() : cwd;
+    entry.sessionId = sessionId;
+    entry.version = version;
+    if (gitBranch !== undefined) entry.gitBranch = gitBranch;
+    if (entrypoint !== undefined) entry.entrypoint = entrypoint;
+    entry.type = type;
+    if (isMeta === true) entry.isMeta = true;
+    entry.uuid = uuid;
+    entry.timestamp = isoTime(clock.now());
     this.#head = uuid;
     this.#used.add(uuid);
-    return {
-      parentUuid,
-      ...(isMeta === true ? this.#metaFields : this.#fields),
-      cwd: typeof cwd === 'function' ? cwd() : cwd,
-      type,
-      uuid,
-      timestamp: new Date(clock.now()).toISOString(),
-      ...fields,
-    };
+    return Object.assign(entry, fields) as EntryBase & { readonly type: T } & F;
   }
 
   #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
@@ -316,28 +316,8 @@ interface EntryName {
   readonly isMeta?: boolean;
 }
 
-type EntryFields = Omit<EntryBase, 'parentUuid'> & { readonly type: string };
-
-/** What every entry of a recorder says, with room for the rest in its usual order. */
-function fieldsOf(
-  { agentId, sessionId, version, gitBranch, entrypoint }: RecorderOptions,
-  meta: Pick<EntryBase, 'isMeta'>,
-): EntryFields {
-  return {
-    isSidechain: agentId !== undefined,
-    ...(agentId === undefined ? {} : { agentId }),
-    userType: 'external',
-    cwd: '',
-    sessionId,
-    version,
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(entrypoint === undefined ? {} : { entrypoint }),
-    type: '',
-    ...meta,
-    uuid: '',
-    timestamp: '',
-  };
-}
+/** Of which not all is said yet. */
+type Draft<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
 
 /** A lone text is stored as a string, which every reader of the format shows. */
 function compactContent(content: readonly UserBlock[]): string | readonly UserBlock[] {
