@@ -1,4 +1,3 @@
-import { extended } from '../util/extended.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 
@@ -8,15 +7,14 @@ export const CHAIN_START = '0'.repeat(64);
 export type Hash = (text: string) => string;
 
 /**
- * A line that carries the hash of its own content, the previous line's hash among it. Whoever changes,
- * removes or inserts a line has to write all later ones anew.
+ * A line that carries the hash of its own content, the previous line's hash (`prev`) among it. Whoever
+ * changes, removes or inserts a line has to write all later ones anew.
  */
 export function chainedLine(
-  content: object,
-  previous: string,
+  content: { readonly prev: string },
   hash: Hash,
 ): { readonly line: string; readonly hash: string } {
-  const body = JSON.stringify(extended(content, { prev: previous }));
+  const body = JSON.stringify(content);
   const own = hash(body);
   return { line: `${body.slice(0, -1)},"hash":"${own}"}`, hash: own };
 }

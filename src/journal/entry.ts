@@ -1,4 +1,5 @@
 import type { Receipt } from '../protocol/permissions.js';
+import { extended } from '../util/extended.js';
 import { isRecord } from '../util/own.js';
 import { redact, redactDeep } from '../util/redact.js';
 
@@ -21,47 +22,64 @@ export interface JournalEntry {
 const LONGEST_TEXT = 8_000;
 const LONGEST_INPUT = 32_000;
 
-/** A receipt whose input is a copy of its own, and not too long. */
+/** A receipt with a copy of its input that is not too long and that nobody changes. */
 export interface BoundedReceipt {
   readonly receipt: Receipt;
-  readonly cut: Pick<JournalEntry, 'cut'>;
+  readonly input: unknown;
+  readonly isCut: boolean;
 }
 
 export function boundedReceipt(receipt: Receipt): BoundedReceipt {
   const budget = { left: LONGEST_INPUT, cut: false };
-  const input = bounded(receipt.input, budget);
-  return { receipt: { ...receipt, input }, cut: budget.cut ? { cut: true } : {} };
+  return { receipt, input: bounded(receipt.input, budget), isCut: budget.cut };
 }
 
-/** The same as it may be written down. */
-export function withoutSecrets({ receipt, cut }: BoundedReceipt): BoundedReceipt {
-  return {
-    cut,
-    receipt: {
-      ...receipt,
-      input: redactDeep(receipt.input),
-      reason: clean(receipt.reason),
-      ...(receipt.command === undefined ? {} : { command: clean(receipt.command) }),
-      trace: receipt.trace.map(cleanStep),
-    },
-  };
+/** The receipt as it may be written down. */
+export function withoutSecrets({ receipt, input }: BoundedReceipt): Receipt {
+  const clean: { -readonly [Field in keyof Receipt]: Receipt[Field] } = extended(receipt, {
+    input: redactDeep(input),
+    reason: cleanText(receipt.reason),
+    trace: cleanTrace(receipt.trace),
+  });
+  if (receipt.command !== undefined) clean.command = cleanText(receipt.command);
+  return clean;
 }
 
-function clean(text: string): string {
-  return redact(text.slice(0, LONGEST_TEXT));
+function cleanText(text: string): string {
+  return redact(text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text);
 }
 
 type Step = Receipt['trace'][number];
 
+/** Itself when there is nothing to take out: nearly always, and it has a step of every guard. */
+function cleanTrace(trace: Receipt['trace']): Receipt['trace'] {
+  let copy: Step[] | undefined;
+  let at = 0;
+  for (const step of trace) {
+    const clean = cleanStep(step);
+    if (clean !== step) {
+      copy ??= [...trace];
+      copy[at] = clean;
+    }
+    at++;
+  }
+  return copy ?? trace;
+}
+
 function cleanStep(step: Step): Step {
-  const { reason, source, failure } = step;
   // Most guards have nothing to say.
-  if (reason === undefined && source === undefined && failure === undefined) return step;
+  if (step.reason === undefined && step.source === undefined && step.failure === undefined) {
+    return step;
+  }
+  const reason = step.reason === undefined ? undefined : cleanText(step.reason);
+  const source = step.source === undefined ? undefined : cleanText(step.source);
+  const failure = step.failure === undefined ? undefined : cleanText(step.failure);
+  if (reason === step.reason && source === step.source && failure === step.failure) return step;
   return {
     ...step,
-    ...(reason === undefined ? {} : { reason: clean(reason) }),
-    ...(source === undefined ? {} : { source: clean(source) }),
-    ...(failure === undefined ? {} : { failure: clean(failure) }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(source === undefined ? {} : { source }),
+    ...(failure === undefined ? {} : { failure }),
   };
 }
 

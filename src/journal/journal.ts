@@ -7,6 +7,7 @@ import { messageOf } from '../errors.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { extended } from '../util/extended.js';
+import { isoTime } from '../util/iso-time.js';
 import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
 import { type BoundedReceipt, boundedReceipt, type JournalEntry, withoutSecrets } from './entry.js';
 
@@ -65,6 +66,8 @@ interface PendingEntry {
   readonly kept: BoundedReceipt;
 }
 
+type ChainedEntry = JournalEntry & { readonly prev: string };
+
 class FileJournal implements Journal {
   readonly #parts: JournalParts;
   #log: AppendLog | undefined;
@@ -83,7 +86,7 @@ class FileJournal implements Journal {
 
   note(receipt: Receipt, when: 'now' | 'soon'): Receipt {
     const { sessionId, clock } = this.#parts;
-    const time = new Date(clock.now()).toISOString();
+    const time = isoTime(clock.now());
     const stamped: Receipt = extended(receipt, { time, sessionId });
     if (this.#parts.file === undefined) return stamped;
     this.#pending.push({ time, cwd: this.#parts.cwd(), kept: boundedReceipt(receipt) });
@@ -117,15 +120,19 @@ class FileJournal implements Journal {
     try {
       this.#log ??= files.openLog(file);
       this.#catchUp(file, this.#log.end());
-      let { last, n } = { last: this.#last, n: this.#n };
-      const lines = this.#pending.map(({ time, cwd, kept }) => {
+      let last = this.#last;
+      let n = this.#n;
+      const lines: string[] = [];
+      for (const { time, cwd, kept } of this.#pending) {
         n++;
-        const { receipt, cut } = withoutSecrets(kept);
-        const entry: JournalEntry = { v: 1, n, time, session, cwd, receipt, ...cut };
-        const made = chainedLine(entry, last, hash);
+        const receipt = withoutSecrets(kept);
+        const entry: ChainedEntry = kept.isCut
+          ? { v: 1, n, time, session, cwd, receipt, cut: true, prev: last }
+          : { v: 1, n, time, session, cwd, receipt, prev: last };
+        const made = chainedLine(entry, hash);
         last = made.hash;
-        return made.line;
-      });
+        lines.push(made.line);
+      }
       this.#size = this.#log.append(lines);
       this.#last = last;
       this.#n = n;

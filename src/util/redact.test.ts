@@ -159,6 +159,13 @@ const GLUE = [
 ];
 
 describe('learnSecrets', () => {
+  it('takes a value out of a text that was found clean before', () => {
+    const text = 'the rule of Xylophone-7-Quartz allows it';
+    expect([redact(text), redact(text)]).toEqual([text, text]);
+    learnSecrets(['Xylophone-7-Quartz']);
+    expect(redact(text)).toBe('the rule of [redacted] allows it');
+  });
+
   it('takes values out whatever they look like, encoded or not', () => {
     learnSecrets(['correct horse "battery"', 'short', '/a/path/of/a/file', 'staple']);
     expect(redactSure('it is correct horse "battery"!')).toBe('it is [redacted]!');

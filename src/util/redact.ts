@@ -13,7 +13,20 @@ import {
  * a proof: what has no known shape stays.
  */
 export function redact(text: string): string {
-  return through(redactSure(text), LIKELY_HINTS, likelyShapes);
+  if (foundClean.has(text)) return text;
+  const clean = through(redactSure(text), LIKELY_HINTS, likelyShapes);
+  if (clean === text && text.length <= LONGEST_REMEMBERED) remember(text);
+  return clean;
+}
+
+/** Short texts that hold nothing: reasons and names of rules come again with every call. */
+const foundClean = new Set<string>();
+const LONGEST_REMEMBERED = 200;
+const MOST_REMEMBERED = 500;
+
+function remember(text: string): void {
+  if (foundClean.size >= MOST_REMEMBERED) foundClean.clear();
+  foundClean.add(text);
 }
 
 /**
@@ -40,7 +53,7 @@ export function redactSureDeep(value: unknown): unknown {
 
 /** Whether text can hold anything that `redactSure` takes out. Quick, and in doubt yes. */
 export function maySurelyHold(text: string): boolean {
-  return SURE_HINTS.some((hint) => hint.test(text)) || learned?.test(text) === true;
+  return holdsAny(text, SURE_HINTS) || learned?.test(text) === true;
 }
 
 /**
@@ -59,6 +72,7 @@ export function learnSecrets(values: readonly string[]): void {
     for (const core of encodedCores(value)) known.add(core);
   }
   if (known.size === before) return;
+  foundClean.clear();
   // Longest first: one may be the beginning of another.
   const words = [...known].sort((a, b) => b.length - a.length).map(escapeForPattern);
   learned = new RegExp(words.join('|'));
@@ -102,7 +116,7 @@ function through(
   shapes: () => readonly SecretShape[],
 ): string {
   // Most texts hold nothing of the kind; one look is cheaper than all replacements.
-  if (!hints.some((hint) => hint.test(text))) return text;
+  if (!holdsAny(text, hints)) return text;
   let clean = text;
   for (const { shape, with: replacement, accept } of shapes()) {
     clean =
@@ -113,6 +127,11 @@ function through(
           );
   }
   return clean;
+}
+
+function holdsAny(text: string, hints: readonly RegExp[]): boolean {
+  for (const hint of hints) if (hint.test(text)) return true;
+  return false;
 }
 
 /** Names of fields whose whole value is a secret. */
