@@ -17,7 +17,7 @@ export function randomBytes(count: number): Buffer {
 let digits = '';
 let used = 0;
 const DIGITS_OF_UUID = 32;
-const NAMES_AT_ONCE = 64;
+const NAMES_AT_ONCE = 256;
 /** By the digit that was drawn in its place. */
 const VARIANTS = '89ab89ab89ab89ab';
 
