@@ -2,6 +2,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
@@ -9,7 +10,8 @@ import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 export type { PathSpellings } from '../tools/tool.js';
 
 export interface PathJudge {
-  spell(path: string): Promise<PathSpellings>;
+  /** At once where the file system answers at once, and no link is on the way. */
+  spell(path: string): AtOnce<PathSpellings>;
   /** As `spell`, for a path as a shell word has it: `..` is taken after links are followed. */
   spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]>;
   /** The files a shell pattern stands for now; undefined when that is not a simple look into one directory. */
@@ -27,7 +29,7 @@ export interface PathJudge {
 
 export type PathFileSystem = Pick<
   FileSystem,
-  'realPath' | 'list' | 'lstat' | 'readText' | 'readBytes'
+  'realPath' | 'list' | 'lstat' | 'lstatNow' | 'readText' | 'readBytes'
 >;
 
 /** Looks at the disk once per path; made new for every call that is judged. */
@@ -41,59 +43,64 @@ export function createPathJudge(
 ): PathJudge {
   const { trees = TREES_BY_PLACE } = place;
   const roots = [...place.roots, place.home];
-  const known = new Map<string, Promise<string>>();
+  const known = new Map<string, AtOnce<string>>();
   const pinned = pinnedRoots(fs);
   const looks: Looks = { missing: new Set(), kinds: new Map(), manyNamed: new Map() };
   const traps = new Map<string, Promise<string | undefined>>();
-  const look = (path: string): Promise<string> => {
+  const look = (path: string): AtOnce<string> => {
     const pin = pinned.get(path);
     if (pin !== undefined) return pin;
     if (roots.includes(path)) {
       const found = realOrTooLong(fs, path);
       pinned.set(path, found);
-      found.catch(() => pinned.delete(path));
+      found.then(
+        (there) => pinned.set(path, there),
+        () => pinned.delete(path),
+      );
       return found;
     }
     const isBelow = place.roots.some((root) => path.startsWith(root));
     if (!isBelow) return realOrTooLong(fs, path);
     return realBelow(fs, path, { above: real(dirname(path)), looks });
   };
-  const real = (path: string): Promise<string> => {
-    const found = known.get(path) ?? look(path);
+  const real = (path: string): AtOnce<string> => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const found = look(path);
     known.set(path, found);
     return found;
   };
 
-  const spellings = new Map<string, Promise<PathSpellings>>();
-  const spellNormal = (literal: string): Promise<PathSpellings> => {
-    const found = spellings.get(literal) ?? spellOut(literal);
+  const spellings = new Map<string, AtOnce<PathSpellings>>();
+  const spellNormal = (literal: string): AtOnce<PathSpellings> => {
+    const before = spellings.get(literal);
+    if (before !== undefined) return before;
+    const found = spellOut(literal);
     spellings.set(literal, found);
     return found;
   };
-  const spell = (path: string): Promise<PathSpellings> => spellNormal(resolve(path));
+  const spell = (path: string): AtOnce<PathSpellings> => spellNormal(resolve(path));
 
   /** Roots that are reached by a link; most are not. */
-  let linkedRoots: Promise<readonly (readonly [string, string])[]> | undefined;
-  const findLinkedRoots = async (): Promise<readonly (readonly [string, string])[]> => {
-    const pairs: (readonly [string, string])[] = [];
-    for (const root of roots) {
-      const realRoot = await real(root);
-      if (realRoot !== root) pairs.push([root, realRoot]);
-    }
-    return pairs;
-  };
-
-  const spellOut = async (literal: string): Promise<PathSpellings> => {
-    const target = await real(literal);
-    linkedRoots ??= findLinkedRoots();
-    const linked = await linkedRoots;
+  let linkedRoots: AtOnce<LinkedRoots> | undefined;
+  const spellOut = (literal: string): AtOnce<PathSpellings> =>
+    whenThere(real(literal), (target) => {
+      linkedRoots ??= linkedAmong(roots, real);
+      return whenThere(linkedRoots, (linked) => spellAs(literal, target, linked));
+    });
+  const spellAs = (
+    literal: string,
+    target: string,
+    linked: LinkedRoots,
+  ): AtOnce<PathSpellings> => {
     // Its own directory means another one to every process.
     const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
     const kind = looks.kinds.get(target);
     if (linked.length === 0 && own === null) {
       const names = literal === target ? [target] : [literal, target];
-      const standsFor = await namesInCheckout(names, { trees, real });
-      return spelled({ literal, real: target, resolved: [target] }, kind, standsFor);
+      const path = { literal, real: target, resolved: [target] };
+      const standsFor = namesInCheckout(names, { trees, real });
+      return whenThere(standsFor, (there) => spelled(path, kind, there));
     }
     const resolved = [target];
     if (own !== null)
@@ -103,8 +110,10 @@ export function createPathJudge(
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
-    const standsFor = await namesInCheckout([literal, ...resolved], { trees, real });
-    return spelled({ literal, real: target, resolved }, kind, standsFor);
+    const standsFor = namesInCheckout([literal, ...resolved], { trees, real });
+    return whenThere(standsFor, (there) =>
+      spelled({ literal, real: target, resolved }, kind, there),
+    );
   };
 
   const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
@@ -149,6 +158,35 @@ export function createPathJudge(
   };
 }
 
+/** A root, and where it leads. */
+type LinkedRoots = readonly (readonly [string, string])[];
+
+function linkedAmong(
+  roots: readonly string[],
+  real: (path: string) => AtOnce<string>,
+): AtOnce<LinkedRoots> {
+  const pairs: (readonly [string, string])[] = [];
+  for (const root of roots) {
+    const realRoot = real(root);
+    // Each is looked up once in a process, so that mostly all are known.
+    if (realRoot instanceof Promise) return linkedLater(roots, real);
+    if (realRoot !== root) pairs.push([root, realRoot]);
+  }
+  return pairs;
+}
+
+async function linkedLater(
+  roots: readonly string[],
+  real: (path: string) => AtOnce<string>,
+): Promise<LinkedRoots> {
+  const pairs: (readonly [string, string])[] = [];
+  for (const root of roots) {
+    const realRoot = await real(root);
+    if (realRoot !== root) pairs.push([root, realRoot]);
+  }
+  return pairs;
+}
+
 function spelled(
   path: PathSpellings,
   kind: FileStat['kind'] | undefined,
@@ -159,18 +197,24 @@ function spelled(
   return standsFor === undefined ? seen : { ...seen, standsFor };
 }
 
+interface Checkouts {
+  readonly trees: WorkingTrees;
+  real(path: string): AtOnce<string>;
+}
+
 /** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
 function namesInCheckout(
   paths: readonly string[],
-  at: { readonly trees: WorkingTrees; real(path: string): Promise<string> },
-): Promise<readonly string[]> | undefined {
-  const names = paths.flatMap((path) => at.trees.standsFor(path));
+  at: Checkouts,
+): AtOnce<readonly string[] | undefined> {
+  const names: string[] = [];
+  for (const path of paths) names.push(...at.trees.standsFor(path));
   return names.length === 0 ? undefined : throughLinks(names, at);
 }
 
 async function throughLinks(
   names: readonly string[],
-  { trees, real }: { readonly trees: WorkingTrees; real(path: string): Promise<string> },
+  { trees, real }: Checkouts,
 ): Promise<readonly string[]> {
   const found = new Set(names);
   for (const root of trees.checkouts()) {
@@ -196,14 +240,16 @@ async function manyNamedAt(fs: PathFileSystem, path: string): Promise<FileStat |
   return stat?.links === undefined ? undefined : stat;
 }
 
-const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
+const pins = new WeakMap<PathFileSystem, Map<string, AtOnce<string>>>();
 
 /**
  * Where the working directories and the home really are, as found the first time. A root that is
  * replaced by a link later does not take the workspace with it.
  */
-function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
-  const found = pins.get(fs) ?? new Map<string, Promise<string>>();
+function pinnedRoots(fs: PathFileSystem): Map<string, AtOnce<string>> {
+  const before = pins.get(fs);
+  if (before !== undefined) return before;
+  const found = new Map<string, AtOnce<string>>();
   pins.set(fs, found);
   return found;
 }
@@ -212,32 +258,41 @@ function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
  * The real path of something in a directory whose own is known. Most words of a command are no
  * files at all, and asking the system for the real path of those is slow.
  */
-async function realBelow(
+function realBelow(
   fs: PathFileSystem,
   path: string,
-  { above, looks }: { above: Promise<string>; looks: Looks },
-): Promise<string> {
-  const { missing, kinds, manyNamed } = looks;
+  { above, looks }: { above: AtOnce<string>; looks: Looks },
+): AtOnce<string> {
   // Windows has short names (`PROGRA~1`), which only the system can spell out.
   if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
-  const parent = await above;
-  const here = parent === dirname(path) ? path : resolve(parent, basename(path));
-  if (missing.has(parent)) {
-    missing.add(here);
-    return here;
-  }
-  let stat: Awaited<ReturnType<PathFileSystem['lstat']>>;
-  try {
-    stat = await fs.lstat(path);
-  } catch {
+  return whenThere(above, (parent) => {
+    const here = parent === dirname(path) ? path : resolve(parent, basename(path));
+    if (looks.missing.has(parent)) {
+      looks.missing.add(here);
+      return here;
+    }
+    const noted = (stat: FileStat | undefined): AtOnce<string> => {
+      if (stat?.kind === 'symlink') return fs.realPath(path);
+      noteLook(looks, here, stat);
+      return here;
+    };
     // The slower way says what is wrong.
-    return realOrTooLong(fs, path);
-  }
-  if (stat?.kind === 'symlink') return await fs.realPath(path);
-  if (stat === undefined) missing.add(here);
-  else kinds.set(here, stat.kind);
-  if (stat?.links !== undefined) manyNamed.set(here, stat);
-  return here;
+    const failed = (): Promise<string> => realOrTooLong(fs, path);
+    if (fs.lstatNow === undefined) return fs.lstat(path).then(noted, failed);
+    let stat: FileStat | undefined;
+    try {
+      stat = fs.lstatNow(path);
+    } catch {
+      return failed();
+    }
+    return noted(stat);
+  });
+}
+
+function noteLook(looks: Looks, here: string, stat: FileStat | undefined): void {
+  if (stat === undefined) looks.missing.add(here);
+  else looks.kinds.set(here, stat.kind);
+  if (stat?.links !== undefined) looks.manyNamed.set(here, stat);
 }
 
 /** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */

@@ -1,6 +1,7 @@
 import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { ToolSubject, TouchedPath } from '../tools/tool.js';
+import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
@@ -30,8 +31,8 @@ export interface CallView extends JudgedCall {
   /** The tool's name and its other names. */
   readonly names: readonly string[];
   readonly judge: PathJudge;
-  /** The files that the tool's own input names. */
-  paths(): Promise<readonly TouchedPath[]>;
+  /** The files that the tool's own input names. At once where the file system answers at once. */
+  paths(): AtOnce<readonly TouchedPath[]>;
   shellPaths(): Promise<ShellPaths>;
   /** Files that code of other languages in a command line speaks of: read or written, who knows. */
   mentionedPaths(): Promise<readonly TouchedPath[]>;
@@ -69,14 +70,12 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     judge,
     shell,
     commandRead: () => (reading === undefined ? undefined : textOf(reading)),
-    paths: once(async () => {
-      const touched: TouchedPath[] = [];
-      for (const { path, access } of namedIn(call, deps.home)) {
-        touched.push({ access, spellings: await judge.spell(path) });
-      }
-      found = touched;
-      return touched;
-    }),
+    paths: once(() =>
+      whenThere(touchedBy(namedIn(call, deps.home), judge), (touched) => {
+        found = touched;
+        return touched;
+      }),
+    ),
     pathsFound: () => found,
     mentionedPaths: once(async () => {
       const reading = await shell();
@@ -86,7 +85,7 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
       const spelled = await Promise.all(
         [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
       );
-      return spelled.map((spellings) => ({ access: 'write', spellings }));
+      return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
     }),
     shellPaths: once(async () => {
       const commands = (await shell())?.commands ?? [];
@@ -101,24 +100,54 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   };
 }
 
+function touchedBy(named: ToolSubject['paths'], judge: PathJudge): AtOnce<readonly TouchedPath[]> {
+  const touched: TouchedPath[] = [];
+  for (const { path, access } of named) {
+    const spellings = judge.spell(path);
+    if (spellings instanceof Promise) return touchedLater(named, judge);
+    touched.push({ access, spellings });
+  }
+  return touched;
+}
+
+async function touchedLater(
+  named: ToolSubject['paths'],
+  judge: PathJudge,
+): Promise<readonly TouchedPath[]> {
+  const touched: TouchedPath[] = [];
+  for (const { path, access } of named) {
+    touched.push({ access, spellings: await judge.spell(path) });
+  }
+  return touched;
+}
+
 /** The files of the input, under every reading of their names. */
 function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
   const { cwd } = workspace;
-  return subject.paths.flatMap((one) => {
-    const others = otherReadings(one.path, { cwd, home });
-    return [one, ...others.map((path) => ({ path, access: one.access }))];
-  });
+  const named: PathAccess[] = [];
+  for (const one of subject.paths) {
+    named.push(one);
+    for (const path of otherReadings(one.path, { cwd, home })) {
+      named.push({ path, access: one.access });
+    }
+  }
+  return named;
 }
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
 function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
-  if (!path.startsWith(place.cwd)) return [];
+  if (!path.startsWith(place.cwd)) return NO_OTHERS;
   const rest = toPosix(path.slice(place.cwd.length));
+  if (!OTHERWISE_READ.test(rest)) return NO_OTHERS;
   const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
   if (home !== undefined) return [resolve(place.home, `.${home}`)];
   const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
   return root === undefined ? [] : [resolve(root)];
 }
+
+const NO_OTHERS: readonly string[] = [];
+/** What every other reading begins with. */
+const OTHERWISE_READ = /^\/(?:@|file:)/i;
 
 function textOf({ commands }: ShellReading): string {
   const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);
@@ -240,8 +269,8 @@ function hasPattern(word: ShellWord): word is PatternUse['word'] {
   return word.pattern !== undefined;
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+function once<T extends AtOnce<unknown>>(make: () => T): () => T {
+  let made: T | undefined;
   return () => {
     made ??= make();
     return made;

@@ -9,6 +9,7 @@ import {
   toPosix,
 } from '../env/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import { whenWanted } from '../util/when-wanted.js';
 
 /** Where agents have copies of a checkout. What restricts a file there restricts its copies. */
 export interface WorkingTrees {
@@ -33,6 +34,7 @@ interface ForeignTree {
 
 export function createWorkingTrees(cwd: string): SessionTrees {
   const foreign: ForeignTree[] = [];
+  const ownTree = whenWanted(() => treeAround(cwd));
   const checkouts = (): readonly string[] => [...new Set([findRepositoryRoot(cwd) ?? cwd, cwd])];
   const inForeign = (path: string): readonly string[] =>
     foreign.flatMap(({ tree, checkout }) =>
@@ -41,7 +43,9 @@ export function createWorkingTrees(cwd: string): SessionTrees {
   return {
     checkouts,
     standsFor(path) {
-      const own = [...namesOutsideTrees(path), ...namesInTreeOf(cwd, path)];
+      const outside = namesOutsideTrees(path);
+      const tree = ownTree();
+      const own = tree === undefined ? outside : [...outside, ...namesInTree(tree, path)];
       return foreign.length === 0 ? own : [...own, ...[path, ...own].flatMap(inForeign)];
     },
     leadsTo: (directory) =>
@@ -63,9 +67,7 @@ export function createWorkingTrees(cwd: string): SessionTrees {
 }
 
 /** Where a session is itself in a tree, those of its agents lie beside that, and are copies of it. */
-function namesInTreeOf(cwd: string, path: string): readonly string[] {
-  const own = treeAround(cwd);
-  if (own === undefined) return [];
+function namesInTree(own: string, path: string): readonly string[] {
   const below = relativeTo(dirname(own), toPosix(path));
   if (below === undefined) return [];
   const [tree = '', ...rest] = below.split('/');
@@ -93,6 +95,7 @@ export const TREES_BY_PLACE: WorkingTrees = {
   checkouts: () => [],
 };
 
+const NO_NAMES: readonly string[] = [];
 const TREE = /\/\.claude\/worktrees\/[^/]+/giu;
 const ON_THE_WAY = /\/\.claude(?:\/worktrees)?\/?$/iu;
 
@@ -102,6 +105,8 @@ const ON_THE_WAY = /\/\.claude(?:\/worktrees)?\/?$/iu;
  */
 function namesOutsideTrees(path: string): readonly string[] {
   const posix = toPosix(path);
+  // Asked of every path, and mostly there is none.
+  if (posix.search(TREE) === -1) return NO_NAMES;
   const names: string[] = [];
   for (const { index } of posix.matchAll(TREE)) {
     const name = posix.slice(0, index) + posix.slice(index).replace(TREE, '');
