@@ -4,6 +4,7 @@ import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import type { AgentTask } from './task.js';
 import { type ReadTree, treesRead } from './trees-read.js';
 
@@ -29,14 +30,15 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
     },
   };
 
-  async function judged(view: CallView, tasks: readonly AgentTask[]): Promise<Finding> {
-    const { call } = view;
-    const task = await lookedAt(view, tasks);
-    if (task === undefined) return NOTHING;
-    const key = `${call.agent.id} ${task.id}`;
-    const first = answered.get(key) ?? call.toolUseId;
-    answered.set(key, first);
-    return held(task, first === call.toolUseId);
+  function judged(view: CallView, tasks: readonly AgentTask[]): AtOnce<Finding> {
+    return whenThere(lookedAt(view, tasks), (task) => {
+      if (task === undefined) return NOTHING;
+      const { call } = view;
+      const key = `${call.agent.id} ${task.id}`;
+      const first = answered.get(key) ?? call.toolUseId;
+      answered.set(key, first);
+      return held(task, first === call.toolUseId);
+    });
   }
 }
 
@@ -57,30 +59,42 @@ type Tasks = readonly AgentTask[];
 function oncePerList<Made>(make: (tasks: Tasks) => Made): (tasks: Tasks) => Made {
   const known = new WeakMap<Tasks, { readonly made: Made }>();
   return (tasks) => {
-    const found = known.get(tasks) ?? { made: make(tasks) };
+    const before = known.get(tasks);
+    if (before !== undefined) return before.made;
+    const found = { made: make(tasks) };
     known.set(tasks, found);
     return found.made;
   };
 }
 
+type LookingCall = Pick<CallView, 'call' | 'shell' | 'facts'>;
+
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
-async function lookedAt(
-  view: Pick<CallView, 'call' | 'shell' | 'facts'>,
-  tasks: readonly AgentTask[],
-): Promise<AgentTask | undefined> {
-  const { call } = view;
-  const { agent, subject, tool, input } = call;
+function lookedAt(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined> {
+  const { agent, subject, tool, input } = view.call;
   // TaskStop names it in the same way, and is no look.
   const isOther = ({ id }: AgentTask): boolean =>
     id !== agent.id && (id !== input.task_id || tool.name === 'BashOutput');
-  const { command } = subject;
-  const named = namesIn(call).map((name) => byName(tasks).get(name));
-  const found = named.find((task) => task !== undefined && isOther(task));
-  if (found !== undefined) return found;
-  const below = (await treesRead(view))
-    .flatMap((tree) => writersIn(tree, tasks))
-    .find((task) => isOther(task));
-  if (below !== undefined || command === undefined) return below;
+  const names = byName(tasks);
+  for (const name of namesIn(view.call)) {
+    const task = names.get(name);
+    if (task !== undefined && isOther(task)) return task;
+  }
+  return whenThere(treesRead(view), (trees) => {
+    for (const tree of trees) {
+      const below = writersIn(tree, tasks).find(isOther);
+      if (below !== undefined) return below;
+    }
+    const { command } = subject;
+    return command === undefined ? undefined : lookedAtBy(command, view, { tasks, isOther });
+  });
+}
+
+async function lookedAtBy(
+  command: string,
+  view: LookingCall,
+  { tasks, isOther }: { readonly tasks: Tasks; isOther(task: AgentTask): boolean },
+): Promise<AgentTask | undefined> {
   const plain = command.replace(/['"\\]/g, '');
   const isWild = WILD.test(command);
   const commands = isWild ? ((await view.shell())?.commands ?? []) : [];
@@ -94,8 +108,9 @@ function namesIn({ input, subject }: GateCall): readonly string[] {
   const names = typeof input.task_id === 'string' ? [input.task_id] : [];
   for (const { path, access } of subject.paths) {
     if (access !== 'read') continue;
+    names.push(path);
     const id = TRANSCRIPT.exec(path)?.[1];
-    names.push(path, ...(id === undefined ? [] : [id]));
+    if (id !== undefined) names.push(id);
   }
   return names;
 }
@@ -103,10 +118,11 @@ function namesIn({ input, subject }: GateCall): readonly string[] {
 const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
 
 /** By their ids and the files that they write. There may be hundreds, and every call is asked about. */
-const byName = oncePerList(
-  (tasks) =>
-    new Map(tasks.flatMap((task) => [[task.outputFile, task] as const, [task.id, task] as const])),
-);
+const byName = oncePerList((tasks) => {
+  const names = new Map<string, AgentTask>();
+  for (const task of tasks) names.set(task.outputFile, task).set(task.id, task);
+  return names;
+});
 
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
@@ -116,29 +132,28 @@ const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']
  * about something else.
  */
 const byPlace = oncePerList((tasks) => {
-  const written = grouped(tasks.map((task) => [dirname(task.outputFile), task]));
+  const written = new Map<string, AgentTask[]>();
+  for (const task of tasks) addTo(written, dirname(task.outputFile), [task]);
+  const around = new Map<string, AgentTask[]>();
   // Mostly all write into the same directory.
-  const around = [...written].flatMap(([place, some]) =>
-    placesAround(place).flatMap((one) => some.map((task): [string, AgentTask] => [one, task])),
-  );
-  return grouped(around);
+  for (const [place, some] of written) {
+    for (const one of placesAround(place)) addTo(around, one, some);
+  }
+  return around;
 });
 
-function grouped(
-  entries: readonly (readonly [string, AgentTask])[],
-): ReadonlyMap<string, readonly AgentTask[]> {
-  const groups = new Map<string, AgentTask[]>();
-  for (const [key, task] of entries) {
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [task]);
-    else known.push(task);
-  }
-  return groups;
+function addTo(groups: Map<string, AgentTask[]>, key: string, more: readonly AgentTask[]): void {
+  const known = groups.get(key);
+  if (known === undefined) groups.set(key, [...more]);
+  else known.push(...more);
 }
+
+const NOBODY: readonly AgentTask[] = [];
 
 /** The agents whose output a walk through a directory finds. */
 function writersIn({ directory, takes }: ReadTree, tasks: Tasks): readonly AgentTask[] {
-  const there = byPlace(tasks).get(directory) ?? [];
+  const there = byPlace(tasks).get(directory);
+  if (there === undefined) return NOBODY;
   return there.filter(({ id, outputFile }) => namesOf(outputFile, id).some(takes));
 }
 

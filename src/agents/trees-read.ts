@@ -5,6 +5,7 @@ import { treesOf } from '../permissions/shell/trees-of.js';
 import { contextOf, directoriesOf } from '../permissions/tree-context.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
+import type { AtOnce } from '../util/at-once.js';
 
 /** A directory that a call goes through, and what it reads there. */
 export interface ReadTree {
@@ -15,17 +16,23 @@ export interface ReadTree {
 }
 
 /** The directories whose files a call reads without naming each of them. */
-export async function treesRead(
+export function treesRead(
+  view: Pick<CallView, 'call' | 'shell' | 'facts'>,
+): AtOnce<readonly ReadTree[]> {
+  const { subject, input } = view.call;
+  if (subject.command !== undefined) return treesReadByCode(view);
+  const { glob } = input;
+  const takes = typeof glob === 'string' ? namesOf(glob) : every;
+  const trees: ReadTree[] = [];
+  for (const { path, access } of subject.paths) {
+    if (access === 'read') trees.push({ directory: resolve(path), takes });
+  }
+  return trees;
+}
+
+async function treesReadByCode(
   view: Pick<CallView, 'call' | 'shell' | 'facts'>,
 ): Promise<readonly ReadTree[]> {
-  const { subject, input } = view.call;
-  if (subject.command === undefined) {
-    const { glob } = input;
-    const takes = typeof glob === 'string' ? namesOf(glob) : every;
-    return subject.paths
-      .filter(({ access }) => access === 'read')
-      .map(({ path }) => ({ directory: resolve(path), takes }));
-  }
   const { commands = [] } = (await view.shell()) ?? {};
   const known = commands.map((command) => walked(command, view));
   // What is read without a name that can be seen may be all that the line names a directory of. Of a

@@ -70,6 +70,8 @@ export function createEnforcedHold(): EnforcedHold {
     stillCounts: (held: Held) => boolean,
     when?: NearRules['when'],
   ): EnforcedRules => {
+    // Mostly no file restricts anything, and none has before.
+    if (seen.size + now.deny.length + now.ask.length === 0) return now;
     const present = new Set(KINDS.flatMap((kind) => now[kind].map((rule) => keyOf(kind, rule))));
     const more: Record<Kind, SourcedRule[]> = { deny: [], ask: [] };
     for (const [key, held] of seen) {

@@ -1,3 +1,4 @@
+import type { AtOnce } from '../util/at-once.js';
 import type { EnforcedRules } from './enforced.js';
 import { enforcedIn, type FoundRules, type NearRules } from './enforced-entries.js';
 import { createEnforcedWatch } from './enforced-watch.js';
@@ -27,7 +28,7 @@ export interface InstructionBook {
    * Files were read or written: what becomes active by that and was not before. Directories and
    * files outside of the project bring nothing.
    */
-  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): Promise<LoadedFiles>;
+  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): AtOnce<LoadedFiles>;
   /** Shown files that are different on disk now, in the order in which they were shown. */
   changed(): Promise<readonly LoadedInstruction[]>;
   /** What has to be shown again after a summary; the rest comes back when it is touched again. */
@@ -44,7 +45,7 @@ export interface InstructionBook {
    * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
    * that names them is judged. Directories count themselves.
    */
-  enforcedNear(paths: readonly string[], look?: CallLook): Promise<NearRules>;
+  enforcedNear(paths: readonly string[], look?: CallLook): AtOnce<NearRules>;
   /**
    * Restrictions in the files of the folders in these directories, for calls that take in all of it.
    * Those that hold for some files only are not among them.
@@ -140,9 +141,9 @@ function openBook(
         return filesOf(await start(AT_START));
       }),
     afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
-    async touched(paths, signal, look) {
+    touched(paths, signal, look) {
       if (bringNothing(paths, look)) return NO_FILES;
-      return await serial(async () => {
+      return serial(async () => {
         const shown = await opened();
         const use = { shown, paths, signal, look };
         return filesOf(join(shown, await touchedIn(await worldOf(), use)));
@@ -174,11 +175,11 @@ function openBook(
         const more = await newlyIncluded(await worldOf(), before, now);
         return await enforcedIn([...now, ...more.unshown], parts.locateJson, more);
       }),
-    async enforcedNear(paths, look) {
+    enforcedNear(paths, look) {
       if (settled !== undefined && bringNothing(paths, look)) {
         return { paths: namesIn(settled, paths), ...NO_RULES };
       }
-      return await serial(async () => {
+      return serial(async () => {
         const shown = await opened();
         const near = await worldOf();
         const found = await nearbyIn(near, { waiting: shown.waiting, paths, look });

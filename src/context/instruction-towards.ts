@@ -83,8 +83,14 @@ export function isBare(path: string, project: ProjectPlace, look: CallLook | und
 
 /** These paths, also as the files see them. */
 export function namesIn({ projects }: World, paths: readonly string[]): readonly string[] {
-  const all = paths.flatMap((path) => projects.map((one) => asFound(path, one)));
-  return [...new Set([...paths, ...all])];
+  const others: string[] = [];
+  for (const path of paths) {
+    for (const project of projects) {
+      const found = asFound(path, project);
+      if (found !== path) others.push(found);
+    }
+  }
+  return others.length === 0 ? paths : [...new Set([...paths, ...others])];
 }
 
 /** What lies on the way to a path, and the rules that its name brings into play. */

@@ -16,6 +16,7 @@ export const systemClock: Clock = {
 
 /** Not `performance.now()`: to load what is behind it takes a millisecond of every start. */
 function monotonic(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1e3 + nanoseconds / 1e6;
+  const time = process.hrtime();
+  // Asked some thirty times about every call; to take a list apart is a loop.
+  return time[0] * 1e3 + time[1] / 1e6;
 }

@@ -7,6 +7,7 @@ import type { SimpleCommand } from '../permissions/shell/model.js';
 import { mayTakeTree } from '../permissions/shell/tree-programs.js';
 import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 
 /** What a call names, for those who look which rules are near to it. */
 export interface Named {
@@ -22,14 +23,20 @@ export interface Named {
 }
 
 /** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
-export async function namedBy(view: CallView): Promise<Named> {
-  const own = await view.paths();
-  if (view.call.subject.command === undefined) {
-    const whole = view.names.includes('Grep')
-      ? own.map(({ spellings }) => ({ access: 'read' as const, paths: restrictedNames(spellings) }))
-      : [];
-    return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
-  }
+export function namedBy(view: CallView): AtOnce<Named> {
+  return whenThere(view.paths(), (own) =>
+    view.call.subject.command === undefined ? namedByInput(view, own) : namedByCode(view, own),
+  );
+}
+
+function namedByInput({ names }: CallView, own: readonly TouchedPath[]): Named {
+  const whole = names.includes('Grep')
+    ? own.map(({ spellings }) => ({ access: 'read' as const, paths: restrictedNames(spellings) }))
+    : [];
+  return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
+}
+
+async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise<Named> {
   const shell = await view.shellPaths();
   const reading = await view.shell();
   const commands = reading?.commands ?? [];
@@ -55,9 +62,14 @@ export async function namedBy(view: CallView): Promise<Named> {
 }
 
 /** Whoever has resolved a path has seen what it is. */
-export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] | undefined): KindOf {
+export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] = []): KindOf {
+  const [first] = touched;
+  if (first !== undefined && touched.length === 1) {
+    const { literal, resolved, kind } = first.spellings;
+    return (path) => (path === literal || resolved.includes(path) ? kind : undefined);
+  }
   const kinds = new Map<string, PathSpellings['kind']>();
-  for (const { spellings } of touched ?? []) {
+  for (const { spellings } of touched) {
     if (spellings.kind === undefined) continue;
     for (const name of [spellings.literal, ...spellings.resolved]) kinds.set(name, spellings.kind);
   }
@@ -65,6 +77,8 @@ export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] | und
 }
 
 function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly string[] {
+  const [first] = touched;
+  if (first !== undefined && touched.length === 1) return restrictedNames(first.spellings);
   return [...new Set(touched.flatMap(({ spellings }) => restrictedNames(spellings)))];
 }
 

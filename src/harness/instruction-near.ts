@@ -11,6 +11,7 @@ import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView } from '../permissions/view.js';
 import { describeProblem } from '../settings/types.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { type Named, namedBy } from './instruction-named.js';
 import type { CompileEnforced } from './instruction-rules.js';
 import { ruleInside } from './rule-inside.js';
@@ -21,42 +22,50 @@ type NearBook = Pick<InstructionBook, 'enforcedNear' | 'enforcedBelow' | 'enforc
 export function nearGuard(book: NearBook, compile: CompileEnforced, hold: EnforcedHold): Guard {
   const compiled = (found: EnforcedRules): RuleSet | Finding => {
     const isEmpty = found.deny.length + found.ask.length === 0;
+    if (isEmpty && found.problems.length === 0) return NO_RULES;
     const { rules, problems } = isEmpty ? { rules: NO_RULES, problems: [] } : compile(found);
     const fatal = [...found.problems, ...problems].find(({ severity }) => severity === 'fatal');
     if (fatal === undefined) return rules;
     const reason = `a restriction near it cannot be honoured: ${describeProblem(fatal)}`;
     return { decision: 'deny', refusal: 'guard-failed', reason };
   };
+  const decideNamed = (view: CallView, named: Named): AtOnce<Finding> => {
+    const { paths, whole, unknown, kindOf } = named;
+    if (paths.length === 0 && unknown === undefined) return NOTHING;
+    return whenThere(book.enforcedNear(paths, { kindOf, call: view }), (found) => {
+      const near = compiled(hold.with(found));
+      if ('decision' in near) return near;
+      // Mostly no file near it restricts anything, and it takes in no more than it names.
+      const isOver = near === NO_RULES && whole.length === 0 && unknown === undefined;
+      return isOver ? NOTHING : decideNear(near, view, named);
+    });
+  };
+  const decideNear = async (near: RuleSet, view: CallView, named: Named): Promise<Finding> => {
+    const { whole, unknown } = named;
+    const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
+    if (finding.decision !== 'none') return finding;
+    if (whole.length > 0) {
+      const found = await book.enforcedBelow(whole.flatMap((one) => one.paths));
+      const below = compiled(hold.withBelow(found));
+      if ('decision' in below) return below;
+      const taken = takenIn([near, below], whole, found);
+      if (taken.decision !== 'none') return taken;
+    }
+    if (unknown === undefined) return NOTHING;
+    const all = await book.enforcedAnywhere();
+    const anywhere = compiled(hold.withBelow(all));
+    if ('decision' in anywhere) return anywhere;
+    const maybe = maybeThere(anywhere, unknown);
+    // fail-closed: in the folders that were not looked at there may be a rule against it.
+    return maybe.decision === 'none' && all.cut
+      ? doubt(`${unknown}, and the project has more folders than are looked at`)
+      : maybe;
+  };
   return {
     name: 'instruction files',
     // fail-closed: a restriction that could not be looked up may have been one against this call.
     onFailure: 'deny',
-    async decide(view) {
-      const named = await namedBy(view);
-      const { paths, whole, unknown, kindOf } = named;
-      if (paths.length === 0 && unknown === undefined) return NOTHING;
-      const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf, call: view })));
-      if ('decision' in near) return near;
-      // Mostly no file near it restricts anything.
-      const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
-      if (finding.decision !== 'none') return finding;
-      if (whole.length > 0) {
-        const found = await book.enforcedBelow(whole.flatMap((one) => one.paths));
-        const below = compiled(hold.withBelow(found));
-        if ('decision' in below) return below;
-        const taken = takenIn([near, below], whole, found);
-        if (taken.decision !== 'none') return taken;
-      }
-      if (unknown === undefined) return NOTHING;
-      const all = await book.enforcedAnywhere();
-      const anywhere = compiled(hold.withBelow(all));
-      if ('decision' in anywhere) return anywhere;
-      const maybe = maybeThere(anywhere, unknown);
-      // fail-closed: in the folders that were not looked at there may be a rule against it.
-      return maybe.decision === 'none' && all.cut
-        ? doubt(`${unknown}, and the project has more folders than are looked at`)
-        : maybe;
-    },
+    decide: (view) => whenThere(namedBy(view), (named) => decideNamed(view, named)),
   };
 }
 

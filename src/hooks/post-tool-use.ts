@@ -3,6 +3,7 @@ import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { MalformedInput } from '../protocol/tool-call.js';
 import type { AnyTool, ToolOutput, ValidationProblem, Workspace } from '../tools/tool.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { HookDispatch, HookRound, Occasion } from './hook.js';
 import { replaceOutput, responseOf } from './replace-output.js';
 import {
@@ -76,7 +77,7 @@ export interface InvalidCall extends Scene {
 
 export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
-  after(finished: FinishedCall): Promise<AfterCall>;
+  after(finished: FinishedCall): AtOnce<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */
   batch(batch: Scene & { readonly calls: readonly BatchCall[] }): Promise<AfterBatch>;
   /** ToolInputInvalid. What the hooks add for the model. */
@@ -88,18 +89,20 @@ const BATCH_GOES_ON: AfterBatch = Object.freeze({ contexts: NOTHING });
 
 /** What hooks do to the results of calls: add words, put something else in their place, end the turn. */
 export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
+  const asked = async (event: AfterEvent, finished: FinishedCall): Promise<AfterCall> => {
+    const round = await dispatch.fire(event, occasionAfter(event, finished));
+    const prefix = prefixOf(event, finished.call.tool.name);
+    // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
+    const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
+    return { ...resultOf(finished, round, prefix), ...(stop === undefined ? {} : { stop }) };
+  };
   return {
-    async after(finished) {
+    after(finished) {
       const { call, output } = finished;
       const event = output.isError === true ? 'PostToolUseFailure' : 'PostToolUse';
-      if (!dispatch.has(event, { agent: call.agent, matched: namesOf(call) })) {
-        return { output, contexts: NOTHING };
-      }
-      const round = await dispatch.fire(event, occasionAfter(event, finished));
-      const prefix = prefixOf(event, call.tool.name);
-      // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
-      const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
-      return { ...resultOf(finished, round, prefix), ...(stop === undefined ? {} : { stop }) };
+      return dispatch.has(event, { agent: call.agent, matched: namesOf(call) })
+        ? asked(event, finished)
+        : { output, contexts: NOTHING };
     },
     async batch(batch) {
       const { calls, agent } = batch;
@@ -125,8 +128,10 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
   };
 }
 
+type AfterEvent = 'PostToolUse' | 'PostToolUseFailure';
+
 function occasionAfter(
-  event: 'PostToolUse' | 'PostToolUseFailure',
+  event: AfterEvent,
   { call, mode, output, ms, signal, interrupted, fits }: FinishedCall,
 ): Occasion {
   const outcome =

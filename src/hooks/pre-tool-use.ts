@@ -85,11 +85,7 @@ function precheck(
   },
 ): Precheck {
   const { ask } = how;
-  return async (view, { retarget, rewritten }) => {
-    const { agent } = view.call;
-    // What was asked ahead counts, whatever became of the hooks since.
-    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
-    if (!isAsked) return { view, trace: [] };
+  const asked: Precheck = async (view, { retarget, rewritten }) => {
     const first = await how.first(view);
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
@@ -103,6 +99,12 @@ function precheck(
     return again.rewrite === undefined
       ? conclude(next, again)
       : conclude(next, refused(again, secondRewrite(again.rewrite.by)));
+  };
+  return (view, options) => {
+    const { agent } = view.call;
+    // What was asked ahead counts, whatever became of the hooks since.
+    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
+    return isAsked ? asked(view, options) : { view, trace: [] };
   };
 }
 

@@ -1,7 +1,7 @@
 import { seal } from '../util/sealed.js';
 import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
-import { type GateDeps, type Judged, judgeCall } from './judge-call.js';
+import { type GateDeps, type Judged, judgeCall, type PanelledGate, panelOf } from './judge-call.js';
 import { refusalText } from './messages.js';
 import { Permit } from './permit.js';
 import { createQuestions, isAnswered, type Questions } from './questions.js';
@@ -9,15 +9,16 @@ import { suggestFor } from './suggest.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Ending, joinAsides, NO_ASIDES, type Progress, receiptOf, refuse } from './verdict.js';
 
-interface GateState extends GateDeps {
+interface GateState extends PanelledGate {
   readonly questions: Questions;
 }
 
 /** The one way in: the function that every tool call passes, and the only maker of permits. */
 export function createGate(deps: GateDeps): Gate {
-  const state: GateState = { questions: createQuestions(), ...deps };
+  const state: GateState = { questions: createQuestions(), ...deps, panel: panelOf(deps) };
   return async (call) => {
-    const judged = await judgeCall(state, fixedCall(call));
+    const judging = judgeCall(state, fixedCall(call));
+    const judged = judging instanceof Promise ? await judging : judging;
     const { view, outcome } = judged;
     if (outcome.kind === 'allowed') {
       return allow(judged, { by: outcome.by, reason: outcome.opening.reason });

@@ -1,13 +1,14 @@
 import type { Clock } from '../env/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import type { KeepAnswer } from './answers.js';
 import type { GateFacts } from './facts.js';
 import { type Guard, NOTHING, type Resolver } from './guard.js';
 import { STANDARD_GUARDS } from './guards.js';
-import { type Judgement, judge } from './judge.js';
+import { type Judgement, judge, type Panel } from './judge.js';
 import type { PathFileSystem } from './paths.js';
-import { examine, type Precheck } from './precheck.js';
+import { type Examination, examine, type Precheck } from './precheck.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { RuleSet } from './rules.js';
 import type { Asker, GateCall } from './types.js';
@@ -36,25 +37,51 @@ export interface GateDeps {
 
 export type Judged = Judgement & Progress;
 
+/** A gate with those who are asked about every call. */
+export interface PanelledGate extends GateDeps {
+  readonly panel: Panel;
+}
+
+export function panelOf({ guards = [], resolvers = [], clock }: GateDeps): Panel {
+  return {
+    guards: [...guards, ...STANDARD_GUARDS],
+    resolvers: [...resolvers, ...STANDARD_RESOLVERS],
+    clock,
+  };
+}
+
 /** What guards and resolvers make of a call, before anybody is asked. */
-export async function judgeCall(
-  deps: GateDeps,
+export function judgeCall(
+  gate: PanelledGate,
   call: GateCall,
   { rewritten }: { readonly rewritten: boolean } = { rewritten: false },
-): Promise<Judged> {
-  const seen = (one: GateCall): CallView => viewOf(one, standing(deps, call.agent));
-  const before = await examine(deps.precheck, seen(call), { viewOf: seen, rewritten });
-  const { contexts, agentContext } = before;
-  const all = [...before.guards, ...(deps.guards ?? []), ...STANDARD_GUARDS];
-  const guards = before.answered === true ? all.map(unlessAnswered) : all;
-  const resolvers = [...before.resolvers, ...(deps.resolvers ?? []), ...STANDARD_RESOLVERS];
-  const { clock } = deps;
-  const panel = { guards, resolvers, clock };
-  const { view, outcome, trace } = await judgeStanding(deps, before.view, panel);
+): AtOnce<Judged> {
+  const seen = (one: GateCall): CallView => viewOf(one, standing(gate, call.agent));
+  const examined = examine(gate.precheck, seen(call), { viewOf: seen, rewritten });
+  return whenThere(examined, (before) => {
+    const panel = withExamination(gate.panel, before);
+    const judging = judgeStanding(gate, current(gate, before.view), { panel, round: 1 });
+    return whenThere(judging, (judged) => joined(before, judged));
+  });
+}
+
+/** What was found before the rules were asked is said first. */
+function withExamination(panel: Panel, { guard, resolver, answered }: Examination): Panel {
+  if (guard === undefined && resolver === undefined && answered !== true) return panel;
+  const guards = guard === undefined ? panel.guards : [guard, ...panel.guards];
   return {
-    view,
-    outcome,
-    trace: [...before.trace, ...trace],
+    guards: answered === true ? guards.map(unlessAnswered) : guards,
+    resolvers: resolver === undefined ? panel.resolvers : [resolver, ...panel.resolvers],
+    clock: panel.clock,
+  };
+}
+
+function joined({ trace, contexts, agentContext }: Examination, judged: JudgedView): Judged {
+  if (trace.length === 0 && contexts === undefined && agentContext === undefined) return judged;
+  return {
+    view: judged.view,
+    outcome: judged.outcome,
+    trace: [...trace, ...judged.trace],
     ...(contexts === undefined ? {} : { contexts }),
     ...(agentContext === undefined ? {} : { agentContext }),
   };
@@ -63,19 +90,23 @@ export async function judgeCall(
 /** What changes without end while a call is judged is nobody's word. */
 const MOST_ROUNDS = 4;
 
+type JudgedView = Judgement & { readonly view: CallView };
+
 /** Guards may take their time too, as they ask servers: what stands when all have spoken is what counts. */
-async function judgeStanding(
+function judgeStanding(
   deps: GateDeps,
-  first: CallView,
-  panel: Parameters<typeof judge>[1],
-): Promise<Judgement & { readonly view: CallView }> {
-  let view = current(deps, first);
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    const judged = await judge(view, panel);
+  view: CallView,
+  { panel, round }: { readonly panel: Panel; readonly round: number },
+): AtOnce<JudgedView> {
+  if (round > MOST_ROUNDS) return heldAsUnsteady(view);
+  return whenThere(judge(view, panel), ({ outcome, trace }) => {
     const now = current(deps, view);
-    if (now === view) return { ...judged, view };
-    view = now;
-  }
+    if (now === view) return { view, outcome, trace };
+    return judgeStanding(deps, now, { panel, round: round + 1 });
+  });
+}
+
+function heldAsUnsteady(view: CallView): JudgedView {
   const by = 'mode and rules';
   // fail-closed: nobody can say by which of them the call was judged.
   const reason = 'the mode or the rules kept changing while the call was judged';
@@ -100,8 +131,9 @@ function isSameSet(one: RuleSet, other: RuleSet): boolean {
   if (one === other) return true;
   return (['deny', 'ask', 'allow'] as const).every(
     (kind) =>
-      one[kind].length === other[kind].length &&
-      one[kind].every((rule, at) => rule === other[kind][at]),
+      one[kind] === other[kind] ||
+      (one[kind].length === other[kind].length &&
+        one[kind].every((rule, at) => rule === other[kind][at])),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
 import { strictest, type TraceStep } from '../protocol/permissions.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import type { Finding, Guard, Opening, Resolver } from './guard.js';
 import type { CallView } from './view.js';
 
@@ -15,113 +16,155 @@ export interface Judgement {
   readonly trace: readonly TraceStep[];
 }
 
-/** Takes a call through all guards, then, if none holds it, through the resolvers until one opens it. */
-export async function judge(
-  view: CallView,
-  panel: {
-    readonly guards: readonly Guard[];
-    readonly resolvers: readonly Resolver[];
-    readonly clock: Pick<Clock, 'monotonic'>;
-  },
-): Promise<Judgement> {
-  const trace: TraceStep[] = [];
-  let held: { by: string; finding: Finding } | undefined;
-  // The end of one is the beginning of the next.
-  let before = panel.clock.monotonic();
-  /** To the microsecond: what is written down of every call is not to be filled with digits. */
-  const lap = (): number => {
-    const started = before;
-    before = panel.clock.monotonic();
-    return Math.round((before - started) * 1000) / 1000;
-  };
-  for (const guard of panel.guards) {
-    const asked = ask(guard, view);
-    const { finding, failure } = asked instanceof Promise ? await asked : asked;
-    trace.push(step(guard.name, finding, { ms: lap(), failure }));
-    if (outweighs(finding, held?.finding)) held = { by: guard.name, finding };
-  }
-  if (held !== undefined) return { outcome: { kind: 'held', ...held }, trace };
-  let reason: string | undefined;
-  for (const resolver of panel.resolvers) {
-    const asked = consult(resolver, view);
-    const { opening, failure } = asked instanceof Promise ? await asked : asked;
-    trace.push(step(resolver.name, opening ?? PASSED, { ms: lap(), failure }));
-    if (opening?.decision === 'allow') {
-      return { outcome: { kind: 'allowed', by: resolver.name, opening }, trace };
-    }
-    reason ??= opening?.reason;
-  }
-  return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
+/** Those who are asked about a call. */
+export interface Panel {
+  readonly guards: readonly Guard[];
+  readonly resolvers: readonly Resolver[];
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-const PASSED = { decision: 'pass' } as const;
+/**
+ * Takes a call through all guards, then, if none holds it, through the resolvers until one opens it. At
+ * once where all who are asked answer at once, which most do for most calls.
+ */
+export function judge(view: CallView, panel: Panel): AtOnce<Judgement> {
+  const hearing = new Hearing(view, panel);
+  return whenThere(hearing.askGuards(0), () => hearing.held() ?? hearing.askResolvers(0));
+}
+
+/** A call before those who are asked about it, one after the other. */
+class Hearing {
+  readonly #view: CallView;
+  readonly #panel: Panel;
+  readonly #trace: TraceStep[] = [];
+  #held: { readonly by: string; readonly finding: Finding } | undefined;
+  #reason: string | undefined;
+  /** The end of one is the beginning of the next. */
+  #before: number;
+
+  constructor(view: CallView, panel: Panel) {
+    this.#view = view;
+    this.#panel = panel;
+    this.#before = panel.clock.monotonic();
+  }
+
+  askGuards(from: number): AtOnce<void> {
+    const { guards } = this.#panel;
+    for (let at = from; at < guards.length; at++) {
+      const guard = guards[at] as Guard;
+      const said = this.#ask(guard);
+      if (said instanceof Promise) return said.then(() => this.askGuards(at + 1));
+    }
+  }
+
+  held(): Judgement | undefined {
+    const held = this.#held;
+    if (held === undefined) return undefined;
+    const { by, finding } = held;
+    return { outcome: { kind: 'held', by, finding }, trace: this.#trace };
+  }
+
+  askResolvers(from: number): AtOnce<Judgement> {
+    const { resolvers } = this.#panel;
+    for (let at = from; at < resolvers.length; at++) {
+      const resolver = resolvers[at] as Resolver;
+      const said = this.#consult(resolver);
+      if (said instanceof Promise) {
+        return said.then((opened) => opened ?? this.askResolvers(at + 1));
+      }
+      if (said !== undefined) return said;
+    }
+    const reason = this.#reason;
+    const outcome: Outcome = reason === undefined ? { kind: 'open' } : { kind: 'open', reason };
+    return { outcome, trace: this.#trace };
+  }
+
+  #ask(guard: Guard): AtOnce<void> {
+    let finding: AtOnce<Finding>;
+    try {
+      finding = guard.decide(this.#view);
+    } catch (thrown) {
+      return this.#hearFailure(guard, thrown);
+    }
+    if (!(finding instanceof Promise)) return this.#hear(guard, finding);
+    return finding.then(
+      (found) => this.#hear(guard, found),
+      (thrown: unknown) => this.#hearFailure(guard, thrown),
+    );
+  }
+
+  #hear(guard: Guard, finding: Finding, failure?: string): void {
+    this.#note(guard.name, finding, failure);
+    if (finding.decision === 'none') return;
+    if (outweighs(finding, this.#held?.finding)) this.#held = { by: guard.name, finding };
+  }
+
+  /** fail-closed: a guard that cannot answer says what it was made to say in that case. */
+  #hearFailure(guard: Guard, thrown: unknown): void {
+    const failure = messageOf(thrown);
+    const reason = `the guard "${guard.name}" failed: ${failure}`;
+    this.#hear(guard, { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure);
+  }
+
+  /** What comes out of it, where it opens the call. */
+  #consult(resolver: Resolver): AtOnce<Judgement | undefined> {
+    let opening: AtOnce<Opening | undefined>;
+    try {
+      opening = resolver.decide(this.#view);
+    } catch (thrown) {
+      return this.#mute(resolver, thrown);
+    }
+    if (!(opening instanceof Promise)) return this.#openedBy(resolver, opening);
+    return opening.then(
+      (found) => this.#openedBy(resolver, found),
+      (thrown: unknown) => this.#mute(resolver, thrown),
+    );
+  }
+
+  #openedBy({ name }: Resolver, opening: Opening | undefined): Judgement | undefined {
+    this.#note(name, opening ?? PASSED);
+    if (opening === undefined) return undefined;
+    if (opening.decision === 'allow') {
+      return { outcome: { kind: 'allowed', by: name, opening }, trace: this.#trace };
+    }
+    this.#reason ??= opening.reason;
+    return undefined;
+  }
+
+  /** fail-closed: a resolver that fails opens nothing. */
+  #mute({ name }: Resolver, thrown: unknown): undefined {
+    this.#note(name, PASSED, messageOf(thrown));
+  }
+
+  #note(guard: string, said: Said, failure?: string): void {
+    const started = this.#before;
+    this.#before = this.#panel.clock.monotonic();
+    // To the microsecond: what is written down of every call is not to be filled with digits.
+    const ms = Math.round((this.#before - started) * 1000) / 1000;
+    const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
+      guard,
+      decision: said.decision,
+      ms,
+    };
+    if (said.reason !== undefined) step.reason = said.reason;
+    if (said.source !== undefined) step.source = said.source;
+    if (failure !== undefined) step.failure = failure;
+    this.#trace.push(step);
+  }
+}
+
+/** What somebody said, as it stands in a receipt. */
+interface Said {
+  readonly decision: TraceStep['decision'];
+  readonly reason?: string;
+  readonly source?: string;
+}
+
+const PASSED: Said = { decision: 'pass' };
 
 /** The strictest holds the call; among equals the one that people must read, else the first. */
 function outweighs(one: Finding, held: Finding | undefined): boolean {
-  if (one.decision === 'none') return false;
   if (held === undefined) return true;
   if (one.decision === held.decision) return one.foremost === true && held.foremost !== true;
   return strictest([held.decision, one.decision]) === one.decision;
-}
-
-interface Asked {
-  readonly finding: Finding;
-  readonly failure?: string;
-}
-
-/** At once where the guard answers at once, which most do for most calls. */
-function ask(guard: Guard, view: CallView): Asked | Promise<Asked> {
-  try {
-    const finding = guard.decide(view);
-    if (!(finding instanceof Promise)) return { finding };
-    return finding.then(
-      (found) => ({ finding: found }),
-      (thrown: unknown) => failed(guard, thrown),
-    );
-  } catch (thrown) {
-    return failed(guard, thrown);
-  }
-}
-
-/** fail-closed: a guard that cannot answer says what it was made to say in that case. */
-function failed(guard: Guard, thrown: unknown): Asked {
-  const failure = messageOf(thrown);
-  const reason = `the guard "${guard.name}" failed: ${failure}`;
-  return { finding: { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure };
-}
-
-interface Consulted {
-  readonly opening?: Opening | undefined;
-  readonly failure?: string;
-}
-
-function consult(resolver: Resolver, view: CallView): Consulted | Promise<Consulted> {
-  try {
-    const opening = resolver.decide(view);
-    if (!(opening instanceof Promise)) return { opening };
-    return opening.then((found) => ({ opening: found }), mute);
-  } catch (thrown) {
-    return mute(thrown);
-  }
-}
-
-/** fail-closed: a resolver that fails opens nothing. */
-function mute(thrown: unknown): Consulted {
-  return { failure: messageOf(thrown) };
-}
-
-function step(
-  guard: string,
-  said: { decision: TraceStep['decision']; reason?: string; source?: string },
-  { ms, failure }: { ms: number; failure?: string | undefined },
-): TraceStep {
-  const made: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
-    guard,
-    decision: said.decision,
-    ms,
-  };
-  if (said.reason !== undefined) made.reason = said.reason;
-  if (said.source !== undefined) made.source = said.source;
-  if (failure !== undefined) made.failure = failure;
-  return made;
 }

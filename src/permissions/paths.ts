@@ -88,11 +88,7 @@ export function createPathJudge(
       linkedRoots ??= linkedAmong(roots, real);
       return whenThere(linkedRoots, (linked) => spellAs(literal, target, linked));
     });
-  const spellAs = (
-    literal: string,
-    target: string,
-    linked: LinkedRoots,
-  ): AtOnce<PathSpellings> => {
+  const spellAs = (literal: string, target: string, linked: LinkedRoots): AtOnce<PathSpellings> => {
     // Its own directory means another one to every process.
     const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
     const kind = looks.kinds.get(target);

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
+import type { AtOnce } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
 import type { Guard, Resolver } from './guard.js';
 import type { Asides, GateCall } from './types.js';
@@ -31,15 +32,15 @@ export type Precheck = (
     /** The input has been rewritten already, so that another rewrite refuses. */
     readonly rewritten: boolean;
   },
-) => Promise<Examination>;
+) => AtOnce<Examination>;
 
 /** A precheck that fails holds the call back. */
-export async function examine(
+export function examine(
   precheck: Precheck | undefined,
   view: CallView,
   options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
-): Promise<Omit<Examination, 'guard' | 'resolver'> & Panel> {
-  if (precheck === undefined) return { view, trace: [], guards: [], resolvers: [] };
+): AtOnce<Examination> {
+  if (precheck === undefined) return { view, trace: [] };
   const { call } = view;
   const retarget: Retarget = async (wanted) => {
     const fixed = seal(wanted);
@@ -53,24 +54,21 @@ export async function examine(
   };
   try {
     const { rewritten } = options;
-    const { guard, resolver, ...rest } = await precheck(view, { retarget, rewritten });
-    return {
-      guards: guard === undefined ? [] : [guard],
-      resolvers: resolver === undefined ? [] : [resolver],
-      ...rest,
-    };
+    const examined = precheck(view, { retarget, rewritten });
+    return examined instanceof Promise
+      ? examined.catch((thrown: unknown) => notExamined(view, thrown))
+      : examined;
   } catch (thrown) {
-    // fail-closed: what was to be asked first could not be asked.
-    const failed: Guard = {
-      name: 'hooks',
-      onFailure: 'deny',
-      decide: () => Promise.reject(new Error(messageOf(thrown))),
-    };
-    return { view, trace: [], guards: [failed], resolvers: [] };
+    return notExamined(view, thrown);
   }
 }
 
-interface Panel {
-  readonly guards: readonly Guard[];
-  readonly resolvers: readonly Resolver[];
+/** fail-closed: what was to be asked first could not be asked. */
+function notExamined(view: CallView, thrown: unknown): Examination {
+  const guard: Guard = {
+    name: 'hooks',
+    onFailure: 'deny',
+    decide: () => Promise.reject(new Error(messageOf(thrown))),
+  };
+  return { view, trace: [], guard };
 }

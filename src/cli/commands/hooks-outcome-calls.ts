@@ -21,9 +21,9 @@ export async function beforeTool(stage: CallStage): Promise<Outcome> {
     ifRule: (view) => stage.fits({ call: view.call, mode }),
   });
   const found = await examine(precheck, seen(call), { viewOf: seen, rewritten: false });
-  const { view, guards, resolvers, contexts = [], agentContext } = found;
-  const finding = (await guards[0]?.decide(view)) ?? NOTHING;
-  const opening = await resolvers[0]?.decide(view);
+  const { view, guard, resolver, contexts = [], agentContext } = found;
+  const finding = (await guard?.decide(view)) ?? NOTHING;
+  const opening = await resolver?.decide(view);
   const reason = finding.reason ?? '';
   const ends = finding.stop === undefined ? '' : ' The turn would end.';
   const said = {
