@@ -12,7 +12,7 @@ import {
 import type { Entry, Taking } from './instruction-loader.js';
 import { isLocated } from './instruction-reader.js';
 import { type InstructionReport, reportOf } from './instruction-report.js';
-import { type CallLook, isBare, namesIn, nearbyIn, touchedIn } from './instruction-towards.js';
+import { areBare, type CallLook, namesIn, nearbyIn, touchedIn } from './instruction-towards.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
 import { createWorld, type InstructionBookParts, type World } from './instruction-world.js';
 
@@ -108,7 +108,8 @@ function openBook(
   const bringNothing = (paths: readonly string[], look: CallLook | undefined): boolean =>
     waiting === 0 &&
     state?.waiting.length === 0 &&
-    paths.every((path) => settled?.projects.every((one) => isBare(path, one, look)) === true);
+    settled !== undefined &&
+    areBare(paths, settled, look);
   const start = async (how: Taking): Promise<Gathering> => {
     state = await (await worldOf()).discovery.start(how);
     atStart = copyOf(state);
@@ -177,7 +178,7 @@ function openBook(
       }),
     enforcedNear(paths, look) {
       if (settled !== undefined && bringNothing(paths, look)) {
-        return { paths: namesIn(settled, paths), ...NO_RULES };
+        return nothingNear(namesIn(settled, paths));
       }
       return serial(async () => {
         const shown = await opened();
@@ -228,6 +229,11 @@ const AT_START: Taking = { reason: 'session_start' };
 const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
 const NO_FILES: LoadedFiles = { files: [], skipped: [] };
 const NO_RULES: FoundRules = { deny: [], ask: [], problems: [], when: new Map() };
+
+function nothingNear(paths: readonly string[]): NearRules {
+  const { deny, ask, problems, when } = NO_RULES;
+  return { paths, deny, ask, problems, when };
+}
 
 /** Adds what was found to what is known; what remains is news. */
 function join(shown: Gathering, found: Gathering): Gathering {

@@ -8,7 +8,7 @@ import {
   newGathering,
 } from './instruction-gathering.js';
 import type { Taking, WaitingRule } from './instruction-loader.js';
-import { asFound, directoriesTowards, type ProjectPlace } from './instruction-places.js';
+import { asFound, directoriesTowards } from './instruction-places.js';
 import { isDirectory, type World } from './instruction-world.js';
 
 /** What stands at a path, where somebody has looked a moment ago. */
@@ -73,12 +73,22 @@ async function standsForItself(
   return known === undefined ? await isDirectory(world, path) : known === 'directory';
 }
 
-/** Whether no directory on the way to a path has files that were not read at the start. */
-export function isBare(path: string, project: ProjectPlace, look: CallLook | undefined): boolean {
-  const kind = look?.kindOf(path);
-  if (kind === undefined) return false;
-  const itself = kind === 'directory';
-  return directoriesTowards(asFound(path, project), project, { itself }).length === 0;
+/** Whether no directory on the way to these paths has files that were not read at the start. */
+export function areBare(
+  paths: readonly string[],
+  { projects }: World,
+  look: CallLook | undefined,
+): boolean {
+  for (const path of paths) {
+    const kind = look?.kindOf(path);
+    if (kind === undefined) return false;
+    const itself = kind === 'directory';
+    for (const project of projects) {
+      const ways = directoriesTowards(asFound(path, project), project, { itself });
+      if (ways.length > 0) return false;
+    }
+  }
+  return true;
 }
 
 /** These paths, also as the files see them. */

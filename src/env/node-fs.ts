@@ -17,6 +17,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../errors.js';
+import type { AtOnce } from '../util/at-once.js';
 import { fileSystemPromises } from './builtins.js';
 import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
 import { basename, dirname, join, resolve } from './paths.js';
@@ -66,24 +67,26 @@ const OPEN_NO_LINK = OPEN_FOR_READING | (constants.O_NOFOLLOW ?? 0);
 
 async function readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array> {
   const maxBytes = options?.maxBytes ?? Number.POSITIVE_INFINITY;
-  const bytes = await readOpened(path, openRegular(path), maxBytes);
+  const reading = readOpened(path, openRegular(path), maxBytes);
+  const bytes = reading instanceof Promise ? await reading : reading;
   if (bytes === undefined) throw tooLarge(path, maxBytes);
   return bytes;
 }
 
 async function readWithStat(path: string, { maxBytes }: { maxBytes: number }) {
   const opened = openRegular(path);
-  const bytes = await readOpened(path, opened, maxBytes);
+  const reading = readOpened(path, opened, maxBytes);
+  const bytes = reading instanceof Promise ? await reading : reading;
   const { stat } = opened;
   return bytes === undefined ? { stat } : { stat, bytes };
 }
 
 /** Closes it. Undefined: it holds more than it may. */
-async function readOpened(
+function readOpened(
   path: string,
   { fd, stat: { size } }: OpenFile,
   maxBytes: number,
-): Promise<Uint8Array | undefined> {
+): AtOnce<Uint8Array | undefined> {
   try {
     if (size > maxBytes) return undefined;
     if (size < SMALL_FILE_BYTES) {
@@ -94,6 +97,10 @@ async function readOpened(
   } finally {
     closeSync(fd);
   }
+  return readLarge(path, maxBytes);
+}
+
+async function readLarge(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
   try {
     const bytes = await handle.readFile();

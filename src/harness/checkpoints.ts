@@ -84,9 +84,8 @@ export function openCheckpointing(
       ?.then((journal) => journal.begin(author, paths))
       .catch(failure);
   const pending = new Map<string, OpenWindow>();
-  const watch = async (starting: StartingCall, context: ToolContext) => {
+  const watched = async (starting: StartingCall, context: ToolContext) => {
     const { call, tool, input, verdict } = starting;
-    if (!state.on || !mayWrite(tool)) return undefined;
     const { agent, workspace, mode } = context;
     const { paths } = tool.subject(input, workspace);
     const written = paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
@@ -137,7 +136,8 @@ export function openCheckpointing(
   return {
     journal: open,
     off: state.on ? undefined : state.why,
-    watch,
+    watch: (starting, context) =>
+      state.on && mayWrite(starting.tool) ? watched(starting, context) : undefined,
     async hookRuns(name, { id, type, path }) {
       // What runs before the first look is part of what that look finds.
       if (opened === undefined) return () => undefined;

@@ -12,6 +12,7 @@ import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import { kindsIn } from './instruction-named.js';
@@ -61,6 +62,15 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
       for (const listener of listeners) listener(file);
     }
   };
+  /** Shows an agent what came into play. */
+  const toldTo = async (agent: AgentRef, brought: LoadedFiles): Promise<string | undefined> => {
+    const found = await shownTo(agent, brought);
+    for (const text of instructionWarnings(found)) {
+      config.emit({ type: 'notice', level: 'warning', text });
+    }
+    told(found);
+    return instructionsReminder(found.files, { occasion: 'touched' });
+  };
   const extension: GateExtension = {
     guards: [nearGuard(book, compile, hold)],
     resolvers: [],
@@ -100,24 +110,25 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     },
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */
-    async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
-      const paths = await shownFiles(view);
-      if (paths.length === 0) return { paths };
-      const { agent, toolUseId } = view.call;
-      const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
-      const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
-      if (own === undefined) return { paths };
-      const kindOf = kindsIn(view.pathsFound());
-      // What was on the way to a file that was only read is there still.
-      const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
-      const found = await shownTo(agent, await own.touched(paths, signal, look));
-      for (const text of instructionWarnings(found)) {
-        config.emit({ type: 'notice', level: 'warning', text });
-      }
-      told(found);
-      const text = instructionsReminder(found.files, { occasion: 'touched' });
-      return { paths, ...(text === undefined ? {} : { text }) };
-    },
+    touchedBy: (view: JudgedCall, signal: AbortSignal): AtOnce<Touched> =>
+      whenThere(shownFiles(view), (paths) => {
+        if (paths.length === 0) return { paths };
+        const { agent, toolUseId } = view.call;
+        const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
+        const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
+        if (own === undefined) return { paths };
+        const kindOf = kindsIn(view.pathsFound());
+        // What was on the way to a file that was only read is there still.
+        const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
+        return whenThere(own.touched(paths, signal, look), ({ files, skipped }) =>
+          files.length + skipped.length === 0
+            ? { paths }
+            : toldTo(agent, { files, skipped }).then((text) => ({
+                paths,
+                ...(text === undefined ? {} : { text }),
+              })),
+        );
+      }),
     /** A call begins whose answer is shown there. The function that ends it is to be called. */
     countIn(toolUseId: string, shownIn: ShownIn): () => void {
       elsewhere.set(toolUseId, shownIn);
@@ -159,13 +170,13 @@ export interface Touched {
 }
 
 /** The files whose content a call has shown or written. */
-async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
+function shownFiles(view: JudgedCall): AtOnce<readonly string[]> {
   const { subject, tool } = view.call;
-  if (subject.command === undefined) {
-    return tool.kind === 'read' || tool.kind === 'edit'
-      ? subject.paths.map(({ path }) => path)
-      : [];
-  }
+  if (subject.command !== undefined) return shownByCode(view);
+  return tool.kind === 'read' || tool.kind === 'edit' ? subject.paths.map(({ path }) => path) : [];
+}
+
+async function shownByCode(view: JudgedCall): Promise<readonly string[]> {
   const reading = await view.shell();
   return (reading?.commands ?? []).flatMap(({ words, redirections, directories }) =>
     filesShownBy({

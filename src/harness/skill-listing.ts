@@ -5,6 +5,7 @@ import type { LiveSkillBook } from '../skills/book.js';
 import type { SkillLedger } from '../skills/ledger.js';
 import { listingMessage, type SkillListing } from '../skills/listing.js';
 import type { Skill } from '../skills/skill.js';
+import type { AtOnce } from '../util/at-once.js';
 
 export interface ListingParts {
   readonly book: LiveSkillBook;
@@ -29,7 +30,7 @@ export interface SkillListings {
   /** Of some skills that the model is told of later, within the same share of the window. */
   later(skills: readonly Skill[]): string;
   /** What the model has to be told because what it was shown proved to be old; empty mostly. */
-  missed(): Promise<readonly string[]>;
+  missed(): AtOnce<readonly string[]>;
   /** Looks at the skills where nobody has yet, and notes for the next start what was shown. */
   settle(): Promise<void>;
   windowTokens(): number | undefined;
@@ -95,6 +96,12 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     return { ...made(offered, windowTokens), isNew: last === undefined };
   }
 
+  function takeMissed(): readonly string[] {
+    const text = missed;
+    missed = undefined;
+    return text === undefined || text === '' ? [] : [text];
+  }
+
   return {
     async first(windowTokens, { quiet }) {
       last = await current(windowTokens);
@@ -109,12 +116,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
       if (note !== undefined) soon(() => parts.tell(note));
       return text;
     },
-    async missed() {
-      await compare();
-      const text = missed;
-      missed = undefined;
-      return text === undefined || text === '' ? [] : [text];
-    },
+    missed: () => (unseen === undefined ? takeMissed() : compare().then(takeMissed)),
     async settle() {
       try {
         await compare();

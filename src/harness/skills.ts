@@ -33,6 +33,7 @@ import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
 import { skillsAgain } from '../skills/skills-again.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { isRecord } from '../util/own.js';
 import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
@@ -79,7 +80,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     managedDir,
     sources: ground.sources,
     plugins: ground.plugins,
-    additionalDirectories: () => ground.workspace.roots.slice(1),
+    additionalDirectories: () => besidesFirst(ground.workspace.roots),
     parseYaml,
     memory,
     override,
@@ -215,14 +216,15 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
       preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
-    async touched(paths: readonly string[]): Promise<string | undefined> {
-      const missed = await listings.missed();
-      const found = await book.touched(paths);
-      const text = found.length === 0 ? '' : listings.later(found);
-      const news = [...missed, ...(text === '' ? [] : [text])];
-      if (news.length === 0) return undefined;
-      return reminder(`These skills can be started now:\n\n${news.join('\n')}`);
-    },
+    touched: (paths: readonly string[]): AtOnce<string | undefined> =>
+      whenThere(listings.missed(), (missed) =>
+        whenThere(book.touched(paths), (found) => {
+          const text = found.length === 0 ? '' : listings.later(found);
+          const news = text === '' ? missed : [...missed, text];
+          if (news.length === 0) return undefined;
+          return reminder(`These skills can be started now:\n\n${news.join('\n')}`);
+        }),
+      ),
     /** What is new, different or gone on disk since the model was told last. */
     async changed(): Promise<string | undefined> {
       const missed = await listings.missed();
@@ -287,6 +289,13 @@ export type OpenSkills = ReturnType<typeof openSkills>;
 /** By itself, or by the last part of its name. */
 function isNamed(name: string, names: readonly string[]): boolean {
   return names.some((one) => one === name || name.endsWith(`:${one}`));
+}
+
+const NOWHERE: readonly string[] = [];
+
+/** Mostly there is only one, and each file that is read asks. */
+function besidesFirst(directories: readonly string[]): readonly string[] {
+  return directories.length === 1 ? NOWHERE : directories.slice(1);
 }
 
 /** Who started a skill, and in whose conversation. */

@@ -16,8 +16,9 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
-import type { InvokeDeps } from '../tools/invocation.js';
-import type { AnyTool, ToolContext } from '../tools/tool.js';
+import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
+import type { AnyTool, PathAccess, ToolContext, ToolOutput } from '../tools/tool.js';
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
@@ -64,18 +65,21 @@ export function openToolEvents(
       tasks.completed({ ...task, ...who(context.agent) }, sceneOf(context)),
   };
   /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
-  const broughtInBy = async (
-    judged: JudgedCall,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> => {
-    try {
-      const touched = await instructions.touchedBy(judged, signal);
-      const known = touched.paths.length === 0 ? undefined : await skills.touched(touched.paths);
-      return [touched.text, known].filter((text) => text !== undefined);
-    } catch (thrown) {
+  const broughtInBy = (judged: JudgedCall, signal: AbortSignal): AtOnce<readonly string[]> => {
+    const failed = (thrown: unknown): readonly string[] => {
       const { name } = judged.call.tool;
       tell(`instructions and skills near the files of ${name}: ${messageOf(thrown)}`);
-      return [];
+      return NO_TEXTS;
+    };
+    try {
+      const texts = whenThere(instructions.touchedBy(judged, signal), ({ paths, text }) =>
+        paths.length === 0
+          ? textsOf(text)
+          : whenThere(skills.touched(paths), (known) => textsOf(text, known)),
+      );
+      return texts instanceof Promise ? texts.catch(failed) : texts;
+    } catch (thrown) {
+      return failed(thrown);
     }
   };
   /** Whoever reads along sees that later sessions are going to be told something else. */
@@ -92,13 +96,13 @@ export function openToolEvents(
       tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
     }
   };
-  const review: InvokeDeps['review'] = async ({ judged, output, ms }, context) => {
+  const review: NonNullable<InvokeDeps['review']> = ({ judged, output, ms }, context) => {
     const { mode, signal } = context;
     const { call } = judged;
     // An interrupted call is over; its hooks are not.
     const own = signal.aborted ? over.signal : signal;
     let fits: FitsRule | undefined;
-    const reviewed = await post.after({
+    const reviewing = post.after({
       call,
       mode,
       output,
@@ -111,18 +115,25 @@ export function openToolEvents(
         return fits(rule);
       },
     });
-    // fail-closed: what a hook took out of sight is not left in a file beside it.
-    if (reviewed.output !== output) {
-      await Promise.all((output.files ?? []).map((file) => ground.fs.remove(file)));
-    }
-    // Also of a command that failed: it may have written before it did.
-    const instructed = instructionFilesNamedBy(call);
-    if (instructed.length > 0) await tellOfInstructions(call, { named: instructed, ms });
-    if (output.isError === true) return reviewed;
-    const texts = await broughtInBy(judged, own);
-    if (texts.length === 0) return reviewed;
-    const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
-    return { ...reviewed, output: { ...reviewed.output, followUp } };
+    return whenThere(reviewing, (reviewed) => {
+      const end = (): AtOnce<Reviewed> =>
+        output.isError === true
+          ? reviewed
+          : whenThere(broughtInBy(judged, own), (texts) => withTexts(reviewed, texts));
+      // Also of a command that failed: it may have written before it did.
+      const named = instructionFilesNamedBy(call);
+      // fail-closed: what a hook took out of sight is not left in a file beside it.
+      const left = reviewed.output === output ? undefined : output.files;
+      if (named.length === 0 && left === undefined) return end();
+      return clearUp(call, { left, named, ms }).then(end);
+    });
+  };
+  const clearUp = async (
+    call: GateCall,
+    { left = [], named, ms }: { left: ToolOutput['files']; named: readonly string[]; ms: number },
+  ): Promise<void> => {
+    await Promise.all(left.map((file) => ground.fs.remove(file)));
+    if (named.length > 0) await tellOfInstructions(call, { named, ms });
   };
   const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
     const own = batch.flatMap(({ result }) => result.contexts ?? []);
@@ -163,13 +174,32 @@ export function openToolEvents(
 
 export type ToolEvents = ReturnType<typeof openToolEvents>;
 
+const NO_TEXTS: readonly string[] = [];
+
+function textsOf(...texts: readonly (string | undefined)[]): readonly string[] {
+  const said = texts.filter((text) => text !== undefined);
+  return said.length === 0 ? NO_TEXTS : said;
+}
+
+function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
+  if (texts.length === 0) return reviewed;
+  const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
+  return { ...reviewed, output: { ...reviewed.output, followUp } };
+}
+
 /** Instruction files that a call may have written, by its words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
+  const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
+  if (!mayWrite) return [];
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
   return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(
     isInstructionFile,
   );
+}
+
+function isWritten({ access }: PathAccess): boolean {
+  return access === 'write';
 }
 
 /** Somebody who keeps a question waiting is called. */

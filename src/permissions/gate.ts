@@ -1,3 +1,4 @@
+import { type AtOnce, whenThere } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
 import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
@@ -16,21 +17,22 @@ interface GateState extends PanelledGate {
 /** The one way in: the function that every tool call passes, and the only maker of permits. */
 export function createGate(deps: GateDeps): Gate {
   const state: GateState = { questions: createQuestions(), ...deps, panel: panelOf(deps) };
-  return async (call) => {
-    const judging = judgeCall(state, fixedCall(call));
-    const judged = judging instanceof Promise ? await judging : judging;
-    const { view, outcome } = judged;
-    if (outcome.kind === 'allowed') {
-      return allow(judged, { by: outcome.by, reason: outcome.opening.reason });
-    }
-    const isQuestion = outcome.kind === 'open' || outcome.finding.decision === 'ask';
-    if (isQuestion) return settle(state, judged);
-    const { finding, by } = outcome;
-    const message = refusalText(view.call.tool.name, finding);
-    const decision = finding.decision === 'defer' ? 'defer' : 'deny';
-    const { reason = by, reasonForModel, stop } = finding;
-    return refuse(judged, { by, reason, reasonForModel, message, decision, stop });
-  };
+  return (call) =>
+    whenThere(judgeCall(state, fixedCall(call)), (judged) => verdictOn(state, judged));
+}
+
+function verdictOn(state: GateState, judged: Judged): AtOnce<GateVerdict> {
+  const { view, outcome } = judged;
+  if (outcome.kind === 'allowed') {
+    return allow(judged, { by: outcome.by, reason: outcome.opening.reason });
+  }
+  const isQuestion = outcome.kind === 'open' || outcome.finding.decision === 'ask';
+  if (isQuestion) return settle(state, judged);
+  const { finding, by } = outcome;
+  const message = refusalText(view.call.tool.name, finding);
+  const decision = finding.decision === 'defer' ? 'defer' : 'deny';
+  const { reason = by, reasonForModel, stop } = finding;
+  return refuse(judged, { by, reason, reasonForModel, message, decision, stop });
 }
 
 /** What is still open is a question; without anybody to answer it, the answer is no. */
@@ -138,12 +140,7 @@ function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
   const { input } = view.call;
   const receipt = receiptOf(progress, { by, reason, decision: 'allow' });
   const permit = Permit.issue(receipt, input);
-  return {
-    kind: 'allowed',
-    permit,
-    input,
-    receipt,
-    judged: view,
-    ...joinAsides(progress, NO_ASIDES),
-  };
+  const allowed = { kind: 'allowed', permit, input, receipt, judged: view } as const;
+  const asides = joinAsides(progress, NO_ASIDES);
+  return asides === NO_ASIDES ? allowed : { ...allowed, ...asides };
 }

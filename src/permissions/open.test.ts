@@ -15,7 +15,7 @@ afterAll(() => project.remove());
 const cwd = project.directory;
 
 /** Asks for a script to be run that nothing allows. */
-function ask(
+async function ask(
   parts: Partial<PermissionParts>,
   settings: Partial<PermissionParts['settings']> = {},
 ): Promise<GateVerdict> {
@@ -39,7 +39,7 @@ function ask(
   const input = { command: 'sh run.sh' };
   const subject = tool.subject(input, workspace);
   const { signal } = new AbortController();
-  return gate({ toolUseId: 't', tool, input, subject, agent: MAIN_AGENT, workspace, signal });
+  return await gate({ toolUseId: 't', tool, input, subject, agent: MAIN_AGENT, workspace, signal });
 }
 
 const yes: Asker = async () => ({ behavior: 'allow' });

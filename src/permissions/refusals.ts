@@ -1,4 +1,5 @@
 import type { Clock } from '../env/clock.js';
+import { whenThere } from '../util/at-once.js';
 import { extended } from '../util/extended.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';
@@ -39,7 +40,9 @@ interface Need {
 export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
   const agents = new Map<string, Agent>();
   const agentOf = (path: string): Agent => {
-    const known = agents.get(path) ?? { needs: new Map(), answer: 0, stuck: undefined };
+    const before = agents.get(path);
+    if (before !== undefined) return before;
+    const known: Agent = { needs: new Map(), answer: 0, stuck: undefined };
     agents.set(path, known);
     return known;
   };
@@ -64,16 +67,19 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
   };
 
   return {
-    watch: (gate) => async (call) => {
+    watch: (gate) => (call) => {
       const started = clock.monotonic();
-      const verdict = await gate(call);
-      const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
-      const timed = { ...verdict, receipt: extended(verdict.receipt, { ms }) };
-      if (timed.kind === 'refused') return refused(call, timed);
-      const needs = agents.get(call.agent.path)?.needs;
-      // Mostly nothing was refused before.
-      if (needs !== undefined && needs.size > 0) needs.delete(needOf(call, timed.receipt.command));
-      return timed;
+      return whenThere(gate(call), (verdict) => {
+        const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
+        const timed = extended(verdict, { receipt: extended(verdict.receipt, { ms }) });
+        if (timed.kind === 'refused') return refused(call, timed);
+        const needs = agents.get(call.agent.path)?.needs;
+        // Mostly nothing was refused before.
+        if (needs !== undefined && needs.size > 0) {
+          needs.delete(needOf(call, timed.receipt.command));
+        }
+        return timed;
+      });
     },
     stuck: (agentPath) => agents.get(agentPath)?.stuck,
     nextAnswer(agentPath) {

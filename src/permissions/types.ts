@@ -7,6 +7,7 @@ import type {
   TraceStep,
 } from '../protocol/permissions.js';
 import type { AnyTool, ToolSubject, TouchedPath, Workspace } from '../tools/tool.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { Permit } from './permit.js';
 import type { ShellReading } from './shell/model.js';
 
@@ -69,8 +70,8 @@ export type GateVerdict =
       readonly unanswered?: true;
     };
 
-/** The one function every tool call passes. */
-export type Gate = (call: GateCall) => Promise<GateVerdict>;
+/** The one function every tool call passes. At once where nobody has to be waited for. */
+export type Gate = (call: GateCall) => AtOnce<GateVerdict>;
 
 /** A question for a person or callback: everything else left the call open. */
 export interface AskRequest {

@@ -18,8 +18,7 @@ export function receiptOf(
   { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
-  const command = commandRead();
-  return {
+  const receipt: Receipt = {
     toolUseId: call.toolUseId,
     tool: call.tool.name,
     agent: call.agent.path,
@@ -29,8 +28,9 @@ export function receiptOf(
     trace,
     input: call.input,
     mode,
-    ...(command === undefined ? {} : { command }),
   };
+  const command = commandRead();
+  return command === undefined ? receipt : { ...receipt, command };
 }
 
 export interface Refusal extends Ending {

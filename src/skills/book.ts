@@ -84,10 +84,13 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
     noteShown: (keyOf, shown) => book.noteShown(keyOf, shown),
     // Changes come one after the other.
     find: (name) => book.inTurn(() => book.find(name)),
-    touched: (paths) => book.inTurn(() => book.touched(paths)),
+    touched: (paths) =>
+      book.bringNothing(paths) ? NO_SKILLS : book.inTurn(() => book.touched(paths)),
     refresh: () => book.inTurn(() => book.refresh()),
   };
 }
+
+const NO_SKILLS: readonly Skill[] = [];
 
 class Book {
   readonly #deps: SkillBookDeps;
@@ -101,6 +104,10 @@ class Book {
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
   #shelf: Promise<Shelf> | undefined;
+  /** The shelf once it is there. */
+  #settled: Shelf | undefined;
+  /** How many stand in line. */
+  #waiting = 0;
   /** For the first look only: it belongs to the start, in which others look at the same files. */
   #looks: Looks | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -115,8 +122,20 @@ class Book {
 
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
+    this.#waiting++;
+    const end = (): void => void this.#waiting--;
+    this.#turn = done.then(end, end);
     return done;
+  }
+
+  /** Whether these paths bring nothing, known without a look at the disk: nobody need wait in line for that. */
+  bringNothing(paths: readonly string[]): boolean {
+    return (
+      this.#waiting === 0 &&
+      this.#settled !== undefined &&
+      !this.#settled.entries.some(({ skill }) => this.isDormant(skill)) &&
+      this.#nested.isKnown(paths)
+    );
   }
 
   async all(): Promise<readonly Skill[]> {
@@ -209,17 +228,25 @@ class Book {
   }
 
   #current(): Promise<Shelf> {
-    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
-      // The next who asks looks again.
-      this.#shelf = undefined;
-      throw thrown;
-    });
+    this.#shelf ??= this.#scan().then(
+      (shelf) => {
+        // It may have been looked at anew meanwhile.
+        this.#settled ??= shelf;
+        return shelf;
+      },
+      (thrown: unknown) => {
+        // The next who asks looks again.
+        this.#shelf = undefined;
+        throw thrown;
+      },
+    );
     return this.#shelf;
   }
 
   async #rescan(): Promise<Shelf> {
     const next = await this.#scan();
     this.#shelf = Promise.resolve(next);
+    this.#settled = next;
     return next;
   }
 

@@ -14,6 +14,8 @@ export interface NestedDeps extends SkillPlaces {
 export interface NestedFinder {
   /** The roots that these paths bring in; each comes once. */
   touched(paths: readonly string[]): Promise<readonly SkillRoot[]>;
+  /** Whether these paths bring nothing, as every directory on the way to them is known. */
+  isKnown(paths: readonly string[]): boolean;
   skipped(): readonly SkippedSkill[];
   /** Looks again where nothing was. */
   forget(): void;
@@ -51,27 +53,36 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
     }
   }
 
+  /** The directories on the way to these paths in which nobody has looked. */
+  function unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
+    const unknown = new Map<string, string>();
+    if (!deps.sources.includes('project')) return unknown;
+    known ??= projectLevels(deps.cwd);
+    const levels = known;
+    const tops = [...levels.slice(-1), ...deps.additionalDirectories()];
+    for (const path of paths) {
+      const file = resolve(deps.cwd, path);
+      const top = tops.find((one) => isInside(file, one));
+      if (top === undefined) continue;
+      for (let at = dirname(file); at !== top && isInside(at, top); at = dirname(at)) {
+        // What is above is the start directory's own, and known.
+        if (levels.includes(at)) break;
+        if (!looked.has(at) && !given.has(at) && !unknown.has(at)) unknown.set(at, top);
+      }
+    }
+    return unknown;
+  }
+
   return {
+    isKnown: (paths) => unknownTowards(paths).size === 0,
     async touched(paths) {
-      if (!deps.sources.includes('project')) return [];
-      known ??= projectLevels(deps.cwd);
-      const levels = known;
-      const tops = [...levels.slice(-1), ...deps.additionalDirectories()];
       const roots: SkillRoot[] = [];
-      for (const path of paths) {
-        const file = resolve(deps.cwd, path);
-        const top = tops.find((one) => isInside(file, one));
-        if (top === undefined) continue;
-        for (let at = dirname(file); at !== top && isInside(at, top); at = dirname(at)) {
-          // What is above is the start directory's own, and known.
-          if (levels.includes(at)) break;
-          if (looked.has(at) || given.has(at)) continue;
-          looked.add(at);
-          const root = await look(at, top);
-          if (root === undefined) continue;
-          given.add(at);
-          roots.push(root);
-        }
+      for (const [at, top] of unknownTowards(paths)) {
+        looked.add(at);
+        const root = await look(at, top);
+        if (root === undefined) continue;
+        given.add(at);
+        roots.push(root);
       }
       return roots;
     },

@@ -29,6 +29,8 @@ export function builtinDefinition(name: BuiltinName, description: string): Built
   return built;
 }
 
+const NO_PROBLEMS: readonly ValidationProblem[] = [];
+
 type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
 
 type Validators = Readonly<Record<string, Validator>>;
@@ -42,12 +44,19 @@ export async function loadValidators(): Promise<Validators> {
   return loaded;
 }
 
-async function validateBuiltin(
+function validateBuiltin(name: BuiltinName, input: unknown): ReturnType<Validate> {
+  return loaded === undefined
+    ? loadValidators().then((validators) => validateWith(validators, name, input))
+    : validateWith(loaded, name, input);
+}
+
+function validateWith(
+  validators: Validators,
   name: BuiltinName,
   input: unknown,
-): Promise<readonly ValidationProblem[]> {
-  const validator = (loaded ?? (await loadValidators()))[name];
+): readonly ValidationProblem[] {
+  const validator = validators[name];
   // fail-closed: an input that cannot be checked is not valid.
   if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
-  return validator(input) ? [] : problemsOf(validator.errors ?? []);
+  return validator(input) ? NO_PROBLEMS : problemsOf(validator.errors ?? []);
 }

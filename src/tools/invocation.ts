@@ -2,6 +2,7 @@ import type { Gate, GateVerdict, JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { InvalidInput } from './invalid-input.js';
 import type { ToolPool } from './pool.js';
 import type { AnyTool, ToolContext, ToolOutput, Workspace } from './tool.js';
@@ -31,13 +32,13 @@ export interface InvokeDeps {
     signal: AbortSignal,
   ): Promise<string | undefined>;
   /** Called right before a call runs, to see what it does to files. Never rejects. */
-  watch?(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined>;
+  watch?(starting: StartingCall, context: ToolContext): AtOnce<CallWatch | undefined>;
   /** Sees every output before anybody else does, and may give another one in its place. */
-  review?(finished: FinishedCall, context: ToolContext): Promise<Reviewed>;
+  review?(finished: FinishedCall, context: ToolContext): AtOnce<Reviewed>;
   /** Told of a call that ran. */
   onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
   /** Cuts or spills what is too long to show. */
-  bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;
+  bound(output: ToolOutput, context: ToolContext): AtOnce<ToolOutput>;
   /** Milliseconds from an arbitrary start. */
   monotonic(): number;
   uuid(): string;

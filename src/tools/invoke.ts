@@ -1,13 +1,14 @@
 import { messageOf } from '../errors.js';
-import type { ToolUseBlock } from '../protocol/content.js';
-import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import type { GateCall, GateVerdict } from '../permissions/types.js';
+import type { ToolResultBlock, ToolUseBlock } from '../protocol/content.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
 import { extended } from '../util/extended.js';
 import { seal } from '../util/sealed.js';
 import { head } from '../util/truncate.js';
-import { describeMalformed, describeProblems } from './invalid-input.js';
+import { describeMalformed, describeProblems, type InvalidInput } from './invalid-input.js';
 import type { CheckedCall, Invoke, InvokeDeps } from './invocation.js';
 import type { ToolPool } from './pool.js';
-import type { AnyTool, ToolOutput } from './tool.js';
+import type { AnyTool, ToolOutput, ValidationProblem } from './tool.js';
 
 /**
  * The one way in: name → input → gate → run → bound. No other code calls `Tool.run`; the
@@ -26,8 +27,12 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       if (!fixed.ok)
         return failure(deps, call, `${tool.name}: the input is not plain: ${fixed.error}.`);
       const input = fixed.value;
-      const problem = await inputProblem(deps, { call, tool, malformed, input }, signal);
-      if (problem !== undefined) return failure(deps, call, problem);
+      const checking = malformed === undefined ? tool.validate(input) : NO_PROBLEMS;
+      const problems = checking instanceof Promise ? await checking : checking;
+      if (malformed !== undefined || problems.length > 0) {
+        const invalid = { call, tool: tool.name, malformed, problems };
+        return failure(deps, call, await inputProblem(deps, invalid, signal));
+      }
       return await throughGate(deps, { call, tool, input }, signal);
     } catch (thrown) {
       return failure(deps, call, `${tool.name} failed: ${messageOf(thrown)}`);
@@ -40,7 +45,7 @@ async function throughGate(
   { call, tool, input }: CheckedCall,
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
-  const verdict = await deps.gate({
+  const asked: GateCall = {
     toolUseId: call.id,
     tool,
     input,
@@ -48,67 +53,90 @@ async function throughGate(
     agent: deps.agent,
     workspace: deps.workspace,
     signal,
-    ...(deps.unattended === true ? { unattended: true } : {}),
-  });
+  };
+  const judging = deps.gate(
+    deps.unattended === true ? extended(asked, { unattended: true }) : asked,
+  );
+  const verdict = judging instanceof Promise ? await judging : judging;
   deps.onVerdict(call, tool, verdict);
-  const said = verdict.contexts ?? [];
   if (verdict.kind === 'refused') {
-    const { interrupt, stop, deferred } = verdict;
-    const hint = await deps.onRefused?.({ call, tool, input }, verdict, signal);
-    const message = hint === undefined ? verdict.message : `${verdict.message}\n${hint}`;
-    return {
-      ...failure(deps, call, message),
-      interrupt,
-      ...(stop === undefined ? {} : { stop }),
-      ...(said.length === 0 ? {} : { contexts: said }),
-      ...(deferred === true ? { deferred } : {}),
-    };
+    return await refusedResult(deps, { checked: { call, tool, input }, verdict }, signal);
   }
   const { agentContext, judged } = verdict;
   const plain = deps.contextFor(call, signal, judged);
   const context = agentContext === undefined ? plain : extended(plain, { agentContext });
-  const watch = await deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
+  const watching = deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
+  const watch = watching instanceof Promise ? await watching : watching;
   const hold = watch?.hold;
   // fail-closed: a tool that does not say that it waits is not run before it may change something.
   if (hold !== undefined && tool.startsHeld !== true) await hold();
   const started = deps.monotonic();
   verdict.permit.spend(call.id, verdict.input);
-  const raw = await tool
-    .run(verdict.input, hold === undefined ? context : extended(context, { hold }), verdict.permit)
-    .catch((thrown: unknown) => thrownOutput(tool, thrown));
+  const running = tool.run(
+    verdict.input,
+    hold === undefined ? context : extended(context, { hold }),
+    verdict.permit,
+  );
+  let raw: ToolOutput;
+  try {
+    raw = await running;
+  } catch (thrown) {
+    raw = thrownOutput(tool, thrown);
+  }
   const ms = deps.monotonic() - started;
-  const observed = watch === undefined ? [] : await watch.ended(raw);
+  const observed = watch === undefined ? NONE : await watch.ended(raw);
   const finished = { call, tool, input: verdict.input, output: raw, ms, judged };
-  const reviewed = (await deps.review?.(finished, context)) ?? { output: raw, contexts: [] };
-  const output = await deps.bound(reviewed.output, context);
+  const reviewing = deps.review?.(finished, context);
+  const reviewed = reviewing instanceof Promise ? await reviewing : reviewing;
+  const bounding = deps.bound(reviewed?.output ?? raw, context);
+  const output = bounding instanceof Promise ? await bounding : bounding;
   deps.onRan(call, tool, output);
-  return resultOf(deps.uuid(), call, output, {
-    contexts: [...said, ...observed, ...reviewed.contexts],
-    stop: reviewed.stop,
-  });
+  const contexts = [verdict.contexts ?? NONE, observed, reviewed?.contexts ?? NONE];
+  return resultOf(deps.uuid(), call, output, { contexts, stop: reviewed?.stop });
 }
 
+const NONE: readonly string[] = [];
+const NO_PROBLEMS: readonly ValidationProblem[] = [];
+
+async function refusedResult(
+  deps: InvokeDeps,
+  {
+    checked,
+    verdict,
+  }: { checked: CheckedCall; verdict: Extract<GateVerdict, { kind: 'refused' }> },
+  signal: AbortSignal,
+): Promise<ToolCallResult> {
+  const { interrupt, stop, deferred, contexts = NONE } = verdict;
+  const hint = await deps.onRefused?.(checked, verdict, signal);
+  const message = hint === undefined ? verdict.message : `${verdict.message}\n${hint}`;
+  return {
+    ...failure(deps, checked.call, message),
+    interrupt,
+    ...(stop === undefined ? {} : { stop }),
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(deferred === true ? { deferred } : {}),
+  };
+}
+
+type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Field by field: mostly there is nothing but the output, and to spread what is not there costs. */
 function resultOf(
   uuid: string,
   call: ToolUseBlock,
   output: ToolOutput,
-  { contexts, stop }: { contexts: readonly string[]; stop: string | undefined },
+  said: { readonly contexts: readonly (readonly string[])[]; readonly stop: string | undefined },
 ): ToolCallResult {
   const { content, structured, isError, finish, followUp } = output;
-  return {
-    uuid,
-    block: {
-      type: 'tool_result',
-      tool_use_id: call.id,
-      content,
-      ...(isError === true ? { is_error: true } : {}),
-    },
-    structured,
-    ...(finish === undefined ? {} : { finish }),
-    ...(contexts.length === 0 ? {} : { contexts }),
-    ...(followUp === undefined ? {} : { followUp: followUp.map(({ text }) => text) }),
-    ...(stop === undefined ? {} : { stop }),
-  };
+  const block: Growing<ToolResultBlock> = { type: 'tool_result', tool_use_id: call.id, content };
+  if (isError === true) block.is_error = true;
+  const result: Growing<ToolCallResult> = { uuid, block, structured };
+  if (finish !== undefined) result.finish = finish;
+  const contexts = said.contexts.flat();
+  if (contexts.length > 0) result.contexts = contexts;
+  if (followUp !== undefined) result.followUp = followUp.map(({ text }) => text);
+  if (said.stop !== undefined) result.stop = said.stop;
+  return result;
 }
 
 function thrownOutput(tool: AnyTool, thrown: unknown): ToolOutput {
@@ -118,26 +146,13 @@ function thrownOutput(tool: AnyTool, thrown: unknown): ToolOutput {
 
 async function inputProblem(
   deps: InvokeDeps,
-  {
-    call,
-    tool,
-    malformed,
-    input,
-  }: {
-    call: ToolUseBlock;
-    tool: AnyTool;
-    malformed: MalformedInput | undefined;
-    input: ToolUseBlock['input'];
-  },
+  invalid: InvalidInput,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const problems = malformed === undefined ? await tool.validate(input) : [];
-  if (malformed === undefined && problems.length === 0) return undefined;
+): Promise<string> {
+  const { tool, malformed, problems } = invalid;
   const text =
-    malformed === undefined
-      ? describeProblems(tool.name, problems)
-      : describeMalformed(tool.name, malformed);
-  const note = await deps.onInvalidInput({ call, tool: tool.name, malformed, problems }, signal);
+    malformed === undefined ? describeProblems(tool, problems) : describeMalformed(tool, malformed);
+  const note = await deps.onInvalidInput(invalid, signal);
   return note === undefined ? text : `${text}\n${note}`;
 }
 

@@ -25,13 +25,10 @@ export function versionOf(
   shown: { whole?: boolean; part?: FileVersion['part'] } = {},
 ): FileVersion {
   const { part } = shown;
-  return {
-    mtimeMs: stat.mtimeMs,
-    size: stat.size,
-    hash: sha1(bytes),
-    whole: shown.whole ?? part === undefined,
-    ...(part === undefined ? {} : { part }),
-  };
+  const { mtimeMs, size } = stat;
+  const whole = shown.whole ?? part === undefined;
+  const version = { mtimeMs, size, hash: sha1(bytes), whole };
+  return part === undefined ? version : { ...version, part };
 }
 
 /** The version of a file too large to hash; time and size alone decide. */
@@ -68,7 +65,7 @@ function merged(before: Entry | undefined, version: FileVersion): Entry {
     version.whole ||
     (same && before.version.whole) ||
     (version.part !== undefined && covers(spans, version.part.total));
-  return { version: { ...version, whole }, spans };
+  return { version: whole === version.whole ? version : { ...version, whole }, spans };
 }
 
 function union(spans: readonly Span[], part: { from: number; to: number }): readonly Span[] {

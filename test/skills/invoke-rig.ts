@@ -223,7 +223,7 @@ export function skillRig(book: SkillBook, options: RigOptions = {}): SkillRig {
         agent: MAIN_AGENT,
         signal: new AbortController().signal,
       }),
-    judge(name, input, agent = MAIN_AGENT) {
+    async judge(name, input, agent = MAIN_AGENT) {
       const tool = tools.find((one) => one.name === name) ?? standIn(name);
       const signal = new AbortController().signal;
       const subject = tool.subject(input, workspace);

@@ -140,7 +140,7 @@ export function gateRig(options: RigOptions): Rig {
     ...(options.guards === undefined ? {} : { guards: options.guards }),
     ...(options.precheck === undefined ? {} : { precheck: options.precheck }),
   });
-  const call: Rig['call'] = (name, input) => {
+  const call: Rig['call'] = async (name, input) => {
     const tool = standIn(name);
     return gate({
       toolUseId: 'toolu_1',

@@ -2,6 +2,7 @@ import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { type AtOnce, whenThere } from '../../util/at-once.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, missingFile, targetPath } from '../file-target.js';
@@ -23,23 +24,14 @@ export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
     name: 'Read',
     kind: 'read',
     definition,
-    validate: async (input) => {
-      const problems = await validate(input);
-      return problems.length > 0 ? problems : unreadableName(input);
-    },
+    validate: (input) =>
+      whenThere(validate(input), (problems) =>
+        problems.length > 0 ? problems : unreadableName(input),
+      ),
     subject: (input, workspace) =>
       fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
     concurrencySafe: () => true,
-    run: async (input, context) => {
-      const path = targetPath(input.file_path, context.workspace);
-      try {
-        return await read(deps.fs, { path, input, context });
-      } catch (thrown) {
-        // It was there when it was looked at.
-        if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(deps.fs, path));
-        return failureFrom(thrown);
-      }
-    },
+    run: (input, context) => read(deps.fs, input, context),
   };
 }
 
@@ -58,21 +50,41 @@ interface ReadCall {
   readonly context: ToolContext;
 }
 
-async function read(fs: FileSystem, call: ReadCall): Promise<ToolOutput> {
-  const { path, input, context } = call;
-  const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
-  const kind = found?.kind ?? (await fs.stat(path))?.kind;
-  if (kind === undefined) return failure(await missingFile(fs, path));
-  const refusal = whyNotReadable(path, kind);
-  if (refusal !== undefined) return failure(refusal);
-  const isNotebook = extname(path).toLowerCase() === '.ipynb';
-  const maxBytes = isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES;
-  const { stat, bytes } = await fs.readWithStat(path, { maxBytes });
-  if (bytes === undefined) return readHuge(fs, { ...call, stat, isNotebook });
-  const key = found?.real ?? (await fs.realPath(path));
+async function read(fs: FileSystem, input: ReadInput, context: ToolContext): Promise<ToolOutput> {
+  const path = targetPath(input.file_path, context.workspace);
+  const call = { path, input, context };
+  try {
+    const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
+    const kind = found?.kind ?? (await fs.stat(path))?.kind;
+    if (kind === undefined) return failure(await missingFile(fs, path));
+    const refusal = whyNotReadable(path, kind);
+    if (refusal !== undefined) return failure(refusal);
+    const isNotebook = extname(path).toLowerCase() === '.ipynb';
+    const maxBytes = isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES;
+    const { stat, bytes } = await fs.readWithStat(path, { maxBytes });
+    if (bytes === undefined) return await readHuge(fs, { ...call, stat, isNotebook });
+    const key = found?.real ?? (await fs.realPath(path));
+    const output = show(call, { stat, bytes, key, isNotebook });
+    return output instanceof Promise ? await output : output;
+  } catch (thrown) {
+    // It was there when it was looked at.
+    if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
+    return failureFrom(thrown);
+  }
+}
+
+interface OpenedFile {
+  readonly stat: FileStat;
+  readonly bytes: Uint8Array;
+  /** Under which the state of what was read knows it. */
+  readonly key: string;
+  readonly isNotebook: boolean;
+}
+
+function show(call: ReadCall, { stat, bytes, key, isNotebook }: OpenedFile): AtOnce<ToolOutput> {
+  const { path, input } = call;
   const note = (shown: { whole?: boolean; part?: FileVersion['part'] }): void =>
     call.context.readState.note(key, versionOf(stat, bytes, shown));
-
   const type = fileTypeOf(bytes);
   if (type === 'pdf') return readPdf({ path, bytes, pages: input.pages, input, note });
   if (type !== undefined) return readImage({ path, bytes, type, note });
@@ -97,10 +109,10 @@ function finish(
   else if (part.file.numLines > 0) {
     note(part.seen === undefined ? { whole: false } : { part: part.seen });
   }
-  return {
-    content: part.content,
-    structured: { type: 'text', file: { filePath: call.path, ...part.file } },
-  };
+  const { content, numLines, startLine, totalLines, truncatedByTokenCap } = part.file;
+  const shown = { filePath: call.path, content, numLines, startLine, totalLines };
+  const file = truncatedByTokenCap === undefined ? shown : { ...shown, truncatedByTokenCap };
+  return { content: part.content, structured: { type: 'text', file } };
 }
 
 async function readHuge(
