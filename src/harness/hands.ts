@@ -317,8 +317,11 @@ function together(extensions: readonly GateExtension[]): GateExtension {
   return {
     guards: extensions.flatMap(({ guards }) => guards),
     resolvers: extensions.flatMap(({ resolvers }) => resolvers),
-    rules: (agent) =>
-      extensions.reduce((base, { rules }) => join(base, rules(agent)), NO_RULES as RuleSet),
+    rules(agent) {
+      let all: RuleSet = NO_RULES;
+      for (const { rules } of extensions) all = join(all, rules(agent));
+      return all;
+    },
     contentOf: (toolUseId) =>
       extensions.map((one) => one.contentOf?.(toolUseId)).find((one) => one !== undefined),
     notes: (agent) => extensions.flatMap((one) => one.notes?.(agent) ?? []),

@@ -30,6 +30,7 @@ export function createAgentRules(
   return {
     problems,
     rulesOf(agent) {
+      if (compiled.length === 0) return everybody;
       const mine = compiled.flatMap(({ names, covers, rules }, index) => {
         if (!covers(agent)) return [];
         // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.

@@ -181,7 +181,8 @@ function createKnown(registries: readonly Registry[], isIn: (tool: AnyTool) => b
   let known: { readonly size: number; readonly tools: readonly AnyTool[] } | undefined;
   let names: { readonly of: readonly AnyTool[]; readonly index: Names<AnyTool> } | undefined;
   const made = (): readonly AnyTool[] => {
-    const size = registries.reduce((sum, { entries }) => sum + entries.length, 0);
+    let size = 0;
+    for (const { entries } of registries) size += entries.length;
     if (known?.size !== size) {
       const all = registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
       known = { size, tools: Object.freeze(all.filter(isIn)) };
