@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
-import { createPathJudge, type PathJudge } from './paths.js';
+import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import { isCriticalPath, protectedPart } from './protected-paths.js';
 
 let project: TempProject;
@@ -121,5 +121,28 @@ describe('what stands at a path', () => {
     expect(await kindOf('inside/x')).toBe('file');
     expect(await kindOf('not/there')).toBeUndefined();
     expect(await kindOf('dangling')).toBeUndefined();
+  });
+});
+
+describe('a file system that answers at once', () => {
+  const names = ['a.txt', 'sub/x', 'inside/x', 'out/x', 'dangling/x', 'not/there', '../else'];
+
+  it('says the same as one that has to be waited for', async () => {
+    const { lstatNow: _lstatNow, ...later } = nodeFileSystem;
+    const place = { roots: [project.directory], home: project.home };
+    const spellAll = async (fs: PathFileSystem) => {
+      const one = createPathJudge(fs, place);
+      return await Promise.all(names.map((name) => one.spell(project.at(name))));
+    };
+    expect(await spellAll(nodeFileSystem)).toEqual(await spellAll(later));
+  });
+
+  it('is not waited for once the working directories are known, unless a link is on the way', async () => {
+    await judge.spell(project.at('a.txt'));
+    const place = { roots: [project.directory], home: project.home };
+    const again = createPathJudge(nodeFileSystem, place);
+    expect(again.spell(project.at('sub/x'))).not.toBeInstanceOf(Promise);
+    expect(again.spell(project.at('not/there'))).not.toBeInstanceOf(Promise);
+    expect(again.spell(project.at('out/x'))).toBeInstanceOf(Promise);
   });
 });
