@@ -61,7 +61,10 @@ export function directoriesTowards(
   options: { readonly itself: boolean },
 ): readonly string[] {
   if (!isInside(path, root) || path === root) return [];
-  const names = relative(root, path).split(separator);
+  const way = relative(root, path);
+  // Most projects are worked in at their root, and nothing is on the way to a file that lies there.
+  if (!options.itself && !way.includes(separator)) return NOWHERE;
+  const names = way.split(separator);
   const found: string[] = [];
   let directory = root;
   for (const name of options.itself ? names : names.slice(0, -1)) {
@@ -72,6 +75,8 @@ export function directoriesTowards(
   }
   return found;
 }
+
+const NOWHERE: readonly string[] = [];
 
 /** Folders of code that others wrote. */
 export const FOREIGN_FOLDERS: ReadonlySet<string> = new Set([

@@ -21,6 +21,8 @@ export interface NestedFinder {
   forget(): void;
 }
 
+const NOWHERE: ReadonlyMap<string, string> = new Map();
+
 /** Code of others lies here. */
 const FOREIGN: ReadonlySet<string> = new Set(['node_modules', 'vendor']);
 
@@ -55,14 +57,16 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
 
   /** The directories on the way to these paths in which nobody has looked. */
   function unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
-    const unknown = new Map<string, string>();
-    if (!deps.sources.includes('project')) return unknown;
+    if (!deps.sources.includes('project')) return NOWHERE;
     known ??= projectLevels(deps.cwd);
     const levels = known;
-    const tops = [...levels.slice(-1), ...deps.additionalDirectories()];
+    const outermost = levels.at(-1) ?? deps.cwd;
+    const unknown = new Map<string, string>();
     for (const path of paths) {
       const file = resolve(deps.cwd, path);
-      const top = tops.find((one) => isInside(file, one));
+      const top = isInside(file, outermost)
+        ? outermost
+        : deps.additionalDirectories().find((one) => isInside(file, one));
       if (top === undefined) continue;
       for (let at = dirname(file); at !== top && isInside(at, top); at = dirname(at)) {
         // What is above is the start directory's own, and known.
