@@ -1,4 +1,5 @@
-import { type Guard, NOTHING } from '../permissions/guard.js';
+import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import type { GateCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok } from '../util/result.js';
@@ -57,28 +58,31 @@ const MOST_KEPT = 256;
 export function createGoingOnAsks(parts: Parts): GoingOnAsks {
   const callFor = virtualCalls(parts);
   const asked = new Map<string, string>();
+  const decideMessage = async ({ agent, toolUseId }: GateCall, to: string): Promise<Finding> => {
+    const view = callFor(agent);
+    if (isFree(view)) return NOTHING;
+    const type = await parts.wakes(to);
+    if (type === undefined) return NOTHING;
+    const kind = await parts.book.resolve(type);
+    const names = kind.ok ? await namesOf(parts.book, kind.value) : [type];
+    for (const name of names) {
+      const finding = await restriction(named(view, name));
+      // What forbids it is said by whoever goes on with it.
+      if (finding.decision !== 'ask') continue;
+      if (asked.size >= MOST_KEPT) asked.clear();
+      asked.set(keyOf({ from: agent, toolUseId }), typeKey(type));
+      return finding;
+    }
+    return NOTHING;
+  };
   return {
     guard: {
       name: 'agents that go on',
       onFailure: 'deny',
-      async decide({ call }) {
-        const { agent, input, toolUseId } = call;
-        if (call.tool.name !== SEND_MESSAGE || typeof input.to !== 'string') return NOTHING;
-        const view = callFor(agent);
-        if (isFree(view)) return NOTHING;
-        const type = await parts.wakes(input.to.trim());
-        if (type === undefined) return NOTHING;
-        const kind = await parts.book.resolve(type);
-        const names = kind.ok ? await namesOf(parts.book, kind.value) : [type];
-        for (const name of names) {
-          const finding = await restriction(named(view, name));
-          // What forbids it is said by whoever goes on with it.
-          if (finding.decision !== 'ask') continue;
-          if (asked.size >= MOST_KEPT) asked.clear();
-          asked.set(keyOf({ from: agent, toolUseId }), typeKey(type));
-          return finding;
-        }
-        return NOTHING;
+      decide({ call }) {
+        const { to } = call.input;
+        if (call.tool.name !== SEND_MESSAGE || typeof to !== 'string') return NOTHING;
+        return decideMessage(call, to.trim());
       },
     },
     takeAsked(wish, type) {

@@ -24,6 +24,7 @@ import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
+import { whenThere } from '../util/at-once.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
 import { openingFacts, systemOf } from './context-facts.js';
@@ -126,7 +127,7 @@ export async function joinSession(
   hooks.onBackground(({ context, rewake }) => {
     if (context !== undefined) void events.say([context]);
     if (rewake !== undefined) {
-      void hooks.notes.note([rewake]).then((note) => {
+      void whenThere(hooks.notes.note([rewake]), (note) => {
         if (note !== undefined) background.add(note);
       });
     }

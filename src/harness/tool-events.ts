@@ -135,16 +135,20 @@ export function openToolEvents(
     await Promise.all(left.map((file) => ground.fs.remove(file)));
     if (named.length > 0) await tellOfInstructions(call, { named, ms });
   };
-  const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
-    const own = batch.flatMap(({ result }) => result.contexts ?? []);
-    const after = await post.batch({ calls: batchCalls(batch), ...scene });
-    const note = await hooks.notes.note([...own, ...after.contexts]);
-    const texts = batch.flatMap(({ result }) => result.followUp ?? []);
-    return {
-      inputs: [...hooks.notes.followUp(texts), ...(note === undefined ? [] : [note])],
-      ...(after.stop === undefined ? {} : { stop: after.stop }),
-    };
-  };
+  const afterBatch = (batch: FinishedBatch, scene: Scene): AtOnce<BatchEnd> =>
+    whenThere(
+      post.batch(scene, () => batchCalls(batch)),
+      ({ contexts, stop }) => {
+        const said = batch.flatMap(({ result }) => result.contexts ?? NO_TEXTS);
+        const noted = hooks.notes.note([...said, ...contexts]);
+        return whenThere(noted, (note) => {
+          const texts = batch.flatMap(({ result }) => result.followUp ?? NO_TEXTS);
+          const followUp = hooks.notes.followUp(texts);
+          const inputs = note === undefined ? followUp : [...followUp, note];
+          return stop === undefined ? { inputs } : { inputs, stop };
+        });
+      },
+    );
   return {
     tasks: watch,
     asker: config.asker === undefined ? undefined : noticed(config.asker, attention),

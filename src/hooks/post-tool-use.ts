@@ -79,7 +79,7 @@ export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
   after(finished: FinishedCall): AtOnce<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */
-  batch(batch: Scene & { readonly calls: readonly BatchCall[] }): Promise<AfterBatch>;
+  batch(scene: Scene, calls: () => readonly BatchCall[]): AtOnce<AfterBatch>;
   /** ToolInputInvalid. What the hooks add for the model. */
   invalid(invalid: InvalidCall): Promise<readonly string[]>;
 }
@@ -96,6 +96,17 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
     const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
     return { ...resultOf(finished, round, prefix), ...(stop === undefined ? {} : { stop }) };
   };
+  const askedAboutBatch = async (
+    scene: Scene,
+    calls: readonly BatchCall[],
+  ): Promise<AfterBatch> => {
+    if (calls.length === 0) return BATCH_GOES_ON;
+    const occasion = occasionOf(scene, EVERY_HOOK, { tool_calls: calls });
+    const round = await dispatch.fire('PostToolBatch', occasion);
+    const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
+    const contexts = contextsOf(round, prefixOf('PostToolBatch'));
+    return stop === undefined ? { contexts } : { contexts, stop };
+  };
   return {
     after(finished) {
       const { call, output } = finished;
@@ -104,16 +115,10 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
         ? asked(event, finished)
         : { output, contexts: NOTHING };
     },
-    async batch(batch) {
-      const { calls, agent } = batch;
-      if (calls.length === 0 || !dispatch.has('PostToolBatch', { agent, matched: EVERY_HOOK })) {
-        return BATCH_GOES_ON;
-      }
-      const occasion = occasionOf(batch, EVERY_HOOK, { tool_calls: calls });
-      const round = await dispatch.fire('PostToolBatch', occasion);
-      const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
-      const contexts = contextsOf(round, prefixOf('PostToolBatch'));
-      return stop === undefined ? { contexts } : { contexts, stop };
+    batch(scene, calls) {
+      return dispatch.has('PostToolBatch', { agent: scene.agent, matched: EVERY_HOOK })
+        ? askedAboutBatch(scene, calls())
+        : BATCH_GOES_ON;
     },
     async invalid(invalid) {
       const { agent, tool } = invalid;

@@ -38,13 +38,22 @@ async function runPrepared(
   }
 }
 
-async function runInOrder(
+function runInOrder(
   deps: LoopDeps,
   batch: ToolBatch,
   signal: AbortSignal,
 ): Promise<readonly ToolCallResult[]> {
   const only = batch.calls.length === 1 ? batch.calls[0] : undefined;
-  if (only !== undefined) return [await runAlone(deps, { call: only, batch }, signal)];
+  return only === undefined
+    ? runGroups(deps, batch, signal)
+    : runAlone(deps, { call: only, batch }, signal);
+}
+
+async function runGroups(
+  deps: LoopDeps,
+  batch: ToolBatch,
+  signal: AbortSignal,
+): Promise<readonly ToolCallResult[]> {
   const results: ToolCallResult[] = [];
   let stopped = false;
   const run = async (call: ToolUseBlock): Promise<ToolCallResult> => {
@@ -78,12 +87,12 @@ async function runAlone(
   deps: LoopDeps,
   { call, batch }: { readonly call: ToolUseBlock; readonly batch: ToolBatch },
   signal: AbortSignal,
-): Promise<ToolCallResult> {
+): Promise<readonly ToolCallResult[]> {
   const result = signal.aborted
     ? notRun(deps, call)
     : await deps.runTool(call, batch.malformed.get(call.id), signal);
   if (!isDeferred(deps, batch, result)) record(deps, call, result);
-  return result;
+  return [result];
 }
 
 function record(deps: LoopDeps, call: ToolUseBlock, result: ToolCallResult): void {

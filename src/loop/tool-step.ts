@@ -23,13 +23,18 @@ export async function takeToolStep(
   if (only !== undefined && isDeferred(deps, batch, results[0])) {
     return { kind: 'tool_deferred', call: only };
   }
-  const after = await deps.afterBatch?.(finishedOf(batch, results), signal);
+  const hearing = deps.afterBatch?.(finishedOf(batch, results), signal);
+  const after = hearing instanceof Promise ? await hearing : hearing;
   const stop = endOf(results, after?.stop, signal);
-  const inputs = after?.inputs ?? [];
+  let inputs = after?.inputs ?? [];
+  if (stop === undefined) {
+    const coming = more();
+    inputs = joined(inputs, coming instanceof Promise ? await coming : coming);
+  }
   addUserMessage(
     deps,
     results.map((result) => result.block),
-    stop === undefined ? joined(inputs, await more()) : inputs,
+    inputs,
   );
   return stop;
 }

@@ -10,6 +10,7 @@ import type {
   UserBlock,
 } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import type { AtOnce } from '../util/at-once.js';
 
 export type { MalformedInput, ToolCallResult };
 
@@ -158,7 +159,7 @@ export interface LoopDeps {
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<ReadonlyMap<number, string> | undefined>;
   /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */
-  afterBatch?(batch: FinishedBatch, signal: AbortSignal): Promise<BatchEnd>;
+  afterBatch?(batch: FinishedBatch, signal: AbortSignal): AtOnce<BatchEnd>;
   /** Whether a run may end with a call that was put off. */
   readonly mayDefer?: boolean;
   /** Messages that arrived meanwhile. */

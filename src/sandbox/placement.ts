@@ -1,4 +1,10 @@
-import { type Finding, type Guard, NOTHING, type Resolver } from '../permissions/guard.js';
+import {
+  type Finding,
+  type Guard,
+  NOTHING,
+  type Opening,
+  type Resolver,
+} from '../permissions/guard.js';
 import { fits } from '../permissions/rule-match.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
 import { nameOf } from '../permissions/shell/model.js';
@@ -45,44 +51,44 @@ export function createSandboxGate(deps: {
     if (placed.size >= MOST_PLACED && oldest !== undefined) placed.delete(oldest);
     placed.set(toolUseId, { key: keyOf(input), why });
   };
+  const decideCommand = async (view: CallView): Promise<Finding> => {
+    const settings = deps.settings();
+    const state = deps.state();
+    if (state.kind === 'off') return NOTHING;
+    if (state.kind === 'missing') {
+      return said(`runs without a sandbox: ${state.why}`);
+    }
+    const excluded = await excludedBy(view, settings);
+    if (excluded !== undefined) {
+      const why = `runs outside the sandbox: sandbox.excludedCommands has ${excluded}`;
+      remember(view, why);
+      return said(why);
+    }
+    const leaves = view.call.input.dangerouslyDisableSandbox === true;
+    remember(view, leaves && settings.mayLeave ? 'a person let it out' : undefined);
+    if (!leaves) return said(`runs inside the sandbox (${state.driver})`);
+    return settings.mayLeave ? asksToLeave(view) : mayNotLeave();
+  };
   const guard: Guard = {
     name: 'sandbox',
     // fail-closed: where it runs must be known before it runs.
     onFailure: 'deny',
-    async decide(view) {
-      if (!runsCommands(view)) return NOTHING;
-      const settings = deps.settings();
-      const state = deps.state();
-      if (state.kind === 'off') return NOTHING;
-      if (state.kind === 'missing') {
-        return said(`runs without a sandbox: ${state.why}`);
-      }
-      const excluded = await excludedBy(view, settings);
-      if (excluded !== undefined) {
-        const why = `runs outside the sandbox: sandbox.excludedCommands has ${excluded}`;
-        remember(view, why);
-        return said(why);
-      }
-      const leaves = view.call.input.dangerouslyDisableSandbox === true;
-      remember(view, leaves && settings.mayLeave ? 'a person let it out' : undefined);
-      if (!leaves) return said(`runs inside the sandbox (${state.driver})`);
-      return settings.mayLeave ? asksToLeave(view) : mayNotLeave();
-    },
+    decide: (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
+  };
+  const openCommand = async (view: CallView): Promise<Opening | undefined> => {
+    const settings = deps.settings();
+    if (!settings.autoAllow || deps.state().kind !== 'up') return undefined;
+    // A plan is looked at before anything is done, inside or not.
+    if (view.mode === 'plan') return undefined;
+    // Only what will really run inside.
+    if (view.call.input.dangerouslyDisableSandbox === true) return undefined;
+    if ((await excludedBy(view, settings)) !== undefined) return undefined;
+    const source = 'sandbox.autoAllowBashIfSandboxed';
+    return { decision: 'allow', reason: 'it runs inside the sandbox', source };
   };
   const resolver: Resolver = {
     name: 'sandbox',
-    async decide(view) {
-      const settings = deps.settings();
-      if (!settings.autoAllow || !runsCommands(view) || deps.state().kind !== 'up')
-        return undefined;
-      // A plan is looked at before anything is done, inside or not.
-      if (view.mode === 'plan') return undefined;
-      // Only what will really run inside.
-      if (view.call.input.dangerouslyDisableSandbox === true) return undefined;
-      if ((await excludedBy(view, settings)) !== undefined) return undefined;
-      const source = 'sandbox.autoAllowBashIfSandboxed';
-      return { decision: 'allow', reason: 'it runs inside the sandbox', source };
-    },
+    decide: (view) => (runsCommands(view) ? openCommand(view) : undefined),
   };
   return {
     guard,

@@ -109,11 +109,10 @@ function outputOf(response: unknown): ToolOutput {
 }
 
 export async function afterBatch(stage: Stage): Promise<Outcome> {
-  const { contexts, stop } = await createPostToolHooks(stage.ask).batch({
-    ...stage.scene,
+  const { contexts, stop } = await createPostToolHooks(stage.ask).batch(stage.scene, () => [
     // The hooks are shown the payload; that there is a call is all that is looked at here.
-    calls: [{ tool_name: '', tool_input: {}, tool_use_id: '', tool_response: '' }],
-  });
+    { tool_name: '', tool_input: {}, tool_use_id: '', tool_response: '' },
+  ]);
   return {
     text: stop === undefined ? 'the turn goes on' : `the turn would end: ${stop}`,
     refused: stop !== undefined,
