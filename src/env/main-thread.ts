@@ -8,8 +8,8 @@ const NICENESS = 5;
 const HIGHEST = 19;
 
 /**
- * Lets the thread that runs everything go before those on which V8 compiles and collects. There are four of
- * them on any machine: on two cores, beside a server of the same machine, they took a seventh of its time.
+ * Lets the thread that runs everything go before those on which V8 compiles and collects. By a little only: it
+ * waits for those that help it to collect, and on a machine where others work they would be long in coming.
  * To be called before other threads are made; children and threads that are made later are as before.
  */
 export function preferMainThread(): void {
