@@ -94,12 +94,13 @@ export class HttpConnection {
     this.#break({ kind: 'fault', reason: problem });
   }
 
-  pause(): void {
-    this.#socket.pause();
+  /** Reads nothing more for this exchange, until it wants to. */
+  pause(exchange: Exchange): void {
+    if (this.#exchange === exchange) this.#socket.pause();
   }
 
-  resume(): void {
-    this.#socket.resume();
+  resume(exchange: Exchange): void {
+    if (this.#exchange === exchange) this.#socket.resume();
   }
 
   destroy(): void {
@@ -143,6 +144,8 @@ export class HttpConnection {
           ? Number.POSITIVE_INFINITY
           : performance.now() + keepAliveMs - KEEP_ALIVE_MARGIN_MS;
       this.#isReused = true;
+      // Its reader may be behind with what has come; whoever uses the connection next is not.
+      if (this.#socket.isPaused()) this.#socket.resume();
       this.#socket.unref();
       this.#onIdle(this);
     } else this.#socket.destroy();

@@ -30,12 +30,19 @@ export interface HttpResponse {
   finish(graceMs: number): void;
 }
 
-interface Waiting {
+/** Who waits for the answer. */
+export interface Waiting {
   resolve(response: HttpResponse): void;
   reject(error: HttpError): void;
 }
 
-/** A request from its sending to the end of its answer. */
+/** How many dead connections a request may meet. */
+const MAX_STALE_SOCKETS = 4;
+
+/**
+ * A request from its sending to the end of its answer. A kept-alive connection may have been closed by the
+ * server a moment before we write to it: such a request never reached anybody, so it is sent again at once.
+ */
 export class HttpExchange implements Exchange {
   readonly isBodiless: boolean;
   readonly idleTimeoutMs: number;
@@ -44,13 +51,28 @@ export class HttpExchange implements Exchange {
   readonly #target: URL;
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting;
+  readonly #dispatch: (exchange: HttpExchange) => void;
   readonly #chunks: ChunkQueue<string>;
   readonly #text = new TextPieces();
   #connection: HttpConnection | undefined;
   #isAnswered = false;
   #isOver = false;
+  #staleSockets = 0;
 
-  constructor(request: HttpRequest, target: URL, waiting: Waiting) {
+  constructor(
+    request: HttpRequest,
+    {
+      target,
+      waiting,
+      dispatch,
+    }: {
+      readonly target: URL;
+      readonly waiting: Waiting;
+      /** Puts it on a connection. */
+      dispatch(exchange: HttpExchange): void;
+    },
+  ) {
+    this.#dispatch = dispatch;
     this.isBodiless = request.method === 'HEAD';
     this.idleTimeoutMs = request.idleTimeoutMs ?? 0;
     this.#target = target;
@@ -86,9 +108,11 @@ export class HttpExchange implements Exchange {
   }
 
   broke(how: Break, { isStale }: { readonly isStale: boolean }): void {
-    this.#fail(
-      failureOf(how, { target: this.#target, idleTimeoutMs: this.idleTimeoutMs, isStale }),
-    );
+    if (this.#isOver) return;
+    const { idleTimeoutMs } = this;
+    const failure = failureOf(how, { target: this.#target, idleTimeoutMs, isStale });
+    if (!failure.staleSocket || ++this.#staleSockets >= MAX_STALE_SOCKETS) this.#fail(failure);
+    else this.#dispatch(this);
   }
 
   late(ms: number): void {
@@ -106,8 +130,8 @@ export class HttpExchange implements Exchange {
   #give(text: string): void {
     if (text === '' || !this.#chunks.push(text)) return;
     const connection = this.#connection;
-    this.#chunks.onDrain = () => connection?.resume();
-    connection?.pause();
+    this.#chunks.onDrain = () => connection?.resume(this);
+    connection?.pause(this);
   }
 
   #fail(error: HttpError): void {

@@ -1,6 +1,12 @@
 import { messageOf } from '../errors.js';
+import type { HttpConnection } from './http-connection.js';
 import { HttpError, type HttpErrorKind } from './http-error.js';
-import { HttpExchange, type HttpRequest, type HttpResponse } from './http-exchange.js';
+import {
+  HttpExchange,
+  type HttpRequest,
+  type HttpResponse,
+  type Waiting,
+} from './http-exchange.js';
 import { NONE, requestHead } from './http-head.js';
 import { idleConnection, openConnection } from './http-pool.js';
 import type { ProxyEnvironment } from './http-proxy.js';
@@ -15,62 +21,49 @@ export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
  * Connections are kept open and shared by the whole process; idle ones do not keep it alive.
  * Global `fetch` is avoided on purpose: loading it doubles the start-up time of Node.
  */
-export const httpStream: HttpStream = (request) => sendWithFreshSocket(request, process.env);
+export const httpStream: HttpStream = (request) => send(request, process.env);
 
 /** The same with a proxy configuration other than the process's own. */
 export function httpStreamWith(environment: ProxyEnvironment): HttpStream {
-  return (request) => sendWithFreshSocket(request, environment);
-}
-
-const MAX_STALE_SOCKETS = 4;
-
-/**
- * A kept-alive connection may have been closed by the server a moment before we write to it. Such a
- * request never reached anybody, so it is sent again at once.
- */
-async function sendWithFreshSocket(
-  request: HttpRequest,
-  environment: ProxyEnvironment,
-): Promise<HttpResponse> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await send(request, environment);
-    } catch (thrown) {
-      const error =
-        thrown instanceof HttpError ? thrown : new HttpError('other', messageOf(thrown));
-      if (!error.staleSocket || attempt >= MAX_STALE_SOCKETS) throw error;
-    }
-  }
+  return (request) => send(request, environment);
 }
 
 function send(request: HttpRequest, environment: ProxyEnvironment): Promise<HttpResponse> {
-  if (request.signal?.aborted) {
-    return Promise.reject(new HttpError('aborted', 'the request was aborted'));
-  }
+  return new Promise((resolve, reject) => {
+    try {
+      begin(request, environment, { resolve, reject });
+    } catch (thrown) {
+      reject(thrown instanceof HttpError ? thrown : new HttpError('other', messageOf(thrown)));
+    }
+  });
+}
+
+function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Waiting): void {
+  if (request.signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
   const route = routeOf(request.url, request.headers ?? NONE, environment);
   const { place, target } = route;
   const head = headOf(request, route);
   const body = piecesOf(request.body);
-  return new Promise((resolve, reject) => {
-    const exchange = new HttpExchange(request, target, { resolve, reject });
+  const dispatch = (exchange: HttpExchange): void => {
+    const opened = (connection: HttpConnection): void => {
+      exchange.on(connection);
+      connection.begin(exchange, head, body);
+    };
     const used = idleConnection(place);
     if (used !== undefined) {
-      exchange.on(used);
-      used.begin(exchange, head, body);
+      opened(used);
       return;
     }
     const timeoutMs = request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     exchange.giveUp = openConnection({
       place,
       timeoutMs,
-      opened(connection) {
-        exchange.on(connection);
-        connection.begin(exchange, head, body);
-      },
+      opened,
       failed: (error) => exchange.broke({ kind: 'error', error }, { isStale: false }),
       late: () => exchange.late(timeoutMs),
     });
-  });
+  };
+  dispatch(new HttpExchange(request, { target, waiting, dispatch }));
 }
 
 /** All that goes over the line before the body. */

@@ -135,6 +135,22 @@ describe('a connection is used again', () => {
     expect(requests.length).toBe(1);
   });
 
+  it('after an answer whose reader was behind and left', async () => {
+    const many = '1\r\n.\r\n'.repeat(200);
+    const { url, requests } = await rawServer((_request, socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${many}0\r\n\r\n`),
+    );
+    for (let turn = 0; turn < 3; turn++) {
+      const response = await httpStream({ url, idleTimeoutMs: 5_000 });
+      for await (const chunk of response.chunks) {
+        expect(chunk).toBe('.');
+        response.finish(1_000);
+        break;
+      }
+    }
+    expect(requests.length).toBe(1);
+  });
+
   it('after an answer without a body', async () => {
     const { url, requests } = await rawServer((request, socket) =>
       socket.write(
