@@ -106,7 +106,10 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   });
   if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
   const task = started.value;
-  if (background) return launched(task, input, note);
+  if (background) {
+    await beginning(task);
+    return launched(task, input, note);
+  }
   return await finished(deps, { task, input, note });
 }
 
@@ -199,6 +202,19 @@ async function joined(
       ...(outputFile === undefined ? {} : { outputFile }),
     },
   };
+}
+
+/** Longer than this nobody waits for an agent to begin: hooks and servers may hold it up. */
+const MOST_BEGINNING_MS = 50;
+
+/** Until its first request is on its way: what it does is not overtaken by what its parent says next. */
+async function beginning({ atWork }: AgentTask): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, MOST_BEGINNING_MS);
+  });
+  await Promise.race([atWork, late]);
+  clearTimeout(timer);
 }
 
 function launched(task: AgentTask, { prompt }: Input, note: string | undefined): ToolOutput {

@@ -58,6 +58,8 @@ export interface EarlierTalk {
 
 /** What others do to a running agent. */
 export interface ChildLine {
+  /** It asks its model for the first time; said again it means nothing. */
+  atWork(): void;
   readonly signal: AbortSignal;
   cancelled(): Cancelled | undefined;
   /** What was said to it since it last listened. */

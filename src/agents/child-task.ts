@@ -34,6 +34,10 @@ export function createChildTask(
   const ended = new Promise<AgentReport>((resolve) => {
     settle = resolve;
   });
+  let begin = (): void => undefined;
+  const atWork = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   const cancel = (by: Cancelled['by'], reason: string): void => {
     if (report !== undefined || controller.signal.aborted) return;
     cancelled = { by, reason };
@@ -60,6 +64,7 @@ export function createChildTask(
     ...(stays === undefined ? {} : { stays: true }),
     report: () => report,
     ended,
+    atWork,
     hear,
     isListening: () => isOpen,
     say: (text, from) => hear(saidBy(text, from, parts.uuid())),
@@ -67,6 +72,7 @@ export function createChildTask(
     line: {
       signal: controller.signal,
       cancelled: () => cancelled,
+      atWork: begin,
       take() {
         const taken = waiting;
         waiting = [];
@@ -92,6 +98,7 @@ export function createChildTask(
       signal?.removeEventListener('abort', outer);
       report = made;
       settle(made);
+      begin();
     },
   };
 }

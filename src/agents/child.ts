@@ -203,7 +203,10 @@ function childSetup(
       want.answered();
       log.answer(answer);
     },
-    emit: log.event,
+    emit(event) {
+      if (event.type === 'requesting') line.atWork();
+      log.event(event);
+    },
     // The log tells of whole answers only.
     tellsParts: false,
     uuid: world.clock.uuid,

@@ -72,6 +72,8 @@ export interface AgentTask {
   /** Undefined while it runs. */
   report(): AgentReport | undefined;
   readonly ended: Promise<AgentReport>;
+  /** It has asked its model for the first time, or has ended before. */
+  readonly atWork: Promise<void>;
   /** Said to it between two of its turns. False: it has ended. */
   say(text: string, from: AgentRef): boolean;
   cancel(by: 'person' | 'parent' | 'session', reason: string): void;

@@ -86,6 +86,7 @@ class HistoryMeter implements TokenMeter {
         readonly tokens: number;
         readonly estimated: number;
         readonly messages: number;
+        readonly first: Message | undefined;
         readonly last: Message | undefined;
       }
     | undefined;
@@ -99,7 +100,8 @@ class HistoryMeter implements TokenMeter {
     // Some servers count nothing.
     if (tokens === 0) return;
     const estimated = this.#estimate.of(messages);
-    this.#counted = { tokens, estimated, messages: messages.length, last: messages.at(-1) };
+    const { length, 0: first } = messages;
+    this.#counted = { tokens, estimated, messages: length, first, last: messages.at(-1) };
     const expected = this.#fixedTokens + estimated;
     if (expected > 0) this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
   }
@@ -109,6 +111,7 @@ class HistoryMeter implements TokenMeter {
     const isSameHistory =
       counted !== undefined &&
       counted.messages <= messages.length &&
+      messages[0] === counted.first &&
       messages[counted.messages - 1] === counted.last;
     const estimated = this.#estimate.of(messages);
     if (!isSameHistory) return Math.ceil((this.#fixedTokens + estimated) * this.#scale);

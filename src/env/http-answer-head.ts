@@ -38,7 +38,7 @@ function parse(text: string): AnswerHead | string {
     status: Number(status[2]),
     headers,
     length,
-    keepsAlive: keepsAlive(headers.connection, status[1] === '1'),
+    keepsAlive: length !== 'rest' && keepsAlive(headers.connection, status[1] === '1'),
     keepAliveMs: keepAliveMs(headers['keep-alive']),
   };
 }

@@ -68,7 +68,8 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
 
   /** The reader left early. */
   return(): Promise<IteratorResult<T>> {
-    if (!this.#ended && !this.#discarding) this.#drop();
+    this.#items.length = 0;
+    if (!this.#ended && !this.#discarding) this.#leave();
     return Promise.resolve({ value: undefined, done: true });
   }
 
@@ -78,7 +79,7 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
     this.#discarding = true;
     this.#items.length = 0;
     if (this.#paused) this.#resume();
-    const timer = setTimeout(() => this.#drop(), graceMs);
+    const timer = setTimeout(() => this.#leave(), graceMs);
     // A program that is done does not stay for it.
     timer.unref();
     this.#onEnd = () => clearTimeout(timer);
@@ -86,6 +87,12 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     return this;
+  }
+
+  /** Nothing more comes, also for a reader that still waits. */
+  #leave(): void {
+    this.#drop();
+    this.end();
   }
 
   #resume(): void {

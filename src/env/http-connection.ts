@@ -19,9 +19,20 @@ export type Break =
   | { readonly kind: 'fault'; readonly reason: string }
   | { readonly kind: 'error'; readonly error: Error };
 
+/** Who keeps a connection. */
+export interface ConnectionWatch {
+  /** An exchange is over, and another one may follow. */
+  onIdle(connection: HttpConnection): void;
+  /** It is gone. */
+  onClose(connection: HttpConnection): void;
+}
+
 /** What is sent at once is copied into one buffer up to here: cheaper than to hand over its parts. */
 const MAX_JOINED_BYTES = 256 * 1024;
 const FIRST_BUFFER_BYTES = 16 * 1024;
+/** A larger buffer is not kept by a connection that nobody uses. */
+const MAX_KEPT_BYTES = 64 * 1024;
+const NO_BYTES = Buffer.alloc(0);
 
 /**
  * A kept-alive HTTP/1.1 connection that carries one exchange at a time. Node's own client makes some forty
@@ -29,21 +40,23 @@ const FIRST_BUFFER_BYTES = 16 * 1024;
  */
 export class HttpConnection {
   readonly #socket: Socket;
-  readonly #onIdle: (connection: HttpConnection) => void;
+  readonly #onIdle: ConnectionWatch['onIdle'];
+  readonly #onClose: ConnectionWatch['onClose'];
   readonly #parser = new AnswerParser();
   #exchange: Exchange | undefined;
-  #out = Buffer.alloc(0);
+  #out = NO_BYTES;
   #isReused = false;
+  #isSent = false;
   #hasAnswered = false;
   #idleTimeoutMs = 0;
   #error: Error | undefined;
   /** When the server may close it. */
   #expiresAt = Number.POSITIVE_INFINITY;
 
-  /** `onIdle`: an exchange is over, and another one may follow. */
-  constructor(socket: Socket, onIdle: (connection: HttpConnection) => void) {
+  constructor(socket: Socket, { onIdle, onClose }: ConnectionWatch) {
     this.#socket = socket;
     this.#onIdle = onIdle;
+    this.#onClose = onClose;
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => {
       this.#error = error;
@@ -59,6 +72,7 @@ export class HttpConnection {
   /** Sends a request; its exchange is told what comes of it, which is never before this returns. */
   begin(exchange: Exchange, head: string, body: readonly Uint8Array[]): void {
     this.#exchange = exchange;
+    this.#isSent = false;
     this.#hasAnswered = false;
     this.#parser.expect(exchange);
     if (exchange.idleTimeoutMs !== this.#idleTimeoutMs) {
@@ -86,6 +100,12 @@ export class HttpConnection {
       this.#socket.destroy();
       return;
     }
+    if (!this.#isSent) {
+      // What comes before the request was sent is no answer to it.
+      this.#socket.destroy();
+      this.#break({ kind: 'closed' });
+      return;
+    }
     this.#hasAnswered = true;
     const problem = this.#parser.push(bytes, this.#reader);
     if (problem === undefined) return;
@@ -108,6 +128,7 @@ export class HttpConnection {
   }
 
   #send(head: string, body: readonly Uint8Array[]): void {
+    this.#isSent = true;
     let size = head.length;
     for (const part of body) size += part.byteLength;
     if (size > MAX_JOINED_BYTES) {
@@ -146,6 +167,7 @@ export class HttpConnection {
       this.#isReused = true;
       // Its reader may be behind with what has come; whoever uses the connection next is not.
       if (this.#socket.isPaused()) this.#socket.resume();
+      if (this.#out.length > MAX_KEPT_BYTES) this.#out = NO_BYTES;
       this.#socket.unref();
       this.#onIdle(this);
     } else this.#socket.destroy();
@@ -153,17 +175,25 @@ export class HttpConnection {
   }
 
   #ended(): void {
-    if (this.#exchange !== undefined) this.#parser.ended(this.#reader);
+    if (this.#exchange === undefined || this.#parser.ended(this.#reader)) return;
+    // Not waited for: a server that reads no more keeps what is not sent yet.
+    this.#socket.destroy();
+    this.#break({ kind: 'closed' });
   }
 
   #closed(): void {
+    this.#out = NO_BYTES;
+    this.#onClose(this);
     const error = this.#error;
     this.#break(error === undefined ? { kind: 'closed' } : { kind: 'error', error });
   }
 
   #silent(): void {
     // A reader that is behind is no silence of the server's.
-    if (this.#exchange !== undefined && this.#socket.isPaused()) return;
+    if (this.#exchange !== undefined && this.#socket.isPaused()) {
+      this.#socket.setTimeout(this.#idleTimeoutMs);
+      return;
+    }
     this.#socket.destroy();
     this.#break({ kind: 'silent' });
   }

@@ -73,13 +73,17 @@ export class HttpExchange implements Exchange {
     },
   ) {
     this.#dispatch = dispatch;
-    this.isBodiless = request.method === 'HEAD';
+    this.isBodiless = request.method?.toUpperCase() === 'HEAD';
     this.idleTimeoutMs = request.idleTimeoutMs ?? 0;
     this.#target = target;
     this.#signal = request.signal;
     this.#waiting = waiting;
     this.#chunks = new ChunkQueue<string>(this.#drop);
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   on(connection: HttpConnection): void {
@@ -111,8 +115,13 @@ export class HttpExchange implements Exchange {
     if (this.#isOver) return;
     const { idleTimeoutMs } = this;
     const failure = failureOf(how, { target: this.#target, idleTimeoutMs, isStale });
-    if (!failure.staleSocket || ++this.#staleSockets >= MAX_STALE_SOCKETS) this.#fail(failure);
-    else this.#dispatch(this);
+    if (!failure.staleSocket || ++this.#staleSockets >= MAX_STALE_SOCKETS) {
+      this.#fail(failure);
+      return;
+    }
+    this.#connection = undefined;
+    this.giveUp = undefined;
+    this.#dispatch(this);
   }
 
   late(ms: number): void {

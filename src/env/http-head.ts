@@ -13,16 +13,20 @@ export type Headers = Readonly<Record<string, string>>;
 
 /** All that goes over the line before the body. Throws `HttpError` for what no header may hold. */
 export function requestHead(line: RequestLine, own: Headers, ofProxy: Headers): string {
+  // fail-closed: a method with a line end would be a request of somebody else's making.
+  if (!NAME.test(line.method)) throw new HttpError('other', 'the method is none that HTTP has');
   const { host, others } = headerLines(line.host, own, ofProxy);
   return `${line.method} ${line.path} HTTP/1.1\r\n${host}${lengthLine(line)}${others}\r\n`;
 }
 
 /** The host that a request's headers name, as TLS is told it. */
 export function namedHost(own: Headers, host: string): string {
+  let named = host;
+  // The last one is sent, too.
   for (const [name, value] of Object.entries(own)) {
-    if (name.toLowerCase() === 'host') return value;
+    if (name.toLowerCase() === 'host') named = value;
   }
-  return host;
+  return named;
 }
 
 const HAVE_BODIES: readonly string[] = ['POST', 'PUT', 'PATCH'];

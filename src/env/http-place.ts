@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
 
+/** After how much silence the system asks whether the other side is still there. */
+export const KEEP_ALIVE_PROBE_MS = 1000;
+
 /** Where a connection goes; two requests with the same place may use the same one. */
 export interface Place {
   readonly isSecure: boolean;
@@ -16,9 +19,7 @@ export interface Place {
 
 export function placeOf(place: Omit<Place, 'key'>): Place {
   const { isSecure, hostname, port, serverName, tunnel } = place;
-  const key = isSecure
-    ? `https ${hostname} ${port} ${serverName} ${tunnel?.href ?? ''}`
-    : `${hostname} ${port}`;
+  const key = JSON.stringify([isSecure, hostname, port, serverName, tunnel?.href]);
   return { ...place, key };
 }
 

@@ -1,12 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { HttpConnection } from './http-connection.js';
-import type { Place } from './http-place.js';
+import { type ConnectionWatch, HttpConnection } from './http-connection.js';
+import { KEEP_ALIVE_PROBE_MS, type Place } from './http-place.js';
 
 /** How many idle connections to one place are kept. */
 const MAX_IDLE = 256;
-
-/** After how much silence the system asks whether the other side is still there. */
-export const KEEP_ALIVE_PROBE_MS = 1000;
 
 const idle = new Map<string, HttpConnection[]>();
 
@@ -36,12 +33,13 @@ export interface Opening {
 export function openConnection({ place, timeoutMs, ...told }: Opening): () => void {
   let socket: Socket | undefined;
   let isGivenUp = false;
+  const dialling = new AbortController();
   const timer = setTimeout(() => told.late(), timeoutMs);
   const take = (made: Socket): HttpConnection => {
     socket = made;
     made.once(place.isSecure ? 'secureConnect' : 'connect', () => clearTimeout(timer));
     made.once('close', () => clearTimeout(timer));
-    const connection = new HttpConnection(made, keepAt(place));
+    const connection = new HttpConnection(made, keeperOf(place));
     if (isGivenUp) made.destroy();
     else told.opened(connection);
     return connection;
@@ -50,11 +48,12 @@ export function openConnection({ place, timeoutMs, ...told }: Opening): () => vo
     clearTimeout(timer);
     if (!isGivenUp) told.failed(error);
   };
-  if (place.isSecure) openSecure(place, take, fail);
+  if (place.isSecure) openSecure(place, { take, fail, signal: dialling.signal });
   else openPlain(place, take);
   return () => {
     isGivenUp = true;
     clearTimeout(timer);
+    dialling.abort();
     socket?.destroy();
   };
 }
@@ -87,21 +86,38 @@ function openPlain(place: Place, take: (socket: Socket) => HttpConnection): void
 
 function openSecure(
   place: Place,
-  take: (socket: Socket) => HttpConnection,
-  fail: (error: Error) => void,
+  {
+    take,
+    fail,
+    signal,
+  }: {
+    take(socket: Socket): HttpConnection;
+    fail(error: Error): void;
+    readonly signal: AbortSignal;
+  },
 ): void {
   const opened = (socket: Socket): void => {
     const connection = take(socket);
     socket.on('data', (bytes: Buffer) => connection.receive(bytes));
   };
-  import('./https-dial.js').then(({ dialSecure }) => dialSecure(place, opened, fail)).catch(fail);
+  import('./https-dial.js')
+    .then(({ dialSecure }) => dialSecure(place, { take: opened, fail, signal }))
+    .catch(fail);
 }
 
-function keepAt({ key }: Place): (connection: HttpConnection) => void {
-  return (connection) => {
-    const waiting = idle.get(key);
-    if (waiting === undefined) idle.set(key, [connection]);
-    else if (waiting.length < MAX_IDLE) waiting.push(connection);
-    else connection.destroy();
+function keeperOf({ key }: Place): ConnectionWatch {
+  return {
+    onIdle(connection) {
+      const waiting = idle.get(key);
+      if (waiting === undefined) idle.set(key, [connection]);
+      else if (waiting.length < MAX_IDLE) waiting.push(connection);
+      else connection.destroy();
+    },
+    onClose(connection) {
+      const waiting = idle.get(key);
+      const at = waiting?.indexOf(connection) ?? -1;
+      if (at !== -1) waiting?.splice(at, 1);
+      if (waiting?.length === 0) idle.delete(key);
+    },
   };
 }

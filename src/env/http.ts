@@ -46,6 +46,11 @@ function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Wai
   const body = piecesOf(request.body);
   const dispatch = (exchange: HttpExchange): void => {
     const opened = (connection: HttpConnection): void => {
+      // Nobody waits for it any more: nothing is sent.
+      if (exchange.isOver) {
+        connection.destroy();
+        return;
+      }
       exchange.on(connection);
       connection.begin(exchange, head, body);
     };
@@ -70,7 +75,12 @@ function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Wai
 function headOf({ method, headers = NONE, body }: HttpRequest, route: Route): string {
   const bodyBytes = lengthOf(body);
   const named = method ?? (body === undefined ? 'GET' : 'POST');
-  const line = { method: named, path: route.path, host: route.target.host, bodyBytes };
+  const line = {
+    method: named.toUpperCase(),
+    path: route.path,
+    host: route.target.host,
+    bodyBytes,
+  };
   return requestHead(line, headers, route.proxyHeaders);
 }
 

@@ -41,29 +41,39 @@ class TunnelAgent extends https.Agent {
   }
 
   override createConnection(options: ConnectOptions, callback: ConnectCallback): undefined {
-    const host = options.host ?? options.hostname ?? '';
-    const authority = `${host.includes(':') ? `[${host}]` : host}:${options.port ?? 443}`;
-    const opener = this.#proxy.protocol === 'https:' ? https : http;
-    const fail = (reason: string): void =>
-      callback(new HttpError('proxy', `the proxy ${this.#proxy.host} ${reason}`));
-    const connect = opener.request({
-      hostname: this.#proxy.hostname,
-      port: this.#proxy.port === '' ? undefined : Number(this.#proxy.port),
-      method: 'CONNECT',
-      path: authority,
-      agent: false,
-      headers: { host: authority, ...credentialsOf(this.#proxy) },
-    });
-    connect.on('error', (error) => fail(`cannot be reached: ${error.message}`));
-    connect.on('connect', (response, socket) => {
-      if (response.statusCode !== 200) {
-        socket.destroy();
-        fail(`refused a tunnel to ${authority} with status ${response.statusCode}`);
-        return;
-      }
-      const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket });
-      callback(null, secured);
-    });
-    connect.end();
+    openTunnel(this.#proxy, options, callback);
   }
+}
+
+/** What is returned can be destroyed by whoever does not want to wait for the proxy. */
+export function openTunnel(
+  proxy: URL,
+  options: ConnectOptions,
+  callback: (error: Error | null, socket?: tls.TLSSocket) => void,
+): http.ClientRequest {
+  const host = options.host ?? options.hostname ?? '';
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${options.port ?? 443}`;
+  const opener = proxy.protocol === 'https:' ? https : http;
+  const fail = (reason: string): void =>
+    callback(new HttpError('proxy', `the proxy ${proxy.host} ${reason}`));
+  const connect = opener.request({
+    hostname: proxy.hostname,
+    port: proxy.port === '' ? undefined : Number(proxy.port),
+    method: 'CONNECT',
+    path: authority,
+    agent: false,
+    headers: { host: authority, ...credentialsOf(proxy) },
+  });
+  connect.on('error', (error) => fail(`cannot be reached: ${error.message}`));
+  connect.on('connect', (response, socket) => {
+    if (response.statusCode !== 200) {
+      socket.destroy();
+      fail(`refused a tunnel to ${authority} with status ${response.statusCode}`);
+      return;
+    }
+    const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket });
+    callback(null, secured);
+  });
+  connect.end();
+  return connect;
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
-import type { Place } from './http-place.js';
-import { agentFor } from './https-agent.js';
+import { KEEP_ALIVE_PROBE_MS, type Place } from './http-place.js';
+import { openTunnel } from './https-agent.js';
 
 /** Of earlier connections, by place: a server that knows one is agreed with sooner. */
 const sessions = new Map<string, Buffer>();
@@ -13,15 +13,25 @@ const MAX_SESSIONS = 100;
  */
 export function dialSecure(
   { hostname, port, serverName, tunnel, key }: Place,
-  take: (socket: Socket) => void,
-  fail: (error: Error) => void,
+  {
+    take,
+    fail,
+    signal,
+  }: {
+    take(socket: Socket): void;
+    fail(error: Error): void;
+    /** Nobody waits for it any more. */
+    readonly signal: AbortSignal;
+  },
 ): void {
+  if (signal.aborted) return;
   const options = { host: hostname, port, servername: serverName, ALPNProtocols: ['http/1.1'] };
   if (tunnel !== undefined) {
-    agentFor(tunnel).createConnection(options, (error, socket) => {
-      if (error !== null) fail(error);
-      else take(socket as Socket);
+    const request = openTunnel(tunnel, options, (error, socket) => {
+      if (socket === undefined) fail(error ?? new Error('no connection was made'));
+      else take(socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
     });
+    signal.addEventListener('abort', () => request.destroy(), { once: true });
     return;
   }
   const session = sessions.get(key);
@@ -30,7 +40,7 @@ export function dialSecure(
     ...(session === undefined ? {} : { session }),
     noDelay: true,
     keepAlive: true,
-    keepAliveInitialDelay: 1000,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
   } as tls.ConnectionOptions);
   socket.on('session', (made: Buffer) => {
     if (sessions.size >= MAX_SESSIONS) sessions.clear();

@@ -17,7 +17,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../errors.js';
-import type { AtOnce } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { fileSystemPromises } from './builtins.js';
 import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
 import { basename, dirname, join, resolve } from './paths.js';
@@ -68,7 +68,7 @@ const OPEN_NO_LINK = OPEN_FOR_READING | (constants.O_NOFOLLOW ?? 0);
 async function readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array> {
   const maxBytes = options?.maxBytes ?? Number.POSITIVE_INFINITY;
   const reading = readOpened(path, openRegular(path), maxBytes);
-  const bytes = reading instanceof Promise ? await reading : reading;
+  const bytes = isLater(reading) ? await reading : reading;
   if (bytes === undefined) throw tooLarge(path, maxBytes);
   return bytes;
 }
@@ -76,7 +76,7 @@ async function readBytes(path: string, options?: { maxBytes?: number }): Promise
 async function readWithStat(path: string, { maxBytes }: { maxBytes: number }) {
   const opened = openRegular(path);
   const reading = readOpened(path, opened, maxBytes);
-  const bytes = reading instanceof Promise ? await reading : reading;
+  const bytes = isLater(reading) ? await reading : reading;
   const { stat } = opened;
   return bytes === undefined ? { stat } : { stat, bytes };
 }

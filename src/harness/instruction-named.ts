@@ -41,7 +41,9 @@ async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise
   const reading = await view.shell();
   const commands = reading?.commands ?? [];
   const places = await Promise.all(
-    commands.flatMap(({ directories }) => directories ?? []).map((one) => view.judge.spell(one)),
+    commands
+      .flatMap(({ directories }) => directories ?? [])
+      .map(async (one) => await view.judge.spell(one)),
   );
   const globs = await expandedBy(view, commands);
   const all = [

@@ -18,7 +18,7 @@ import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
 import type { AnyTool, PathAccess, ToolContext, ToolOutput } from '../tools/tool.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
@@ -77,7 +77,7 @@ export function openToolEvents(
           ? textsOf(text)
           : whenThere(skills.touched(paths), (known) => textsOf(text, known)),
       );
-      return texts instanceof Promise ? texts.catch(failed) : texts;
+      return isLater(texts) ? texts.catch(failed) : texts;
     } catch (thrown) {
       return failed(thrown);
     }

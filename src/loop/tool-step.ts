@@ -1,4 +1,5 @@
 import type { ToolUseBlock, UserBlock } from '../protocol/content.js';
+import { isLater } from '../util/at-once.js';
 import { isDeferred, runToolBatch, type ToolBatch } from './tool-batch.js';
 import type { InputMessage, LoopDeps, StopReason, ToolCallResult } from './types.js';
 
@@ -24,12 +25,12 @@ export async function takeToolStep(
     return { kind: 'tool_deferred', call: only };
   }
   const hearing = deps.afterBatch?.(finishedOf(batch, results), signal);
-  const after = hearing instanceof Promise ? await hearing : hearing;
+  const after = isLater(hearing) ? await hearing : hearing;
   const stop = endOf(results, after?.stop, signal);
   let inputs = after?.inputs ?? [];
   if (stop === undefined) {
     const coming = more();
-    inputs = joined(inputs, coming instanceof Promise ? await coming : coming);
+    inputs = joined(inputs, isLater(coming) ? await coming : coming);
   }
   addUserMessage(
     deps,

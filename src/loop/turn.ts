@@ -1,6 +1,7 @@
 import { type ModelEvent, type ModelFailure, takeReady } from '../model/client.js';
 import { AnswerFold } from '../model/fold.js';
 import type { ModelStopReason } from '../protocol/content.js';
+import { isLater } from '../util/at-once.js';
 import type { LoopDeps, ModelAnswer } from './types.js';
 
 export type TurnResult =
@@ -20,7 +21,7 @@ export type TurnResult =
  */
 export async function takeTurn(deps: LoopDeps, signal: AbortSignal): Promise<TurnResult> {
   const prepared = deps.prepareTurn(signal);
-  const request = prepared instanceof Promise ? await prepared : prepared;
+  const request = isLater(prepared) ? await prepared : prepared;
   if (signal.aborted) return { kind: 'aborted' };
   const reading = new Reading(deps, signal);
   const cut = await readAll(deps.callModel(request, signal), reading);

@@ -1,5 +1,6 @@
 import type { FileStat } from '../env/fs.js';
 import { displayPath } from '../env/paths.js';
+import { isLater } from '../util/at-once.js';
 import { effectRules } from './effects.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
@@ -196,7 +197,7 @@ async function twinOf(
   const found = new Map<FileStat, PathSpellings>();
   for (const { access, spellings } of touched) {
     const looked = access === 'write' ? judge.manyNamed(spellings) : undefined;
-    const file = looked instanceof Promise ? await looked : looked;
+    const file = isLater(looked) ? await looked : looked;
     if (file !== undefined) found.set(file, spellings);
   }
   const [first] = found.values();
@@ -304,5 +305,7 @@ async function isCriticalWord(
   // In a working directory a part of a name chooses some files, and those are looked at.
   const chosen = isNarrow ? await view.judge.expand(directory, word.pattern) : undefined;
   if (chosen === undefined) return true;
-  return (await Promise.all(chosen.map(view.judge.spell))).some(isCritical);
+  return (await Promise.all(chosen.map(async (path) => await view.judge.spell(path)))).some(
+    isCritical,
+  );
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
 import { strictest, type TraceStep } from '../protocol/permissions.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { Finding, Guard, Opening, Resolver } from './guard.js';
 import type { CallView } from './view.js';
 
@@ -53,7 +53,7 @@ class Hearing {
     for (let at = from; at < guards.length; at++) {
       const guard = guards[at] as Guard;
       const said = this.#ask(guard);
-      if (said instanceof Promise) return said.then(() => this.askGuards(at + 1));
+      if (isLater(said)) return said.then(() => this.askGuards(at + 1));
     }
   }
 
@@ -69,7 +69,7 @@ class Hearing {
     for (let at = from; at < resolvers.length; at++) {
       const resolver = resolvers[at] as Resolver;
       const said = this.#consult(resolver);
-      if (said instanceof Promise) {
+      if (isLater(said)) {
         return said.then((opened) => opened ?? this.askResolvers(at + 1));
       }
       if (said !== undefined) return said;
@@ -86,7 +86,7 @@ class Hearing {
     } catch (thrown) {
       return this.#hearFailure(guard, thrown);
     }
-    if (!(finding instanceof Promise)) return this.#hear(guard, finding);
+    if (!isLater(finding)) return this.#hear(guard, finding);
     return finding.then(
       (found) => this.#hear(guard, found),
       (thrown: unknown) => this.#hearFailure(guard, thrown),
@@ -114,7 +114,7 @@ class Hearing {
     } catch (thrown) {
       return this.#mute(resolver, thrown);
     }
-    if (!(opening instanceof Promise)) return this.#openedBy(resolver, opening);
+    if (!isLater(opening)) return this.#openedBy(resolver, opening);
     return opening.then(
       (found) => this.#openedBy(resolver, found),
       (thrown: unknown) => this.#mute(resolver, thrown),

@@ -2,7 +2,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
@@ -165,7 +165,7 @@ function linkedAmong(
   for (const root of roots) {
     const realRoot = real(root);
     // Each is looked up once in a process, so that mostly all are known.
-    if (realRoot instanceof Promise) return linkedLater(roots, real);
+    if (isLater(realRoot)) return linkedLater(roots, real);
     if (realRoot !== root) pairs.push([root, realRoot]);
   }
   return pairs;

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
-import type { AtOnce } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
 import type { Guard, Resolver } from './guard.js';
 import type { Asides, GateCall } from './types.js';
@@ -55,7 +55,7 @@ export function examine(
   try {
     const { rewritten } = options;
     const examined = precheck(view, { retarget, rewritten });
-    return examined instanceof Promise
+    return isLater(examined)
       ? examined.catch((thrown: unknown) => notExamined(view, thrown))
       : examined;
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { basename, dirname, isInside, resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import { isLater } from '../util/at-once.js';
 import type { PathJudge } from './paths.js';
 import type { WrittenWalk } from './shell/written-walks.js';
 import type { TreeBudget } from './tree-walk.js';
@@ -89,7 +90,7 @@ class Way {
       }
       for (const entry of entries) {
         const finding = this.#entry(step, entry);
-        const here = finding instanceof Promise ? await finding : finding;
+        const here = isLater(finding) ? await finding : finding;
         if (here !== undefined) return here;
       }
     }

@@ -1,3 +1,4 @@
+import { isLater } from '../util/at-once.js';
 import { matchesDomain } from './domain.js';
 import type { ManyNamed } from './hard-links.js';
 import { matchesPath, type PathPattern } from './path-pattern.js';
@@ -60,7 +61,7 @@ async function otherNamed(rules: readonly Rule[], view: CallView): Found {
   const found: ManyNamed[] = [];
   for (const one of touched) {
     const looked = view.judge.manyNamed(one.spellings);
-    const file = looked instanceof Promise ? await looked : looked;
+    const file = isLater(looked) ? await looked : looked;
     if (file !== undefined) found.push({ ...one, file });
   }
   if (found.length === 0) return undefined;

@@ -1,4 +1,5 @@
 import { systemCodeOf } from '../errors.js';
+import { isLater } from '../util/at-once.js';
 import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictedNames, restrictingPath } from './path-restriction.js';
@@ -213,7 +214,7 @@ class Walk {
     for (const { name, kind } of entries) {
       if (performance.now() > budget.until) return undefined;
       const looked = this.#entry(here, name, kind);
-      const finding = looked instanceof Promise ? await looked : looked;
+      const finding = isLater(looked) ? await looked : looked;
       if (finding !== undefined) return finding;
     }
     return undefined;

@@ -1,7 +1,7 @@
 import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
@@ -83,7 +83,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
         command.views.flatMap((words) => filesInForeignCode(words, command.input)),
       );
       const spelled = await Promise.all(
-        [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
+        // Each a promise: one that fails at once would leave the others' failures to nobody.
+        [...new Set(files)].map(async (file) => await judge.spell(resolve(cwd, file))),
       );
       return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
     }),
@@ -104,7 +105,7 @@ function touchedBy(named: ToolSubject['paths'], judge: PathJudge): AtOnce<readon
   const touched: TouchedPath[] = [];
   for (const { path, access } of named) {
     const spellings = judge.spell(path);
-    if (spellings instanceof Promise) return touchedLater(named, judge);
+    if (isLater(spellings)) return touchedLater(named, judge);
     touched.push({ access, spellings });
   }
   return touched;

@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js';
 import type { GateCall, GateVerdict } from '../permissions/types.js';
 import type { ToolResultBlock, ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import { isLater } from '../util/at-once.js';
 import { extended } from '../util/extended.js';
 import { seal } from '../util/sealed.js';
 import { head } from '../util/truncate.js';
@@ -28,7 +29,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
         return failure(deps, call, `${tool.name}: the input is not plain: ${fixed.error}.`);
       const input = fixed.value;
       const checking = malformed === undefined ? tool.validate(input) : NO_PROBLEMS;
-      const problems = checking instanceof Promise ? await checking : checking;
+      const problems = isLater(checking) ? await checking : checking;
       if (malformed !== undefined || problems.length > 0) {
         const invalid = { call, tool: tool.name, malformed, problems };
         return failure(deps, call, await inputProblem(deps, invalid, signal));
@@ -57,7 +58,7 @@ async function throughGate(
   const judging = deps.gate(
     deps.unattended === true ? extended(asked, { unattended: true }) : asked,
   );
-  const verdict = judging instanceof Promise ? await judging : judging;
+  const verdict = isLater(judging) ? await judging : judging;
   deps.onVerdict(call, tool, verdict);
   if (verdict.kind === 'refused') {
     return await refusedResult(deps, { checked: { call, tool, input }, verdict }, signal);
@@ -66,7 +67,7 @@ async function throughGate(
   const plain = deps.contextFor(call, signal, judged);
   const context = agentContext === undefined ? plain : extended(plain, { agentContext });
   const watching = deps.watch?.({ call, tool, input: verdict.input, verdict }, context);
-  const watch = watching instanceof Promise ? await watching : watching;
+  const watch = isLater(watching) ? await watching : watching;
   const hold = watch?.hold;
   // fail-closed: a tool that does not say that it waits is not run before it may change something.
   if (hold !== undefined && tool.startsHeld !== true) await hold();
@@ -87,9 +88,9 @@ async function throughGate(
   const observed = watch === undefined ? NONE : await watch.ended(raw);
   const finished = { call, tool, input: verdict.input, output: raw, ms, judged };
   const reviewing = deps.review?.(finished, context);
-  const reviewed = reviewing instanceof Promise ? await reviewing : reviewing;
+  const reviewed = isLater(reviewing) ? await reviewing : reviewing;
   const bounding = deps.bound(reviewed?.output ?? raw, context);
-  const output = bounding instanceof Promise ? await bounding : bounding;
+  const output = isLater(bounding) ? await bounding : bounding;
   deps.onRan(call, tool, output);
   const contexts = [verdict.contexts ?? NONE, observed, reviewed?.contexts ?? NONE];
   return resultOf(deps.uuid(), call, output, { contexts, stop: reviewed?.stop });

@@ -2,7 +2,7 @@ import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { type AtOnce, whenThere } from '../../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../../util/at-once.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, missingFile, targetPath } from '../file-target.js';
@@ -65,7 +65,7 @@ async function read(fs: FileSystem, input: ReadInput, context: ToolContext): Pro
     if (bytes === undefined) return await readHuge(fs, { ...call, stat, isNotebook });
     const key = found?.real ?? (await fs.realPath(path));
     const output = show(call, { stat, bytes, key, isNotebook });
-    return output instanceof Promise ? await output : output;
+    return isLater(output) ? await output : output;
   } catch (thrown) {
     // It was there when it was looked at.
     if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
