@@ -230,6 +230,54 @@ describe('silence', () => {
   });
 });
 
+describe('a reader', () => {
+  it('that was behind is not left waiting by a server that falls silent', async () => {
+    const { url } = await rawServer((_request, socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n.\r\n'.repeat(100)}`,
+      );
+    });
+    const { chunks } = await httpStream({ url, idleTimeoutMs: 100 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const read = async (): Promise<void> => {
+      for await (const chunk of chunks) expect(chunk).toBe('.');
+    };
+    expect(await kindOf(read())).toBe('timeout');
+  });
+
+  it('that leaves or has enough is not waiting any more', async () => {
+    const { url } = await rawServer((_request, socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n1'),
+    );
+    for (const leave of ['return', 'finish'] as const) {
+      const response = await httpStream({ url });
+      const chunks = response.chunks[Symbol.asyncIterator]();
+      expect((await chunks.next()).value).toBe('1');
+      const next = chunks.next();
+      if (leave === 'return') await chunks.return?.();
+      else response.finish(20);
+      expect((await next).done).toBe(true);
+      expect((await chunks.next()).done).toBe(true);
+    }
+  });
+});
+
+describe('a request', () => {
+  it('fails at once where the server ends the connection without reading it', async () => {
+    const port = await listen(net.createServer((socket) => socket.pause().end()));
+    const body = 'x'.repeat(20_000_000);
+    expect(await kindOf(httpStream({ url: `http://127.0.0.1:${port}`, body }))).toBe('reset');
+  });
+
+  it('has a method that is one word, in capitals', async () => {
+    const { url, requests } = await rawServer((_request, socket) => socket.write(fine('a')));
+    const method = 'GET /x HTTP/1.1\r\nhost: other\r\n\r\nGET';
+    expect(await kindOf(httpStream({ url, method }))).toBe('other');
+    await httpStream({ url, method: 'post' });
+    expect(requests.flat()).toEqual([expect.stringMatching(/^POST .*content-length: 0/s)]);
+  });
+});
+
 describe('https', () => {
   it('refuses a server that nobody vouches for', async () => {
     const port = await listen(https.createServer(selfSigned(), (_, response) => response.end()));
