@@ -211,8 +211,8 @@ describe('silence', () => {
       }
       socket.write('0\r\n\r\n');
     });
-    const { chunks } = await httpStream({ url, idleTimeoutMs: 500 });
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    const { chunks } = await httpStream({ url, idleTimeoutMs: 1_500 });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     let text = '';
     for await (const chunk of chunks) text += chunk;
     expect(text.length).toBe(100);
@@ -237,8 +237,8 @@ describe('a reader', () => {
         `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n.\r\n'.repeat(100)}`,
       );
     });
-    const { chunks } = await httpStream({ url, idleTimeoutMs: 100 });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { chunks } = await httpStream({ url, idleTimeoutMs: 1_000 });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     const read = async (): Promise<void> => {
       for await (const chunk of chunks) expect(chunk).toBe('.');
     };
