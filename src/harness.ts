@@ -12,6 +12,7 @@ import { stateDirectory } from './env/paths.js';
 import { openAgents } from './harness/agents.js';
 import { budgetOf } from './harness/budget-settings.js';
 import { openCheckpointing } from './harness/checkpoints.js';
+import { mayHaveEffects } from './harness/effects.js';
 import { type Ground, type Log, openGround, openLog } from './harness/ground.js';
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
@@ -150,7 +151,11 @@ export async function openParts(
     mcp,
     agents,
     sandbox,
-    watch: checkpoints.watch,
+    watch(starting, context) {
+      // What was said is on the disk before anything follows from it.
+      if (mayHaveEffects(starting.tool)) log.store.flush();
+      return checkpoints.watch(starting, context);
+    },
   });
   agents.lend({ model, hands, instructions, skills, mcp });
   promptTool?.require();

@@ -75,6 +75,7 @@ function open(pid = 1): OpenDeliveries {
     },
     parentOf: (id) => ({ a2: 'a1', a1: 'main' })[id],
     entries: async (id) => transcripts.get(id),
+    flush: () => void world.lines.push('{"type":"(flushed)"}'),
     now: () => 1_000,
     warn: (text) => void warnings.push(text),
   });
@@ -157,6 +158,25 @@ describe('a report', () => {
     deliveries.recorded({ content: [first, ...(told[0]?.message.content ?? [])] });
     expect(deliveries.standing('a1')).toBe('arrived');
     expect(world.types()).toEqual(['started', 'ended', 'delivered']);
+  });
+
+  it('is on the disk in the transcript of an agent before it counts as arrived there', () => {
+    const deliveries = open();
+    const parent = refOf('a1');
+    finish(deliveries, refOf('a2', { parentId: 'a1' }), parent);
+    const [first] = told;
+    if (first === undefined) throw new Error('nobody was told');
+    expect(first.to).toBe('a1');
+    deliveries.recorded(first.message);
+    expect(world.types().slice(-2)).toEqual(['(flushed)', 'delivered']);
+    const waited = refOf('a3', { parentId: 'a1', spawnedBy: 't3', background: false });
+    finish(deliveries, waited);
+    deliveries.resultRecorded({ agentId: 'a1', toolUseId: 't3' });
+    expect(world.types().slice(-2)).toEqual(['(flushed)', 'delivered']);
+    const ofMain = refOf('a4', { parentId: 'main', spawnedBy: 't4', background: false });
+    finish(deliveries, ofMain);
+    deliveries.resultRecorded({ agentId: 'main', toolUseId: 't4' });
+    expect(world.types().slice(-2)).toEqual(['ended', 'delivered']);
   });
 
   it('goes to the nearest one above when its receiver is gone or ends without reading it', () => {

@@ -32,6 +32,8 @@ export interface DeliveryParts {
   /** Who started an agent. */
   parentOf(id: string): string | undefined;
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
+  /** What agents have recorded is on the disk when this returns. */
+  flush(): void;
   now(): number;
   warn(text: string): void;
 }
@@ -309,6 +311,8 @@ class JournalledDeliveries implements OpenDeliveries {
 
   #arrived(journey: Journey): void {
     this.#journeys.delete(keyText(journey.key));
+    // fail-closed: what counts as arrived is never told again, so it has to be in the transcript first.
+    if (journey.to !== MAIN_AGENT.id || !isOfMain(journey.carrier)) this.#parts.flush();
     this.#journal.write({ type: 'delivered', ...journey.key });
     const known = this.#runs.get(journey.key.id);
     if (known?.run === journey.key.run) known.arrived = true;
@@ -344,4 +348,9 @@ class OpenHold {
 
 function isLostWith(id: string): (journey: Journey) => boolean {
   return ({ way, to }) => way === 'told' && to === id;
+}
+
+/** The main agent's transcript is on the disk as soon as something is recorded. */
+function isOfMain(carrier: Carrier | undefined): boolean {
+  return carrier === undefined || carrier.agentId === MAIN_AGENT.id;
 }

@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   mkdirSync,
-  open,
   openSync,
   readSync,
   statSync,
@@ -11,6 +10,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+import type { AtOnce } from '../util/at-once.js';
+import { withNewFile } from './new-file.js';
 import { turnOfTheLoop } from './turns.js';
 
 /**
@@ -120,15 +121,16 @@ class FileAppendLog implements AppendLog {
   async prepare(): Promise<void> {
     if (this.#fd !== undefined) return;
     const closed = this.#closed;
-    const fd = await openAside(this.path);
-    if (fd === undefined) return;
-    try {
+    const take = (fd: number): void => {
       // Whoever appended meanwhile has opened it already; whoever closed it wants none.
       if (this.#fd === undefined && closed === this.#closed) this.#take(fd);
       else closeSync(fd);
+    };
+    try {
+      await makingParents(this.path, () => withNewFile(this.path, FLAGS, take));
     } catch {
       // The append opens it anew, and says what is wrong with it.
-      this.close();
+      if (closed === this.#closed) this.close();
     }
   }
 
@@ -219,26 +221,15 @@ function openMakingParents(path: string): number {
   }
 }
 
-/** As `openMakingParents`, on another thread. Undefined: it cannot be opened. */
-async function openAside(path: string): Promise<number | undefined> {
-  const opened = await tryOpen(path);
-  if (typeof opened === 'number') return opened;
-  if (opened !== 'ENOENT') return undefined;
+/** As `openMakingParents`, for what may be done later. */
+async function makingParents(path: string, make: () => AtOnce<void>): Promise<void> {
   try {
+    return await make();
+  } catch (thrown) {
+    if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
     makePrivateDirectory(dirname(path));
-  } catch {
-    // The append finds the same and says it.
-    return undefined;
+    return await make();
   }
-  const again = await tryOpen(path);
-  return typeof again === 'number' ? again : undefined;
-}
-
-/** The descriptor, or why there is none. */
-function tryOpen(path: string): Promise<number | string | undefined> {
-  return new Promise((resolve) => {
-    open(path, FLAGS, 0o600, (failure, fd) => resolve(failure === null ? fd : failure.code));
-  });
 }
 
 /** Step by step: the recursive mkdir of Node says ENOENT where the disk is read-only or full. */

@@ -1,3 +1,4 @@
+import { callOnAbort, takeBackOnAbort } from '../util/abort-calls.js';
 import { ChunkQueue } from './http-chunks.js';
 import type { Break, Exchange, HttpConnection } from './http-connection.js';
 import { HttpError } from './http-error.js';
@@ -79,7 +80,7 @@ export class HttpExchange implements Exchange {
     this.#signal = request.signal;
     this.#waiting = waiting;
     this.#chunks = new ChunkQueue<string>(this.#drop);
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (this.#signal !== undefined) callOnAbort(this.#signal, this.#onAbort);
   }
 
   get isOver(): boolean {
@@ -158,6 +159,6 @@ export class HttpExchange implements Exchange {
 
   #settle(): void {
     this.#isOver = true;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#signal !== undefined) takeBackOnAbort(this.#signal, this.#onAbort);
   }
 }

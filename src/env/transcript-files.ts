@@ -3,12 +3,10 @@ import {
   constants,
   existsSync,
   fstatSync,
-  open,
   openSync,
   readdirSync,
   readSync,
   renameSync,
-  rm,
   rmSync,
   statSync,
   writeFileSync,
@@ -18,6 +16,7 @@ import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 import { fileSystemPromises } from './builtins.js';
+import { withNewFile } from './new-file.js';
 
 /** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
 export interface TranscriptFiles {
@@ -81,24 +80,17 @@ export const nodeTranscriptFiles: TranscriptFiles = {
   writeAside,
 };
 
-/**
- * To make the file is what takes time, and is done on another thread. What follows is done here: of a
- * file this small, handing each step over would take longer than the step.
- */
-function writeAside(path: string, text: string): Promise<void> {
+/** What follows the making is done at once: of a file this small, handing each step over takes longer than the step. */
+async function writeAside(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;
-  return new Promise((resolve, reject) => {
-    open(draft, 'w', 0o600, (unopened, fd) => {
-      if (unopened !== null) return reject(unopened);
-      try {
-        writeAndClose(fd, text);
-        renameSync(draft, path);
-      } catch (thrown) {
-        rm(draft, { force: true }, () => reject(thrown));
-        return;
-      }
-      resolve();
-    });
+  await withNewFile(draft, 'w', (fd) => {
+    try {
+      writeAndClose(fd, text);
+      renameSync(draft, path);
+    } catch (thrown) {
+      rmSync(draft, { force: true });
+      throw thrown;
+    }
   });
 }
 

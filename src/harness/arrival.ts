@@ -51,6 +51,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     parentOf: (id) => runtime().roster.find(id)?.ref.parentId,
     entries: async (agentId) =>
       (await log.store.read(sessionId, agentId === MAIN_AGENT.id ? undefined : agentId))?.entries,
+    flush: () => log.store.flush(),
     now: clock.now,
     warn: tell,
   });

@@ -39,6 +39,8 @@ export interface OpenCheckpoints {
   turn(messageId: string, title: string): void;
   /** A request has gone out: while the model works there is time for the first look. */
   requested(): void;
+  /** The model has answered: from now on whoever is the first to need the look takes it. */
+  answered(): void;
   lend(needs: CheckpointNeeds): void;
   close(): Promise<void>;
 }
@@ -59,7 +61,7 @@ export function openCheckpointing(
   let said: { readonly messageId: string; readonly title: string } | undefined;
   let needs: CheckpointNeeds | undefined;
   let closed = false;
-  let isDue = false;
+  let firstLook: NodeJS.Timeout | undefined;
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
     opened ??= import('./checkpoint-journal.js')
@@ -154,9 +156,12 @@ export function openCheckpointing(
       else void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
     },
     requested() {
-      if (!state.on || closed || opened !== undefined || said === undefined || isDue) return;
-      isDue = true;
-      setTimeout(() => void open()?.catch(failure), AFTER_REQUEST_MS).unref();
+      if (!state.on || closed || opened !== undefined || said === undefined) return;
+      firstLook ??= setTimeout(() => void open()?.catch(failure), AFTER_REQUEST_MS).unref();
+    },
+    answered() {
+      clearTimeout(firstLook);
+      firstLook = undefined;
     },
     lend(given) {
       needs = given;

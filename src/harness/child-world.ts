@@ -103,8 +103,8 @@ export function openChildWorld(
       return childInvoke(config, parts, hand);
     },
     async record(ref, place) {
-      // One in the background is not to fall behind what its parent does next.
-      if (!ref.background) await log.store.prepare(sessionId, ref.id);
+      // Nobody waits for it: what is recorded first is written a moment later.
+      void log.store.prepare(sessionId, ref.id);
       return createRecorder({
         store: log.store,
         sessionId,

@@ -357,6 +357,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       return move ?? (await teamRest(parts, answer, signal));
     },
     onAnswer(answer) {
+      parts.checkpoints.answered();
       permissions.nextAnswer();
       events.models.answered();
       current.run?.onAnswer(answer);

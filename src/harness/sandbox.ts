@@ -20,7 +20,14 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
   let loading: Promise<SessionFence> | undefined;
   let rules: ((agent: AgentRef) => RuleSet) | undefined;
   const told = new Set<string>();
-  const isOff = (): boolean => sandboxAskedBy(settings.values) === undefined;
+  /** For which settings it was found out: every call asks. */
+  let looked: { readonly at: EffectiveSettings; readonly isOff: boolean } | undefined;
+  const isOff = (): boolean => {
+    if (looked?.at !== settings) {
+      looked = { at: settings, isOff: sandboxAskedBy(settings.values) === undefined };
+    }
+    return looked.isOff;
+  };
   const make = async (): Promise<SessionFence> => {
     const [{ openFence }, { createFinder }] = await Promise.all([
       import('../sandbox/fence.js'),

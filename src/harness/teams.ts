@@ -80,7 +80,10 @@ export async function openTeams(config: SessionConfig, ground: Ground, parts: Te
       if (said.type !== 'input') return;
       const desk = base.desk();
       const name = desk?.nameOf({ id });
-      if (name !== undefined) desk?.post.recorded(name, said.message);
+      if (name === undefined) return;
+      // fail-closed: what is taken out of a mailbox has to be in the transcript first.
+      if (id !== MAIN_AGENT.id) parts.log.store.flush();
+      desk?.post.recorded(name, said.message);
     },
     view(): TeamView | undefined {
       const desk = base.desk();

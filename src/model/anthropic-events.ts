@@ -11,6 +11,15 @@ interface Options {
   readonly requestId: string | undefined;
 }
 
+/** By their text: ends of blocks and of answers, which say the same every time. */
+const knownEnds = new Map<string, StreamEvent>();
+const MOST_KNOWN_ENDS = 64;
+const LONGEST_KNOWN_END = 100;
+
+function isEnd({ type }: StreamEvent): boolean {
+  return type === 'content_block_stop' || type === 'message_stop';
+}
+
 /** Turns the text of a Messages API stream into events. Whatever is wrong becomes one failure. */
 export class AnthropicEvents {
   readonly #options: Options;
@@ -83,6 +92,8 @@ export class AnthropicEvents {
   }
 
   #event(data: string): ModelEvent | undefined {
+    const before = knownEnds.get(data);
+    if (before !== undefined) return before;
     const parsed = parseJson(data);
     if (!parsed.ok || !isRecord(parsed.value)) {
       return this.#fail(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
@@ -101,7 +112,11 @@ export class AnthropicEvents {
     if (wrong !== undefined) return this.#fail(this.#malformed(data, wrong));
     if (event.type === 'message_start') return this.#start(event);
     // Checked by the table of shapes just above.
-    return event as unknown as StreamEvent;
+    const checked = event as unknown as StreamEvent;
+    if (isEnd(checked) && knownEnds.size < MOST_KNOWN_ENDS && data.length <= LONGEST_KNOWN_END) {
+      knownEnds.set(data, Object.freeze(checked));
+    }
+    return checked;
   }
 
   #start(event: Record<string, unknown>): ModelEvent {

@@ -73,6 +73,7 @@ describe('where things are', () => {
     store.append(ID, [entry('s1')], 'abc');
     const project = path.join(configDir, 'projects', '-home-me-my-project');
     expect(store.transcriptPath(ID)).toBe(path.join(project, `${ID}.jsonl`));
+    store.flush();
     const text = readFileSync(path.join(project, `${ID}.jsonl`), 'utf8');
     expect(text).toBe(`${JSON.stringify(entry('u1'))}\n`);
     expect(readdirSync(path.join(project, ID, 'subagents'))).toEqual(['agent-abc.jsonl']);

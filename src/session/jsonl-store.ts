@@ -14,7 +14,7 @@ import {
   type PayloadRef,
   payloadFile,
   payloadLost,
-  serialiseLine,
+  serialiseLines,
 } from './payload.js';
 import { isSafeId, requireSafeId } from './session-id.js';
 import type { LoadedSession, LostLines, SessionStore } from './store.js';
@@ -50,6 +50,9 @@ class JsonlStore implements SessionStore {
   /** Where the session is kept that was asked for last. */
   #lastPlace: SessionPlace | undefined;
   readonly #writers = new Map<string, Writer>();
+  /** Those with lines that are to be written together with what comes next. */
+  readonly #gathering = new Set<Writer>();
+  #flushing: NodeJS.Timeout | undefined;
   /** By transcript: what is being written beside it. */
   readonly #beside = new Map<string, Promise<void>>();
 
@@ -60,26 +63,21 @@ class JsonlStore implements SessionStore {
     this.#project = projectName(options);
   }
 
-  append(
-    sessionId: string,
-    lines: readonly (TranscriptEntry | MetaLine)[],
-    agentId?: string,
-  ): number {
+  append(sessionId: string, lines: readonly Line[], agentId?: string): number {
     const path = this.#path(sessionId, agentId);
-    const { spill } = this.#place(sessionId);
-    const texts: string[] = [];
-    let grown = 0;
-    for (const line of lines) {
-      const text = serialiseLine(line, spill);
-      grown += text.length + 1;
-      texts.push(text);
+    const writer = this.#writer(path);
+    if (agentId !== undefined) {
+      this.#gather(writer, sessionId, lines);
+      this.#describe(path, lines);
+      return 0;
     }
-    this.#writer(path).append(sessionId, texts);
-    if (agentId !== undefined) this.#describe(path, lines);
-    return grown;
+    const texts = this.#texts(sessionId, lines);
+    writer.append(sessionId, texts);
+    return texts.reduce((sum, text) => sum + text.length + 1, 0);
   }
 
   async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
+    this.flush();
     this.#locate(sessionId);
     const reader = new SessionReader();
     const exists = await this.#files.readLines(this.#path(sessionId, agentId), (line) =>
@@ -101,6 +99,7 @@ class JsonlStore implements SessionStore {
   }
 
   async agents(sessionId: string): Promise<readonly string[]> {
+    this.flush();
     this.#locate(sessionId);
     const names = this.#files.list(join(this.#directory(sessionId), 'subagents'));
     return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
@@ -128,12 +127,21 @@ class JsonlStore implements SessionStore {
 
   async release(sessionId: string, agentId: string): Promise<void> {
     const path = this.#path(sessionId, agentId);
+    const writer = this.#writers.get(path);
     // What could not be saved is kept, to be tried again at the end.
-    if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
+    if (writer?.close() === 0) this.#writers.delete(path);
+    if (writer !== undefined) this.#gathering.delete(writer);
     const written = this.#beside.get(path);
     await written;
     if (this.#beside.get(path) === written) this.#beside.delete(path);
     this.#lastPlace?.transcripts.delete(agentId);
+  }
+
+  flush(): void {
+    clearTimeout(this.#flushing);
+    this.#flushing = undefined;
+    for (const writer of this.#gathering) writer.flush();
+    this.#gathering.clear();
   }
 
   spillDirectory(sessionId: string): string {
@@ -143,9 +151,24 @@ class JsonlStore implements SessionStore {
   }
 
   close(): number {
+    this.flush();
     let unsaved = 0;
     for (const writer of this.#writers.values()) unsaved += writer.close();
     return unsaved;
+  }
+
+  /**
+   * Agents are many and write little at a time: a write for each line is a large part of what they cost. Nor
+   * does the next request have to wait until the last answer is written out as text.
+   */
+  #gather(writer: Writer, sessionId: string, lines: readonly Line[]): void {
+    this.#gathering.add(writer);
+    if (writer.gather(sessionId, lines) > MOST_GATHERED) this.flush();
+    else this.#flushing ??= setTimeout(() => this.flush(), LONGEST_GATHERED_MS).unref();
+  }
+
+  #texts(sessionId: string, lines: readonly Line[]): readonly string[] {
+    return serialiseLines(lines, this.#place(sessionId).spill);
   }
 
   /** Whether the session exists, here or, under a unique id, in another project. */
@@ -186,7 +209,7 @@ class JsonlStore implements SessionStore {
   }
 
   /** What other programs want to know of an agent stands beside its transcript. */
-  #describe(path: string, lines: readonly (TranscriptEntry | MetaLine)[]): void {
+  #describe(path: string, lines: readonly Line[]): void {
     let facts: ReturnType<typeof agentFacts>;
     for (const line of lines) facts ??= agentFacts(line);
     if (facts === undefined) return;
@@ -199,7 +222,10 @@ class JsonlStore implements SessionStore {
   #writer(path: string): Writer {
     const known = this.#writers.get(path);
     if (known !== undefined) return known;
-    const writer = new Writer(this.#files.openLog(path), this.#options);
+    const writer = new Writer(this.#files.openLog(path), {
+      ...this.#options,
+      texts: (sessionId, lines) => this.#texts(sessionId, lines),
+    });
     this.#writers.set(path, writer);
     return writer;
   }
@@ -239,20 +265,47 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
   );
 }
 
+/** What may be lost when the process is killed: the end of a conversation in which nothing was done since. */
+const LONGEST_GATHERED_MS = 50;
+/** Lines of one file. */
+const MOST_GATHERED = 100;
+
+type Line = TranscriptEntry | MetaLine;
+
+interface WriterOptions extends Pick<JsonlStoreOptions, 'onLost' | 'onRecovered'> {
+  texts(sessionId: string, lines: readonly Line[]): readonly string[];
+}
+
 /** One file's lines in order: what the disk refused goes first next time. */
 class Writer {
   readonly #log: AppendLog;
-  readonly #options: JsonlStoreOptions;
+  readonly #options: WriterOptions;
   #unsaved: readonly string[] = [];
+  #gathered: Line[] = [];
+  #sessionId = '';
   #reported = false;
 
-  constructor(log: AppendLog, options: JsonlStoreOptions) {
+  constructor(log: AppendLog, options: WriterOptions) {
     this.#log = log;
     this.#options = options;
   }
 
   prepare(): Promise<void> {
     return this.#log.prepare();
+  }
+
+  /** Keeps lines for the next `flush`. Returns how many there are. */
+  gather(sessionId: string, lines: readonly Line[]): number {
+    this.#sessionId = sessionId;
+    this.#gathered.push(...lines);
+    return this.#gathered.length;
+  }
+
+  flush(): void {
+    const lines = this.#gathered;
+    if (lines.length === 0) return;
+    this.#gathered = [];
+    this.append(this.#sessionId, this.#options.texts(this.#sessionId, lines));
   }
 
   append(sessionId: string, lines: readonly string[]): void {
@@ -271,6 +324,7 @@ class Writer {
   }
 
   close(): number {
+    this.flush();
     if (this.#unsaved.length > 0) this.append('', []);
     this.#log.close();
     return this.#unsaved.length;

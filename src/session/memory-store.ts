@@ -68,6 +68,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
     },
     prepare: async () => undefined,
     release: async () => undefined,
+    flush: () => undefined,
     spillDirectory(sessionId) {
       const session = requireSafeId(sessionId, 'session');
       const directory = join(options.directory, session, PAYLOAD_DIRECTORY);

@@ -1,6 +1,9 @@
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 
-/** Where transcripts live. Appends are durable against the death of this process when they return. */
+/**
+ * Where transcripts live. What is appended to a session is durable against the death of this process when the
+ * append returns; what is appended for a subagent is so after `flush`, and a moment later by itself.
+ */
 export interface SessionStore {
   /**
    * Appends lines to a session, all in one write. Never rewrites what is there. `agentId` selects a
@@ -39,6 +42,11 @@ export interface SessionStore {
    * beside its transcript is written when this is done.
    */
   release(sessionId: string, agentId: string): Promise<void>;
+  /**
+   * What was appended for subagents and is still gathered is written now. To be called before anything is done
+   * that others can see: a call with effects, a hook that is told where a transcript is.
+   */
+  flush(): void;
   /** A directory beside the transcript for output too long to show, made on first use. */
   spillDirectory(sessionId: string): string;
   /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */
