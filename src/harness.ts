@@ -152,8 +152,8 @@ export async function openParts(
     agents,
     sandbox,
     watch(starting, context) {
-      // What was said is on the disk before anything follows from it.
-      if (mayHaveEffects(starting.tool)) log.store.flush();
+      // What an agent has said is on the disk before anything follows from it.
+      if (mayHaveEffects(starting.tool)) log.store.flush({ sessionId, agentId: context.agent.id });
       return checkpoints.watch(starting, context);
     },
   });

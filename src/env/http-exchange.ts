@@ -1,4 +1,3 @@
-import { callOnAbort, takeBackOnAbort } from '../util/abort-calls.js';
 import { ChunkQueue } from './http-chunks.js';
 import type { Break, Exchange, HttpConnection } from './http-connection.js';
 import { HttpError } from './http-error.js';
@@ -80,7 +79,7 @@ export class HttpExchange implements Exchange {
     this.#signal = request.signal;
     this.#waiting = waiting;
     this.#chunks = new ChunkQueue<string>(this.#drop);
-    if (this.#signal !== undefined) callOnAbort(this.#signal, this.#onAbort);
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   get isOver(): boolean {
@@ -159,6 +158,6 @@ export class HttpExchange implements Exchange {
 
   #settle(): void {
     this.#isOver = true;
-    if (this.#signal !== undefined) takeBackOnAbort(this.#signal, this.#onAbort);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -58,18 +58,21 @@ export function openCheckpointing(
   const state = journalSwitch(values, ground.env, { asked, cwd: config.cwd });
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   let opened: Promise<Checkpoints> | undefined;
-  let said: { readonly messageId: string; readonly title: string } | undefined;
+  /** What the person has said before it was opened: each is a point to come back to. */
+  let said: { readonly messageId: string; readonly title: string }[] = [];
   let needs: CheckpointNeeds | undefined;
   let closed = false;
   let firstLook: NodeJS.Timeout | undefined;
+  /** The model answered before the look was taken, so the next one who may write takes it. */
+  let isPutOff = false;
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
     opened ??= import('./checkpoint-journal.js')
       .then(({ openJournalOf }) => openJournalOf(config, ground, log))
       .then((journal) => {
         // Before the first call begins, however soon that is: it belongs to what the person said.
-        if (said !== undefined) journal.mark(said.messageId, said.title);
-        said = undefined;
+        for (const { messageId, title } of said) journal.mark(messageId, title);
+        said = [];
         return journal;
       });
     return opened;
@@ -142,7 +145,7 @@ export function openCheckpointing(
       state.on && mayWrite(starting.tool) ? watched(starting, context) : undefined,
     async hookRuns(name, { id, type, path }) {
       // What runs before the first look is part of what that look finds.
-      if (opened === undefined) return () => undefined;
+      if (opened === undefined && !isPutOff) return () => undefined;
       const window = await begin(
         { kind: 'hook', name: redactSure(name), agent: { id, type, path } },
         [],
@@ -152,16 +155,18 @@ export function openCheckpointing(
     turn(messageId, prompt) {
       if (!state.on || closed) return;
       const title = redactSure(prompt);
-      if (opened === undefined) said = { messageId, title };
+      if (opened === undefined) said.push({ messageId, title });
       else void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
     },
     requested() {
-      if (!state.on || closed || opened !== undefined || said === undefined) return;
+      if (!state.on || closed || opened !== undefined || said.length === 0) return;
       firstLook ??= setTimeout(() => void open()?.catch(failure), AFTER_REQUEST_MS).unref();
     },
     answered() {
+      if (firstLook === undefined) return;
       clearTimeout(firstLook);
       firstLook = undefined;
+      isPutOff = opened === undefined;
     },
     lend(given) {
       needs = given;

@@ -134,10 +134,7 @@ async function takeBack(
     : { text: `It has been undone except for ${left.join(', ')}. ${REDO}`, done: false };
 }
 
-/**
- * Whether a call may do something outside of this process: what agents are told to do is done by calls of theirs.
- * fail-closed: what a server says of its tools does not count; each of them may do anything.
- */
+/** fail-closed: what a server says of its tools does not count; each of them may do anything. */
 export function mayHaveEffects({ kind, origin }: Pick<AnyTool, 'kind' | 'origin'>): boolean {
-  return (kind !== 'read' && kind !== 'control') || origin !== undefined;
+  return kind !== 'read' || origin !== undefined;
 }

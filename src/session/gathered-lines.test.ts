@@ -29,10 +29,12 @@ const entry = (uuid: string, text = `text of ${uuid}`): UserEntry => ({
 });
 
 /** A store that counts its writes. */
-function opened() {
+function opened(options: { readonly onLost?: () => void } = {}) {
   const writes: (readonly string[])[] = [];
   let refuses = false;
+  let refusedFile = '';
   const store = createJsonlStore({
+    ...options,
     configDir,
     cwd: '/p',
     files: {
@@ -42,7 +44,8 @@ function opened() {
         return {
           path: file,
           append(lines) {
-            if (refuses) throw new AppendError(file, new Error('no space'), 0);
+            if (refuses || file === refusedFile)
+              throw new AppendError(file, new Error('no space'), 0);
             writes.push(lines);
             return log.append(lines);
           },
@@ -62,7 +65,10 @@ function opened() {
   const refuse = (does: boolean): void => {
     refuses = does;
   };
-  return { store, writes, uuids, refuse };
+  const refuseFile = (agentId: string): void => {
+    refusedFile = store.transcriptPath(ID, agentId);
+  };
+  return { store, writes, uuids, refuse, refuseFile };
 }
 
 describe('what is appended for agents', () => {
@@ -100,8 +106,19 @@ describe('what is appended for agents', () => {
 
   it('is written when there is much of it', () => {
     const { store, uuids } = opened();
-    for (let index = 0; index <= 100; index++) store.append(ID, [entry(`${index}`)], 'a');
-    expect(uuids('a')).toHaveLength(101);
+    store.append(ID, [entry('1', 'x'.repeat(200_000))], 'a');
+    expect(uuids('a')).toEqual([]);
+    store.append(ID, [entry('2', 'x'.repeat(100_000))], 'a');
+    expect(uuids('a')).toEqual(['1', '2']);
+  });
+
+  it('is what it was when it was appended', () => {
+    const { store } = opened();
+    const live = { role: 'user' as const, content: 'before' };
+    store.append(ID, [{ ...entry('1'), message: live }], 'a');
+    live.content = 'after';
+    store.flush();
+    expect(readFileSync(store.transcriptPath(ID, 'a'), 'utf8')).toContain('before');
   });
 
   it('is there for whoever reads it, when the agent ends and when the session does', async () => {
@@ -117,6 +134,8 @@ describe('what is appended for agents', () => {
     store.append(ID, [entry('4')], 'd');
     expect(store.close()).toBe(0);
     expect(uuids('d')).toEqual(['4']);
+    store.append(ID, [entry('5')], 'd');
+    expect(uuids('d')).toEqual(['4', '5']);
   });
 
   it('is kept while the disk takes nothing, and goes before what comes later', () => {
@@ -141,5 +160,60 @@ describe('what is appended for agents', () => {
     expect(text.split('\n').filter(Boolean)).toHaveLength(3);
     expect(text).toContain('text of 1');
     expect(text).toContain('text of 3');
+  });
+
+  it('is written alone before a call of that agent, and its result as soon as it comes', () => {
+    const { store, uuids } = opened();
+    store.append(ID, [entry('1')], 'a');
+    store.append(ID, [entry('2')], 'b');
+    store.flush({ sessionId: ID, agentId: 'a' });
+    expect([uuids('a'), uuids('b')]).toEqual([['1'], []]);
+    store.append(ID, [entry('3')], 'a');
+    expect(uuids('a')).toEqual(['1', '3']);
+    store.append(ID, [entry('4')], 'a');
+    expect(uuids('a')).toEqual(['1', '3']);
+    store.flush({ sessionId: ID, agentId: 'main' });
+    expect(uuids('b')).toEqual([]);
+    store.flush();
+    expect([uuids('a'), uuids('b')]).toEqual([['1', '3', '4'], ['2']]);
+  });
+
+  it('begins with what is needed to go on with it, which is written at once', async () => {
+    const { store } = opened();
+    const agent = { id: 'a', type: 'reviewer', path: 'main/reviewer#1', depth: 1 };
+    const { message: _, ...base } = entry('1');
+    const attachment = { type: 'agent_started', agent, description: 'look' };
+    store.append(ID, [{ ...base, type: 'attachment', attachment }], 'a');
+    expect(readFileSync(store.transcriptPath(ID, 'a'), 'utf8')).toContain('agent_started');
+    await store.release(ID, 'a');
+  });
+
+  it('does not wait for another file that cannot be written, whatever is made of that', () => {
+    const seen: string[] = [];
+    const { store, uuids, refuseFile } = opened({
+      onLost() {
+        // Somebody hears of it and records more.
+        store.append(ID, [entry('3')], 'b');
+        seen.push('lost');
+        throw new Error('of whoever was told');
+      },
+    });
+    store.append(ID, [entry('1')], 'b');
+    store.append(ID, [entry('2')], 'a');
+    store.append(ID, [entry('4')], 'c');
+    refuseFile('a');
+    expect(() => store.flush()).toThrow('of whoever was told');
+    expect(seen).toEqual(['lost']);
+    expect(uuids('b')).toEqual(['1', '3']);
+    expect(uuids('c')).toEqual(['4']);
+  });
+
+  it('is written when the process ends without closing the session', () => {
+    const { store, uuids } = opened();
+    store.append(ID, [entry('1')], 'a');
+    const listener = process.listeners('exit').find(({ name }) => name === 'endAll');
+    listener?.(0);
+    expect(uuids('a')).toEqual(['1']);
+    store.close();
   });
 });

@@ -1,6 +1,6 @@
-import { AppendError, type AppendLog } from '../env/append-log.js';
 import { sha256 } from '../env/hash.js';
 import { join, projectSlug } from '../env/paths.js';
+import { atExit } from '../env/this-process.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
@@ -14,10 +14,11 @@ import {
   type PayloadRef,
   payloadFile,
   payloadLost,
-  serialiseLines,
+  serialiseLine,
 } from './payload.js';
 import { isSafeId, requireSafeId } from './session-id.js';
 import type { LoadedSession, LostLines, SessionStore } from './store.js';
+import { TranscriptWriter } from './transcript-writer.js';
 
 export interface JsonlStoreOptions {
   /** Holds `projects/`. */
@@ -49,10 +50,13 @@ class JsonlStore implements SessionStore {
   readonly #foundIn = new Map<string, string>();
   /** Where the session is kept that was asked for last. */
   #lastPlace: SessionPlace | undefined;
-  readonly #writers = new Map<string, Writer>();
+  readonly #writers = new Map<string, TranscriptWriter>();
   /** Those with lines that are to be written together with what comes next. */
-  readonly #gathering = new Set<Writer>();
+  readonly #gathering = new Set<TranscriptWriter>();
   #flushing: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  /** Set: the process does not end without writing them. */
+  #stopWaiting: (() => void) | undefined;
   /** By transcript: what is being written beside it. */
   readonly #beside = new Map<string, Promise<void>>();
 
@@ -65,15 +69,22 @@ class JsonlStore implements SessionStore {
 
   append(sessionId: string, lines: readonly Line[], agentId?: string): number {
     const path = this.#path(sessionId, agentId);
-    const writer = this.#writer(path);
-    if (agentId !== undefined) {
-      this.#gather(writer, sessionId, lines);
-      this.#describe(path, lines);
-      return 0;
+    const { spill } = this.#place(sessionId);
+    const texts: string[] = [];
+    let grown = 0;
+    for (const line of lines) {
+      const text = serialiseLine(line, spill);
+      grown += text.length + 1;
+      texts.push(text);
     }
-    const texts = this.#texts(sessionId, lines);
-    writer.append(sessionId, texts);
-    return texts.reduce((sum, text) => sum + text.length + 1, 0);
+    const writer = this.#writer(path);
+    if (agentId === undefined) writer.append(sessionId, texts);
+    else {
+      this.#gather(writer, sessionId, texts);
+      // What is needed to go on with an agent is there as soon as others know of it.
+      if (this.#describe(path, lines)) writer.flush();
+    }
+    return grown;
   }
 
   async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
@@ -137,11 +148,25 @@ class JsonlStore implements SessionStore {
     this.#lastPlace?.transcripts.delete(agentId);
   }
 
-  flush(): void {
+  flush(of?: { readonly sessionId: string; readonly agentId: string }): void {
+    if (of !== undefined) {
+      this.#writers.get(this.#path(of.sessionId, of.agentId))?.flush({ andNext: true });
+      return;
+    }
     clearTimeout(this.#flushing);
     this.#flushing = undefined;
-    for (const writer of this.#gathering) writer.flush();
-    this.#gathering.clear();
+    let failure: { readonly thrown: unknown } | undefined;
+    // Whoever is told of a failure may append more: that is written too.
+    for (const writer of this.#gathering) {
+      this.#gathering.delete(writer);
+      try {
+        writer.flush();
+      } catch (thrown) {
+        // One that fails does not keep the others from the disk.
+        failure ??= { thrown };
+      }
+    }
+    if (failure !== undefined) throw failure.thrown;
   }
 
   spillDirectory(sessionId: string): string {
@@ -151,24 +176,25 @@ class JsonlStore implements SessionStore {
   }
 
   close(): number {
+    this.#isClosed = true;
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
     this.flush();
     let unsaved = 0;
     for (const writer of this.#writers.values()) unsaved += writer.close();
     return unsaved;
   }
 
-  /**
-   * Agents are many and write little at a time: a write for each line is a large part of what they cost. Nor
-   * does the next request have to wait until the last answer is written out as text.
-   */
-  #gather(writer: Writer, sessionId: string, lines: readonly Line[]): void {
+  /** Agents are many and write little at a time: a write for each line is a large part of what they cost. */
+  #gather(writer: TranscriptWriter, sessionId: string, lines: readonly string[]): void {
+    if (!writer.gather(sessionId, lines) || this.#isClosed) {
+      // Nobody comes after the end to write it.
+      writer.flush();
+      return;
+    }
     this.#gathering.add(writer);
-    if (writer.gather(sessionId, lines) > MOST_GATHERED) this.flush();
-    else this.#flushing ??= setTimeout(() => this.flush(), LONGEST_GATHERED_MS).unref();
-  }
-
-  #texts(sessionId: string, lines: readonly Line[]): readonly string[] {
-    return serialiseLines(lines, this.#place(sessionId).spill);
+    this.#flushing ??= setTimeout(() => this.flush(), LONGEST_GATHERED_MS).unref();
+    this.#stopWaiting ??= atExit(() => this.flush());
   }
 
   /** Whether the session exists, here or, under a unique id, in another project. */
@@ -209,23 +235,21 @@ class JsonlStore implements SessionStore {
   }
 
   /** What other programs want to know of an agent stands beside its transcript. */
-  #describe(path: string, lines: readonly Line[]): void {
+  #describe(path: string, lines: readonly Line[]): boolean {
     let facts: ReturnType<typeof agentFacts>;
     for (const line of lines) facts ??= agentFacts(line);
-    if (facts === undefined) return;
+    if (facts === undefined) return false;
     const file = path.replace(/\.jsonl$/, '.meta.json');
     // What cannot be written is no loss: the transcript says the same.
     const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
     this.#beside.set(path, written);
+    return true;
   }
 
-  #writer(path: string): Writer {
+  #writer(path: string): TranscriptWriter {
     const known = this.#writers.get(path);
     if (known !== undefined) return known;
-    const writer = new Writer(this.#files.openLog(path), {
-      ...this.#options,
-      texts: (sessionId, lines) => this.#texts(sessionId, lines),
-    });
+    const writer = new TranscriptWriter(this.#files.openLog(path), this.#options);
     this.#writers.set(path, writer);
     return writer;
   }
@@ -265,80 +289,6 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
   );
 }
 
-/** What may be lost when the process is killed: the end of a conversation in which nothing was done since. */
+/** What may be lost when the process is killed: the end of a conversation that nothing has followed from yet. */
 const LONGEST_GATHERED_MS = 50;
-/** Lines of one file. */
-const MOST_GATHERED = 100;
-
 type Line = TranscriptEntry | MetaLine;
-
-interface WriterOptions extends Pick<JsonlStoreOptions, 'onLost' | 'onRecovered'> {
-  texts(sessionId: string, lines: readonly Line[]): readonly string[];
-}
-
-/** One file's lines in order: what the disk refused goes first next time. */
-class Writer {
-  readonly #log: AppendLog;
-  readonly #options: WriterOptions;
-  #unsaved: readonly string[] = [];
-  #gathered: Line[] = [];
-  #sessionId = '';
-  #reported = false;
-
-  constructor(log: AppendLog, options: WriterOptions) {
-    this.#log = log;
-    this.#options = options;
-  }
-
-  prepare(): Promise<void> {
-    return this.#log.prepare();
-  }
-
-  /** Keeps lines for the next `flush`. Returns how many there are. */
-  gather(sessionId: string, lines: readonly Line[]): number {
-    this.#sessionId = sessionId;
-    this.#gathered.push(...lines);
-    return this.#gathered.length;
-  }
-
-  flush(): void {
-    const lines = this.#gathered;
-    if (lines.length === 0) return;
-    this.#gathered = [];
-    this.append(this.#sessionId, this.#options.texts(this.#sessionId, lines));
-  }
-
-  append(sessionId: string, lines: readonly string[]): void {
-    const all = this.#unsaved.length === 0 ? lines : [...this.#unsaved, ...lines];
-    try {
-      this.#log.append(all);
-      this.#unsaved = [];
-    } catch (thrown) {
-      if (!(thrown instanceof AppendError)) throw thrown;
-      this.#unsaved = all.slice(thrown.savedLines);
-      this.#report(sessionId, thrown);
-      return;
-    }
-    if (this.#reported) this.#options.onRecovered?.(this.#log.path);
-    this.#reported = false;
-  }
-
-  close(): number {
-    this.flush();
-    if (this.#unsaved.length > 0) this.append('', []);
-    this.#log.close();
-    return this.#unsaved.length;
-  }
-
-  #report(sessionId: string, failure: AppendError): void {
-    if (this.#reported) return;
-    this.#reported = true;
-    this.#options.onLost?.({
-      sessionId,
-      path: this.#log.path,
-      lines: this.#unsaved.length,
-      message: failure.message,
-      remedy: failure.remedy,
-    });
-  }
-}

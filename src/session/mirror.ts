@@ -19,7 +19,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
     transcriptPath: (sessionId, agentId) => store.transcriptPath(sessionId, agentId),
     prepare: (sessionId, agentId) => store.prepare(sessionId, agentId),
     release: (sessionId, agentId) => store.release(sessionId, agentId),
-    flush: () => store.flush(),
+    flush: (of) => store.flush(of),
     spillDirectory: (sessionId) => store.spillDirectory(sessionId),
     close: () => store.close(),
   };

@@ -28,16 +28,6 @@ export function serialiseLine(
   return placed(clean, clean === line ? json : toJson(clean), spill);
 }
 
-/** The same for several: they are looked through together, as hardly any line holds a secret. */
-export function serialiseLines(
-  lines: readonly (TranscriptEntry | MetaLine)[],
-  spill: (json: string) => PayloadRef | undefined,
-): readonly string[] {
-  const texts = lines.map(toJson);
-  if (maySurelyHold(texts.join('\n'))) return lines.map((line) => serialiseLine(line, spill));
-  return lines.map((line, index) => placed(line, texts[index], spill));
-}
-
 function placed(
   line: TranscriptEntry | MetaLine,
   whole: string | undefined,

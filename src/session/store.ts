@@ -44,9 +44,10 @@ export interface SessionStore {
   release(sessionId: string, agentId: string): Promise<void>;
   /**
    * What was appended for subagents and is still gathered is written now. To be called before anything is done
-   * that others can see: a call with effects, a hook that is told where a transcript is.
+   * that others can see. With `of`, before a call of that agent: only its own lines, and what it appends next is
+   * written at once, as it says what came of the call.
    */
-  flush(): void;
+  flush(of?: { readonly sessionId: string; readonly agentId: string }): void;
   /** A directory beside the transcript for output too long to show, made on first use. */
   spillDirectory(sessionId: string): string;
   /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */
