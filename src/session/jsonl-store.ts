@@ -187,8 +187,9 @@ class JsonlStore implements SessionStore {
 
   /** Agents are many and write little at a time: a write for each line is a large part of what they cost. */
   #gather(writer: TranscriptWriter, sessionId: string, lines: readonly string[]): void {
-    if (!writer.gather(sessionId, lines) || this.#isClosed) {
-      // Nobody comes after the end to write it.
+    const mayWait = writer.gather(sessionId, lines);
+    // Nobody comes after the end to write it.
+    if (!mayWait || this.#isClosed) {
       writer.flush();
       return;
     }

@@ -35,7 +35,7 @@ describe('what an agent has said', () => {
       const seen = readFileSync(world.project.at('seen.txt'), 'utf8');
       expect(seen).toContain('CONTENT-OF-A');
       expect(seen).toContain('sh copy.sh seen.txt');
-      expect(seen.split('\n').filter(Boolean).every(isJson)).toBe(true);
+      for (const line of seen.split('\n').filter(Boolean)) JSON.parse(line);
     } finally {
       await world.close();
     }
@@ -64,12 +64,3 @@ describe('what an agent has said', () => {
     }
   });
 });
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
-}
