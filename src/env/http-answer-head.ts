@@ -6,18 +6,28 @@ export interface AnswerHead {
   readonly length: number | 'pieces' | 'rest';
   readonly keepsAlive: boolean;
   readonly keepAliveMs: number | undefined;
+  /** With the empty line behind it. */
+  readonly bytes: number;
 }
 
 /** Of many answers within a second the heads are the same, letter by letter. */
 let last: { readonly text: string; readonly head: AnswerHead } | undefined;
 
-/** The head of an answer, without the empty line behind it, or what is wrong with it. */
+/** The head that begins here, if it is the one that was parsed last: then nobody has to look for its end. */
+export function sameHead(bytes: Buffer, at: number): AnswerHead | undefined {
+  if (last === undefined) return undefined;
+  return bytes.toString('latin1', at, at + last.text.length) === last.text ? last.head : undefined;
+}
+
+/** The head of an answer, given without the empty line behind it, or what is wrong with it. */
 export function answerHead(text: string): AnswerHead | string {
-  if (last?.text === text) return last.head;
   const head = parse(text);
-  if (typeof head !== 'string') last = { text, head };
+  if (typeof head !== 'string') last = { text: text + HEAD_END, head };
   return head;
 }
+
+/** What stands behind a head, and nowhere in it. */
+export const HEAD_END = '\r\n\r\n';
 
 function parse(text: string): AnswerHead | string {
   if (UNEXPECTED.test(text)) return 'its head has characters or line ends that no head may have';
@@ -40,6 +50,7 @@ function parse(text: string): AnswerHead | string {
     length,
     keepsAlive: length !== 'rest' && keepsAlive(headers.connection, status[1] === '1'),
     keepAliveMs: keepAliveMs(headers['keep-alive']),
+    bytes: text.length + HEAD_END.length,
   };
 }
 

@@ -1,4 +1,4 @@
-import { answerHead } from './http-answer-head.js';
+import { type AnswerHead, answerHead, HEAD_END, sameHead } from './http-answer-head.js';
 
 /** Who is told what an answer brings, piece by piece. */
 export interface AnswerReader {
@@ -17,7 +17,6 @@ const LF = 10;
 const SEMICOLON = 59;
 const SPACE = 32;
 const TAB = 9;
-const HEAD_END = '\r\n\r\n';
 const BEGINNING = 'HTTP/1.';
 
 /** Of a head, and of all that may stand behind a body. */
@@ -88,7 +87,7 @@ export class AnswerParser {
       case 'piece':
         return this.#bodyBytes(bytes, at, reader);
       case 'size':
-        return this.#sizeLine(bytes, at);
+        return this.#wholePieces(bytes, at, reader) ?? this.#sizeLine(bytes, at);
       case 'after-piece':
         return this.#lineEnd(bytes, at);
       case 'trailer':
@@ -100,6 +99,8 @@ export class AnswerParser {
 
   #head(bytes: Buffer, at: number, reader: AnswerReader): number | string {
     const before = this.#headPart?.length ?? 0;
+    const same = before === 0 ? sameHead(bytes, at) : undefined;
+    if (same !== undefined) return this.#answer(same, reader) ?? at + same.bytes;
     const whole =
       this.#headPart === undefined
         ? bytes.subarray(at)
@@ -116,13 +117,17 @@ export class AnswerParser {
     const head = answerHead(whole.toString('latin1', 0, end));
     this.#headPart = undefined;
     if (typeof head === 'string') return head;
-    const next = at + end + HEAD_END.length - before;
-    if (head.status < 200) return this.#notice(head.status) ?? next;
+    return this.#answer(head, reader) ?? at + head.bytes - before;
+  }
+
+  /** What is wrong with what begins so, if anything. */
+  #answer(head: AnswerHead, reader: AnswerReader): string | undefined {
+    if (head.status < 200) return this.#notice(head.status);
     this.keepsAlive = head.keepsAlive;
     this.keepAliveMs = head.keepAliveMs;
     reader.head(head.status, head.headers);
     this.#beginBody(head.status, head.length, reader);
-    return next;
+    return undefined;
   }
 
   /** The answer itself comes behind it. */
@@ -159,10 +164,35 @@ export class AnswerParser {
     this.#extension = 0;
   }
 
+  /**
+   * Pieces that are there as a whole and say nothing but their size, up to the end of the body or to one that is
+   * otherwise: nearly every body comes so. Where the next byte stands then; undefined: there is none.
+   */
+  #wholePieces(bytes: Buffer, start: number, reader: AnswerReader): number | undefined {
+    if (this.#digits > 0) return undefined;
+    let at = start;
+    while (this.#place === 'size') {
+      let from = at;
+      let size = 0;
+      for (let digit = hexDigit(bytes[from]); digit !== -1; digit = hexDigit(bytes[from])) {
+        size = size * 16 + digit;
+        from++;
+      }
+      if (from === at || from - at > MAX_SIZE_DIGITS || !isLineEnd(bytes, from)) break;
+      from += 2;
+      const to = from + size;
+      if (!isLineEnd(bytes, to)) break;
+      at = to + 2;
+      if (size > 0) reader.body(bytes, from, to);
+      else this.#over(reader);
+    }
+    return at === start ? undefined : at;
+  }
+
   /** The line before a piece: its size in digits of sixteen, and perhaps more that nobody needs. */
   #sizeLine(bytes: Buffer, at: number): number | string {
     for (let next = at; next < bytes.length; next++) {
-      const byte = bytes[next] ?? 0;
+      const byte = bytes[next];
       if (this.#afterCr) {
         if (byte !== LF) return BAD_SIZE;
         this.#afterCr = false;
@@ -226,7 +256,12 @@ export class AnswerParser {
 
 const BAD_SIZE = 'the size of a piece of its body cannot be read';
 
-function hexDigit(byte: number): number {
+function isLineEnd(bytes: Buffer, at: number): boolean {
+  return bytes[at] === CR && bytes[at + 1] === LF;
+}
+
+/** -1: it is none. */
+function hexDigit(byte = 0): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const lower = byte | 32;
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;

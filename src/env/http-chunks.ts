@@ -1,14 +1,20 @@
 /** How many unread chunks are kept before the sender is told to wait. */
 const HIGH_WATER = 64;
 
+/** Where the chunks come from. */
+export interface ChunkSender {
+  /** The reader has left: nothing more is wanted. */
+  drop(): void;
+  /** The reader has caught up after `push` asked for a pause. */
+  resume(): void;
+}
+
 /**
  * A queue between an event emitter and one reader: cheaper per chunk than a stream's own iterator,
  * and it can be finished politely, which keeps the connection for the next request.
  */
 export class ChunkQueue<T> implements AsyncIterableIterator<T> {
-  /** Called when the reader has caught up after `push` asked for a pause. */
-  onDrain: (() => void) | undefined;
-  readonly #drop: () => void;
+  readonly #sender: ChunkSender;
   readonly #items: T[] = [];
   #waiting:
     | { resolve: (result: IteratorResult<T>) => void; reject: (error: Error) => void }
@@ -19,12 +25,11 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
   #paused = false;
   #onEnd: (() => void) | undefined;
 
-  /** `drop` ends the connection. */
-  constructor(drop: () => void) {
-    this.#drop = drop;
+  constructor(sender: ChunkSender) {
+    this.#sender = sender;
   }
 
-  /** True: the reader is far behind, stop sending until `onDrain`. */
+  /** True: the reader is far behind, stop sending until it has caught up. */
   push(item: T): boolean {
     if (this.#discarding) return false;
     const waiting = this.#waiting;
@@ -53,12 +58,16 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
     this.#onEnd?.();
   }
 
-  next(): Promise<IteratorResult<T>> {
+  /** The next one, if it is there already. */
+  take(): T | undefined {
     const item = this.#items.shift();
-    if (item !== undefined) {
-      if (this.#paused && this.#items.length === 0) this.#resume();
-      return Promise.resolve({ value: item, done: false });
-    }
+    if (item !== undefined && this.#paused && this.#items.length === 0) this.#resume();
+    return item;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const item = this.take();
+    if (item !== undefined) return Promise.resolve({ value: item, done: false });
     if (this.#error !== undefined) return Promise.reject(this.#error);
     if (this.#ended) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
@@ -91,12 +100,12 @@ export class ChunkQueue<T> implements AsyncIterableIterator<T> {
 
   /** Nothing more comes, also for a reader that still waits. */
   #leave(): void {
-    this.#drop();
+    this.#sender.drop();
     this.end();
   }
 
   #resume(): void {
     this.#paused = false;
-    this.onDrain?.();
+    this.#sender.resume();
   }
 }

@@ -27,12 +27,21 @@ export interface ConnectionWatch {
   onClose(connection: HttpConnection): void;
 }
 
+/** A request as it goes over the line. */
+export interface Sendable {
+  readonly head: string;
+  readonly body: readonly Uint8Array[];
+}
+
 /** What is sent at once is copied into one buffer up to here: cheaper than to hand over its parts. */
 const MAX_JOINED_BYTES = 256 * 1024;
 const FIRST_BUFFER_BYTES = 16 * 1024;
 /** A larger buffer is not kept by a connection that nobody uses. */
 const MAX_KEPT_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
+
+/** What is sent is mostly gone when `write` returns: one buffer serves all connections. */
+let shared: Buffer = NO_BYTES;
 
 /**
  * A kept-alive HTTP/1.1 connection that carries one exchange at a time. Node's own client makes some forty
@@ -44,7 +53,8 @@ export class HttpConnection {
   readonly #onClose: ConnectionWatch['onClose'];
   readonly #parser = new AnswerParser();
   #exchange: Exchange | undefined;
-  #out = NO_BYTES;
+  /** Of its own, where what it sends is under way for longer. */
+  #out: Buffer = NO_BYTES;
   #isReused = false;
   #isSent = false;
   #hasAnswered = false;
@@ -70,7 +80,7 @@ export class HttpConnection {
   }
 
   /** Sends a request; its exchange is told what comes of it, which is never before this returns. */
-  begin(exchange: Exchange, head: string, body: readonly Uint8Array[]): void {
+  begin(exchange: Exchange, request: Sendable): void {
     this.#exchange = exchange;
     this.#isSent = false;
     this.#hasAnswered = false;
@@ -81,7 +91,7 @@ export class HttpConnection {
     }
     if (this.#isReused) this.#socket.ref();
     sendSoon(() => {
-      if (this.#exchange === exchange) this.#send(head, body);
+      if (this.#exchange === exchange) this.#send(request);
     });
   }
 
@@ -127,25 +137,36 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  #send(head: string, body: readonly Uint8Array[]): void {
+  #send({ head, body }: Sendable): void {
+    const socket = this.#socket;
     this.#isSent = true;
     let size = head.length;
     for (const part of body) size += part.byteLength;
     if (size > MAX_JOINED_BYTES) {
-      this.#socket.cork();
-      this.#socket.write(head, 'latin1');
-      for (const part of body) this.#socket.write(part);
-      this.#socket.uncork();
+      socket.cork();
+      socket.write(head, 'latin1');
+      for (const part of body) socket.write(part);
+      socket.uncork();
       return;
     }
-    // The last request was sent to its end before its answer came, or the connection would not be used again.
-    if (this.#out.length < size) this.#out = Buffer.allocUnsafeSlow(roomFor(size));
-    let at = this.#out.write(head, 0, 'latin1');
+    const out = this.#bufferFor(size);
+    let at = out.write(head, 0, 'latin1');
     for (const part of body) {
-      this.#out.set(part, at);
+      out.set(part, at);
       at += part.byteLength;
     }
-    this.#socket.write(this.#out.subarray(0, size));
+    socket.write(out.subarray(0, size));
+    // What is not gone yet must not be overwritten: the others get another one.
+    if (out !== shared || socket.writableLength === 0) return;
+    shared = NO_BYTES;
+    if (!socket.connecting) this.#out = out;
+  }
+
+  #bufferFor(size: number): Buffer {
+    // The last request was sent to its end before its answer came, or the connection would not be used again.
+    if (this.#out.length >= size) return this.#out;
+    if (shared.length < size) shared = Buffer.allocUnsafeSlow(roomFor(size));
+    return shared;
   }
 
   /** Between parser and exchange: the end of an answer frees the connection. */

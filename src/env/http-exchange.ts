@@ -1,7 +1,9 @@
-import { ChunkQueue } from './http-chunks.js';
+import { type Abortable, stopWatching, watchAbort } from './abort-watch.js';
+import { ChunkQueue, type ChunkSender } from './http-chunks.js';
 import type { Break, Exchange, HttpConnection } from './http-connection.js';
 import { HttpError } from './http-error.js';
 import { failureOf } from './http-failure.js';
+import type { Place } from './http-place.js';
 import { TextPieces } from './text-pieces.js';
 
 export interface HttpRequest {
@@ -23,6 +25,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** UTF-8 text; a character is never split. Iterating throws `HttpError` when the body breaks off. */
   readonly chunks: AsyncIterable<string>;
+  /** The next of the chunks, if it is there already; undefined: to iterate tells how it goes on. */
+  take?(): string | undefined;
   /**
    * For a reader that has seen all it wants. An end of the body within `graceMs` frees the connection
    * for the next request; otherwise it is dropped.
@@ -36,6 +40,22 @@ export interface Waiting {
   reject(error: HttpError): void;
 }
 
+/** What is sent, and where to. */
+export interface Outgoing {
+  readonly target: URL;
+  readonly place: Place;
+  /** All that goes over the line before the body. */
+  readonly head: string;
+  readonly body: readonly Uint8Array[];
+  /** The answer has no body, whatever it says. */
+  readonly isBodiless: boolean;
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Puts it on a connection. */
+  dispatch(exchange: HttpExchange): void;
+}
+
 /** How many dead connections a request may meet. */
 const MAX_STALE_SOCKETS = 4;
 
@@ -43,43 +63,30 @@ const MAX_STALE_SOCKETS = 4;
  * A request from its sending to the end of its answer. A kept-alive connection may have been closed by the
  * server a moment before we write to it: such a request never reached anybody, so it is sent again at once.
  */
-export class HttpExchange implements Exchange {
-  readonly isBodiless: boolean;
-  readonly idleTimeoutMs: number;
+export class HttpExchange implements Exchange, ChunkSender, Abortable {
+  readonly outgoing: Outgoing;
   /** Ends the opening of a connection. */
   giveUp: (() => void) | undefined;
-  readonly #target: URL;
-  readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting;
-  readonly #dispatch: (exchange: HttpExchange) => void;
-  readonly #chunks: ChunkQueue<string>;
+  readonly #chunks = new ChunkQueue<string>(this);
   readonly #text = new TextPieces();
   #connection: HttpConnection | undefined;
   #isAnswered = false;
   #isOver = false;
   #staleSockets = 0;
 
-  constructor(
-    request: HttpRequest,
-    {
-      target,
-      waiting,
-      dispatch,
-    }: {
-      readonly target: URL;
-      readonly waiting: Waiting;
-      /** Puts it on a connection. */
-      dispatch(exchange: HttpExchange): void;
-    },
-  ) {
-    this.#dispatch = dispatch;
-    this.isBodiless = request.method?.toUpperCase() === 'HEAD';
-    this.idleTimeoutMs = request.idleTimeoutMs ?? 0;
-    this.#target = target;
-    this.#signal = request.signal;
+  constructor(outgoing: Outgoing, waiting: Waiting) {
+    this.outgoing = outgoing;
     this.#waiting = waiting;
-    this.#chunks = new ChunkQueue<string>(this.#drop);
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (outgoing.signal !== undefined) watchAbort(outgoing.signal, this);
+  }
+
+  get isBodiless(): boolean {
+    return this.outgoing.isBodiless;
+  }
+
+  get idleTimeoutMs(): number {
+    return this.outgoing.idleTimeoutMs;
   }
 
   get isOver(): boolean {
@@ -92,13 +99,7 @@ export class HttpExchange implements Exchange {
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#isAnswered = true;
-    const chunks = this.#chunks;
-    this.#waiting.resolve({
-      status,
-      headers,
-      chunks,
-      finish: (graceMs) => chunks.finish(graceMs),
-    });
+    this.#waiting.resolve(new ChunkedResponse(status, headers, this.#chunks));
   }
 
   body(bytes: Buffer, from: number, to: number): void {
@@ -113,34 +114,39 @@ export class HttpExchange implements Exchange {
 
   broke(how: Break, { isStale }: { readonly isStale: boolean }): void {
     if (this.#isOver) return;
-    const { idleTimeoutMs } = this;
-    const failure = failureOf(how, { target: this.#target, idleTimeoutMs, isStale });
+    const { target, idleTimeoutMs } = this.outgoing;
+    const failure = failureOf(how, { target, idleTimeoutMs, isStale });
     if (!failure.staleSocket || ++this.#staleSockets >= MAX_STALE_SOCKETS) {
       this.#fail(failure);
       return;
     }
     this.#connection = undefined;
     this.giveUp = undefined;
-    this.#dispatch(this);
+    this.outgoing.dispatch(this);
   }
 
   late(ms: number): void {
-    this.#fail(new HttpError('timeout', `no connection to ${this.#target.host} within ${ms} ms`));
+    const { host } = this.outgoing.target;
+    this.#fail(new HttpError('timeout', `no connection to ${host} within ${ms} ms`));
   }
 
-  readonly #onAbort = (): void => this.#fail(new HttpError('aborted', 'the request was aborted'));
+  aborted(): void {
+    this.#fail(new HttpError('aborted', 'the request was aborted'));
+  }
 
   /** The reader has left: so has the connection. */
-  readonly #drop = (): void => {
+  drop(): void {
     this.#settle();
     this.#leave();
-  };
+  }
+
+  /** The reader has caught up. */
+  resume(): void {
+    this.#connection?.resume(this);
+  }
 
   #give(text: string): void {
-    if (text === '' || !this.#chunks.push(text)) return;
-    const connection = this.#connection;
-    this.#chunks.onDrain = () => connection?.resume(this);
-    connection?.pause(this);
+    if (text !== '' && this.#chunks.push(text)) this.#connection?.pause(this);
   }
 
   #fail(error: HttpError): void {
@@ -158,6 +164,31 @@ export class HttpExchange implements Exchange {
 
   #settle(): void {
     this.#isOver = true;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    const { signal } = this.outgoing;
+    if (signal !== undefined) stopWatching(signal, this);
+  }
+}
+
+class ChunkedResponse implements HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly chunks: ChunkQueue<string>;
+
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    chunks: ChunkQueue<string>,
+  ) {
+    this.status = status;
+    this.headers = headers;
+    this.chunks = chunks;
+  }
+
+  take(): string | undefined {
+    return this.chunks.take();
+  }
+
+  finish(graceMs: number): void {
+    this.chunks.finish(graceMs);
   }
 }

@@ -13,10 +13,9 @@ export type Headers = Readonly<Record<string, string>>;
 
 /** All that goes over the line before the body. Throws `HttpError` for what no header may hold. */
 export function requestHead(line: RequestLine, own: Headers, ofProxy: Headers): string {
-  // fail-closed: a method with a line end would be a request of somebody else's making.
-  if (!NAME.test(line.method)) throw new HttpError('other', 'the method is none that HTTP has');
-  const { host, others } = headerLines(line.host, own, ofProxy);
-  return `${line.method} ${line.path} HTTP/1.1\r\n${host}${lengthLine(line)}${others}\r\n`;
+  const { before, behind } =
+    ofProxy === NONE ? plainParts(line, own) : headParts(line, own, ofProxy);
+  return `${before}${lengthLine(line)}${behind}`;
 }
 
 /** The host that a request's headers name, as TLS is told it. */
@@ -36,22 +35,39 @@ function lengthLine({ method, bodyBytes }: RequestLine): string {
   return HAVE_BODIES.includes(method) ? 'content-length: 0\r\n' : '';
 }
 
-/** The one that says the host, and all the others. */
-interface HeaderLines {
-  readonly host: string;
-  readonly others: string;
+/** Of a head all but the length of the body: what stands before that, and behind. */
+interface HeadParts {
+  readonly before: string;
+  readonly behind: string;
+}
+
+interface KnownHead extends Pick<RequestLine, 'method' | 'path' | 'host'> {
+  /** A copy: whose headers these are may change them. */
+  readonly own: Headers;
+  /** The headers themselves, where nobody can change them. */
+  readonly frozen: Headers | undefined;
+  readonly parts: HeadParts;
 }
 
 /** Turn after turn the same headers go to the same host. */
-let last: { readonly host: string; readonly own: Headers; readonly lines: HeaderLines } | undefined;
+let last: KnownHead | undefined;
 
-function headerLines(host: string, own: Headers, ofProxy: Headers): HeaderLines {
-  if (ofProxy !== NONE) return checkedLines(host, own, ofProxy);
-  if (last?.host !== host || !hasSameEntries(last.own, own)) {
-    // A copy: whose headers these are may change them.
-    last = { host, own: { ...own }, lines: checkedLines(host, own, ofProxy) };
+function plainParts(line: RequestLine, own: Headers): HeadParts {
+  const { method, path, host } = line;
+  if (last?.method === method && last.path === path && last.host === host) {
+    if (last.frozen === own || hasSameEntries(last.own, own)) return last.parts;
   }
-  return last.lines;
+  const parts = headParts(line, own, NONE);
+  const frozen = Object.isFrozen(own) ? own : undefined;
+  last = { method, path, host, own: { ...own }, frozen, parts };
+  return parts;
+}
+
+function headParts({ method, path, host }: RequestLine, own: Headers, ofProxy: Headers): HeadParts {
+  // fail-closed: a method with a line end would be a request of somebody else's making.
+  if (!NAME.test(method)) throw new HttpError('other', 'the method is none that HTTP has');
+  const lines = checkedLines(host, own, ofProxy);
+  return { before: `${method} ${path} HTTP/1.1\r\n${lines.host}`, behind: `${lines.others}\r\n` };
 }
 
 /** For a request that no proxy is asked for. */
@@ -68,7 +84,11 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** By their names in lower case, so that none is sent twice: the request's own win, but not over its length. */
-function checkedLines(host: string, own: Headers, ofProxy: Headers): HeaderLines {
+function checkedLines(
+  host: string,
+  own: Headers,
+  ofProxy: Headers,
+): { readonly host: string; readonly others: string } {
   const headers = new Map<string, string>([['host', `host: ${host}\r\n`]]);
   for (const [name, value] of [...Object.entries(ofProxy), ...Object.entries(own)]) {
     const lower = name.toLowerCase();

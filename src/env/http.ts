@@ -10,7 +10,7 @@ import {
 import { NONE, requestHead } from './http-head.js';
 import { idleConnection, openConnection } from './http-pool.js';
 import type { ProxyEnvironment } from './http-proxy.js';
-import { type Route, routeOf } from './http-route.js';
+import { routeOf } from './http-route.js';
 
 export type HttpStream = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -39,49 +39,50 @@ function send(request: HttpRequest, environment: ProxyEnvironment): Promise<Http
 }
 
 function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Waiting): void {
-  if (request.signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
-  const route = routeOf(request.url, request.headers ?? NONE, environment);
-  const { place, target } = route;
-  const head = headOf(request, route);
-  const body = piecesOf(request.body);
-  const dispatch = (exchange: HttpExchange): void => {
-    const opened = (connection: HttpConnection): void => {
-      // Nobody waits for it any more: nothing is sent.
-      if (exchange.isOver) {
-        connection.destroy();
-        return;
-      }
-      exchange.on(connection);
-      connection.begin(exchange, head, body);
-    };
-    const used = idleConnection(place);
-    if (used !== undefined) {
-      opened(used);
-      return;
-    }
-    const timeoutMs = request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
-    exchange.giveUp = openConnection({
-      place,
-      timeoutMs,
-      opened,
-      failed: (error) => exchange.broke({ kind: 'error', error }, { isStale: false }),
-      late: () => exchange.late(timeoutMs),
-    });
+  const { url, headers = NONE, signal } = request;
+  if (signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
+  const { target, place, path, proxyHeaders } = routeOf(url, headers, environment);
+  const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toUpperCase();
+  const line = { method, path, host: target.host, bodyBytes: lengthOf(request.body) };
+  const outgoing = {
+    target,
+    place,
+    head: requestHead(line, headers, proxyHeaders),
+    body: piecesOf(request.body),
+    isBodiless: method === 'HEAD',
+    connectTimeoutMs: request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    idleTimeoutMs: request.idleTimeoutMs ?? 0,
+    signal,
+    dispatch,
   };
-  dispatch(new HttpExchange(request, { target, waiting, dispatch }));
+  dispatch(new HttpExchange(outgoing, waiting));
 }
 
-/** All that goes over the line before the body. */
-function headOf({ method, headers = NONE, body }: HttpRequest, route: Route): string {
-  const bodyBytes = lengthOf(body);
-  const named = method ?? (body === undefined ? 'GET' : 'POST');
-  const line = {
-    method: named.toUpperCase(),
-    path: route.path,
-    host: route.target.host,
-    bodyBytes,
-  };
-  return requestHead(line, headers, route.proxyHeaders);
+/** Puts a request on a connection that waits for one, or else on a new one. */
+function dispatch(exchange: HttpExchange): void {
+  const { place, connectTimeoutMs } = exchange.outgoing;
+  const used = idleConnection(place);
+  if (used !== undefined) {
+    putOn(used, exchange);
+    return;
+  }
+  exchange.giveUp = openConnection({
+    place,
+    timeoutMs: connectTimeoutMs,
+    opened: (connection) => putOn(connection, exchange),
+    failed: (error) => exchange.broke({ kind: 'error', error }, { isStale: false }),
+    late: () => exchange.late(connectTimeoutMs),
+  });
+}
+
+function putOn(connection: HttpConnection, exchange: HttpExchange): void {
+  // Nobody waits for it any more: nothing is sent.
+  if (exchange.isOver) {
+    connection.destroy();
+    return;
+  }
+  exchange.on(connection);
+  connection.begin(exchange, exchange.outgoing);
 }
 
 function lengthOf(body: HttpRequest['body']): number | undefined {

@@ -1,4 +1,10 @@
-import { type ModelEvent, type ModelFailure, takeReady } from '../model/client.js';
+import {
+  type ModelEvent,
+  type ModelFailure,
+  takeEnd,
+  takeReady,
+  whenReady,
+} from '../model/client.js';
 import { AnswerFold } from '../model/fold.js';
 import type { ModelStopReason } from '../protocol/content.js';
 import { isLater } from '../util/at-once.js';
@@ -57,9 +63,17 @@ async function readAll(
 ): Promise<TurnResult | undefined> {
   const iterator = events[Symbol.asyncIterator]();
   for (;;) {
-    const result = await iterator.next();
-    if (result.done === true) return undefined;
-    let event: ModelEvent | undefined = result.value;
+    let event: ModelEvent | undefined;
+    const coming = whenReady(iterator);
+    if (coming !== undefined) {
+      await coming;
+      event = takeReady(iterator);
+    }
+    if (event === undefined) {
+      const result = await iterator.next();
+      if (result.done === true) return undefined;
+      event = result.value;
+    }
     let cut: TurnResult | undefined;
     try {
       while (event !== undefined && cut === undefined) {
@@ -71,7 +85,10 @@ async function readAll(
       await iterator.return?.().catch(() => undefined);
       throw thrown;
     }
-    if (cut === undefined) continue;
+    if (cut === undefined) {
+      if (takeEnd(iterator)) return undefined;
+      continue;
+    }
     await iterator.return?.();
     return cut;
   }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../env/http.js';
 import { AnthropicEvents } from './anthropic-events.js';
-import { type Bunches, isLast, OVER, upToLast } from './bunched.js';
+import { type Bunches, isLast, OVER } from './bunched.js';
 import type { ModelEvent, ModelFailure } from './client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
 import { FINISH_GRACE_MS, readAll } from './http-reading.js';
@@ -36,6 +36,10 @@ export class AnthropicAnswer implements Bunches {
     this.#parts = parts;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   async next(): Promise<Bunch> {
     if (this.#isOver) return OVER;
     try {
@@ -47,9 +51,13 @@ export class AnthropicAnswer implements Bunches {
         if (this.#isOver) return await this.#leave();
       }
       const { chunks, events, response } = this.#reading;
-      const piece = await chunks.next();
-      if (piece.done === true) return this.#last([...events.end()]);
-      const bunch = upToLast(events.push(piece.value));
+      let piece = response.take?.();
+      if (piece === undefined) {
+        const next = await chunks.next();
+        if (next.done === true) return this.#last([...events.end()]);
+        piece = next.value;
+      }
+      const bunch = events.push(piece);
       const last = bunch.at(-1);
       if (!isLast(last)) return { value: bunch, done: false };
       // Whoever reads this reads no further: that the body ends is waited for beside it.

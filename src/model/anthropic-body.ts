@@ -120,7 +120,7 @@ function markedList(objects: readonly string[], marked: boolean): string {
 export function encodeMessage(message: Message): EncodedMessage | undefined {
   // One look at the whole, which may be long, instead of one at each block.
   const encoded = encodedWith(JSON.stringify, message);
-  const isPlain = encoded === undefined || !(needsCare(encoded.before) || needsCare(encoded.after));
+  const isPlain = encoded === undefined || !needsCare(encoded.text);
   return isPlain ? encoded : encodedWith(jsonText, message);
 }
 
@@ -145,9 +145,9 @@ function encodedWith(
     comma = ',';
   }
   if (comma === '') return undefined;
-  return after === ''
-    ? { before: `${before}]}`, after: '', markable: false }
-    : { before, after: `${after}]}`, markable: true };
+  if (after === '') return { text: `${before}]}`, behindMark: undefined };
+  const behindMark = `${after}]}`;
+  return { text: before + behindMark, behindMark };
 }
 
 const THINKING: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);

@@ -1,5 +1,7 @@
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { plainDelta } from './anthropic-delta.js';
+import { isLast } from './bunched.js';
 import type { ModelEvent, ModelFailure, StreamEvent } from './client.js';
 import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
 import { MAX_BODY_CHARS } from './http-reading.js';
@@ -15,6 +17,11 @@ interface Options {
 const knownEnds = new Map<string, StreamEvent>();
 const MOST_KNOWN_ENDS = 64;
 const LONGEST_KNOWN_END = 100;
+
+function knownEnd(data: string): StreamEvent | undefined {
+  // A long one is none, and is not read once more to find that out.
+  return data.length > LONGEST_KNOWN_END ? undefined : knownEnds.get(data);
+}
 
 function isEnd({ type }: StreamEvent): boolean {
   return type === 'content_block_stop' || type === 'message_stop';
@@ -33,14 +40,15 @@ export class AnthropicEvents {
     this.#options = options;
   }
 
+  /** The events of a piece; nothing is read behind the end of an answer. */
   push(chunk: string): readonly ModelEvent[] {
     if (this.#foreign !== undefined) {
       this.#foreign += chunk;
       return this.#foreign.length > MAX_BODY_CHARS ? [...this.end()] : [];
     }
     if (!this.#sniffed) {
-      const first = chunk.trimStart()[0];
-      if (first === undefined) return [];
+      const first = chunk.trimStart().charAt(0);
+      if (first === '') return [];
       this.#sniffed = true;
       if (first === '{' || first === '[' || first === '<') {
         this.#foreign = chunk;
@@ -48,9 +56,11 @@ export class AnthropicEvents {
       }
     }
     const events: ModelEvent[] = [];
-    for (const message of this.#parser.push(chunk)) {
-      const event = this.#event(message.data);
-      if (event !== undefined) events.push(event);
+    for (const data of this.#parser.push(chunk)) {
+      const event = this.#event(data);
+      if (event === undefined) continue;
+      events.push(event);
+      if (isLast(event)) break;
     }
     return events;
   }
@@ -61,12 +71,12 @@ export class AnthropicEvents {
       yield this.#fail(this.#foreignFailure(this.#foreign));
       return;
     }
-    for (const message of this.#parser.end()) {
-      if (!parseJson(message.data).ok) continue;
-      const event = this.#event(message.data);
+    for (const data of this.#parser.end()) {
+      if (!parseJson(data).ok) continue;
+      const event = this.#event(data);
       if (event === undefined) continue;
       yield event;
-      if (event.type === 'message_stop' || event.type === 'failure') return;
+      if (isLast(event)) return;
     }
     const { stray } = this.#parser;
     if (!this.#started && stray !== '') {
@@ -92,8 +102,8 @@ export class AnthropicEvents {
   }
 
   #event(data: string): ModelEvent | undefined {
-    const before = knownEnds.get(data);
-    if (before !== undefined) return before;
+    const known = plainDelta(data) ?? knownEnd(data);
+    if (known !== undefined) return known;
     const parsed = parseJson(data);
     if (!parsed.ok || !isRecord(parsed.value)) {
       return this.#fail(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
@@ -121,18 +131,17 @@ export class AnthropicEvents {
 
   #start(event: Record<string, unknown>): ModelEvent {
     this.#started = true;
-    const message = isRecord(event.message) ? event.message : {};
+    const given = isRecord(event.message) ? event.message : {};
     const { requestId } = this.#options;
-    return {
-      type: 'message_start',
-      message: {
-        ...message,
-        id: typeof message.id === 'string' ? message.id : '',
-        model: typeof message.model === 'string' ? message.model : this.#options.model,
-        usage: isRecord(message.usage) ? message.usage : {},
-      },
-      ...(requestId === undefined ? {} : { requestId }),
+    const message = {
+      ...given,
+      id: typeof given.id === 'string' ? given.id : '',
+      model: typeof given.model === 'string' ? given.model : this.#options.model,
+      usage: isRecord(given.usage) ? given.usage : {},
     };
+    return requestId === undefined
+      ? { type: 'message_start', message }
+      : { type: 'message_start', message, requestId };
   }
 
   #fail(failure: ModelFailure): ModelEvent {

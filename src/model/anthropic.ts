@@ -26,7 +26,7 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
   const http = options.http ?? httpStream;
   const body = new AnthropicBody(options);
   const url = `${options.baseUrl}/v1/messages`;
-  const headers = headersOf(options);
+  const headers = Object.freeze(headersOf(options));
   const context = contextOf(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
 
@@ -65,10 +65,10 @@ function headersOf(options: AnthropicOptions): Record<string, string> {
 }
 
 function withBetas(
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
   always: readonly string[] = [],
   own: readonly string[] = [],
-): Record<string, string> {
+): Readonly<Record<string, string>> {
   if (always.length === 0 && own.length === 0) return headers;
   const betas = [...new Set([...always, ...own])].join(',');
   const custom = headers['anthropic-beta'];

@@ -2,7 +2,10 @@ import type { ModelEvent, ReadyEvents } from './client.js';
 import { ABORTED } from './failures.js';
 
 /** Events as they come: one bunch for each piece of a body. */
-export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>>;
+export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>> & {
+  /** No further bunch comes, and nothing has to be closed. Not every sender says so. */
+  readonly isOver?: boolean;
+};
 
 /**
  * Events that come in bunches, one by one. They end with `message_stop`, a failure, or the last bunch.
@@ -35,6 +38,8 @@ class BunchedEvents implements ReadyEvents {
   readonly #signal: AbortSignal;
   #bunch: readonly ModelEvent[] = [];
   #given = 0;
+  /** How the sender broke while it was waited for: whoever asks next is told. */
+  #broken: { readonly thrown: unknown } | undefined;
 
   constructor(bunches: Bunches, signal: AbortSignal) {
     this.#bunches = bunches;
@@ -43,7 +48,7 @@ class BunchedEvents implements ReadyEvents {
 
   next(): Promise<IteratorResult<ModelEvent>> {
     const event = this.#bunch[this.#given];
-    if (event === undefined) return this.#bunches.next().then(this.#come);
+    if (event === undefined) return this.#wait();
     if (this.#signal.aborted && event.type !== 'failure') return this.#aborted();
     this.#given++;
     return Promise.resolve({ value: event, done: false });
@@ -56,6 +61,15 @@ class BunchedEvents implements ReadyEvents {
     return event;
   }
 
+  whenReady(): Promise<unknown> | undefined {
+    if (this.#given < this.#bunch.length || this.#broken !== undefined) return undefined;
+    return this.#bunches.next().then(this.#keep, this.#keepBroken);
+  }
+
+  takeEnd(): boolean {
+    return this.#given >= this.#bunch.length && this.#bunches.isOver === true;
+  }
+
   return(): Promise<IteratorResult<ModelEvent>> {
     this.#bunch = [];
     return this.#bunches.return(undefined).then(over);
@@ -65,12 +79,30 @@ class BunchedEvents implements ReadyEvents {
     return this;
   }
 
+  #wait(): Promise<IteratorResult<ModelEvent>> {
+    const broken = this.#broken;
+    this.#broken = undefined;
+    return broken === undefined
+      ? this.#bunches.next().then(this.#come)
+      : Promise.reject(broken.thrown);
+  }
+
+  /** True: there was one. */
+  readonly #keep = (result: IteratorResult<readonly ModelEvent[]>): boolean => {
+    if (result.done === true) return false;
+    this.#bunch = result.value;
+    this.#given = 0;
+    return true;
+  };
+
+  readonly #keepBroken = (thrown: unknown): void => {
+    this.#broken = { thrown };
+  };
+
   readonly #come = (
     result: IteratorResult<readonly ModelEvent[]>,
   ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
-    if (result.done === true) return OVER;
-    this.#bunch = result.value;
-    this.#given = 0;
+    if (!this.#keep(result)) return OVER;
     const value = this.takeReady();
     return value === undefined ? this.next() : { value, done: false };
   };

@@ -152,9 +152,26 @@ export interface ReadyEvents extends AsyncIterableIterator<ModelEvent> {
    * how it goes on, as it does of failures and of an abort.
    */
   takeReady(): ModelEvent | undefined;
+  /**
+   * Settles when something has come, so that one promise serves all layers; undefined: there is nothing to wait
+   * for. What can be taken then is taken, and where nothing can, `next()` tells how it goes on.
+   */
+  whenReady?(): Promise<unknown> | undefined;
+  /** True: they are over and all is closed, as if `next()` had said so. Where it is not offered, that has to. */
+  takeEnd?(): boolean;
 }
 
 /** What is there already of any client's events: nothing, where it does not say. */
 export function takeReady(events: AsyncIterator<ModelEvent>): ModelEvent | undefined {
   return 'takeReady' in events ? (events as ReadyEvents).takeReady() : undefined;
+}
+
+/** Until something has come of any client's events, where it says so. */
+export function whenReady(events: AsyncIterator<ModelEvent>): Promise<unknown> | undefined {
+  return (events as Partial<ReadyEvents>).whenReady?.();
+}
+
+/** Whether any client's events are known to be over without asking for more. */
+export function takeEnd(events: AsyncIterator<ModelEvent>): boolean {
+  return (events as Partial<ReadyEvents>).takeEnd?.() === true;
 }

@@ -10,7 +10,7 @@ function counting() {
   const encoded: Message[] = [];
   const bytes = new ConversationBytes((message) => {
     encoded.push(message);
-    return { before: JSON.stringify(message.content), after: '', markable: true };
+    return { text: JSON.stringify(message.content), behindMark: '' };
   });
   const textOf = (messages: readonly Message[]): string =>
     Buffer.from(bytes.view(messages).bytes).toString('utf8');

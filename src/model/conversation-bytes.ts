@@ -1,11 +1,10 @@
 import type { Message } from '../protocol/content.js';
 
-/** A message as JSON text, split where a cache mark may be put in. */
+/** A message as JSON text. */
 export interface EncodedMessage {
-  /** Up to the closing brace of the last block that may carry a mark; all of it if there is none. */
-  readonly before: string;
-  readonly after: string;
-  readonly markable: boolean;
+  readonly text: string;
+  /** What of it stands behind the place for a cache mark; undefined: there is no such place. */
+  readonly behindMark: string | undefined;
 }
 
 export interface ConversationView {
@@ -99,7 +98,6 @@ export class ConversationBytes {
   }
 }
 
-const encoder = new TextEncoder();
 const COMMA = 44;
 const INITIAL_CAPACITY = 8 * 1024;
 
@@ -109,7 +107,7 @@ class Conversation {
   /** Byte position behind each message, and the place for its mark (-1: none). */
   #ends: number[] = [];
   #marks: number[] = [];
-  #buffer = new Uint8Array(INITIAL_CAPACITY);
+  #buffer = Buffer.alloc(INITIAL_CAPACITY);
   #size = 0;
 
   get length(): number {
@@ -121,7 +119,7 @@ class Conversation {
   }
 
   get capacity(): number {
-    return this.#buffer.byteLength;
+    return this.#buffer.length;
   }
 
   bytes(): Uint8Array {
@@ -154,9 +152,9 @@ class Conversation {
       this.#reserve(1);
       this.#buffer[this.#size++] = COMMA;
     }
-    this.#write(encoded.before);
-    this.#marks.push(encoded.markable ? this.#size : -1);
-    this.#write(encoded.after);
+    this.#write(encoded.text);
+    const { behindMark } = encoded;
+    this.#marks.push(behindMark === undefined ? -1 : this.#size - Buffer.byteLength(behindMark));
     this.#ends.push(this.#size);
   }
 
@@ -166,27 +164,22 @@ class Conversation {
     copy.#ends = this.#ends.slice(0, count);
     copy.#marks = this.#marks.slice(0, count);
     copy.#size = copy.#ends.at(-1) ?? 0;
-    copy.#buffer = new Uint8Array(Math.max(INITIAL_CAPACITY, copy.#size * 2));
+    copy.#buffer = Buffer.alloc(Math.max(INITIAL_CAPACITY, copy.#size * 2));
     copy.#buffer.set(this.#buffer.subarray(0, copy.#size));
     copy.lastMark = copy.mark();
     return copy;
   }
 
   #write(text: string): void {
-    if (this.#buffer.byteLength - this.#size >= text.length * 3) {
-      this.#size += encoder.encodeInto(text, this.#buffer.subarray(this.#size)).written;
-      return;
-    }
-    const bytes = encoder.encode(text);
-    this.#reserve(bytes.byteLength);
-    this.#buffer.set(bytes, this.#size);
-    this.#size += bytes.byteLength;
+    // No character of a text takes more bytes; only a text that might not fit is measured.
+    if (this.#buffer.length - this.#size < text.length * 3) this.#reserve(Buffer.byteLength(text));
+    this.#size += this.#buffer.write(text, this.#size);
   }
 
   #reserve(extra: number): void {
     const needed = this.#size + extra;
-    if (needed <= this.#buffer.byteLength) return;
-    const grown = new Uint8Array(Math.max(needed, this.#buffer.byteLength * 2));
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.alloc(Math.max(needed, this.#buffer.length * 2));
     grown.set(this.#buffer.subarray(0, this.#size));
     this.#buffer = grown;
   }

@@ -7,7 +7,7 @@ import {
 } from '../protocol/content.js';
 import type { MalformedInput } from '../protocol/tool-call.js';
 import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { isRecord, own } from '../util/own.js';
 import type { BlockDelta, ModelEvent } from './client.js';
 
 /** An answer as far as the stream tells it. */
@@ -124,14 +124,17 @@ export class AnswerFold {
     this.#requestId = undefined;
     this.#usage = ZERO_USAGE;
     this.#stopReason = null;
-    this.#open.clear();
-    this.#done.clear();
-    this.#ids.clear();
+    if (this.#open.size > 0) this.#open.clear();
+    if (this.#done.size > 0) this.#done.clear();
+    if (this.#ids.size > 0) this.#ids.clear();
   }
 
   #delta(index: number, delta: BlockDelta): void {
-    const open = this.#open.get(index) ?? openBlock({ type: IMPLIED[delta.type] });
-    this.#open.set(index, open);
+    let open = this.#open.get(index);
+    if (open === undefined) {
+      open = openBlock({ type: IMPLIED[delta.type] });
+      this.#open.set(index, open);
+    }
     switch (delta.type) {
       case 'text_delta':
         open.text += textIn(delta.text);
@@ -251,14 +254,31 @@ function toolInput(
  * is passed over, or a negative one would give a budget back what was spent.
  */
 export function mergeUsage(base: Usage, later: Partial<Usage>): Usage {
-  const merged: Record<string, unknown> = { ...base };
-  for (const name of Object.keys(later)) {
-    const value: unknown = later[name as keyof Usage];
-    if (value === undefined || value === null) continue;
-    if (DETAILS.has(name)) merged[name] = onlyCounts(value);
-    else if (!Object.hasOwn(ZERO_USAGE, name) || isCount(value)) merged[name] = value;
-  }
-  return merged as unknown as Usage;
+  if (!isRecord(later)) return base;
+  const merged = {
+    ...base,
+    input_tokens: countOr(base.input_tokens, later.input_tokens),
+    output_tokens: countOr(base.output_tokens, later.output_tokens),
+    cache_creation_input_tokens: countOr(
+      base.cache_creation_input_tokens,
+      later.cache_creation_input_tokens,
+    ),
+    cache_read_input_tokens: countOr(base.cache_read_input_tokens, later.cache_read_input_tokens),
+  };
+  for (const name in later) if (!COUNTS.has(name)) mergeOther(merged, later, name);
+  return merged;
+}
+
+const COUNTS: ReadonlySet<string> = new Set(Object.keys(ZERO_USAGE));
+
+function countOr(known: number, later: unknown): number {
+  return isCount(later) ? later : known;
+}
+
+function mergeOther(merged: Usage, later: Partial<Usage>, name: string): void {
+  const value: unknown = own(later, name);
+  if (value === undefined || value === null) return;
+  Object.assign(merged, { [name]: DETAILS.has(name) ? onlyCounts(value) : value });
 }
 
 /** Counts within counts that are paid for. */

@@ -15,7 +15,7 @@ import { jsonText } from './json-text.js';
 export function encodeChatMessage(message: Message): EncodedMessage | undefined {
   const parts = message.role === 'assistant' ? assistantParts(message) : userParts(message);
   if (parts.length === 0) return undefined;
-  return { before: parts.map(jsonText).join(','), after: '', markable: false };
+  return { text: parts.map(jsonText).join(','), behindMark: undefined };
 }
 
 function assistantParts(message: AssistantMessage): unknown[] {

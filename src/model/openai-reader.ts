@@ -49,8 +49,8 @@ export class ChatReader {
         return;
       }
     }
-    for (const message of this.#parser.push(chunk)) {
-      yield* this.#message(message.data);
+    for (const data of this.#parser.push(chunk)) {
+      yield* this.#message(data);
       if (this.done || this.sawDone) return;
     }
   }
@@ -62,9 +62,8 @@ export class ChatReader {
       yield* this.#message(this.#foreign);
       if (this.done) return;
     } else if (!this.sawDone) {
-      for (const message of this.#parser.end()) {
-        if (message.data === '[DONE]' || parseJson(message.data).ok)
-          yield* this.#message(message.data);
+      for (const data of this.#parser.end()) {
+        if (data === '[DONE]' || parseJson(data).ok) yield* this.#message(data);
         if (this.done) return;
       }
     }

@@ -6,7 +6,9 @@ import {
   type ModelFailure,
   type ModelRequest,
   type ReadyEvents,
+  takeEnd,
   takeReady,
+  whenReady,
 } from './client.js';
 import { ABORTED } from './failures.js';
 
@@ -96,6 +98,20 @@ class RetriedEvents implements ReadyEvents {
     return event;
   }
 
+  whenReady(): Promise<unknown> | undefined {
+    // A pause is for `next()` to wait for.
+    if (this.#isOver || (this.#events === undefined && this.#pauseMs !== undefined))
+      return undefined;
+    this.#events ??= this.#attemptEvents();
+    return whenReady(this.#events);
+  }
+
+  takeEnd(): boolean {
+    if (!this.#isOver || (this.#events !== undefined && !takeEnd(this.#events))) return false;
+    this.#events = undefined;
+    return true;
+  }
+
   return(): Promise<IteratorResult<ModelEvent>> {
     this.#isOver = true;
     return this.#leaveAttempt().then(over);
@@ -117,9 +133,13 @@ class RetriedEvents implements ReadyEvents {
   }
 
   async #begin(): Promise<IteratorResult<ModelEvent>> {
-    const events = this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
+    const events = this.#attemptEvents();
     this.#events = events;
     return this.#passed(await events.next());
+  }
+
+  #attemptEvents(): AsyncIterator<ModelEvent> {
+    return this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
   }
 
   readonly #passed = (

@@ -1,9 +1,3 @@
-export interface SseMessage {
-  /** Absent when the server did not name the event. */
-  readonly event: string | undefined;
-  readonly data: string;
-}
-
 /** A single message longer than this is not a model's answer. */
 const MAX_PENDING_CHARS = 64 * 1024 * 1024;
 /** Nor is a whole stream longer than this, however small its messages are. */
@@ -11,23 +5,24 @@ const MAX_STREAM_CHARS = 128 * 1024 * 1024;
 const SAMPLE_CHARS = 200;
 
 /**
- * Server-sent events from text that arrives in arbitrary pieces. Takes LF and CRLF, comments, data of
- * several lines, and a last message without its blank line.
+ * The data of server-sent events from text that arrives in arbitrary pieces. Takes LF and CRLF, comments, data
+ * of several lines, and a last message without its blank line. What events are named is passed over: their
+ * data says it again.
  */
 export class SseParser {
   /** Pieces of a line whose end has not come yet; joined once, or a long line would cost its square. */
   #rest: string[] = [];
   #pending = 0;
   #received = 0;
-  #event: string | undefined;
+  /** Of the message under way. */
   #data: string | undefined;
   /** Whole, but not given yet. */
-  #messages: SseMessage[] = [];
+  #messages: string[] = [];
   #stray = '';
   #first = true;
 
   /** Throws when a message, or the stream, is longer than any answer can be. */
-  push(text: string): SseMessage[] {
+  push(text: string): string[] {
     this.#received += text.length;
     if (this.#received > MAX_STREAM_CHARS)
       throw new Error('the server sends an answer without end');
@@ -46,6 +41,11 @@ export class SseParser {
     while (newline !== -1) {
       this.#line(text, start, endOfLine(text, start, newline));
       start = newline + 1;
+      // Mostly a message is one line, and the blank one stands right behind it.
+      if (text.charCodeAt(start) === NEWLINE) {
+        this.#blank();
+        start++;
+      }
       newline = text.indexOf('\n', start);
     }
     if (start < text.length) this.#keep(text.slice(start));
@@ -53,10 +53,10 @@ export class SseParser {
   }
 
   /** What the stream left unfinished: a message without its blank line. */
-  end(): SseMessage[] {
+  end(): string[] {
     const rest = this.#takeRest();
     if (rest !== '') this.#line(rest, 0, rest.length);
-    this.#line('', 0, 0);
+    this.#blank();
     return this.#taken();
   }
 
@@ -82,26 +82,27 @@ export class SseParser {
     return rest;
   }
 
-  #taken(): SseMessage[] {
+  #taken(): string[] {
     const messages = this.#messages;
     this.#messages = [];
     return messages;
   }
 
+  /** The message under way is whole. */
+  #blank(): void {
+    if (this.#data !== undefined) this.#messages.push(this.#data);
+    this.#data = undefined;
+  }
+
   /** A line where it stands in a text: most are looked at and not copied. */
   #line(text: string, start: number, end: number): void {
-    if (start === end) {
-      if (this.#data !== undefined) this.#messages.push({ event: this.#event, data: this.#data });
-      this.#data = undefined;
-      this.#event = undefined;
-    } else if (text.startsWith('data:', start)) {
+    if (start === end) this.#blank();
+    else if (text.startsWith('data:', start)) {
       const value = fieldValue(text, start + 5, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
       if (this.#data.length > MAX_PENDING_CHARS)
         throw new Error('the server sends a message without end');
-    } else if (text.startsWith('event:', start)) {
-      this.#event = fieldValue(text, start + 6, end);
-    } else this.#other(text.slice(start, end));
+    } else if (!text.startsWith('event:', start)) this.#other(text.slice(start, end));
   }
 
   #other(line: string): void {
@@ -112,6 +113,7 @@ export class SseParser {
   }
 }
 
+const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
 

@@ -1,4 +1,4 @@
-import { type ModelEvent, type ReadyEvents, takeReady } from './client.js';
+import { type ModelEvent, type ReadyEvents, takeEnd, takeReady, whenReady } from './client.js';
 
 /** Whoever looks at events on their way. */
 export interface Watcher {
@@ -33,6 +33,20 @@ class WatchedEvents implements ReadyEvents {
     const event = takeReady(this.#events);
     if (event !== undefined) this.#watcher.saw(event);
     return event;
+  }
+
+  whenReady(): Promise<unknown> | undefined {
+    try {
+      return whenReady(this.#events);
+    } catch (thrown) {
+      return this.#broke(thrown);
+    }
+  }
+
+  takeEnd(): boolean {
+    const isOver = takeEnd(this.#events);
+    if (isOver) this.#end();
+    return isOver;
   }
 
   async return(): Promise<IteratorResult<ModelEvent>> {

@@ -124,8 +124,11 @@ describe('answers', () => {
 describe('connections', () => {
   it('are kept although the body ends after the last event was read', async () => {
     let isDropped = false;
-    const chunks = new ChunkQueue<string>(() => {
-      isDropped = true;
+    const chunks = new ChunkQueue<string>({
+      drop: () => {
+        isDropped = true;
+      },
+      resume: () => undefined,
     });
     const client = anthropicClient({
       baseUrl: 'http://127.0.0.1',
