@@ -31,6 +31,8 @@ export interface ConnectionWatch {
 export interface Sendable {
   readonly head: string;
   readonly body: readonly Uint8Array[];
+  /** Of all of it together. */
+  readonly bytes: number;
 }
 
 /** What is sent at once is copied into one buffer up to here: cheaper than to hand over its parts. */
@@ -137,11 +139,9 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  #send({ head, body }: Sendable): void {
+  #send({ head, body, bytes: size }: Sendable): void {
     const socket = this.#socket;
     this.#isSent = true;
-    let size = head.length;
-    for (const part of body) size += part.byteLength;
     if (size > MAX_JOINED_BYTES) {
       socket.cork();
       socket.write(head, 'latin1');

@@ -1,6 +1,6 @@
 import { type Abortable, stopWatching, watchAbort } from './abort-watch.js';
 import { ChunkQueue, type ChunkSender } from './http-chunks.js';
-import type { Break, Exchange, HttpConnection } from './http-connection.js';
+import type { Break, Exchange, HttpConnection, Sendable } from './http-connection.js';
 import { HttpError } from './http-error.js';
 import { failureOf } from './http-failure.js';
 import type { Place } from './http-place.js';
@@ -41,12 +41,9 @@ export interface Waiting {
 }
 
 /** What is sent, and where to. */
-export interface Outgoing {
+export interface Outgoing extends Sendable {
   readonly target: URL;
   readonly place: Place;
-  /** All that goes over the line before the body. */
-  readonly head: string;
-  readonly body: readonly Uint8Array[];
   /** The answer has no body, whatever it says. */
   readonly isBodiless: boolean;
   readonly connectTimeoutMs: number;

@@ -43,12 +43,15 @@ function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Wai
   if (signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
   const { target, place, path, proxyHeaders } = routeOf(url, headers, environment);
   const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toUpperCase();
-  const line = { method, path, host: target.host, bodyBytes: lengthOf(request.body) };
+  const bodyBytes = lengthOf(request.body);
+  const line = { method, path, host: target.host, bodyBytes };
+  const head = requestHead(line, headers, proxyHeaders);
   const outgoing = {
     target,
     place,
-    head: requestHead(line, headers, proxyHeaders),
+    head,
     body: piecesOf(request.body),
+    bytes: head.length + (bodyBytes ?? 0),
     isBodiless: method === 'HEAD',
     connectTimeoutMs: request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     idleTimeoutMs: request.idleTimeoutMs ?? 0,

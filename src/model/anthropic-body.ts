@@ -15,8 +15,12 @@ export interface AnthropicBodyOptions {
 }
 
 const MARK_TEXT = ',"cache_control":{"type":"ephemeral"}';
+/** What is behind the place for a mark in a message whose last block may carry one. */
+const BLOCK_END = '}]}';
 const MARK = new TextEncoder().encode(MARK_TEXT);
 const TAIL = new TextEncoder().encode(']}');
+/** All that is behind such a place in the last message. */
+const MARKED_TAIL = new TextEncoder().encode(`${MARK_TEXT}${BLOCK_END}]}`);
 
 /**
  * Request bodies of the Messages API as lists of byte chunks: head, messages, tail. Nothing that was
@@ -39,8 +43,10 @@ export class AnthropicBody {
       { system: request.system, tools: request.tools, settings: settings.whole },
       () => this.#head(request, settings),
     );
-    const { bytes, mark, previousMark } = this.#conversations.view(request.messages);
-    if (this.#options.promptCaching === false || mark === -1) return [head, bytes, TAIL];
+    const { bytes, size, mark, previousMark } = this.#conversations.view(request.messages);
+    if (this.#options.promptCaching === false || mark === -1) {
+      return [head, bytes.subarray(0, size), TAIL];
+    }
     const chunks = [head];
     let from = 0;
     // The mark of the request before is kept: the provider looks back only a limited number of
@@ -49,7 +55,9 @@ export class AnthropicBody {
       chunks.push(bytes.subarray(0, previousMark), MARK);
       from = previousMark;
     }
-    chunks.push(bytes.subarray(from, mark), MARK, bytes.subarray(mark), TAIL);
+    chunks.push(bytes.subarray(from, mark));
+    if (size - mark === BLOCK_END.length) chunks.push(MARKED_TAIL);
+    else chunks.push(MARK, bytes.subarray(mark, size), TAIL);
     return chunks;
   }
 
@@ -129,25 +137,26 @@ function encodedWith(
   message: Message,
 ): EncodedMessage | undefined {
   // Added up and not joined: what was read may be long, and to join it would copy it once more.
-  let before = `{"role":"${message.role}","content":[`;
-  let after = '';
+  let text = `{"role":"${message.role}","content":[`;
+  /** From the last brace on of the last block that may carry a mark. */
+  let behind = '';
   let comma = '';
   for (const block of message.content) {
     const sendable = sendableBlock(block);
     if (sendable === undefined) continue;
-    const text = write(sendable);
-    if (!THINKING.has(block.type)) {
-      // Without the last brace: behind it a mark may have to go.
-      before = `${before}${after}${comma}${text.slice(0, -1)}`;
-      after = '}';
-    } else if (after === '') before = `${before}${comma}${text}`;
-    else after = `${after}${comma}${text}`;
+    const written = write(sendable);
+    text = `${text}${comma}${written}`;
+    if (!THINKING.has(block.type)) behind = '}';
+    else if (behind !== '') behind = `${behind}${comma}${written}`;
     comma = ',';
   }
   if (comma === '') return undefined;
-  if (after === '') return { text: `${before}]}`, behindMark: undefined };
-  const behindMark = `${after}]}`;
-  return { text: before + behindMark, behindMark };
+  return { text: `${text}]}`, behindMark: bytesBehind(behind) };
+}
+
+function bytesBehind(behind: string): number | undefined {
+  if (behind === '') return undefined;
+  return behind === '}' ? BLOCK_END.length : Buffer.byteLength(`${behind}]}`);
 }
 
 const THINKING: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);

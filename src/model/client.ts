@@ -163,7 +163,7 @@ export interface ReadyEvents extends AsyncIterableIterator<ModelEvent> {
 
 /** What is there already of any client's events: nothing, where it does not say. */
 export function takeReady(events: AsyncIterator<ModelEvent>): ModelEvent | undefined {
-  return 'takeReady' in events ? (events as ReadyEvents).takeReady() : undefined;
+  return (events as Partial<ReadyEvents>).takeReady?.();
 }
 
 /** Until something has come of any client's events, where it says so. */

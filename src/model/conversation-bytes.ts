@@ -3,13 +3,15 @@ import type { Message } from '../protocol/content.js';
 /** A message as JSON text. */
 export interface EncodedMessage {
   readonly text: string;
-  /** What of it stands behind the place for a cache mark; undefined: there is no such place. */
-  readonly behindMark: string | undefined;
+  /** How many bytes of it stand behind the place for a cache mark; undefined: there is no such place. */
+  readonly behindMark: number | undefined;
 }
 
 export interface ConversationView {
-  /** The comma-separated messages. Stays valid and unchanged: later bytes are only added behind. */
+  /** They begin with the comma-separated messages. These stay as they are: later ones are only added behind. */
   readonly bytes: Uint8Array;
+  /** How many bytes the messages take. */
+  readonly size: number;
   /** Byte position for a cache mark near the end, or -1. */
   readonly mark: number;
   /** Where the mark of the request before this one stood, or -1. */
@@ -27,11 +29,11 @@ const MAX_TOTAL_BYTES = 96 * 1024 * 1024;
  */
 export class ConversationBytes {
   readonly #encode: (message: Message) => EncodedMessage | undefined;
-  /** Least recently used first. */
   readonly #conversations = new Set<Conversation>();
   /** The same by their first message: no other ones can have anything in common with a history. */
   readonly #byFirst = new Map<Message, readonly Conversation[]>();
   #totalBytes = 0;
+  #views = 0;
 
   /** `encode` returns undefined for a message of which nothing may be sent. */
   constructor(encode: (message: Message) => EncodedMessage | undefined) {
@@ -40,6 +42,7 @@ export class ConversationBytes {
 
   view(messages: readonly Message[]): ConversationView {
     const conversation = this.#find(messages);
+    conversation.lastView = ++this.#views;
     const previousMark = conversation.lastMark;
     const before = conversation.capacity;
     for (let index = conversation.length; index < messages.length; index++) {
@@ -49,10 +52,11 @@ export class ConversationBytes {
     conversation.lastMark = conversation.mark();
     this.#totalBytes += conversation.capacity - before;
     this.#forgetOldest(conversation);
-    return { bytes: conversation.bytes(), mark: conversation.lastMark, previousMark };
+    const { bytes, size, lastMark: mark } = conversation;
+    return { bytes, size, mark, previousMark };
   }
 
-  /** The conversation that these messages go on, as the most recently used one. */
+  /** The conversation that these messages go on. */
   #find(messages: readonly Message[]): Conversation {
     const first = messages[0];
     const related = first === undefined ? [] : (this.#byFirst.get(first) ?? []);
@@ -66,11 +70,7 @@ export class ConversationBytes {
       best = candidate;
       bestCommon = common;
     }
-    if (best !== undefined && best.length === bestCommon) {
-      this.#conversations.delete(best);
-      this.#conversations.add(best);
-      return best;
-    }
+    if (best !== undefined && best.length === bestCommon) return best;
     const fresh = best === undefined ? new Conversation() : best.copyOf(bestCommon);
     this.#conversations.add(fresh);
     this.#totalBytes += fresh.capacity;
@@ -79,10 +79,12 @@ export class ConversationBytes {
   }
 
   #forgetOldest(current: Conversation): void {
-    for (const oldest of this.#conversations) {
-      const isTooMuch =
-        this.#conversations.size > MAX_CONVERSATIONS || this.#totalBytes > MAX_TOTAL_BYTES;
-      if (!isTooMuch || oldest === current) return;
+    while (this.#conversations.size > MAX_CONVERSATIONS || this.#totalBytes > MAX_TOTAL_BYTES) {
+      let oldest = current;
+      for (const other of this.#conversations) {
+        if (other.lastView < oldest.lastView) oldest = other;
+      }
+      if (oldest === current) return;
       this.#conversations.delete(oldest);
       this.#totalBytes -= oldest.capacity;
       this.#unlist(oldest);
@@ -103,6 +105,8 @@ const INITIAL_CAPACITY = 8 * 1024;
 
 class Conversation {
   lastMark = -1;
+  /** Which view of any conversation was the last one of this. */
+  lastView = 0;
   #messages: Message[] = [];
   /** Byte position behind each message, and the place for its mark (-1: none). */
   #ends: number[] = [];
@@ -122,8 +126,12 @@ class Conversation {
     return this.#buffer.length;
   }
 
-  bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#size);
+  get bytes(): Uint8Array {
+    return this.#buffer;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   mark(): number {
@@ -135,9 +143,10 @@ class Conversation {
   }
 
   commonPrefix(messages: readonly Message[]): number {
-    const limit = Math.min(this.#messages.length, messages.length);
+    const own = this.#messages;
+    const limit = Math.min(own.length, messages.length);
     let common = 0;
-    while (common < limit && this.#messages[common] === messages[common]) common++;
+    while (common < limit && own[common] === messages[common]) common++;
     return common;
   }
 
@@ -154,7 +163,7 @@ class Conversation {
     }
     this.#write(encoded.text);
     const { behindMark } = encoded;
-    this.#marks.push(behindMark === undefined ? -1 : this.#size - Buffer.byteLength(behindMark));
+    this.#marks.push(behindMark === undefined ? -1 : this.#size - behindMark);
     this.#ends.push(this.#size);
   }
 

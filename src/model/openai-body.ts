@@ -43,9 +43,11 @@ export class ChatBody {
         return `${settings}${toolsText}"messages":[${first}`;
       },
     );
-    const { bytes } = this.#conversations.view(request.messages);
-    if (system.length === 0 || bytes.byteLength === 0) return [head, bytes, TAIL];
-    return [head, COMMA, bytes, TAIL];
+    const { bytes, size } = this.#conversations.view(request.messages);
+    const messages = bytes.subarray(0, size);
+    return system.length === 0 || size === 0
+      ? [head, messages, TAIL]
+      : [head, COMMA, messages, TAIL];
   }
 
   #settings(request: ModelRequest): string {
