@@ -284,6 +284,33 @@ describe('the loop', () => {
     expect(await start(w)).toMatchObject({ text: 'whole' });
   });
 
+  it('asks for nothing more where it is told what has come and that it is over', async () => {
+    const [first, ...rest] = [...eventsFor('whole')];
+    if (first === undefined) throw new Error('no event');
+    const bunches = [[first], [], rest];
+    let ready: ModelEvent[] = [];
+    const asked: string[] = [];
+    const events: ReadyEvents = {
+      async next() {
+        asked.push(`next with ${bunches.length} to come`);
+        const [value, ...others] = bunches.shift() ?? [];
+        ready = others;
+        return value === undefined ? { value, done: true } : { value, done: false };
+      },
+      takeReady: () => ready.shift(),
+      async whenReady() {
+        ready = bunches.shift() ?? [];
+      },
+      takeEnd: () => bunches.length === 0 && ready.length === 0,
+      [Symbol.asyncIterator]: () => events,
+    };
+    const w = world([], { callModel: () => events });
+    expect(await start(w)).toMatchObject({ text: 'whole', turns: 1 });
+    // Only where something came that is no event.
+    expect(asked).toEqual(['next with 1 to come']);
+    expect(w.events.filter(({ type }) => type === 'stream')).toHaveLength(rest.length + 1);
+  });
+
   it('takes what is there already without waiting, and leaves the stream when it cannot go on', async () => {
     const waited: string[] = [];
     let left = 0;

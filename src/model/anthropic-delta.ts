@@ -32,7 +32,7 @@ function plainIndex(data: string, end: number): number | undefined {
   const text = data.slice(BEGINNING.length, end);
   const index = Number(text);
   // JSON has no leading zeros, blanks or signs here.
-  return String(index) === text && index >= 0 ? index : undefined;
+  return Number.isInteger(index) && index >= 0 && String(index) === text ? index : undefined;
 }
 
 function deltaAt(data: string, at: number): BlockDelta | undefined {

@@ -97,6 +97,45 @@ describe('events that come in bunches', () => {
     expect((await cut.next()).value).toMatchObject({ failure: { kind: 'aborted' } });
   });
 
+  it('say when they have come, and that they are over, where their sender says so', async () => {
+    const { send, state } = sender([[START, PING], [], [STOP]]);
+    const source = send();
+    const events = oneByOne(Object.assign(source, { isOver: false }), never);
+    expect(state.asked).toBe(0);
+    await events.whenReady?.();
+    expect(events.whenReady?.()).toBeUndefined();
+    expect([events.takeReady(), events.takeReady()]).toEqual([START, PING]);
+    await events.whenReady?.();
+    expect(events.takeReady()).toBeUndefined();
+    await events.whenReady?.();
+    Object.assign(source, { isOver: true });
+    expect(events.takeEnd?.()).toBe(false);
+    expect(events.takeReady()).toBe(STOP);
+    expect(events.takeEnd?.()).toBe(true);
+    expect(state.asked).toBe(3);
+    const silent = oneByOne(sender([[STOP]]).send(), never);
+    await silent.whenReady?.();
+    expect([silent.takeReady(), silent.takeEnd?.()]).toEqual([STOP, false]);
+  });
+
+  it('tell of a sender that broke, or ended, while it was waited for', async () => {
+    async function* broken(): AsyncGenerator<readonly ModelEvent[]> {
+      yield [START];
+      throw new Error('broken');
+    }
+    const events = oneByOne(broken(), never);
+    await events.whenReady?.();
+    events.takeReady();
+    await events.whenReady?.();
+    expect(events.takeReady()).toBeUndefined();
+    expect(events.whenReady?.()).toBeUndefined();
+    await expect(events.next()).rejects.toThrow('broken');
+
+    const ended = oneByOne(sender([]).send(), never);
+    await ended.whenReady?.();
+    expect(await ended.next()).toEqual({ value: undefined, done: true });
+  });
+
   it('are no part of an answer behind its end', () => {
     expect(upToLast([START, STOP, PING])).toEqual([START, STOP]);
     const whole = [START, STOP];

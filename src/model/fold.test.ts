@@ -204,6 +204,22 @@ describe('AnswerFold', () => {
     });
   });
 
+  it('takes counts that are none at all for nothing said', () => {
+    for (const usage of [null, 5, 'many', []]) {
+      const { answer } = foldAll([
+        start,
+        {
+          type: 'message_delta',
+          delta: { stop_reason: 'end_turn' },
+          usage: usage as unknown as Partial<Usage>,
+        },
+        { type: 'message_stop' },
+      ]);
+      expect(answer.usage).toMatchObject({ input_tokens: 7, output_tokens: 1 });
+      expect(Object.keys(answer.usage)).toHaveLength(4);
+    }
+  });
+
   it('takes nothing but text for text', () => {
     const odd = { type: 'text_delta', text: { a: 1 } } as unknown as BlockDelta;
     const { answer } = foldAll([

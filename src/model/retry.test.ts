@@ -5,7 +5,9 @@ import {
   type ModelEvent,
   type ModelFailure,
   type ModelRequest,
+  takeEnd,
   takeReady,
+  whenReady,
 } from './client.js';
 import { maxRetriesFrom, type RetryOptions, withRetry } from './retry.js';
 
@@ -85,6 +87,54 @@ describe('withRetry', () => {
       'message_stop',
     ]);
     expect(left).toBe(2);
+  });
+
+  it('passes on that something has come, and that all is over, attempt after attempt', async () => {
+    const outcomes: ModelEvent[] = [
+      { type: 'failure', failure: overloaded },
+      { type: 'failure', failure: { ...overloaded, retryable: false } },
+      { type: 'message_stop' },
+    ];
+    async function* bunch(last: ModelEvent): AsyncGenerator<readonly ModelEvent[]> {
+      yield [START, last];
+    }
+    const slept: number[] = [];
+    const asked: string[] = [];
+    const inner: ModelClient = {
+      provider: 'test',
+      stream({ model }, signal) {
+        const last = outcomes[asked.push(model) - 1] ?? { type: 'message_stop' };
+        return oneByOne(Object.assign(bunch(last), { isOver: true }), signal);
+      },
+    };
+    const retrying = withRetry(inner, {
+      random: () => 1,
+      sleep: async (ms) => void slept.push(ms),
+      fallbackModels: ['b'],
+    });
+    const iterator = retrying.stream(request, new AbortController().signal)[Symbol.asyncIterator]();
+    const seen: string[] = [];
+    for (;;) {
+      await whenReady(iterator);
+      for (let event = takeReady(iterator); event !== undefined; event = takeReady(iterator)) {
+        seen.push(event.type);
+      }
+      if (takeEnd(iterator)) break;
+      const result = await iterator.next();
+      if (result.done === true) throw new Error('it was over before');
+      seen.push(`waited ${result.value.type}`);
+    }
+    expect(seen).toEqual([
+      'message_start',
+      'waited retry',
+      'waited message_start',
+      'waited fallback',
+      'message_start',
+      'message_stop',
+    ]);
+    expect([asked, slept]).toEqual([['a', 'a', 'b'], [500]]);
+    expect(whenReady(iterator)).toBeUndefined();
+    expect(await iterator.next()).toEqual({ value: undefined, done: true });
   });
 
   it('doubles the pause from half a second to 32 s and gives up after ten retries', async () => {

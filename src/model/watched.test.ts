@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { oneByOne } from './bunched.js';
-import type { ModelEvent } from './client.js';
+import type { ModelEvent, ReadyEvents } from './client.js';
 import { watched } from './watched.js';
 
 const EVENTS: readonly ModelEvent[] = [
@@ -62,6 +62,37 @@ describe('watched events', () => {
     expect(events.takeReady()).toBeUndefined();
     expect(await events.next()).toEqual({ value: undefined, done: true });
     expect(log).toEqual([...EVENTS.map(({ type }) => type), 'over']);
+  });
+
+  it('are over when their source says so without being asked for more', async () => {
+    const log: string[] = [];
+    const source = Object.assign(bunches([EVENTS]), { isOver: true });
+    const events = watched(oneByOne(source, new AbortController().signal), {
+      saw: (event) => log.push(event.type),
+      over: () => log.push('over'),
+    });
+    await events.whenReady?.();
+    expect(events.takeEnd?.()).toBe(false);
+    for (const event of EVENTS) expect(events.takeReady()).toBe(event);
+    expect(events.takeEnd?.()).toBe(true);
+    expect(events.takeEnd?.()).toBe(true);
+    await events.return?.();
+    expect(log).toEqual([...EVENTS.map(({ type }) => type), 'over']);
+  });
+
+  it('are over when their source cannot even be waited for', () => {
+    const log: string[] = [];
+    const source: ReadyEvents = {
+      next: async () => ({ value: undefined, done: true }),
+      takeReady: () => undefined,
+      whenReady: () => {
+        throw new Error('no');
+      },
+      [Symbol.asyncIterator]: () => source,
+    };
+    const events = watched(source, { saw: () => undefined, over: () => log.push('over') });
+    expect(() => events.whenReady?.()).toThrow('no');
+    expect(log).toEqual(['over']);
   });
 
   it('have nothing ready where their source does not say', async () => {

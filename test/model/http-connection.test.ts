@@ -179,6 +179,31 @@ describe('many requests at once', () => {
     expect(texts).toEqual(names);
   });
 
+  it('keep their bytes to themselves, on new connections and on ones that a server does not read', async () => {
+    const { url, requests } = await rawServer((_request, socket) => {
+      socket.pause();
+      socket.write(fine('read'));
+    });
+    const names = Array.from({ length: 12 }, (_, index) => `/${index}`);
+    const bodyOf = (name: string): string => `${name} `.repeat(100_000).slice(0, 250 * 1024);
+    for (const round of ['a', 'b']) {
+      const sent = names.map((name) => textOf(url + name, bodyOf(name + round)));
+      // They are sent by then, as far as the system takes them.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      for (const socket of sockets) socket.resume();
+      expect(new Set(await Promise.all(sent))).toEqual(new Set(['read']));
+    }
+    const came = requests.flat().map((request) => {
+      const name = request.slice(5, request.indexOf(' HTTP'));
+      return [name, request.slice(request.indexOf('\r\n\r\n') + 4)];
+    });
+    expect(requests.length).toBe(names.length);
+    expect(came.length).toBe(2 * names.length);
+    for (const [index, [name, body]] of came.entries()) {
+      expect(body).toBe(bodyOf(`${name}${index % 2 === 0 ? 'a' : 'b'}`));
+    }
+  });
+
   it('one that is called off before it was sent never reaches the server', async () => {
     const seen: string[] = [];
     const port = await listen(

@@ -87,6 +87,46 @@ describe('httpStream', () => {
     expect(raw.at(-1)?.join('\n').toLowerCase()).not.toContain('transfer-encoding');
   });
 
+  it('sends the headers as they are now, though they are those of the last request', async () => {
+    const seen: unknown[] = [];
+    const { port } = await listen(
+      http.createServer((request, response) => {
+        seen.push(request.headers['x-a']);
+        response.end();
+      }),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const headers: Record<string, string> = { 'x-a': 'one' };
+    await httpStream({ url, headers });
+    headers['x-a'] = 'two';
+    await httpStream({ url, headers });
+    const frozen = Object.freeze({ 'x-a': 'three' });
+    await httpStream({ url, headers: frozen });
+    await httpStream({ url, headers: frozen });
+    await httpStream({ url, headers: { 'x-a': 'four' } });
+    expect(seen).toEqual(['one', 'two', 'three', 'three', 'four']);
+    const broken = Object.freeze({ 'x-a': 'b\r\nx-c: d' });
+    for (let time = 0; time < 2; time++) {
+      expect(await kindOf(httpStream({ url, headers: broken }))).toBe('other');
+    }
+  });
+
+  it('gives what has come without waiting, and then as it goes on', async () => {
+    let more: () => void = () => undefined;
+    const { port } = await listen(
+      http.createServer((_request, response) => {
+        response.write('first');
+        more = () => response.end('second');
+      }),
+    );
+    const response = await httpStream({ url: `http://127.0.0.1:${port}` });
+    while (response.take?.() !== 'first') await new Promise((resolve) => setImmediate(resolve));
+    expect(response.take?.()).toBeUndefined();
+    more();
+    expect(await read(response.chunks)).toBe('second');
+    expect(response.take?.()).toBeUndefined();
+  });
+
   it('gives every header of an answer as one text', async () => {
     const given = ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-A', '1', 'x-a', '2', 'Age', '7'];
     const { port } = await listen(
