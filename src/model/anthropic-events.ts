@@ -135,12 +135,14 @@ export class AnthropicEvents {
     this.#started = true;
     const given = isRecord(event.message) ? event.message : {};
     const { requestId } = this.#options;
-    const message = {
-      ...given,
-      id: typeof given.id === 'string' ? given.id : '',
-      model: typeof given.model === 'string' ? given.model : this.#options.model,
-      usage: isRecord(given.usage) ? given.usage : {},
-    };
+    const message = isWhole(given)
+      ? given
+      : {
+          ...given,
+          id: typeof given.id === 'string' ? given.id : '',
+          model: typeof given.model === 'string' ? given.model : this.#options.model,
+          usage: isRecord(given.usage) ? given.usage : {},
+        };
     return requestId === undefined
       ? { type: 'message_start', message }
       : { type: 'message_start', message, requestId };
@@ -167,6 +169,16 @@ export class AnthropicEvents {
     const what = text.trimStart().startsWith('<') ? 'a web page' : 'an answer that is not a stream';
     return badResponse(`the server sent ${what}: ${sample(text)}`, context, { requestId });
   }
+}
+
+type StartMessage = Extract<StreamEvent, { readonly type: 'message_start' }>['message'];
+
+function isWhole(
+  message: Record<string, unknown>,
+): message is Record<string, unknown> & StartMessage {
+  return (
+    typeof message.id === 'string' && typeof message.model === 'string' && isRecord(message.usage)
+  );
 }
 
 interface Shape {
