@@ -146,6 +146,20 @@ describe('a linked entry', () => {
     expect(serialiseLine(next(), spill)).not.toContain(secret);
   });
 
+  it('is searched with the name of its parent, unless that is the entry searched before it', () => {
+    const common = new Envelope({ sessionId: 's', cwd: '/p', userType: 'external' });
+    const next = (parent: string | null, uuid: string) =>
+      serialiseLine(new LinkedEntry(parent, common, { ...line({}).own, uuid }), spill);
+    expect(next(null, SECRET)).not.toContain(SECRET);
+    expect(next(SECRET, 'u1')).not.toContain(SECRET);
+    expect(next('u1', 'u2')).toContain('"parentUuid":"u1"');
+    // A secret that was no secret yet when it became a name.
+    const secret = 'learned-Later_88';
+    expect(next('u2', secret)).toContain(secret);
+    learnSecrets([secret]);
+    expect(next(secret, 'u3')).not.toContain(secret);
+  });
+
   it('keeps a long output of a tool beside the transcript', () => {
     kept.length = 0;
     const toolUseResult = { stdout: 'x'.repeat(MAX_INLINE_PAYLOAD) };

@@ -1,7 +1,9 @@
 import type { EntryBase, TranscriptEntry } from '../protocol/transcript.js';
 import { countOfLearned, maySurelyHold } from '../util/redact.js';
 
-type CommonField =
+/** What every entry says that one agent records in one directory. */
+export type CommonFields = Pick<
+  EntryBase,
   | 'isSidechain'
   | 'agentId'
   | 'userType'
@@ -9,21 +11,24 @@ type CommonField =
   | 'sessionId'
   | 'version'
   | 'gitBranch'
-  | 'entrypoint';
+  | 'entrypoint'
+>;
 
 /** The fields of an entry behind those that all have in common, in the order of the format. */
 export type OwnFields<Entry extends TranscriptEntry = TranscriptEntry> =
-  Entry extends TranscriptEntry ? Omit<Entry, 'parentUuid' | CommonField> : never;
+  Entry extends TranscriptEntry ? Omit<Entry, 'parentUuid' | keyof CommonFields> : never;
 
-/** What every entry says that one agent records in one directory. Its text is made, and searched for secrets, once. */
+/** The text of them, which is made once, and searched for secrets once. */
 export class Envelope {
-  readonly fields: Pick<EntryBase, CommonField>;
+  readonly fields: CommonFields;
   /** The fields as JSON, without the braces. */
   readonly text: string;
+  /** The name of the entry that was searched last and holds nothing: the next one hangs on it as a rule. */
+  cleanUuid: string | null = null;
   #mayHold = true;
   #searchedFor = -1;
 
-  constructor(fields: Pick<EntryBase, CommonField>) {
+  constructor(fields: CommonFields) {
     this.fields = fields;
     this.text = JSON.stringify(fields).slice(1, -1);
   }
@@ -33,6 +38,7 @@ export class Envelope {
     const learned = countOfLearned();
     if (learned !== this.#searchedFor) {
       this.#searchedFor = learned;
+      this.cleanUuid = null;
       this.#mayHold = maySurelyHold(this.text);
     }
     return this.#mayHold;
@@ -63,10 +69,13 @@ export class LinkedEntry {
   cleanJson(): string | undefined {
     try {
       const envelope = this.#envelope;
-      const parent = JSON.stringify(this.#parentUuid);
+      const parentUuid = this.#parentUuid;
+      const parent = JSON.stringify(parentUuid);
       const own = JSON.stringify(this.own);
       // What is taken out is a part of one string, and each string of the entry stands in one of these texts.
-      if (maySurelyHold(own) || maySurelyHold(parent) || envelope.mayHold()) return undefined;
+      if (envelope.mayHold() || maySurelyHold(own)) return undefined;
+      if (parentUuid !== envelope.cleanUuid && maySurelyHold(parent)) return undefined;
+      envelope.cleanUuid = this.own.uuid;
       return `{"parentUuid":${parent},${envelope.text},${own.slice(1)}`;
     } catch {
       // Cycles, big integers, more than a string can hold: the store knows what to write instead.

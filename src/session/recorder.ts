@@ -12,7 +12,7 @@ import type {
 } from '../protocol/transcript.js';
 import { isoTime } from '../util/iso-time.js';
 import { sliceWhole } from '../util/truncate.js';
-import { Envelope, LinkedEntry, type OwnFields } from './linked-entry.js';
+import { type CommonFields, Envelope, LinkedEntry, type OwnFields } from './linked-entry.js';
 import type { NewLine, SessionStore } from './store.js';
 
 export interface RecorderOptions {
@@ -96,6 +96,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
+  readonly #cwd: () => string;
   readonly #used: Set<string>;
   /** Those that came since somebody last asked what is used: few ever ask. */
   #usedSince: string[] = [];
@@ -108,6 +109,8 @@ class StoreRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    const { cwd } = options;
+    this.#cwd = typeof cwd === 'function' ? cwd : () => cwd;
     this.#head = options.parentUuid ?? null;
     this.#used = new Set(options.usedUuids);
     this.#title = options.title;
@@ -134,8 +137,9 @@ class StoreRecorder implements Recorder {
       message: { role: 'user', content: compactContent(message.content) },
       ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
     });
-    const prompt = message.meta === true ? '' : textOf(message.content).trim();
-    if (prompt !== '' && this.#options.agentId === undefined) {
+    const isPrompt = message.meta !== true && this.#options.agentId === undefined;
+    const prompt = isPrompt ? textOf(message.content).trim() : '';
+    if (prompt !== '') {
       this.#lastPrompt = promptFact(prompt);
       this.#append([entry, ...this.#facts('last-prompt')]);
     } else {
@@ -284,29 +288,30 @@ class StoreRecorder implements Recorder {
 
   /** Links a new entry to the head and makes it the head. */
   #linked(own: OwnFields): LinkedEntry {
-    const entry = new LinkedEntry(this.#head, this.#currentEnvelope(), own);
+    const cwd = this.#cwd();
+    let envelope = this.#envelope;
+    if (envelope?.fields.cwd !== cwd) {
+      envelope = new Envelope(this.#common(cwd));
+      this.#envelope = envelope;
+    }
+    const entry = new LinkedEntry(this.#head, envelope, own);
     this.#head = own.uuid;
     this.#usedSince.push(own.uuid);
     return entry;
   }
 
-  #currentEnvelope(): Envelope {
-    const { agentId, cwd: place, sessionId, version, gitBranch, entrypoint } = this.#options;
-    const cwd = typeof place === 'function' ? place() : place;
-    if (this.#envelope?.fields.cwd !== cwd) {
-      // In the order of the format.
-      this.#envelope = new Envelope({
-        isSidechain: agentId !== undefined,
-        ...(agentId === undefined ? {} : { agentId }),
-        userType: 'external',
-        cwd,
-        sessionId,
-        version,
-        ...(gitBranch === undefined ? {} : { gitBranch }),
-        ...(entrypoint === undefined ? {} : { entrypoint }),
-      });
-    }
-    return this.#envelope;
+  #common(cwd: string): CommonFields {
+    const { agentId, sessionId, version, gitBranch, entrypoint } = this.#options;
+    // Field by field, in the order of the format.
+    const fields: Draft<Partial<CommonFields>> = { isSidechain: agentId !== undefined };
+    if (agentId !== undefined) fields.agentId = agentId;
+    fields.userType = 'external';
+    fields.cwd = cwd;
+    fields.sessionId = sessionId;
+    fields.version = version;
+    if (gitBranch !== undefined) fields.gitBranch = gitBranch;
+    if (entrypoint !== undefined) fields.entrypoint = entrypoint;
+    return fields as CommonFields;
   }
 
   #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
