@@ -4,7 +4,6 @@ import type { NewLine } from './store.js';
 
 /** The head of an agent's transcript in the words that other programs know; undefined for other lines. */
 export function agentFacts(line: NewLine): Readonly<Record<string, unknown>> | undefined {
-  if (line.type !== 'attachment') return undefined;
   const fields = line instanceof LinkedEntry ? line.own : line;
   const attachment: unknown = 'attachment' in fields ? fields.attachment : undefined;
   if (!isRecord(attachment) || attachment.type !== 'agent_started') return undefined;

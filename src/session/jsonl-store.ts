@@ -68,6 +68,7 @@ class JsonlStore implements SessionStore {
 
   append(sessionId: string, lines: readonly NewLine[], agentId?: string): number {
     const place = this.#place(sessionId);
+    const transcript = this.#transcript(place, agentId);
     const texts: string[] = [];
     let grown = 0;
     let facts: ReturnType<typeof agentFacts>;
@@ -75,9 +76,8 @@ class JsonlStore implements SessionStore {
       const text = serialiseLine(line, place.spill);
       grown += text.length + 1;
       texts.push(text);
-      facts ??= agentFacts(line);
+      if (line.type === 'attachment') facts ??= agentFacts(line);
     }
-    const transcript = this.#transcript(place, agentId);
     const writer = this.#writer(transcript);
     if (agentId === undefined) writer.append(sessionId, texts);
     else {

@@ -18,7 +18,7 @@ export type CommonFields = Pick<
 export type OwnFields<Entry extends TranscriptEntry = TranscriptEntry> =
   Entry extends TranscriptEntry ? Omit<Entry, 'parentUuid' | keyof CommonFields> : never;
 
-/** The text of them, which is made once, and searched for secrets once. */
+/** The fields that entries have in common, with their text: it is made, and searched for secrets, once. */
 export class Envelope {
   readonly fields: CommonFields;
   /** The fields as JSON, without the braces. */
@@ -65,7 +65,7 @@ export class LinkedEntry {
     return { parentUuid, ...this.#envelope.fields, ...this.own } as TranscriptEntry;
   }
 
-  /** JSON of the whole. Undefined: it may hold a secret, or something that is not JSON, so it has to be looked at in parts. */
+  /** The whole as compact JSON. Undefined: it may hold a secret, or holds what is not JSON, and is to be looked at part by part. */
   cleanJson(): string | undefined {
     try {
       const envelope = this.#envelope;
