@@ -205,8 +205,12 @@ class FileAppendLog implements AppendLog {
 
   #lookAtEnd(fd: number, size: number): void {
     this.#size = size;
+    if (size === 0) {
+      this.#torn = false;
+      return;
+    }
     const last = Buffer.alloc(1, NEWLINE);
-    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    readSync(fd, last, 0, 1, size - 1);
     this.#torn = last[0] !== NEWLINE;
   }
 }

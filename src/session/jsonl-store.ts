@@ -3,7 +3,6 @@ import { join, projectSlug } from '../env/paths.js';
 import { atExit } from '../env/this-process.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
-import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { parseJson } from '../util/json.js';
 import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -17,7 +16,7 @@ import {
   serialiseLine,
 } from './payload.js';
 import { isSafeId, requireSafeId } from './session-id.js';
-import type { LoadedSession, LostLines, SessionStore } from './store.js';
+import type { LoadedSession, LostLines, NewLine, SessionStore } from './store.js';
 import { TranscriptWriter } from './transcript-writer.js';
 
 export interface JsonlStoreOptions {
@@ -67,22 +66,27 @@ class JsonlStore implements SessionStore {
     this.#project = projectName(options);
   }
 
-  append(sessionId: string, lines: readonly Line[], agentId?: string): number {
-    const path = this.#path(sessionId, agentId);
-    const { spill } = this.#place(sessionId);
+  append(sessionId: string, lines: readonly NewLine[], agentId?: string): number {
+    const place = this.#place(sessionId);
+    const transcript = this.#transcript(place, agentId);
     const texts: string[] = [];
     let grown = 0;
+    let facts: ReturnType<typeof agentFacts>;
     for (const line of lines) {
-      const text = serialiseLine(line, spill);
+      const text = serialiseLine(line, place.spill);
       grown += text.length + 1;
       texts.push(text);
+      if (line.type === 'attachment') facts ??= agentFacts(line);
     }
-    const writer = this.#writer(path);
+    const writer = this.#writer(transcript);
     if (agentId === undefined) writer.append(sessionId, texts);
     else {
       this.#gather(writer, sessionId, texts);
       // What is needed to go on with an agent is there as soon as others know of it.
-      if (this.#describe(path, lines)) writer.flush();
+      if (facts !== undefined) {
+        this.#describe(transcript.path, facts);
+        writer.flush();
+      }
     }
     return grown;
   }
@@ -133,14 +137,18 @@ class JsonlStore implements SessionStore {
   }
 
   prepare(sessionId: string, agentId: string): Promise<void> {
-    return this.#writer(this.#path(sessionId, agentId)).prepare();
+    return this.#writer(this.#transcript(this.#place(sessionId), agentId)).prepare();
   }
 
   async release(sessionId: string, agentId: string): Promise<void> {
-    const path = this.#path(sessionId, agentId);
+    const transcript = this.#transcript(this.#place(sessionId), agentId);
+    const { path } = transcript;
     const writer = this.#writers.get(path);
     // What could not be saved is kept, to be tried again at the end.
-    if (writer?.close() === 0) this.#writers.delete(path);
+    if (writer?.close() === 0) {
+      this.#writers.delete(path);
+      transcript.writer = undefined;
+    }
     if (writer !== undefined) this.#gathering.delete(writer);
     const written = this.#beside.get(path);
     await written;
@@ -224,30 +232,35 @@ class JsonlStore implements SessionStore {
   }
 
   #path(sessionId: string, agentId: string | undefined): string {
-    const { directory, transcripts } = this.#place(sessionId);
+    return this.#transcript(this.#place(sessionId), agentId).path;
+  }
+
+  #transcript({ directory, transcripts }: SessionPlace, agentId: string | undefined): Transcript {
     const known = transcripts.get(agentId);
     if (known !== undefined) return known;
     const path =
       agentId === undefined
         ? `${directory}.jsonl`
         : join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
-    transcripts.set(agentId, path);
-    return path;
+    const transcript = { path, writer: undefined };
+    transcripts.set(agentId, transcript);
+    return transcript;
   }
 
   /** What other programs want to know of an agent stands beside its transcript. */
-  #describe(path: string, lines: readonly Line[]): boolean {
-    let facts: ReturnType<typeof agentFacts>;
-    for (const line of lines) facts ??= agentFacts(line);
-    if (facts === undefined) return false;
+  #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     const file = path.replace(/\.jsonl$/, '.meta.json');
     // What cannot be written is no loss: the transcript says the same.
     const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
     this.#beside.set(path, written);
-    return true;
   }
 
-  #writer(path: string): TranscriptWriter {
+  #writer(transcript: Transcript): TranscriptWriter {
+    transcript.writer ??= this.#writerAt(transcript.path);
+    return transcript.writer;
+  }
+
+  #writerAt(path: string): TranscriptWriter {
     const known = this.#writers.get(path);
     if (known !== undefined) return known;
     const writer = new TranscriptWriter(this.#files.openLog(path), this.#options);
@@ -271,10 +284,16 @@ class JsonlStore implements SessionStore {
 interface SessionPlace {
   readonly sessionId: string;
   readonly directory: string;
-  /** Paths by agent, undefined being the session itself: every line asks for one. */
-  readonly transcripts: Map<string | undefined, string>;
+  /** By agent, undefined being the session itself: every line asks for one. */
+  readonly transcripts: Map<string | undefined, Transcript>;
   /** Keeps a long output beside them. */
   readonly spill: (json: string) => PayloadRef | undefined;
+}
+
+interface Transcript {
+  readonly path: string;
+  /** Undefined: nothing was appended yet, or all of it is written and the file is closed. */
+  writer: TranscriptWriter | undefined;
 }
 
 /** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */
@@ -292,4 +311,3 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
 
 /** What may be lost when the process is killed: the end of a conversation that nothing has followed from yet. */
 const LONGEST_GATHERED_MS = 50;
-type Line = TranscriptEntry | MetaLine;

@@ -2,6 +2,7 @@ import { join } from '../env/paths.js';
 import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { SessionReader } from './lines.js';
+import { plainLine } from './linked-entry.js';
 import { onlyOne } from './listing.js';
 import { PAYLOAD_DIRECTORY } from './payload.js';
 import { requireSafeId } from './session-id.js';
@@ -37,8 +38,9 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       if (agentId === '') sessions.delete(sessionId);
       sessions.set(sessionId, files);
       const known = files.get(agentId);
-      if (known === undefined) files.set(agentId, [...added]);
-      else known.push(...added);
+      const lines: Line[] = known ?? [];
+      for (const line of added) lines.push(plainLine(line));
+      if (known === undefined) files.set(agentId, lines);
       return 0;
     },
     async read(sessionId, agentId) {

@@ -1,4 +1,5 @@
 import type { SessionNews } from '../protocol/session-events.js';
+import { plainLine } from './linked-entry.js';
 import type { SessionStore } from './store.js';
 
 /** The same store, with every line told to the host as well, who keeps a copy of its own. */
@@ -8,7 +9,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
     append(sessionId, lines, agentId) {
       const grown = store.append(sessionId, lines, agentId);
       const path = store.transcriptPath(sessionId, agentId);
-      if (lines.length > 0) emit({ type: 'transcript', path, lines });
+      if (lines.length > 0) emit({ type: 'transcript', path, lines: lines.map(plainLine) });
       return grown;
     },
     read: (sessionId, agentId) => store.read(sessionId, agentId),

@@ -2,6 +2,8 @@ import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { isRecord } from '../util/own.js';
 import { maySurelyHold, redactSureDeep } from '../util/redact.js';
+import { LinkedEntry } from './linked-entry.js';
+import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
 export const MAX_INLINE_PAYLOAD = 256 * 1024;
@@ -19,6 +21,16 @@ export interface PayloadRef {
  * stores it and returns the reference, or undefined when that failed: then it stays in the line.
  */
 export function serialiseLine(
+  line: NewLine,
+  spill: (json: string) => PayloadRef | undefined,
+): string {
+  if (!(line instanceof LinkedEntry)) return serialiseWhole(line, spill);
+  const json = line.cleanJson();
+  if (json !== undefined && json.length <= MAX_INLINE_PAYLOAD) return json;
+  return serialiseWhole(line.whole(), spill);
+}
+
+function serialiseWhole(
   line: TranscriptEntry | MetaLine,
   spill: (json: string) => PayloadRef | undefined,
 ): string {

@@ -8,13 +8,12 @@ import type {
   AttachmentEntry,
   EntryBase,
   MetaLine,
-  SystemEntry,
-  TranscriptEntry,
   UserEntry,
 } from '../protocol/transcript.js';
 import { isoTime } from '../util/iso-time.js';
 import { sliceWhole } from '../util/truncate.js';
-import type { SessionStore } from './store.js';
+import { type CommonFields, Envelope, LinkedEntry, type OwnFields } from './linked-entry.js';
+import type { NewLine, SessionStore } from './store.js';
 
 export interface RecorderOptions {
   readonly store: SessionStore;
@@ -97,8 +96,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
+  readonly #cwd: () => string;
   readonly #used: Set<string>;
+  /** Those that came since somebody last asked what is used: few ever ask. */
+  #usedSince: string[] = [];
   #head: string | null;
+  #envelope: Envelope | undefined;
   #title: string | undefined;
   #lastPrompt: string | undefined;
   #agent: string | undefined;
@@ -106,6 +109,8 @@ class StoreRecorder implements Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    const { cwd } = options;
+    this.#cwd = typeof cwd === 'function' ? cwd : () => cwd;
     this.#head = options.parentUuid ?? null;
     this.#used = new Set(options.usedUuids);
     this.#title = options.title;
@@ -124,16 +129,17 @@ class StoreRecorder implements Recorder {
   }
 
   input(message: RecordedInput): void {
-    const entry: UserEntry = this.#entry(
-      'user',
-      {
-        message: { role: 'user', content: compactContent(message.content) },
-        ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
-      },
-      { uuid: this.#unused(message.uuid), isMeta: message.meta === true },
-    );
-    const prompt = message.meta === true ? '' : textOf(message.content).trim();
-    if (prompt !== '' && this.#options.agentId === undefined) {
+    const entry = this.#linked({
+      type: 'user',
+      ...(message.meta === true ? { isMeta: true } : {}),
+      uuid: this.#unused(message.uuid),
+      timestamp: this.#now(),
+      message: { role: 'user', content: compactContent(message.content) },
+      ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
+    });
+    const isPrompt = message.meta !== true && this.#options.agentId === undefined;
+    const prompt = isPrompt ? textOf(message.content).trim() : '';
+    if (prompt !== '') {
       this.#lastPrompt = promptFact(prompt);
       this.#append([entry, ...this.#facts('last-prompt')]);
     } else {
@@ -147,9 +153,14 @@ class StoreRecorder implements Recorder {
 
   result(_call: ToolUseBlock, result: RecordedResult): void {
     const { uuid, block, structured } = result;
-    const message = { role: 'user', content: [block] } as const;
-    const fields = structured === undefined ? { message } : { message, toolUseResult: structured };
-    this.#append([this.#entry('user', fields, { uuid })]);
+    const own: Draft<OwnFields<UserEntry>> = {
+      type: 'user',
+      uuid,
+      timestamp: this.#now(),
+      message: { role: 'user', content: [block] },
+    };
+    if (structured !== undefined) own.toolUseResult = structured;
+    this.#append([this.#linked(own)]);
   }
 
   compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
@@ -158,7 +169,8 @@ class StoreRecorder implements Recorder {
   } {
     const logicalParentUuid = this.#head;
     this.#head = null;
-    const boundary: SystemEntry = this.#entry('system', {
+    const boundary = this.#linked({
+      ...this.#made('system'),
       subtype: 'compact_boundary',
       content: 'Conversation compacted',
       logicalParentUuid,
@@ -166,7 +178,8 @@ class StoreRecorder implements Recorder {
     });
     const entries = this.#historyEntries(messages, { summaryFirst: true });
     this.#append([boundary, ...entries, ...this.#facts()]);
-    return { uuid: boundary.uuid, summaryUuid: entries[0]?.uuid ?? boundary.uuid };
+    const { uuid } = boundary.own;
+    return { uuid, summaryUuid: entries[0]?.own.uuid ?? uuid };
   }
 
   history(messages: readonly Message[]): void {
@@ -174,11 +187,12 @@ class StoreRecorder implements Recorder {
   }
 
   attachment(attachment: AttachmentEntry['attachment']): void {
-    this.#append([this.#entry('attachment', { attachment })]);
+    this.#append([this.#linked({ ...this.#made('attachment'), attachment })]);
   }
 
   note(text: string): void {
-    this.#append([this.#entry('system', { subtype: 'informational', content: text })]);
+    const own = { subtype: 'informational', content: text } as const;
+    this.#append([this.#linked({ ...this.#made('system'), ...own })]);
   }
 
   title(text: string): void {
@@ -197,11 +211,15 @@ class StoreRecorder implements Recorder {
     this.#append(this.#facts('agent-setting'));
   }
 
-  #answerEntries(answer: RecordedAnswer): AssistantEntry[] {
+  #answerEntries(answer: RecordedAnswer): LinkedEntry[] {
     const { id, model, stopReason, usage, requestId } = answer;
-    return answer.message.content.map((block, index) => {
+    const entries: LinkedEntry[] = [];
+    for (const block of answer.message.content) {
       const malformed = block.type === 'tool_use' ? answer.malformed.get(block.id) : undefined;
-      const fields: Draft<Omit<AssistantEntry, keyof EntryBase | 'type'>> = {
+      const own: Draft<OwnFields<AssistantEntry>> = {
+        type: 'assistant',
+        uuid: answer.blockIds[entries.length] ?? this.#options.clock.uuid(),
+        timestamp: this.#now(),
         message: {
           id,
           type: 'message',
@@ -213,25 +231,27 @@ class StoreRecorder implements Recorder {
           usage,
         },
       };
-      if (requestId !== undefined) fields.requestId = requestId;
-      if (malformed !== undefined) fields.malformedInput = malformed.raw;
-      return this.#entry('assistant', fields, { uuid: answer.blockIds[index] });
-    });
+      if (requestId !== undefined) own.requestId = requestId;
+      if (malformed !== undefined) own.malformedInput = malformed.raw;
+      entries.push(this.#linked(own));
+    }
+    return entries;
   }
 
   #historyEntries(
     messages: readonly Message[],
     { summaryFirst }: { readonly summaryFirst: boolean },
-  ): TranscriptEntry[] {
-    return messages.flatMap((message, index): TranscriptEntry[] =>
+  ): LinkedEntry[] {
+    return messages.flatMap((message, index): LinkedEntry[] =>
       message.role === 'user'
         ? [this.#historyEntry(message.content, summaryFirst && index === 0)]
         : this.#answerEntries(this.#asAnswer(message.content)),
     );
   }
 
-  #historyEntry(content: readonly UserBlock[], isSummary: boolean): UserEntry {
-    return this.#entry('user', {
+  #historyEntry(content: readonly UserBlock[], isSummary: boolean): LinkedEntry {
+    return this.#linked({
+      ...this.#made('user'),
       message: { role: 'user', content: compactContent(content) },
       ...(isSummary ? { isCompactSummary: true } : {}),
     });
@@ -252,35 +272,46 @@ class StoreRecorder implements Recorder {
 
   /** Hosts name their own prompts, and a name that is used twice would tear the chain apart. */
   #unused(uuid: string): string {
+    for (const one of this.#usedSince) this.#used.add(one);
+    this.#usedSince = [];
     return this.#used.has(uuid) ? this.#options.clock.uuid() : uuid;
   }
 
+  /** The beginning of an entry that has its name from us. */
+  #made<T extends OwnFields['type']>(type: T): Pick<EntryBase, 'uuid' | 'timestamp'> & { type: T } {
+    return { type, uuid: this.#options.clock.uuid(), timestamp: this.#now() };
+  }
+
+  #now(): string {
+    return isoTime(this.#options.clock.now());
+  }
+
   /** Links a new entry to the head and makes it the head. */
-  #entry<T extends TranscriptEntry['type'], F extends object>(
-    type: T,
-    fields: F,
-    { uuid = this.#options.clock.uuid(), isMeta }: EntryName = {},
-  ): EntryBase & { readonly type: T } & F {
-    const { agentId, cwd, sessionId, version, gitBranch, entrypoint, clock } = this.#options;
-    // Field by field, in the order of the format: of spreads, each entry would get a hidden class of its own.
-    const entry: Draft<Partial<EntryBase> & { type?: string }> = {
-      parentUuid: this.#head,
-      isSidechain: agentId !== undefined,
-    };
-    if (agentId !== undefined) entry.agentId = agentId;
-    entry.userType = 'external';
-    entry.cwd = typeof cwd === 'function' ? cwd() : cwd;
-    entry.sessionId = sessionId;
-    entry.version = version;
-    if (gitBranch !== undefined) entry.gitBranch = gitBranch;
-    if (entrypoint !== undefined) entry.entrypoint = entrypoint;
-    entry.type = type;
-    if (isMeta === true) entry.isMeta = true;
-    entry.uuid = uuid;
-    entry.timestamp = isoTime(clock.now());
-    this.#head = uuid;
-    this.#used.add(uuid);
-    return Object.assign(entry, fields) as EntryBase & { readonly type: T } & F;
+  #linked(own: OwnFields): LinkedEntry {
+    const cwd = this.#cwd();
+    let envelope = this.#envelope;
+    if (envelope?.fields.cwd !== cwd) {
+      envelope = new Envelope(this.#common(cwd));
+      this.#envelope = envelope;
+    }
+    const entry = new LinkedEntry(this.#head, envelope, own);
+    this.#head = own.uuid;
+    this.#usedSince.push(own.uuid);
+    return entry;
+  }
+
+  #common(cwd: string): CommonFields {
+    const { agentId, sessionId, version, gitBranch, entrypoint } = this.#options;
+    // Field by field, in the order of the format.
+    const fields: Draft<Partial<CommonFields>> = { isSidechain: agentId !== undefined };
+    if (agentId !== undefined) fields.agentId = agentId;
+    fields.userType = 'external';
+    fields.cwd = cwd;
+    fields.sessionId = sessionId;
+    fields.version = version;
+    if (gitBranch !== undefined) fields.gitBranch = gitBranch;
+    if (entrypoint !== undefined) fields.entrypoint = entrypoint;
+    return fields as CommonFields;
   }
 
   #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
@@ -299,7 +330,7 @@ class StoreRecorder implements Recorder {
     return facts;
   }
 
-  #append(lines: readonly (TranscriptEntry | MetaLine)[]): void {
+  #append(lines: readonly NewLine[]): void {
     const { store, sessionId, agentId, persist } = this.#options;
     if (persist === false || lines.length === 0) return;
     this.#grown += store.append(sessionId, lines, agentId);
@@ -308,12 +339,6 @@ class StoreRecorder implements Recorder {
     const facts = this.#facts();
     if (facts.length > 0) store.append(sessionId, facts, agentId);
   }
-}
-
-/** Which entry it is to be, where the recorder does not choose. */
-interface EntryName {
-  readonly uuid?: string | undefined;
-  readonly isMeta?: boolean;
 }
 
 /** Of which not all is said yet. */

@@ -1,4 +1,8 @@
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import type { LinkedEntry } from './linked-entry.js';
+
+/** What can be appended. A linked entry is the same as the entry that it gives whole. */
+export type NewLine = TranscriptEntry | MetaLine | LinkedEntry;
 
 /**
  * Where transcripts live. What is appended to a session is durable against the death of this process when the
@@ -12,11 +16,7 @@ export interface SessionStore {
    * Never throws for the disk: what could not be saved is reported once (`onLost`), kept, and saved
    * before the lines of the next append.
    */
-  append(
-    sessionId: string,
-    lines: readonly (TranscriptEntry | MetaLine)[],
-    agentId?: string,
-  ): number;
+  append(sessionId: string, lines: readonly NewLine[], agentId?: string): number;
   /**
    * Every readable entry in file order; torn or foreign lines are skipped and counted. Undefined
    * when there is no such session. `agentId` selects a subagent's file.
