@@ -238,6 +238,34 @@ describe('Read of a file that the gate has looked at', () => {
     expect(asked).toEqual(['stat a.txt', 'realPath a.txt']);
   });
 
+  it('gives the same at once as where it is looked up', async () => {
+    make('text.txt', numbered(3));
+    make('empty.txt', '');
+    make('binary', Buffer.from([1, 0, 2]));
+    make('broken', Buffer.from([0x61, 0xff, 0x62]));
+    make('large.txt', numbered(40_000));
+    make('book.ipynb', JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
+    make('broken.pdf', '%PDF-1.7\nnothing');
+    const names = [
+      'text.txt',
+      'empty.txt',
+      'binary',
+      'broken',
+      'large.txt',
+      'book.ipynb',
+      'broken.pdf',
+    ];
+    for (const name of names) {
+      const looked = await run(name);
+      expect(asked).toContain(`stat ${name}`);
+      const seen = host.readState.get(at(name));
+      expect(await run(name, found(name, 'file'))).toEqual(looked);
+      expect(asked).toEqual([]);
+      expect(host.readState.get(at(name))).toEqual(seen);
+    }
+    expect(run('text.txt', found('text.txt', 'file'))).not.toHaveProperty('then');
+  });
+
   it('is refused when something else has taken its place', async () => {
     mkdirSync(at('now'));
     expect(await run('now', found('now', 'file'))).toMatchObject({
