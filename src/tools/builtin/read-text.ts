@@ -37,8 +37,8 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
   const lines = linesOf(file.text);
   const from = Math.max(1, input.offset ?? 1);
   if (from > lines.length) return pastTheEnd(path, from, lines.length);
-  const fitted = fitting(lines, from, limitsOf(input));
-  return shown(path, { from, total: lines.length, input, file, ...fitted });
+  const { lines: fit, cutLines, full } = fitting(lines, from, limitsOf(input));
+  return shown(path, { from, total: lines.length, input, file, lines: fit, cutLines, full });
 }
 
 /** The asked-for lines of a file too large to hold. Stops reading where the range ends. */
@@ -108,17 +108,16 @@ function cutLine(line: string): string {
   return `${kept}… [${line.length - kept.length} more characters in this line]`;
 }
 
-function shown(
-  path: string,
-  part: Fitted & {
-    from: number;
-    total: number;
-    input: RangeInput;
-    file?: TextFile;
-    /** There is more, and how much was not counted. */
-    openEnded?: boolean;
-  },
-): ReadPart {
+interface ShownPart extends Fitted {
+  readonly from: number;
+  readonly total: number;
+  readonly input: RangeInput;
+  readonly file?: TextFile;
+  /** There is more, and how much was not counted. */
+  readonly openEnded?: boolean;
+}
+
+function shown(path: string, part: ShownPart): ReadPart {
   const { lines, from, total, input } = part;
   const to = from + lines.length - 1;
   if (part.full && input.limit !== undefined) {
@@ -128,34 +127,38 @@ function shown(
     };
   }
   const isWhole = from === 1 && to >= total && part.openEnded !== true;
-  const notes = [
-    ...(part.cutLines > 0
-      ? [`${part.cutLines} very long line(s) cut; use Grep with -o to look inside.`]
-      : []),
-    ...(part.file?.damaged ? ['Not valid UTF-8: the bytes that are not were replaced by �.'] : []),
-    ...(part.file !== undefined && part.file.encoding !== 'utf-8'
-      ? [`The file is stored as ${part.file.encoding.toUpperCase()}.`]
-      : []),
-    ...(to < total && input.limit === undefined
-      ? [
-          `PARTIAL: lines ${from}-${to} of ${part.openEnded ? `more than ${to}` : total}. Read on with offset=${to + 1}.`,
-        ]
-      : []),
-  ];
-  const numbered = lines.map((line, index) => `${from + index}\t${line}`);
+  const content = lines.map((line, index) => `${from + index}\t${line}`);
+  for (const note of notesOn(part, to)) content.push(`[${note}]`);
   const seenPart = { from, to, total };
+  const file = {
+    content: lines.join('\n'),
+    numLines: lines.length,
+    startLine: from,
+    totalLines: total,
+  };
   return {
     ok: true,
-    content: [...numbered, ...notes.map((note) => `[${note}]`)].join('\n'),
+    content: content.join('\n'),
     seen: part.cutLines > 0 || part.openEnded ? undefined : isWhole ? 'whole' : seenPart,
-    file: {
-      content: lines.join('\n'),
-      numLines: lines.length,
-      startLine: from,
-      totalLines: total,
-      ...(part.full ? { truncatedByTokenCap: true as const } : {}),
-    },
+    file: part.full ? { ...file, truncatedByTokenCap: true } : file,
   };
+}
+
+/** What the model has to know about the lines up to `to`. */
+function notesOn(part: ShownPart, to: number): readonly string[] {
+  const { cutLines, file, from, total, input } = part;
+  const notes: string[] = [];
+  if (cutLines > 0)
+    notes.push(`${cutLines} very long line(s) cut; use Grep with -o to look inside.`);
+  if (file?.damaged) notes.push('Not valid UTF-8: the bytes that are not were replaced by �.');
+  if (file !== undefined && file.encoding !== 'utf-8') {
+    notes.push(`The file is stored as ${file.encoding.toUpperCase()}.`);
+  }
+  if (to < total && input.limit === undefined) {
+    const all = part.openEnded ? `more than ${to}` : total;
+    notes.push(`PARTIAL: lines ${from}-${to} of ${all}. Read on with offset=${to + 1}.`);
+  }
+  return notes;
 }
 
 function emptyFile(path: string): ReadPart {

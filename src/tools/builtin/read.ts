@@ -107,7 +107,8 @@ async function notRead(fs: FileSystem, path: string, thrown: unknown): Promise<T
 }
 
 function isNotebook(path: string): boolean {
-  return extname(path).toLowerCase() === '.ipynb';
+  // A file that is named so has no extension.
+  return /\.ipynb$/i.test(path) && extname(path) !== '';
 }
 
 interface OpenedFile {
