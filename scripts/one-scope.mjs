@@ -24,8 +24,11 @@ export async function oneScope({ chunks, first, asked, expected = [] }) {
     plugins: [fromMemory(chunks)],
   });
   const code = asAscii(result.outputFiles[0].text.replace(/^"use strict";/, ''));
-  return `(({require,expect,offer})=>{${code}\n})`;
+  return `(({require,expect,offer})=>{${GLOBALS}${code}\n})`;
 }
+
+/** On the global object these are functions that are called at every use. */
+const GLOBALS = 'const{Buffer,process}=globalThis;';
 
 function entry({ chunks, first, asked, reached, expected }) {
   const heads = first === undefined ? [] : [`import ${JSON.stringify(first)};`];

@@ -13,6 +13,9 @@ export const LARGE_FACTOR = 4;
 /** A line is shown whole up to this. */
 export const LINE_CHARS = 20_000;
 
+/** What the number of a line is counted as. */
+const NUMBER_CHARS = 8;
+
 type RangeInput = Pick<ToolInputs['Read'], 'offset' | 'limit' | 'allow_large'>;
 
 export type ReadPart =
@@ -37,8 +40,18 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
   const lines = linesOf(file.text);
   const from = Math.max(1, input.offset ?? 1);
   if (from > lines.length) return pastTheEnd(path, from, lines.length);
-  const { lines: fit, cutLines, full } = fitting(lines, from, limitsOf(input));
-  return shown(path, { from, total: lines.length, input, file, lines: fit, cutLines, full });
+  const limits = limitsOf(input);
+  const { length } = file.text;
+  // Mostly all of it fits, and no line of it can be too long.
+  const isSmall =
+    from === 1 &&
+    lines.length <= limits.lines &&
+    length <= LINE_CHARS &&
+    length + lines.length * NUMBER_CHARS <= limits.chars;
+  const fitted = isSmall ? { lines, cutLines: 0, full: false } : fitting(lines, from, limits);
+  const { cutLines, full } = fitted;
+  const total = lines.length;
+  return shown(path, { from, total, input, file, lines: fitted.lines, cutLines, full });
 }
 
 /** The asked-for lines of a file too large to hold. Stops reading where the range ends. */
@@ -95,7 +108,7 @@ function fitting(all: readonly string[], from: number, limits: Limits): Fitted {
     const line = all[index] ?? '';
     const isCut = line.length > LINE_CHARS;
     const text = isCut ? cutLine(line) : line;
-    chars += text.length + 8;
+    chars += text.length + NUMBER_CHARS;
     if (chars > limits.chars) return { lines, cutLines, full: true };
     if (isCut) cutLines += 1;
     lines.push(text);
@@ -127,7 +140,9 @@ function shown(path: string, part: ShownPart): ReadPart {
     };
   }
   const isWhole = from === 1 && to >= total && part.openEnded !== true;
-  const content = lines.map((line, index) => `${from + index}\t${line}`);
+  const content: string[] = [];
+  for (let index = 0; index < lines.length; index++)
+    content.push(`${from + index}\t${lines[index]}`);
   for (const note of notesOn(part, to)) content.push(`[${note}]`);
   const seenPart = { from, to, total };
   const file = {

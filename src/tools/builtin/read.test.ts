@@ -71,6 +71,19 @@ describe('Read of text', () => {
     expect((await open('a.txt', { allow_large: true })).text).not.toContain('PARTIAL');
   });
 
+  it('counts the numbers of many short lines, however small the file is', async () => {
+    make('a.txt', '\n'.repeat(20_000));
+    expect((await open('a.txt', { limit: 30_000 })).text).toContain('more than one Read shows');
+    const { structured } = await open('a.txt', { allow_large: true });
+    expect(structured.file).toMatchObject({ numLines: 8000, totalLines: 20_000 });
+    make('b.txt', '\n'.repeat(12_500));
+    expect((await open('b.txt', { limit: 12_500 })).structured.file).toMatchObject({
+      numLines: 12_500,
+    });
+    make('c.txt', '\n'.repeat(12_501));
+    expect((await open('c.txt', { limit: 12_501 })).isError).toBe(true);
+  });
+
   it('stops at the token cap, but refuses a stated range above it', async () => {
     make('a.txt', `${'x'.repeat(1000)}\n`.repeat(250));
     const { text, structured } = await open('a.txt');
