@@ -73,11 +73,12 @@ export function functionsOnCall() {
   };
 }
 
+/** Puts the real one in its own place: whoever calls it by its name later calls that without a step between. */
 function standIn(name, key) {
-  return `let ${name}_; export function ${name}(...given) {
-    ${name}_ ??= require(${JSON.stringify(ON_CALL)}).${name}_${key};
-    return ${name}_(...given);
-  }`;
+  return `export let ${name} = (...given) => {
+    ${name} = require(${JSON.stringify(ON_CALL)}).${name}_${key};
+    return ${name}(...given);
+  };`;
 }
 
 /** By file the names of its functions. */

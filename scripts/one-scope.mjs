@@ -24,8 +24,11 @@ export async function oneScope({ chunks, first, asked, expected = [] }) {
     plugins: [fromMemory(chunks)],
   });
   const code = asAscii(result.outputFiles[0].text.replace(/^"use strict";/, ''));
-  return `(({require,expect,offer})=>{${code}\n})`;
+  return `(({require,expect,offer})=>{${GLOBALS}${code}\n})`;
 }
+
+/** On the global object these are functions that are called at every use. */
+const GLOBALS = 'const{Buffer,process}=globalThis;';
 
 function entry({ chunks, first, asked, reached, expected }) {
   const heads = first === undefined ? [] : [`import ${JSON.stringify(first)};`];
@@ -41,7 +44,8 @@ function entry({ chunks, first, asked, reached, expected }) {
     const names = chunks.get(name).exports;
     const taken = names.map((one) => `${one} as ${prefix}${one}`).join();
     heads.push(`import { ${taken} } from ${text};`);
-    // Values and no getters, which would be a function for each: nothing that is exported ever changes.
+    // Values and no getters, which would be a function for each: nothing that is exported ever changes but
+    // stand-ins (see on-call.mjs), and those lead to the real one whenever they are called.
     rows.push(`${text}: () => ({ ${names.map((one) => `${one}: ${prefix}${one}`).join()} })`);
   }
   return `${heads.join('\n')}\nexpect(${JSON.stringify(expected)});\noffer({ ${rows.join(',\n')} });\n`;

@@ -64,6 +64,13 @@ export interface FileSystem {
     path: string,
     options: { maxBytes: number },
   ): Promise<{ readonly stat: FileStat; readonly bytes?: Uint8Array }>;
+  /**
+   * The same of a small file, at once. Undefined where it is larger than is read at once: `readWithStat`
+   * does that. Absent where a file system has to wait for its answer.
+   */
+  readWithStatNow?(
+    path: string,
+  ): { readonly stat: FileStat; readonly bytes: Uint8Array } | undefined;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** The first bytes of a regular file, fewer when it is shorter. */
   readHead(path: string, length: number): Promise<Uint8Array>;

@@ -29,6 +29,38 @@ afterEach(() => rmSync(top, { recursive: true, force: true }));
 const read = (at: string, options: Partial<ReadNowOptions> = {}) =>
   nodeFileSystem.readTextNow?.(at, { maxBytes: 1024 * 1024, ...options });
 
+describe('readWithStatNow', () => {
+  const now = (at: string) => nodeFileSystem.readWithStatNow?.(at);
+
+  it('gives what `readWithStat` gives, and leaves it what is large', async () => {
+    const maxBytes = 1024 * 1024;
+    for (const size of [0, 1, 4095, 4096, 70_000, 256 * 1024 - 1]) {
+      writeFileSync(file, Buffer.alloc(size, 'ab'));
+      const { stat, bytes } = await nodeFileSystem.readWithStat(file, { maxBytes });
+      const read = now(file);
+      expect(read?.stat).toEqual(stat);
+      expect(Buffer.compare(read?.bytes ?? Buffer.of(1), bytes ?? Buffer.of(2))).toBe(0);
+    }
+    writeFileSync(file, Buffer.alloc(256 * 1024, 'a'));
+    expect(now(file)).toBeUndefined();
+  });
+
+  it('refuses what is missing or no regular file, without waiting for it', () => {
+    expect(() => now(path.join(top, 'none'))).toThrow('ENOENT');
+    expect(() => now(top)).toThrow('directory');
+    const pipe = path.join(top, 'pipe');
+    if (process.platform !== 'win32') execFileSync('mkfifo', [pipe]);
+    else mkdirSync(pipe);
+    expect(() => now(pipe)).toThrow(/not a regular file|directory/);
+  });
+
+  it.runIf(process.platform === 'linux')('reads files that do not say how large they are', () => {
+    const { stat, bytes } = now('/proc/self/status') ?? {};
+    expect(stat?.size).toBe(0);
+    expect(Buffer.from(bytes ?? []).toString()).toContain('Threads:');
+  });
+});
+
 describe('readTextNow', () => {
   it('gives the text and the version of the same file', async () => {
     for (const text of ['', 'short', 'ä'.repeat(10), 'x'.repeat(64 * 1024), 'y'.repeat(300_000)]) {

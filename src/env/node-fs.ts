@@ -37,6 +37,7 @@ export const nodeFileSystem: FileSystem = {
   listNow,
   readBytes,
   readWithStat,
+  readWithStatNow,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
   readHead: async (path, length) => {
     const { fd } = openRegular(path);
@@ -81,6 +82,17 @@ async function readWithStat(path: string, { maxBytes }: { maxBytes: number }) {
   return bytes === undefined ? { stat } : { stat, bytes };
 }
 
+function readWithStatNow(path: string) {
+  const { fd, stat } = openRegular(path);
+  try {
+    if (stat.size >= SMALL_FILE_BYTES) return undefined;
+    const bytes = readSmall(fd, stat.size, SMALL_FILE_BYTES);
+    return bytes.length >= SMALL_FILE_BYTES ? undefined : { stat, bytes };
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Closes it. Undefined: it holds more than it may. */
 function readOpened(
   path: string,
@@ -90,14 +102,24 @@ function readOpened(
   try {
     if (size > maxBytes) return undefined;
     if (size < SMALL_FILE_BYTES) {
-      // Files under /proc say 0 and hold more, so the end of the file decides, not its size.
-      const bytes = readUpTo(fd, maxBytes, size + 1);
+      const bytes = readSmall(fd, size, maxBytes);
       return bytes.length >= maxBytes && readUpTo(fd, 1).length > 0 ? undefined : bytes;
     }
   } finally {
     closeSync(fd);
   }
   return readLarge(path, maxBytes);
+}
+
+/** Mostly one read: what it gives is all there is when that is what the file said. */
+function readSmall(fd: number, size: number, maxBytes: number): Uint8Array {
+  const room = Buffer.allocUnsafe(Math.min(size + 1, maxBytes));
+  const count = readSync(fd, room, 0, room.length, null);
+  const read = room.subarray(0, count);
+  // Files under /proc say 0 and hold more, so the end of the file decides, not its size.
+  const isWhole = size > 0 && count < room.length;
+  if (isWhole || count === 0 || count >= maxBytes) return read;
+  return Buffer.concat([read, readUpTo(fd, maxBytes - count, 1)]);
 }
 
 async function readLarge(path: string, maxBytes: number): Promise<Uint8Array | undefined> {

@@ -156,9 +156,11 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
   const builtins = { shared, ...opened, pool: mainPool(shared, permissions, config.runsAs) };
   const calls = createCallLedger();
   const readState = createReadState();
-  const contextOf =
-    (agent: AgentRef, place: Workspace, seen: ToolContext['readState']) =>
-    (call: ToolUseBlock, signal: AbortSignal, judged?: JudgedCall): ToolContext => ({
+  const spillDirectory = (): string => log.store.spillDirectory(sessionId);
+  const contextOf = (agent: AgentRef, place: Workspace, seen: ToolContext['readState']) => {
+    const setMode = agent.depth === 0 ? permissions.setMode : refuseMode;
+    const hiding = () => instructions.hidingNear(permissions.hidden(agent, place), place);
+    return (call: ToolUseBlock, signal: AbortSignal, judged?: JudgedCall): ToolContext => ({
       agent,
       sessionId,
       toolUseId: call.id,
@@ -166,13 +168,14 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       workspace: place,
       readState: seen,
       mode: permissions.mode(agent),
-      setMode: agent.depth === 0 ? permissions.setMode : refuseMode,
+      setMode,
       touched: judged?.pathsFound(),
-      hiding: () => instructions.hidingNear(permissions.hidden(agent, place), place),
-      spillDirectory: () => log.store.spillDirectory(sessionId),
+      hiding,
+      spillDirectory,
       progress: (text) =>
         config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
     });
+  };
   const gateCallOf =
     (agent: AgentRef, place: Workspace) =>
     ({ call, tool, input }: CheckedCall, signal: AbortSignal): GateCall => ({

@@ -62,7 +62,8 @@ export function outsideInvoke(
     const id = `${as}_${hands.around.uuid()}`;
     const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
     const done = instructions.countIn(id, shownIn);
-    const result = await run(call, undefined, how.signal).finally(done);
+    const ran = async () => await run(call, undefined, how.signal);
+    const result = await ran().finally(done);
     const { structured, followUp = [], contexts = [], stop, interrupt } = result;
     const { content, is_error: failed } = result.block;
     const words = typeof content === 'string' ? content : textOf(content);

@@ -18,15 +18,16 @@ class MessageList implements Conversation {
   }
 
   append(message: Message): void {
-    const last = this.#messages.at(-1);
+    const messages = this.#messages;
+    const last = messages.at(-1);
     // Two user messages in a row (a prompt after an interrupt) are one, as a resumed session reads them.
     if (last?.role === 'user' && message.role === 'user') {
-      this.#messages[this.#messages.length - 1] = {
+      messages[messages.length - 1] = {
         role: 'user',
         content: [...last.content, ...message.content],
       };
     } else {
-      this.#messages.push(message);
+      messages.push(message);
     }
   }
 

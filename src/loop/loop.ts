@@ -1,5 +1,6 @@
-import type { ToolUseBlock } from '../protocol/content.js';
+import type { AssistantBlock, ToolUseBlock } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
+import { isLater } from '../util/at-once.js';
 import { addUserMessage, takeToolStep } from './tool-step.js';
 import { takeTurn } from './turn.js';
 import type {
@@ -81,9 +82,7 @@ export async function runLoop(
     answer = turn.answer;
     display = turn.display;
 
-    const calls = answer.message.content.filter(
-      (block): block is ToolUseBlock => block.type === 'tool_use',
-    );
+    const calls = answer.message.content.filter(isToolUse);
     if (calls.length === 0) {
       const cutOff = answer.stopReason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
       const next: IdleMove = cutOff
@@ -98,9 +97,14 @@ export async function runLoop(
     }
 
     const batch = { calls, malformed: answer.malformed };
-    const ending = await takeToolStep(deps, { batch, more: deps.takeInput }, signal);
+    const step = takeToolStep(deps, { batch, more: deps.takeInput }, signal);
+    const ending = isLater(step) ? await step : step;
     if (ending !== undefined) return leave(ending);
   }
+}
+
+function isToolUse(block: AssistantBlock): block is ToolUseBlock {
+  return block.type === 'tool_use';
 }
 
 /** The last answer's text as screens show it. */

@@ -89,3 +89,28 @@ describe('calls that run beside each other', () => {
     await expect(runToolBatch(deps, batch, signal)).rejects.toThrow('disk full');
   });
 });
+
+describe('an answer with one call', () => {
+  it('has its result at once where the call has, and records it before anything follows', () => {
+    const [call] = callsOf('Read', 1);
+    const told: string[] = [];
+    const deps = {
+      runTool: ({ id }: ToolUseBlock) => ({
+        uuid: id,
+        block: { type: 'tool_result', tool_use_id: id, content: '' },
+        deferred: true,
+      }),
+      recordResult: () => void told.push('recorded'),
+      emit: () => void told.push('told'),
+      uuid: () => 'u',
+    } as unknown as LoopDeps;
+    const { signal } = new AbortController();
+    const batch = { calls: call === undefined ? [] : [call], malformed: new Map() };
+    expect(runToolBatch(deps, batch, signal)).toMatchObject([{ uuid: 'Read0' }]);
+    expect(told).toEqual(['recorded', 'told']);
+    expect(runToolBatch({ ...deps, mayDefer: true }, batch, signal)).toHaveLength(1);
+    expect(told).toHaveLength(2);
+    const aborted = AbortSignal.abort();
+    expect(runToolBatch(deps, batch, aborted)).toMatchObject([{ block: { is_error: true } }]);
+  });
+});

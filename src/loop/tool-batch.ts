@@ -1,4 +1,5 @@
 import type { ToolUseBlock } from '../protocol/content.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import type { LoopDeps, MalformedInput, ToolCallResult } from './types.js';
 
 /** Concurrency-safe calls of one group that run at the same time, unless a tool says otherwise. */
@@ -18,7 +19,7 @@ export function runToolBatch(
   deps: LoopDeps,
   batch: ToolBatch,
   signal: AbortSignal,
-): Promise<readonly ToolCallResult[]> {
+): AtOnce<readonly ToolCallResult[]> {
   return deps.prepareCalls === undefined
     ? runInOrder(deps, batch, signal)
     : runPrepared(deps, batch, signal);
@@ -42,11 +43,16 @@ function runInOrder(
   deps: LoopDeps,
   batch: ToolBatch,
   signal: AbortSignal,
-): Promise<readonly ToolCallResult[]> {
-  const only = batch.calls.length === 1 ? batch.calls[0] : undefined;
-  return only === undefined
-    ? runGroups(deps, batch, signal)
-    : runAlone(deps, { call: only, batch }, signal);
+): AtOnce<readonly ToolCallResult[]> {
+  const { calls } = batch;
+  const only = calls.length === 1 ? calls[0] : undefined;
+  if (only === undefined) return runGroups(deps, batch, signal);
+  // There is nothing to keep it apart from, and nobody makes room for it.
+  if (signal.aborted) return ranAlone(deps, only, notRun(deps, only));
+  const running = deps.runTool(only, batch.malformed.get(only.id), signal);
+  return isLater(running)
+    ? running.then((result) => ranAlone(deps, only, result))
+    : ranAlone(deps, only, running);
 }
 
 async function runGroups(
@@ -82,16 +88,13 @@ async function runGroups(
   return results;
 }
 
-/** The one call of an answer: there is nothing to keep it apart from, and nobody makes room for it. */
-async function runAlone(
+/** What became of the one call of an answer. */
+function ranAlone(
   deps: LoopDeps,
-  { call, batch }: { readonly call: ToolUseBlock; readonly batch: ToolBatch },
-  signal: AbortSignal,
-): Promise<readonly ToolCallResult[]> {
-  const result = signal.aborted
-    ? notRun(deps, call)
-    : await deps.runTool(call, batch.malformed.get(call.id), signal);
-  if (!isDeferred(deps, batch, result)) record(deps, call, result);
+  call: ToolUseBlock,
+  result: ToolCallResult,
+): readonly ToolCallResult[] {
+  if (!isPutOff(deps, result)) record(deps, call, result);
   return [result];
 }
 
@@ -138,7 +141,11 @@ export function isDeferred(
   { calls }: ToolBatch,
   result: ToolCallResult | undefined,
 ): boolean {
-  return result?.deferred === true && deps.mayDefer === true && calls.length === 1;
+  return result !== undefined && isPutOff(deps, result) && calls.length === 1;
+}
+
+function isPutOff(deps: Pick<LoopDeps, 'mayDefer'>, result: ToolCallResult): boolean {
+  return result.deferred === true && deps.mayDefer === true;
 }
 
 function groupsOf(deps: LoopDeps, calls: readonly ToolUseBlock[]): readonly ToolUseBlock[][] {

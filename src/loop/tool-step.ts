@@ -1,43 +1,77 @@
 import type { ToolUseBlock, UserBlock } from '../protocol/content.js';
-import { isLater } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { isDeferred, runToolBatch, type ToolBatch } from './tool-batch.js';
-import type { InputMessage, LoopDeps, StopReason, ToolCallResult } from './types.js';
+import type { BatchEnd, InputMessage, LoopDeps, StopReason, ToolCallResult } from './types.js';
+
+/** One answer's calls, and what else goes into the message with their results when the run goes on. */
+export interface ToolStep {
+  readonly batch: ToolBatch;
+  readonly more: LoopDeps['takeInput'];
+}
 
 /**
  * Runs the calls of one answer, adds their results and what came with them to the conversation, and
  * says whether the run ends here.
  */
-export async function takeToolStep(
+export function takeToolStep(
   deps: LoopDeps,
-  {
-    batch,
-    more,
-  }: {
-    readonly batch: ToolBatch;
-    /** What else goes into the message, when the run goes on. */
-    readonly more: LoopDeps['takeInput'];
-  },
+  step: ToolStep,
   signal: AbortSignal,
-): Promise<StopReason | undefined> {
-  const results = await runToolBatch(deps, batch, signal);
+): AtOnce<StopReason | undefined> {
+  const running = runToolBatch(deps, step.batch, signal);
+  return isLater(running)
+    ? running.then((results) => afterResults(deps, { step, results }, signal))
+    : afterResults(deps, { step, results: running }, signal);
+}
+
+interface RanStep {
+  readonly step: ToolStep;
+  readonly results: readonly ToolCallResult[];
+}
+
+function afterResults(
+  deps: LoopDeps,
+  ran: RanStep,
+  signal: AbortSignal,
+): AtOnce<StopReason | undefined> {
+  const { step, results } = ran;
+  const { batch } = step;
   const only = batch.calls[0];
   if (only !== undefined && isDeferred(deps, batch, results[0])) {
     return { kind: 'tool_deferred', call: only };
   }
   const hearing = deps.afterBatch?.(finishedOf(batch, results), signal);
-  const after = isLater(hearing) ? await hearing : hearing;
-  const stop = endOf(results, after?.stop, signal);
-  let inputs = after?.inputs ?? [];
-  if (stop === undefined) {
-    const coming = more();
-    inputs = joined(inputs, isLater(coming) ? await coming : coming);
+  return isLater(hearing)
+    ? hearing.then((after) => heard(deps, ran, endOf(results, after, signal)))
+    : heard(deps, ran, endOf(results, hearing, signal));
+}
+
+/** What stands after the results of a step, and whether it is the last one. */
+interface StepEnd {
+  readonly inputs: readonly InputMessage[];
+  readonly stop: StopReason | undefined;
+}
+
+function heard(
+  deps: LoopDeps,
+  { step, results }: RanStep,
+  { inputs, stop }: StepEnd,
+): AtOnce<StopReason | undefined> {
+  const coming = stop === undefined ? step.more() : NOTHING;
+  if (isLater(coming)) {
+    return coming.then((more) => {
+      addUserMessage(deps, blocksOf(results), joined(inputs, more));
+      return stop;
+    });
   }
-  addUserMessage(
-    deps,
-    results.map((result) => result.block),
-    inputs,
-  );
+  addUserMessage(deps, blocksOf(results), joined(inputs, coming));
   return stop;
+}
+
+const NOTHING: readonly InputMessage[] = [];
+
+function blocksOf(results: readonly ToolCallResult[]): readonly UserBlock[] {
+  return results.map(({ block }) => block);
 }
 
 function finishedOf(
@@ -45,9 +79,10 @@ function finishedOf(
   results: readonly ToolCallResult[],
 ): { call: ToolUseBlock; result: ToolCallResult }[] {
   const finished: { call: ToolUseBlock; result: ToolCallResult }[] = [];
-  for (const [index, result] of results.entries()) {
+  for (let index = 0; index < results.length; index++) {
     const call = calls[index];
-    if (call !== undefined) finished.push({ call, result });
+    const result = results[index];
+    if (call !== undefined && result !== undefined) finished.push({ call, result });
   }
   return finished;
 }
@@ -57,24 +92,27 @@ function joined<T>(some: readonly T[], more: readonly T[]): readonly T[] {
   return more.length === 0 ? some : [...some, ...more];
 }
 
-/** What results and hooks make of a run: undefined, it goes on. */
+/** What results and hooks make of a run. */
 function endOf(
   results: readonly ToolCallResult[],
-  batchStop: string | undefined,
+  after: BatchEnd | undefined,
   signal: AbortSignal,
-): StopReason | undefined {
+): StepEnd {
+  const inputs = after?.inputs ?? NOTHING;
   let isInterrupted = signal.aborted;
   let message: string | undefined;
   for (const { finish, interrupt, stop } of results) {
     if (finish !== undefined) {
-      return { kind: 'finished', structuredOutput: finish.structuredOutput };
+      return { inputs, stop: { kind: 'finished', structuredOutput: finish.structuredOutput } };
     }
     if (interrupt === true) isInterrupted = true;
     message ??= stop;
   }
-  if (isInterrupted) return { kind: 'aborted', during: 'tools' };
-  message ??= batchStop;
-  return message === undefined ? undefined : { kind: 'hook_stopped', message };
+  if (isInterrupted) return { inputs, stop: { kind: 'aborted', during: 'tools' } };
+  message ??= after?.stop;
+  const stop: StopReason | undefined =
+    message === undefined ? undefined : { kind: 'hook_stopped', message };
+  return { inputs, stop };
 }
 
 /** Tool results (already recorded) and new input become one user message. */
@@ -87,9 +125,12 @@ export function addUserMessage(
     deps.recordInput(input);
     deps.emit({ type: 'input', message: input });
   }
-  const content = joined(
-    results,
-    inputs.flatMap((input) => input.content),
-  );
+  const content =
+    inputs.length === 0
+      ? results
+      : joined(
+          results,
+          inputs.flatMap((input) => input.content),
+        );
   if (content.length > 0) deps.conversation.append({ role: 'user', content });
 }

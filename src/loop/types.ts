@@ -145,12 +145,12 @@ export interface LoopDeps {
   isConcurrencySafe(call: ToolUseBlock): boolean;
   /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
   mostAtOnce?(call: ToolUseBlock): number | undefined;
-  /** Runs one call and always resolves, with an error result if need be. */
+  /** Runs one call and always has a result, an error if need be. */
   runTool(
     call: ToolUseBlock,
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
-  ): Promise<ToolCallResult>;
+  ): AtOnce<ToolCallResult>;
   /**
    * The calls of one answer are about to run: what takes time and changes nothing may begin for all
    * of them. Returns what ends it, called when all have their results.

@@ -23,7 +23,7 @@ export function builtinDefinition(name: BuiltinName, description: string): Built
       description: description.trim(),
       input_schema: TOOL_SCHEMAS[name],
     }),
-    validate: (input) => validateBuiltin(name, input),
+    validate: validatorOf(name),
   };
   made.set(name, { from: description, built });
   return built;
@@ -44,10 +44,16 @@ export async function loadValidators(): Promise<Validators> {
   return loaded;
 }
 
-function validateBuiltin(name: BuiltinName, input: unknown): ReturnType<Validate> {
-  return loaded === undefined
-    ? loadValidators().then((validators) => validateWith(validators, name, input))
-    : validateWith(loaded, name, input);
+/** Looks its own up once: it is asked at every call. */
+function validatorOf(name: BuiltinName): Validate {
+  let own: Validator | undefined;
+  return (input) => {
+    if (own !== undefined) return problemsIn(own, input);
+    own = loaded?.[name];
+    return loaded === undefined
+      ? loadValidators().then((validators) => validateWith(validators, name, input))
+      : validateWith(loaded, name, input);
+  };
 }
 
 function validateWith(
@@ -58,5 +64,9 @@ function validateWith(
   const validator = validators[name];
   // fail-closed: an input that cannot be checked is not valid.
   if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
+  return problemsIn(validator, input);
+}
+
+function problemsIn(validator: Validator, input: unknown): readonly ValidationProblem[] {
   return validator(input) ? NO_PROBLEMS : problemsOf(validator.errors ?? []);
 }

@@ -79,9 +79,9 @@ export interface Reviewed {
   readonly stop?: string;
 }
 
-/** Runs one tool call of one agent, whatever it is, and always resolves. */
+/** Runs one tool call of one agent, whatever it is, and always has a result: at once where nothing had to wait. */
 export type Invoke = (
   call: ToolUseBlock,
   malformed: MalformedInput | undefined,
   signal: AbortSignal,
-) => Promise<ToolCallResult>;
+) => AtOnce<ToolCallResult>;

@@ -61,7 +61,12 @@ const open: Gate = async (call) => ({
   judged: judgedAs(call),
 });
 
-function invoke(tools: AnyTool[], gate: Gate = open, watch?: InvokeDeps['watch']) {
+function invoke(
+  tools: AnyTool[],
+  gate: Gate = open,
+  watch?: InvokeDeps['watch'],
+  bound: InvokeDeps['bound'] = async (output) => output,
+) {
   const invalid: InvalidInput[] = [];
   const verdicts: GateVerdict[] = [];
   const run = createInvoke({
@@ -76,7 +81,7 @@ function invoke(tools: AnyTool[], gate: Gate = open, watch?: InvokeDeps['watch']
       return 'a note';
     },
     onRan: () => undefined,
-    bound: async (output) => output,
+    bound,
     monotonic: () => 0,
     uuid: () => 'uuid',
     ...(watch === undefined ? {} : { watch }),
@@ -119,6 +124,72 @@ describe('the one way in', () => {
     const t = invoke([tool()]);
     const result = await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
     expect(result.block).toEqual({ type: 'tool_result', tool_use_id: 'call-1', content: 'hi' });
+  });
+
+  it('gives at once what it would give later, where nothing has to wait', async () => {
+    const now: Gate = (call) => ({
+      kind: 'allowed',
+      input: call.input,
+      receipt: receipt('allow'),
+      permit: Permit.issue(receipt('allow'), call.input),
+      judged: judgedAs(call),
+      contexts: ['said before'],
+    });
+    const fails = (): never => {
+      throw new Error('broken');
+    };
+    const kinds: Partial<AnyTool>[] = [
+      {},
+      { run: (input: { text: string }) => ({ content: input.text, isError: true }) },
+      { run: fails },
+      { subject: fails },
+      { validate: fails },
+      { validate: () => [{ path: '', message: 'not so' }] },
+    ];
+    for (const more of kinds) {
+      const at = { run: (input: { text: string }) => ({ content: input.text }), ...more };
+      const { run = fails, validate = () => [] } = at;
+      const later = invoke(
+        [
+          tool({
+            ...at,
+            run: async (...given) => await run(...given),
+            validate: async (input) => await validate(input),
+          }),
+        ],
+        async (call) => await now(call),
+        async () => undefined,
+      );
+      const bound = (output: ToolOutput): ToolOutput => output;
+      const once = invoke([tool({ validate, ...at })], now, () => undefined, bound);
+      const result = once.run(once.call('Echo', { text: 'hi' }), undefined, once.signal);
+      if (more.validate === undefined) expect(result).not.toHaveProperty('then');
+      expect(await result).toEqual(
+        await later.run(later.call('Echo', { text: 'hi' }), undefined, later.signal),
+      );
+      expect(once.verdicts).toHaveLength(later.verdicts.length);
+    }
+  });
+
+  it('uses a permit once, also where the call has its result at once', async () => {
+    const permits: Permit[] = [];
+    const now: Gate = (call) => {
+      permits[0] ??= Permit.issue(receipt('allow'), call.input);
+      const [permit = Permit.issue(receipt('deny'), {})] = permits;
+      return {
+        kind: 'allowed',
+        input: permit.input as typeof call.input,
+        receipt: receipt('allow'),
+        permit,
+        judged: judgedAs(call),
+      };
+    };
+    let runs = 0;
+    const t = invoke([tool({ run: () => ({ content: `${++runs}` }) })], now);
+    const call = t.call('Echo', { text: 'hi' });
+    expect((await t.run(call, undefined, t.signal)).block.content).toBe('1');
+    expect((await t.run(call, undefined, t.signal)).block.content).toContain('already used');
+    expect(runs).toBe(1);
   });
 
   it('resolves names without regard to case and by alias, and looks up nothing on prototypes', async () => {

@@ -68,10 +68,10 @@ function strictDecoder(encoding: Encoding): InstanceType<typeof TextDecoder> {
 function decoded(bytes: Uint8Array, encoding: Encoding, bomLength: number): TextFile {
   const bom = bomLength > 0;
   if (encoding === 'utf-8') {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(
-      undefined,
-      bomLength,
-    );
+    const buffer = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const text = buffer.toString(undefined, bomLength);
     // Whatever is not valid would have left this sign. To decode strictly takes longer.
     if (!text.includes('\ufffd')) return { encoding, bom, text, damaged: false };
   }

@@ -13,6 +13,9 @@ export const LARGE_FACTOR = 4;
 /** A line is shown whole up to this. */
 export const LINE_CHARS = 20_000;
 
+/** What the number of a line is counted as. */
+const NUMBER_CHARS = 8;
+
 type RangeInput = Pick<ToolInputs['Read'], 'offset' | 'limit' | 'allow_large'>;
 
 export type ReadPart =
@@ -37,8 +40,18 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
   const lines = linesOf(file.text);
   const from = Math.max(1, input.offset ?? 1);
   if (from > lines.length) return pastTheEnd(path, from, lines.length);
-  const fitted = fitting(lines, from, limitsOf(input));
-  return shown(path, { from, total: lines.length, input, file, ...fitted });
+  const limits = limitsOf(input);
+  const { length } = file.text;
+  // Mostly all of it fits, and no line of it can be too long.
+  const isSmall =
+    from === 1 &&
+    lines.length <= limits.lines &&
+    length <= LINE_CHARS &&
+    length + lines.length * NUMBER_CHARS <= limits.chars;
+  const fitted = isSmall ? { lines, cutLines: 0, full: false } : fitting(lines, from, limits);
+  const { cutLines, full } = fitted;
+  const total = lines.length;
+  return shown(path, { from, total, input, file, lines: fitted.lines, cutLines, full });
 }
 
 /** The asked-for lines of a file too large to hold. Stops reading where the range ends. */
@@ -95,7 +108,7 @@ function fitting(all: readonly string[], from: number, limits: Limits): Fitted {
     const line = all[index] ?? '';
     const isCut = line.length > LINE_CHARS;
     const text = isCut ? cutLine(line) : line;
-    chars += text.length + 8;
+    chars += text.length + NUMBER_CHARS;
     if (chars > limits.chars) return { lines, cutLines, full: true };
     if (isCut) cutLines += 1;
     lines.push(text);
@@ -108,17 +121,16 @@ function cutLine(line: string): string {
   return `${kept}… [${line.length - kept.length} more characters in this line]`;
 }
 
-function shown(
-  path: string,
-  part: Fitted & {
-    from: number;
-    total: number;
-    input: RangeInput;
-    file?: TextFile;
-    /** There is more, and how much was not counted. */
-    openEnded?: boolean;
-  },
-): ReadPart {
+interface ShownPart extends Fitted {
+  readonly from: number;
+  readonly total: number;
+  readonly input: RangeInput;
+  readonly file?: TextFile;
+  /** There is more, and how much was not counted. */
+  readonly openEnded?: boolean;
+}
+
+function shown(path: string, part: ShownPart): ReadPart {
   const { lines, from, total, input } = part;
   const to = from + lines.length - 1;
   if (part.full && input.limit !== undefined) {
@@ -128,34 +140,40 @@ function shown(
     };
   }
   const isWhole = from === 1 && to >= total && part.openEnded !== true;
-  const notes = [
-    ...(part.cutLines > 0
-      ? [`${part.cutLines} very long line(s) cut; use Grep with -o to look inside.`]
-      : []),
-    ...(part.file?.damaged ? ['Not valid UTF-8: the bytes that are not were replaced by �.'] : []),
-    ...(part.file !== undefined && part.file.encoding !== 'utf-8'
-      ? [`The file is stored as ${part.file.encoding.toUpperCase()}.`]
-      : []),
-    ...(to < total && input.limit === undefined
-      ? [
-          `PARTIAL: lines ${from}-${to} of ${part.openEnded ? `more than ${to}` : total}. Read on with offset=${to + 1}.`,
-        ]
-      : []),
-  ];
-  const numbered = lines.map((line, index) => `${from + index}\t${line}`);
+  const content: string[] = [];
+  for (let index = 0; index < lines.length; index++)
+    content.push(`${from + index}\t${lines[index]}`);
+  for (const note of notesOn(part, to)) content.push(`[${note}]`);
   const seenPart = { from, to, total };
+  const file = {
+    content: lines.join('\n'),
+    numLines: lines.length,
+    startLine: from,
+    totalLines: total,
+  };
   return {
     ok: true,
-    content: [...numbered, ...notes.map((note) => `[${note}]`)].join('\n'),
+    content: content.join('\n'),
     seen: part.cutLines > 0 || part.openEnded ? undefined : isWhole ? 'whole' : seenPart,
-    file: {
-      content: lines.join('\n'),
-      numLines: lines.length,
-      startLine: from,
-      totalLines: total,
-      ...(part.full ? { truncatedByTokenCap: true as const } : {}),
-    },
+    file: part.full ? { ...file, truncatedByTokenCap: true } : file,
   };
+}
+
+/** What the model has to know about the lines up to `to`. */
+function notesOn(part: ShownPart, to: number): readonly string[] {
+  const { cutLines, file, from, total, input } = part;
+  const notes: string[] = [];
+  if (cutLines > 0)
+    notes.push(`${cutLines} very long line(s) cut; use Grep with -o to look inside.`);
+  if (file?.damaged) notes.push('Not valid UTF-8: the bytes that are not were replaced by �.');
+  if (file !== undefined && file.encoding !== 'utf-8') {
+    notes.push(`The file is stored as ${file.encoding.toUpperCase()}.`);
+  }
+  if (to < total && input.limit === undefined) {
+    const all = part.openEnded ? `more than ${to}` : total;
+    notes.push(`PARTIAL: lines ${from}-${to} of ${all}. Read on with offset=${to + 1}.`);
+  }
+  return notes;
 }
 
 function emptyFile(path: string): ReadPart {

@@ -71,6 +71,19 @@ describe('Read of text', () => {
     expect((await open('a.txt', { allow_large: true })).text).not.toContain('PARTIAL');
   });
 
+  it('counts the numbers of many short lines, however small the file is', async () => {
+    make('a.txt', '\n'.repeat(20_000));
+    expect((await open('a.txt', { limit: 30_000 })).text).toContain('more than one Read shows');
+    const { structured } = await open('a.txt', { allow_large: true });
+    expect(structured.file).toMatchObject({ numLines: 8000, totalLines: 20_000 });
+    make('b.txt', '\n'.repeat(12_500));
+    expect((await open('b.txt', { limit: 12_500 })).structured.file).toMatchObject({
+      numLines: 12_500,
+    });
+    make('c.txt', '\n'.repeat(12_501));
+    expect((await open('c.txt', { limit: 12_501 })).isError).toBe(true);
+  });
+
   it('stops at the token cap, but refuses a stated range above it', async () => {
     make('a.txt', `${'x'.repeat(1000)}\n`.repeat(250));
     const { text, structured } = await open('a.txt');
@@ -236,6 +249,34 @@ describe('Read of a file that the gate has looked at', () => {
     expect(host.readState.get(at('a.txt'))?.whole).toBe(true);
     await run('a.txt', found('other', 'file'));
     expect(asked).toEqual(['stat a.txt', 'realPath a.txt']);
+  });
+
+  it('gives the same at once as where it is looked up', async () => {
+    make('text.txt', numbered(3));
+    make('empty.txt', '');
+    make('binary', Buffer.from([1, 0, 2]));
+    make('broken', Buffer.from([0x61, 0xff, 0x62]));
+    make('large.txt', numbered(40_000));
+    make('book.ipynb', JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
+    make('broken.pdf', '%PDF-1.7\nnothing');
+    const names = [
+      'text.txt',
+      'empty.txt',
+      'binary',
+      'broken',
+      'large.txt',
+      'book.ipynb',
+      'broken.pdf',
+    ];
+    for (const name of names) {
+      const looked = await run(name);
+      expect(asked).toContain(`stat ${name}`);
+      const seen = host.readState.get(at(name));
+      expect(await run(name, found(name, 'file'))).toEqual(looked);
+      expect(asked).toEqual([]);
+      expect(host.readState.get(at(name))).toEqual(seen);
+    }
+    expect(run('text.txt', found('text.txt', 'file'))).not.toHaveProperty('then');
   });
 
   it('is refused when something else has taken its place', async () => {

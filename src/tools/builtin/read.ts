@@ -2,14 +2,21 @@ import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { type AtOnce, isLater, whenThere } from '../../util/at-once.js';
+import { type AtOnce, isLater } from '../../util/at-once.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { unhashedVersion, versionOf } from '../read-state.js';
 import { decodeText } from '../text-file.js';
-import type { FileVersion, Tool, ToolContext, ToolOutput, ValidationProblem } from '../tool.js';
+import type {
+  FileVersion,
+  PathSpellings,
+  Tool,
+  ToolContext,
+  ToolOutput,
+  ValidationProblem,
+} from '../tool.js';
 import description from './read.md';
 import { readImage } from './read-image.js';
 import { readNotebook } from './read-notebook.js';
@@ -24,10 +31,12 @@ export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
     name: 'Read',
     kind: 'read',
     definition,
-    validate: (input) =>
-      whenThere(validate(input), (problems) =>
-        problems.length > 0 ? problems : unreadableName(input),
-      ),
+    validate(input) {
+      const checking = validate(input);
+      return isLater(checking)
+        ? checking.then((problems) => alsoByName(problems, input))
+        : alsoByName(checking, input);
+    },
     subject: (input, workspace) =>
       fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
     concurrencySafe: () => true,
@@ -50,27 +59,56 @@ interface ReadCall {
   readonly context: ToolContext;
 }
 
-async function read(fs: FileSystem, input: ReadInput, context: ToolContext): Promise<ToolOutput> {
+function read(fs: FileSystem, input: ReadInput, context: ToolContext): AtOnce<ToolOutput> {
   const path = targetPath(input.file_path, context.workspace);
   const call = { path, input, context };
+  const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
+  // Mostly the gate has just seen a small file there.
+  if (found?.kind !== 'file' || whyNotReadable(path, 'file') !== undefined) {
+    return readLooking(fs, call, found);
+  }
   try {
-    const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
+    const opened = fs.readWithStatNow?.(path);
+    if (opened === undefined) return readLooking(fs, call, found);
+    const { stat, bytes } = opened;
+    const output = show(call, { stat, bytes, key: found.real, isNotebook: isNotebook(path) });
+    return isLater(output) ? output.then(undefined, (thrown) => notRead(fs, path, thrown)) : output;
+  } catch (thrown) {
+    return notRead(fs, path, thrown);
+  }
+}
+
+async function readLooking(
+  fs: FileSystem,
+  call: ReadCall,
+  found: PathSpellings | undefined,
+): Promise<ToolOutput> {
+  const { path } = call;
+  try {
     const kind = found?.kind ?? (await fs.stat(path))?.kind;
     if (kind === undefined) return failure(await missingFile(fs, path));
     const refusal = whyNotReadable(path, kind);
     if (refusal !== undefined) return failure(refusal);
-    const isNotebook = extname(path).toLowerCase() === '.ipynb';
-    const maxBytes = isNotebook ? NOTEBOOK_BYTES : LOAD_BYTES;
+    const isBook = isNotebook(path);
+    const maxBytes = isBook ? NOTEBOOK_BYTES : LOAD_BYTES;
     const { stat, bytes } = await fs.readWithStat(path, { maxBytes });
-    if (bytes === undefined) return await readHuge(fs, { ...call, stat, isNotebook });
+    if (bytes === undefined) return await readHuge(fs, { ...call, stat, isNotebook: isBook });
     const key = found?.real ?? (await fs.realPath(path));
-    const output = show(call, { stat, bytes, key, isNotebook });
-    return isLater(output) ? await output : output;
+    return await show(call, { stat, bytes, key, isNotebook: isBook });
   } catch (thrown) {
-    // It was there when it was looked at.
-    if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
-    return failureFrom(thrown);
+    return notRead(fs, path, thrown);
   }
+}
+
+async function notRead(fs: FileSystem, path: string, thrown: unknown): Promise<ToolOutput> {
+  // It was there when it was looked at.
+  if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
+  return failureFrom(thrown);
+}
+
+function isNotebook(path: string): boolean {
+  // A file that is named so has no extension.
+  return /\.ipynb$/i.test(path) && extname(path) !== '';
 }
 
 interface OpenedFile {
@@ -143,8 +181,17 @@ function needsRange({ path, input, context }: ReadCall, { size }: FileStat): str
   return `${name} has ${size} bytes. Give offset and limit, or search it with Grep.`;
 }
 
+const NO_PROBLEMS: readonly ValidationProblem[] = [];
+
 /** Of a process: its environment, memory and open files. */
 const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/|$)/;
+
+function alsoByName(
+  problems: readonly ValidationProblem[],
+  input: unknown,
+): readonly ValidationProblem[] {
+  return problems.length > 0 ? problems : unreadableName(input);
+}
 
 /**
  * Names under which no file can be. They are a mistake in the input: whoever is asked could only
@@ -152,14 +199,14 @@ const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/|$)/;
  */
 function unreadableName(input: unknown): readonly ValidationProblem[] {
   const { file_path } = input as ReadInput;
-  if (!file_path.startsWith('/')) return [];
+  if (!file_path.startsWith('/')) return NO_PROBLEMS;
   const path = resolve(file_path);
   if (path.startsWith('/dev/')) {
     return [{ path: '/file_path', message: `is a device, pipe or socket: ${path}` }];
   }
   return OF_PROCESS.test(path)
     ? [{ path: '/file_path', message: `is no file but the state of a process: ${path}` }]
-    : [];
+    : NO_PROBLEMS;
 }
 
 /** Devices, pipes and sockets are never opened: reading one may wait for ever. */
