@@ -1,8 +1,8 @@
 import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
 import { strictest, type TraceStep } from '../protocol/permissions.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
-import type { Finding, Guard, Opening, Resolver } from './guard.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
+import { type Finding, type Guard, NOTHING, type Opening, type Resolver } from './guard.js';
 import type { CallView } from './view.js';
 
 export type Outcome =
@@ -28,11 +28,13 @@ export interface Panel {
  * once where all who are asked answer at once, which most do for most calls.
  */
 export function judge(view: CallView, panel: Panel): AtOnce<Judgement> {
-  const hearing = new Hearing(view, panel);
-  return whenThere(hearing.askGuards(0), () => hearing.held() ?? hearing.askResolvers(0));
+  return new Hearing(view, panel).askGuards(0);
 }
 
-/** A call before those who are asked about it, one after the other. */
+/**
+ * A call before those who are asked about it, one after the other. Some thirty are asked about every
+ * call and nearly all have nothing to say: that is heard in the loops themselves.
+ */
 class Hearing {
   readonly #view: CallView;
   readonly #panel: Panel;
@@ -48,45 +50,33 @@ class Hearing {
     this.#before = panel.clock.monotonic();
   }
 
-  askGuards(from: number): AtOnce<void> {
+  askGuards(from: number): AtOnce<Judgement> {
     const { guards } = this.#panel;
+    const view = this.#view;
+    const trace = this.#trace;
     for (let at = from; at < guards.length; at++) {
       const guard = guards[at] as Guard;
-      const said = this.#ask(guard);
-      if (isLater(said)) return said.then(() => this.askGuards(at + 1));
-    }
-  }
-
-  held(): Judgement | undefined {
-    const held = this.#held;
-    if (held === undefined) return undefined;
-    const { by, finding } = held;
-    return { outcome: { kind: 'held', by, finding }, trace: this.#trace };
-  }
-
-  askResolvers(from: number): AtOnce<Judgement> {
-    const { resolvers } = this.#panel;
-    for (let at = from; at < resolvers.length; at++) {
-      const resolver = resolvers[at] as Resolver;
-      const said = this.#consult(resolver);
-      if (isLater(said)) {
-        return said.then((opened) => opened ?? this.askResolvers(at + 1));
+      let finding: AtOnce<Finding>;
+      try {
+        finding = guard.decide(view);
+      } catch (thrown) {
+        this.#hearFailure(guard, thrown);
+        continue;
       }
-      if (said !== undefined) return said;
+      if (finding === NOTHING) {
+        trace.push({ guard: guard.name, decision: 'none', ms: this.#took() });
+      } else if (isLater(finding)) {
+        return this.#awaitFinding(guard, finding).then(() => this.askGuards(at + 1));
+      } else {
+        this.#hear(guard, finding);
+      }
     }
-    const reason = this.#reason;
-    const outcome: Outcome = reason === undefined ? { kind: 'open' } : { kind: 'open', reason };
-    return { outcome, trace: this.#trace };
+    const held = this.#held;
+    if (held === undefined) return this.#askResolvers(0);
+    return { outcome: { kind: 'held', by: held.by, finding: held.finding }, trace };
   }
 
-  #ask(guard: Guard): AtOnce<void> {
-    let finding: AtOnce<Finding>;
-    try {
-      finding = guard.decide(this.#view);
-    } catch (thrown) {
-      return this.#hearFailure(guard, thrown);
-    }
-    if (!isLater(finding)) return this.#hear(guard, finding);
+  #awaitFinding(guard: Guard, finding: Promise<Finding>): Promise<void> {
     return finding.then(
       (found) => this.#hear(guard, found),
       (thrown: unknown) => this.#hearFailure(guard, thrown),
@@ -106,21 +96,46 @@ class Hearing {
     this.#hear(guard, { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure);
   }
 
-  /** What comes out of it, where it opens the call. */
-  #consult(resolver: Resolver): AtOnce<Judgement | undefined> {
-    let opening: AtOnce<Opening | undefined>;
-    try {
-      opening = resolver.decide(this.#view);
-    } catch (thrown) {
-      return this.#mute(resolver, thrown);
+  #askResolvers(from: number): AtOnce<Judgement> {
+    const { resolvers } = this.#panel;
+    const view = this.#view;
+    const trace = this.#trace;
+    for (let at = from; at < resolvers.length; at++) {
+      const resolver = resolvers[at] as Resolver;
+      let opening: AtOnce<Opening | undefined>;
+      try {
+        opening = resolver.decide(view);
+      } catch (thrown) {
+        this.#mute(resolver, thrown);
+        continue;
+      }
+      if (opening === undefined) {
+        trace.push({ guard: resolver.name, decision: 'pass', ms: this.#took() });
+        continue;
+      }
+      if (isLater(opening)) {
+        return this.#awaitOpening(resolver, opening).then(
+          (opened) => opened ?? this.#askResolvers(at + 1),
+        );
+      }
+      const opened = this.#openedBy(resolver, opening);
+      if (opened !== undefined) return opened;
     }
-    if (!isLater(opening)) return this.#openedBy(resolver, opening);
+    const reason = this.#reason;
+    return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
+  }
+
+  #awaitOpening(
+    resolver: Resolver,
+    opening: Promise<Opening | undefined>,
+  ): Promise<Judgement | undefined> {
     return opening.then(
       (found) => this.#openedBy(resolver, found),
       (thrown: unknown) => this.#mute(resolver, thrown),
     );
   }
 
+  /** What comes out of it, where it opens the call. */
   #openedBy({ name }: Resolver, opening: Opening | undefined): Judgement | undefined {
     this.#note(name, opening ?? PASSED);
     if (opening === undefined) return undefined;
@@ -137,19 +152,23 @@ class Hearing {
   }
 
   #note(guard: string, said: Said, failure?: string): void {
-    const started = this.#before;
-    this.#before = this.#panel.clock.monotonic();
-    // To the microsecond: what is written down of every call is not to be filled with digits.
-    const ms = Math.round((this.#before - started) * 1000) / 1000;
     const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
       guard,
       decision: said.decision,
-      ms,
+      ms: this.#took(),
     };
     if (said.reason !== undefined) step.reason = said.reason;
     if (said.source !== undefined) step.source = said.source;
     if (failure !== undefined) step.failure = failure;
     this.#trace.push(step);
+  }
+
+  /** Milliseconds since the last one was heard, to the microsecond: receipts are not to be filled with digits. */
+  #took(): number {
+    const before = this.#before;
+    const now = this.#panel.clock.monotonic();
+    this.#before = now;
+    return Math.round((now - before) * 1000) / 1000;
   }
 }
 
