@@ -28,158 +28,157 @@ export interface Panel {
  * once where all who are asked answer at once, which most do for most calls.
  */
 export function judge(view: CallView, panel: Panel): AtOnce<Judgement> {
-  return new Hearing(view, panel).askGuards(0);
+  const before = panel.clock.monotonic();
+  return askGuards({ view, panel, trace: [], held: undefined, reason: undefined, before }, 0);
 }
 
-/**
- * A call before those who are asked about it, one after the other. Some thirty are asked about every
- * call and nearly all have nothing to say: that is heard in the loops themselves.
- */
-class Hearing {
-  readonly #view: CallView;
-  readonly #panel: Panel;
-  readonly #trace: TraceStep[] = [];
-  #held: { readonly by: string; readonly finding: Finding } | undefined;
-  #reason: string | undefined;
+/** A call before those who are asked about it, one after the other. */
+interface Hearing {
+  readonly view: CallView;
+  readonly panel: Panel;
+  readonly trace: TraceStep[];
+  held: { readonly by: string; readonly finding: Finding } | undefined;
+  reason: string | undefined;
   /** The end of one is the beginning of the next. */
-  #before: number;
+  before: number;
+}
 
-  constructor(view: CallView, panel: Panel) {
-    this.#view = view;
-    this.#panel = panel;
-    this.#before = panel.clock.monotonic();
-  }
-
-  askGuards(from: number): AtOnce<Judgement> {
-    const { guards } = this.#panel;
-    const view = this.#view;
-    const trace = this.#trace;
-    for (let at = from; at < guards.length; at++) {
-      const guard = guards[at] as Guard;
-      let finding: AtOnce<Finding>;
-      try {
-        finding = guard.decide(view);
-      } catch (thrown) {
-        this.#hearFailure(guard, thrown);
-        continue;
-      }
-      if (finding === NOTHING) {
-        trace.push({ guard: guard.name, decision: 'none', ms: this.#took() });
-      } else if (isLater(finding)) {
-        return this.#awaitFinding(guard, finding).then(() => this.askGuards(at + 1));
-      } else {
-        this.#hear(guard, finding);
-      }
+/** Some thirty are asked about every call, and most have nothing to say: that is heard here at once. */
+function askGuards(hearing: Hearing, from: number): AtOnce<Judgement> {
+  const { view, panel, trace } = hearing;
+  const { guards } = panel;
+  for (let at = from; at < guards.length; at++) {
+    const guard = guards[at] as Guard;
+    let finding: AtOnce<Finding>;
+    try {
+      finding = guard.decide(view);
+    } catch (thrown) {
+      hearFailure(hearing, guard, thrown);
+      continue;
     }
-    const held = this.#held;
-    if (held === undefined) return this.#askResolvers(0);
-    return { outcome: { kind: 'held', by: held.by, finding: held.finding }, trace };
-  }
-
-  #awaitFinding(guard: Guard, finding: Promise<Finding>): Promise<void> {
-    return finding.then(
-      (found) => this.#hear(guard, found),
-      (thrown: unknown) => this.#hearFailure(guard, thrown),
-    );
-  }
-
-  #hear(guard: Guard, finding: Finding, failure?: string): void {
-    this.#note(guard.name, finding, failure);
-    if (finding.decision === 'none') return;
-    if (outweighs(finding, this.#held?.finding)) this.#held = { by: guard.name, finding };
-  }
-
-  /** fail-closed: a guard that cannot answer says what it was made to say in that case. */
-  #hearFailure(guard: Guard, thrown: unknown): void {
-    const failure = messageOf(thrown);
-    const reason = `the guard "${guard.name}" failed: ${failure}`;
-    this.#hear(guard, { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure);
-  }
-
-  #askResolvers(from: number): AtOnce<Judgement> {
-    const { resolvers } = this.#panel;
-    const view = this.#view;
-    const trace = this.#trace;
-    for (let at = from; at < resolvers.length; at++) {
-      const resolver = resolvers[at] as Resolver;
-      let opening: AtOnce<Opening | undefined>;
-      try {
-        opening = resolver.decide(view);
-      } catch (thrown) {
-        this.#mute(resolver, thrown);
-        continue;
-      }
-      if (opening === undefined) {
-        trace.push({ guard: resolver.name, decision: 'pass', ms: this.#took() });
-        continue;
-      }
-      if (isLater(opening)) {
-        return this.#awaitOpening(resolver, opening).then(
-          (opened) => opened ?? this.#askResolvers(at + 1),
-        );
-      }
-      const opened = this.#openedBy(resolver, opening);
-      if (opened !== undefined) return opened;
+    if (finding === NOTHING) {
+      trace.push({ guard: guard.name, decision: 'none', ms: took(hearing) });
+    } else if (isLater(finding)) {
+      return awaitFinding(hearing, guard, finding).then(() => askGuards(hearing, at + 1));
+    } else {
+      hear(hearing, guard, finding);
     }
-    const reason = this.#reason;
-    return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
   }
+  const { held } = hearing;
+  if (held === undefined) return askResolvers(hearing, 0);
+  return { outcome: { kind: 'held', by: held.by, finding: held.finding }, trace };
+}
 
-  #awaitOpening(
-    resolver: Resolver,
-    opening: Promise<Opening | undefined>,
-  ): Promise<Judgement | undefined> {
-    return opening.then(
-      (found) => this.#openedBy(resolver, found),
-      (thrown: unknown) => this.#mute(resolver, thrown),
-    );
-  }
+function awaitFinding(hearing: Hearing, guard: Guard, finding: Promise<Finding>): Promise<void> {
+  return finding.then(
+    (found) => hear(hearing, guard, found),
+    (thrown: unknown) => hearFailure(hearing, guard, thrown),
+  );
+}
 
-  /** What comes out of it, where it opens the call. */
-  #openedBy({ name }: Resolver, opening: Opening | undefined): Judgement | undefined {
-    this.#note(name, opening ?? PASSED);
-    if (opening === undefined) return undefined;
-    if (opening.decision === 'allow') {
-      return { outcome: { kind: 'allowed', by: name, opening }, trace: this.#trace };
+function hear(hearing: Hearing, guard: Guard, finding: Finding): void {
+  note(hearing, guard.name, finding);
+  hold(hearing, guard, finding);
+}
+
+/** fail-closed: a guard that cannot answer says what it was made to say in that case. */
+function hearFailure(hearing: Hearing, guard: Guard, thrown: unknown): void {
+  const failure = messageOf(thrown);
+  const decision = guard.onFailure;
+  const reason = `the guard "${guard.name}" failed: ${failure}`;
+  note(hearing, guard.name, { decision, reason, failure });
+  hold(hearing, guard, { decision, refusal: 'guard-failed', reason });
+}
+
+function hold(hearing: Hearing, { name }: Guard, finding: Finding): void {
+  if (finding.decision === 'none') return;
+  if (outweighs(finding, hearing.held?.finding)) hearing.held = { by: name, finding };
+}
+
+/** As `askGuards`, until one opens the call. */
+function askResolvers(hearing: Hearing, from: number): AtOnce<Judgement> {
+  const { view, panel, trace } = hearing;
+  const { resolvers } = panel;
+  for (let at = from; at < resolvers.length; at++) {
+    const resolver = resolvers[at] as Resolver;
+    let opening: AtOnce<Opening | undefined>;
+    try {
+      opening = resolver.decide(view);
+    } catch (thrown) {
+      mute(hearing, resolver, thrown);
+      continue;
     }
-    this.#reason ??= opening.reason;
-    return undefined;
+    if (opening === undefined) {
+      trace.push({ guard: resolver.name, decision: 'pass', ms: took(hearing) });
+      continue;
+    }
+    if (isLater(opening)) {
+      return awaitOpening(hearing, resolver, opening).then(
+        (opened) => opened ?? askResolvers(hearing, at + 1),
+      );
+    }
+    const opened = openedBy(hearing, resolver, opening);
+    if (opened !== undefined) return opened;
   }
+  const { reason } = hearing;
+  return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
+}
 
-  /** fail-closed: a resolver that fails opens nothing. */
-  #mute({ name }: Resolver, thrown: unknown): undefined {
-    this.#note(name, PASSED, messageOf(thrown));
-  }
+function awaitOpening(
+  hearing: Hearing,
+  resolver: Resolver,
+  opening: Promise<Opening | undefined>,
+): Promise<Judgement | undefined> {
+  return opening.then(
+    (found) => openedBy(hearing, resolver, found),
+    (thrown: unknown) => mute(hearing, resolver, thrown),
+  );
+}
 
-  #note(guard: string, said: Said, failure?: string): void {
-    const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
-      guard,
-      decision: said.decision,
-      ms: this.#took(),
-    };
-    if (said.reason !== undefined) step.reason = said.reason;
-    if (said.source !== undefined) step.source = said.source;
-    if (failure !== undefined) step.failure = failure;
-    this.#trace.push(step);
+/** What comes out of it, where it opens the call. */
+function openedBy(
+  hearing: Hearing,
+  { name }: Resolver,
+  opening: Opening | undefined,
+): Judgement | undefined {
+  note(hearing, name, opening ?? PASSED);
+  if (opening === undefined) return undefined;
+  if (opening.decision === 'allow') {
+    return { outcome: { kind: 'allowed', by: name, opening }, trace: hearing.trace };
   }
+  hearing.reason ??= opening.reason;
+  return undefined;
+}
 
-  /** Milliseconds since the last one was heard, to the microsecond: receipts are not to be filled with digits. */
-  #took(): number {
-    const before = this.#before;
-    const now = this.#panel.clock.monotonic();
-    this.#before = now;
-    return Math.round((now - before) * 1000) / 1000;
-  }
+/** fail-closed: a resolver that fails opens nothing. */
+function mute(hearing: Hearing, { name }: Resolver, thrown: unknown): undefined {
+  note(hearing, name, { decision: 'pass', failure: messageOf(thrown) });
 }
 
 /** What somebody said, as it stands in a receipt. */
-interface Said {
-  readonly decision: TraceStep['decision'];
-  readonly reason?: string;
-  readonly source?: string;
-}
+type Said = Pick<TraceStep, 'decision' | 'reason' | 'source' | 'failure'>;
 
 const PASSED: Said = { decision: 'pass' };
+
+function note(hearing: Hearing, guard: string, said: Said): void {
+  const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
+    guard,
+    decision: said.decision,
+    ms: took(hearing),
+  };
+  if (said.reason !== undefined) step.reason = said.reason;
+  if (said.source !== undefined) step.source = said.source;
+  if (said.failure !== undefined) step.failure = said.failure;
+  hearing.trace.push(step);
+}
+
+/** Milliseconds since the last one was heard, to the microsecond: receipts are not to be filled with digits. */
+function took(hearing: Hearing): number {
+  const { before } = hearing;
+  const now = hearing.panel.clock.monotonic();
+  hearing.before = now;
+  return Math.round((now - before) * 1000) / 1000;
+}
 
 /** The strictest holds the call; among equals the one that people must read, else the first. */
 function outweighs(one: Finding, held: Finding | undefined): boolean {
