@@ -50,8 +50,8 @@ export interface EntryPlace {
   readonly prev: string;
 }
 
-/** An entry as it is written down, without secrets: JSON, up to the brace that ends it. */
-export function openEntryText(pending: PendingEntry, { n, session, prev }: EntryPlace): string {
+/** An entry as it is written down: JSON, without secrets. */
+export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlace): string {
   const { time, cwd, receipt, input, isCut } = pending;
   const { command } = receipt;
   const kept = {
@@ -72,7 +72,7 @@ export function openEntryText(pending: PendingEntry, { n, session, prev }: Entry
   const cut = isCut ? true : undefined;
   // The receipt comes last, for its trace is put in at the end: that is most of the text, and mostly known.
   const text = JSON.stringify({ v: 1, n, time, session, cwd, cut, prev, receipt: kept });
-  return `${text.slice(0, -2)},"trace":${traceText(receipt.trace)}}`;
+  return `${text.slice(0, -2)},"trace":${traceText(receipt.trace)}}}`;
 }
 
 /** A line of the journal, or undefined when it is none. */

@@ -9,7 +9,7 @@ import type { SessionNews } from '../protocol/session-events.js';
 import { extended } from '../util/extended.js';
 import { isoTime } from '../util/iso-time.js';
 import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
-import { openEntryText, type PendingEntry, pendingEntry } from './entry.js';
+import { entryText, type PendingEntry, pendingEntry } from './entry.js';
 
 export interface JournalParts {
   readonly files: Pick<JournalFiles, 'openLog' | 'readEnds'>;
@@ -116,7 +116,7 @@ class FileJournal implements Journal {
       const lines: string[] = [];
       for (const pending of this.#pending) {
         n++;
-        const made = chainedLine(openEntryText(pending, { n, session, prev: last }), hash);
+        const made = chainedLine(entryText(pending, { n, session, prev: last }), hash);
         last = made.hash;
         lines.push(made.line);
       }
