@@ -14,7 +14,7 @@ export function traceText(trace: readonly TraceStep[]): string {
 }
 
 /** Texts of those who had nothing to say, by guard and then by the microseconds that they took. */
-type SilentTexts = Map<string, string[]>;
+type SilentTexts = Map<string, { readonly head: string; readonly times: string[] }>;
 
 /** The same guards have nothing to say about nearly every call, mostly within a few microseconds. */
 const unobjecting: SilentTexts = new Map();
@@ -31,7 +31,7 @@ function knownText(step: TraceStep): string | undefined {
   // Hooks are not timed to the microsecond.
   if (microseconds / 1000 !== ms) return;
   const known = decision === 'none' ? unobjecting : passing;
-  return known.get(step.guard)?.[microseconds] ?? silentText(step, known, microseconds);
+  return known.get(step.guard)?.times[microseconds] ?? silentText(step, known, microseconds);
 }
 
 function silentText(
@@ -39,12 +39,14 @@ function silentText(
   known: SilentTexts,
   microseconds: number,
 ): string {
-  const text = `,${JSON.stringify({ guard, decision, ms })}`;
-  if (microseconds < 0 || microseconds >= MOST_MICROSECONDS) return text;
   if (known.size >= MOST_GUARDS && !known.has(guard)) known.clear();
-  const texts = known.get(guard) ?? [];
-  texts[microseconds] = text;
-  known.set(guard, texts);
+  let texts = known.get(guard);
+  if (texts === undefined) {
+    texts = { head: `,${JSON.stringify({ guard, decision }).slice(0, -1)},"ms":`, times: [] };
+    known.set(guard, texts);
+  }
+  const text = `${texts.head}${Number.isFinite(ms) ? ms : null}}`;
+  if (microseconds >= 0 && microseconds < MOST_MICROSECONDS) texts.times[microseconds] = text;
   return text;
 }
 
