@@ -8,15 +8,14 @@ export type Hash = (text: string) => string;
 
 /**
  * A line that carries the hash of its own content, the previous line's hash (`prev`) among it. Whoever
- * changes, removes or inserts a line has to write all later ones anew.
+ * changes, removes or inserts a line has to write all later ones anew. The content is the JSON of an object.
  */
 export function chainedLine(
-  content: { readonly prev: string },
+  content: string,
   hash: Hash,
 ): { readonly line: string; readonly hash: string } {
-  const body = JSON.stringify(content);
-  const own = hash(body);
-  return { line: `${body.slice(0, -1)},"hash":"${own}"}`, hash: own };
+  const own = hash(content);
+  return { line: `${content.slice(0, -1)},"hash":"${own}"}`, hash: own };
 }
 
 export type ChainState =

@@ -1,7 +1,9 @@
 import type { Receipt } from '../protocol/permissions.js';
-import { extended } from '../util/extended.js';
 import { isRecord } from '../util/own.js';
-import { redact, redactDeep } from '../util/redact.js';
+import { redactDeep } from '../util/redact.js';
+import { isSealed } from '../util/sealed.js';
+import { cleanText, LONGEST_TEXT } from './clean-text.js';
+import { traceText } from './trace-text.js';
 
 /** One decision as the journal keeps it. */
 export interface JournalEntry {
@@ -19,68 +21,58 @@ export interface JournalEntry {
   readonly cut?: true;
 }
 
-const LONGEST_TEXT = 8_000;
-const LONGEST_INPUT = 32_000;
-
-/** A receipt with a copy of its input that is not too long and that nobody changes. */
-export interface BoundedReceipt {
+/** A decision that is not on disk yet. */
+export interface PendingEntry {
+  readonly time: string;
+  readonly cwd: string;
   readonly receipt: Receipt;
+  /** The input of the receipt: not too long, and nobody changes it any more. */
   readonly input: unknown;
   readonly isCut: boolean;
 }
 
-export function boundedReceipt(receipt: Receipt): BoundedReceipt {
+export function pendingEntry(
+  receipt: Receipt,
+  { time, cwd }: Pick<PendingEntry, 'time' | 'cwd'>,
+): PendingEntry {
+  const { input } = receipt;
+  // Nobody can change it, and nothing of it would be cut.
+  if (isSealed(input) && isShort(input)) return { time, cwd, receipt, input, isCut: false };
   const budget = { left: LONGEST_INPUT, cut: false };
-  return { receipt, input: bounded(receipt.input, budget), isCut: budget.cut };
+  return { time, cwd, receipt, input: bounded(input, budget), isCut: budget.cut };
 }
 
-/** The receipt as it may be written down. */
-export function withoutSecrets({ receipt, input }: BoundedReceipt): Receipt {
-  const clean: { -readonly [Field in keyof Receipt]: Receipt[Field] } = extended(receipt, {
-    input: redactDeep(input),
+/** Where an entry stands. */
+export interface EntryPlace {
+  readonly n: number;
+  readonly session: string;
+  /** The hash of the line before. */
+  readonly prev: string;
+}
+
+/** An entry as it is written down: JSON, without secrets. */
+export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlace): string {
+  const { time, cwd, receipt, input, isCut } = pending;
+  const { command } = receipt;
+  const kept = {
+    toolUseId: receipt.toolUseId,
+    tool: receipt.tool,
+    agent: receipt.agent,
+    decision: receipt.decision,
+    decidedBy: receipt.decidedBy,
     reason: cleanText(receipt.reason),
-    trace: cleanTrace(receipt.trace),
-  });
-  if (receipt.command !== undefined) clean.command = cleanText(receipt.command);
-  return clean;
-}
-
-function cleanText(text: string): string {
-  return redact(text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text);
-}
-
-type Step = Receipt['trace'][number];
-
-/** Itself when there is nothing to take out: nearly always, and it has a step of every guard. */
-function cleanTrace(trace: Receipt['trace']): Receipt['trace'] {
-  let copy: Step[] | undefined;
-  let at = 0;
-  for (const step of trace) {
-    const clean = cleanStep(step);
-    if (clean !== step) {
-      copy ??= [...trace];
-      copy[at] = clean;
-    }
-    at++;
-  }
-  return copy ?? trace;
-}
-
-function cleanStep(step: Step): Step {
-  // Most guards have nothing to say.
-  if (step.reason === undefined && step.source === undefined && step.failure === undefined) {
-    return step;
-  }
-  const reason = step.reason === undefined ? undefined : cleanText(step.reason);
-  const source = step.source === undefined ? undefined : cleanText(step.source);
-  const failure = step.failure === undefined ? undefined : cleanText(step.failure);
-  if (reason === step.reason && source === step.source && failure === step.failure) return step;
-  return {
-    ...step,
-    ...(reason === undefined ? {} : { reason }),
-    ...(source === undefined ? {} : { source }),
-    ...(failure === undefined ? {} : { failure }),
-  };
+    input: redactDeep(input),
+    mode: receipt.mode,
+    command: command === undefined ? undefined : cleanText(command),
+    ms: receipt.ms,
+    effects: receipt.effects,
+    time: receipt.time,
+    sessionId: receipt.sessionId,
+  } satisfies Record<Exclude<keyof Receipt, 'trace'>, unknown>;
+  const cut = isCut ? true : undefined;
+  // The receipt comes last, for its trace is put in at the end: that is most of the text, and mostly known.
+  const text = JSON.stringify({ v: 1, n, time, session, cwd, cut, prev, receipt: kept });
+  return `${text.slice(0, -2)},"trace":${traceText(receipt.trace)}}}`;
 }
 
 /** A line of the journal, or undefined when it is none. */
@@ -96,6 +88,25 @@ export function readEntry(value: unknown): JournalEntry | undefined {
     typeof receipt.decision === 'string' &&
     Array.isArray(receipt.trace);
   return isWhole ? (value as unknown as JournalEntry) : undefined;
+}
+
+const LONGEST_INPUT = 32_000;
+
+/** Shorter than any text may be on its own, all its parts together. */
+function isShort(value: unknown): boolean {
+  return leftAfter(value, LONGEST_TEXT) >= 0;
+}
+
+/** What is left of a length; never more than `bounded` would leave of it. */
+function leftAfter(value: unknown, length: number): number {
+  if (typeof value === 'string') return length - value.length - 2;
+  if (typeof value !== 'object' || value === null) return length;
+  let left = length;
+  for (const key of Object.keys(value)) {
+    if (left < 0) return left;
+    left = leftAfter((value as Record<string, unknown>)[key], left - key.length - 4);
+  }
+  return left;
 }
 
 function bounded(value: unknown, budget: { left: number; cut: boolean }): unknown {

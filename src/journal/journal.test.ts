@@ -16,6 +16,7 @@ import { sha256 } from '../env/hash.js';
 import { nodeJournalFiles } from '../env/journal-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { seal } from '../util/sealed.js';
 import { type Journal, journalFile, openJournal } from './journal.js';
 import { journalFilesIn, readJournal, verifyChain } from './read.js';
 
@@ -185,6 +186,47 @@ describe('the decision journal', () => {
     const edits = Array.from({ length: 5_000 }, () => ({ old: 'a'.repeat(100), new: 'b' }));
     open().note(receipt('a', { edits }), 'now');
     expect(statSync(file).size).toBeLessThan(80_000);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['nothing', {}],
+    ['a little', { file_path: '/a', offset: 3, deep: { list: [1, 'b', null, true, {}] } }],
+    ['a secret', { command: `curl -u me:${'x'.repeat(20)} https://me:secret@host.example` }],
+    ['a field that is a secret', { password: 'hunter2', list: [{ token: 'abc' }] }],
+    ['as much as may stand in one text', { content: 'y'.repeat(7_960) }],
+    ['a bit more', { content: 'y'.repeat(8_000) }],
+    ['too long a text', { content: 'y'.repeat(8_001) }],
+    ['too many texts', { list: Array.from({ length: 3_000 }, () => 'some text') }],
+    ['too many keys', Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]))],
+  ])('keeps the same of an input that nobody can change: %s', async (_name, input) => {
+    const sealed = seal(input);
+    if (!sealed.ok) throw new Error(sealed.error);
+    const journal = open();
+    journal.note(receipt('a', input), 'now');
+    journal.note(receipt('a', sealed.value), 'now');
+    const { entries, chain } = await readJournal(file, nodeJournalFiles, sha256);
+    expect(chain.ok).toBe(true);
+    expect(entries[1]?.receipt).toEqual(entries[0]?.receipt);
+    expect(entries[1]?.cut).toBe(entries[0]?.cut);
+  });
+
+  it('keeps every field of a receipt', async () => {
+    const whole: Required<Receipt> = {
+      ...receipt('a'),
+      trace: [
+        { guard: 'deny rules', decision: 'none', ms: 0.002 },
+        { guard: 'allow rules', decision: 'allow', ms: 0.01, reason: 'r', source: 's' },
+      ],
+      command: 'ls',
+      ms: 1.5,
+      effects: { changed: ['a'], violated: 'judged to be read-only', rolledBack: true },
+      time: '2026-01-01T00:00:00.000Z',
+      sessionId: 'another',
+    };
+    open().note(whole, 'now');
+    const { entries } = await readJournal(file, nodeJournalFiles, sha256);
+    expect(entries[0]).toMatchObject({ v: 1, n: 1, session: 'session-1', cwd: '/a/project' });
+    expect(entries[0]?.receipt).toEqual(whole);
   });
 
   it('writes nothing where nothing is to be kept', () => {

@@ -9,7 +9,7 @@ import type { SessionNews } from '../protocol/session-events.js';
 import { extended } from '../util/extended.js';
 import { isoTime } from '../util/iso-time.js';
 import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
-import { type BoundedReceipt, boundedReceipt, type JournalEntry, withoutSecrets } from './entry.js';
+import { entryText, type PendingEntry, pendingEntry } from './entry.js';
 
 export interface JournalParts {
   readonly files: Pick<JournalFiles, 'openLog' | 'readEnds'>;
@@ -59,15 +59,6 @@ export function openJournal(parts: JournalParts): Journal {
   return new FileJournal(parts);
 }
 
-/** A decision that is not on disk yet. Its input is a copy: nobody changes it any more. */
-interface PendingEntry {
-  readonly time: string;
-  readonly cwd: string;
-  readonly kept: BoundedReceipt;
-}
-
-type ChainedEntry = JournalEntry & { readonly prev: string };
-
 class FileJournal implements Journal {
   readonly #parts: JournalParts;
   #log: AppendLog | undefined;
@@ -89,7 +80,7 @@ class FileJournal implements Journal {
     const time = isoTime(clock.now());
     const stamped: Receipt = extended(receipt, { time, sessionId });
     if (this.#parts.file === undefined) return stamped;
-    this.#pending.push({ time, cwd: this.#parts.cwd(), kept: boundedReceipt(receipt) });
+    this.#pending.push(pendingEntry(receipt, { time, cwd: this.#parts.cwd() }));
     if (when === 'now') this.#write(this.#parts.file);
     else this.#writeSoon(this.#parts.file);
     return stamped;
@@ -123,13 +114,9 @@ class FileJournal implements Journal {
       let last = this.#last;
       let n = this.#n;
       const lines: string[] = [];
-      for (const { time, cwd, kept } of this.#pending) {
+      for (const pending of this.#pending) {
         n++;
-        const receipt = withoutSecrets(kept);
-        const entry: ChainedEntry = kept.isCut
-          ? { v: 1, n, time, session, cwd, receipt, cut: true, prev: last }
-          : { v: 1, n, time, session, cwd, receipt, prev: last };
-        const made = chainedLine(entry, hash);
+        const made = chainedLine(entryText(pending, { n, session, prev: last }), hash);
         last = made.hash;
         lines.push(made.line);
       }

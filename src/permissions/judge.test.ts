@@ -72,6 +72,66 @@ describe('judging a call', () => {
     expect(trace[0]).toMatchObject({ decision: 'pass', failure: 'broken' });
   });
 
+  it('hears those who have nothing to say alike, however they say it', async () => {
+    const none: Finding = { decision: 'none' };
+    const silences: readonly Guard['decide'][] = [
+      () => NOTHING,
+      () => none,
+      async () => NOTHING,
+      async () => none,
+    ];
+    const shrugs: readonly Resolver['decide'][] = [() => undefined, async () => undefined];
+    for (const decide of silences) {
+      for (const pass of shrugs) {
+        const guards = ['a', 'b'].map((name) => guard(name, decide as () => Finding));
+        const resolvers = ['c', 'd'].map((name) => ({ name, decide: pass }));
+        expect(await judge(view, panel(guards, resolvers))).toEqual({
+          outcome: { kind: 'open' },
+          trace: [
+            { guard: 'a', decision: 'none', ms: 1 },
+            { guard: 'b', decision: 'none', ms: 1 },
+            { guard: 'c', decision: 'pass', ms: 1 },
+            { guard: 'd', decision: 'pass', ms: 1 },
+          ],
+        });
+      }
+    }
+  });
+
+  it('goes on behind one that fails at once, and says how long each took', async () => {
+    const broken = (): never => {
+      throw new Error('broken');
+    };
+    const said = judge(
+      view,
+      panel(
+        [guard('fails', broken, 'ask'), guard('silent', () => NOTHING)],
+        [{ name: 'unasked', decide: broken }],
+      ),
+    );
+    expect(said).toMatchObject({
+      outcome: { kind: 'held', by: 'fails' },
+      trace: [
+        { guard: 'fails', decision: 'ask', ms: 1, failure: 'broken' },
+        { guard: 'silent', decision: 'none', ms: 1 },
+      ],
+    });
+    const deaf = { name: 'deaf', decide: broken };
+    const unsure: Resolver = {
+      name: 'unsure',
+      decide: () => ({ decision: 'pass', reason: 'why' }),
+    };
+    const heard = judge(view, panel([], [deaf, unsure, { name: 'd', decide: () => undefined }]));
+    expect(heard).toEqual({
+      outcome: { kind: 'open', reason: 'why' },
+      trace: [
+        { guard: 'deaf', decision: 'pass', ms: 1, failure: 'broken' },
+        { guard: 'unsure', decision: 'pass', ms: 1, reason: 'why' },
+        { guard: 'd', decision: 'pass', ms: 1 },
+      ],
+    });
+  });
+
   it('lets nothing through for an answer that is none', async () => {
     const odd = { decide: (later: (value: Finding) => void) => later(NOTHING) };
     const strange = guard('strange', () => odd as unknown as Finding);

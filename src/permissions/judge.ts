@@ -1,8 +1,8 @@
 import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
 import { strictest, type TraceStep } from '../protocol/permissions.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
-import type { Finding, Guard, Opening, Resolver } from './guard.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
+import { type Finding, type Guard, NOTHING, type Opening, type Resolver } from './guard.js';
 import type { CallView } from './view.js';
 
 export type Outcome =
@@ -28,139 +28,157 @@ export interface Panel {
  * once where all who are asked answer at once, which most do for most calls.
  */
 export function judge(view: CallView, panel: Panel): AtOnce<Judgement> {
-  const hearing = new Hearing(view, panel);
-  return whenThere(hearing.askGuards(0), () => hearing.held() ?? hearing.askResolvers(0));
+  const before = panel.clock.monotonic();
+  return askGuards({ view, panel, trace: [], held: undefined, reason: undefined, before }, 0);
 }
 
 /** A call before those who are asked about it, one after the other. */
-class Hearing {
-  readonly #view: CallView;
-  readonly #panel: Panel;
-  readonly #trace: TraceStep[] = [];
-  #held: { readonly by: string; readonly finding: Finding } | undefined;
-  #reason: string | undefined;
+interface Hearing {
+  readonly view: CallView;
+  readonly panel: Panel;
+  readonly trace: TraceStep[];
+  held: { readonly by: string; readonly finding: Finding } | undefined;
+  reason: string | undefined;
   /** The end of one is the beginning of the next. */
-  #before: number;
+  before: number;
+}
 
-  constructor(view: CallView, panel: Panel) {
-    this.#view = view;
-    this.#panel = panel;
-    this.#before = panel.clock.monotonic();
-  }
-
-  askGuards(from: number): AtOnce<void> {
-    const { guards } = this.#panel;
-    for (let at = from; at < guards.length; at++) {
-      const guard = guards[at] as Guard;
-      const said = this.#ask(guard);
-      if (isLater(said)) return said.then(() => this.askGuards(at + 1));
-    }
-  }
-
-  held(): Judgement | undefined {
-    const held = this.#held;
-    if (held === undefined) return undefined;
-    const { by, finding } = held;
-    return { outcome: { kind: 'held', by, finding }, trace: this.#trace };
-  }
-
-  askResolvers(from: number): AtOnce<Judgement> {
-    const { resolvers } = this.#panel;
-    for (let at = from; at < resolvers.length; at++) {
-      const resolver = resolvers[at] as Resolver;
-      const said = this.#consult(resolver);
-      if (isLater(said)) {
-        return said.then((opened) => opened ?? this.askResolvers(at + 1));
-      }
-      if (said !== undefined) return said;
-    }
-    const reason = this.#reason;
-    const outcome: Outcome = reason === undefined ? { kind: 'open' } : { kind: 'open', reason };
-    return { outcome, trace: this.#trace };
-  }
-
-  #ask(guard: Guard): AtOnce<void> {
+/** Some thirty are asked about every call, and most have nothing to say: that is heard here at once. */
+function askGuards(hearing: Hearing, from: number): AtOnce<Judgement> {
+  const { view, panel, trace } = hearing;
+  const { guards } = panel;
+  for (let at = from; at < guards.length; at++) {
+    const guard = guards[at] as Guard;
     let finding: AtOnce<Finding>;
     try {
-      finding = guard.decide(this.#view);
+      finding = guard.decide(view);
     } catch (thrown) {
-      return this.#hearFailure(guard, thrown);
+      hearFailure(hearing, guard, thrown);
+      continue;
     }
-    if (!isLater(finding)) return this.#hear(guard, finding);
-    return finding.then(
-      (found) => this.#hear(guard, found),
-      (thrown: unknown) => this.#hearFailure(guard, thrown),
-    );
+    if (finding === NOTHING) {
+      trace.push({ guard: guard.name, decision: 'none', ms: took(hearing) });
+    } else if (isLater(finding)) {
+      return awaitFinding(hearing, guard, finding).then(() => askGuards(hearing, at + 1));
+    } else {
+      hear(hearing, guard, finding);
+    }
   }
+  const { held } = hearing;
+  if (held === undefined) return askResolvers(hearing, 0);
+  return { outcome: { kind: 'held', by: held.by, finding: held.finding }, trace };
+}
 
-  #hear(guard: Guard, finding: Finding, failure?: string): void {
-    this.#note(guard.name, finding, failure);
-    if (finding.decision === 'none') return;
-    if (outweighs(finding, this.#held?.finding)) this.#held = { by: guard.name, finding };
-  }
+function awaitFinding(hearing: Hearing, guard: Guard, finding: Promise<Finding>): Promise<void> {
+  return finding.then(
+    (found) => hear(hearing, guard, found),
+    (thrown: unknown) => hearFailure(hearing, guard, thrown),
+  );
+}
 
-  /** fail-closed: a guard that cannot answer says what it was made to say in that case. */
-  #hearFailure(guard: Guard, thrown: unknown): void {
-    const failure = messageOf(thrown);
-    const reason = `the guard "${guard.name}" failed: ${failure}`;
-    this.#hear(guard, { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure);
-  }
+function hear(hearing: Hearing, guard: Guard, finding: Finding): void {
+  note(hearing, guard.name, finding);
+  hold(hearing, guard, finding);
+}
 
-  /** What comes out of it, where it opens the call. */
-  #consult(resolver: Resolver): AtOnce<Judgement | undefined> {
+/** fail-closed: a guard that cannot answer says what it was made to say in that case. */
+function hearFailure(hearing: Hearing, guard: Guard, thrown: unknown): void {
+  const failure = messageOf(thrown);
+  const decision = guard.onFailure;
+  const reason = `the guard "${guard.name}" failed: ${failure}`;
+  note(hearing, guard.name, { decision, reason, failure });
+  hold(hearing, guard, { decision, refusal: 'guard-failed', reason });
+}
+
+function hold(hearing: Hearing, { name }: Guard, finding: Finding): void {
+  if (finding.decision === 'none') return;
+  if (outweighs(finding, hearing.held?.finding)) hearing.held = { by: name, finding };
+}
+
+/** As `askGuards`, until one opens the call. */
+function askResolvers(hearing: Hearing, from: number): AtOnce<Judgement> {
+  const { view, panel, trace } = hearing;
+  const { resolvers } = panel;
+  for (let at = from; at < resolvers.length; at++) {
+    const resolver = resolvers[at] as Resolver;
     let opening: AtOnce<Opening | undefined>;
     try {
-      opening = resolver.decide(this.#view);
+      opening = resolver.decide(view);
     } catch (thrown) {
-      return this.#mute(resolver, thrown);
+      mute(hearing, resolver, thrown);
+      continue;
     }
-    if (!isLater(opening)) return this.#openedBy(resolver, opening);
-    return opening.then(
-      (found) => this.#openedBy(resolver, found),
-      (thrown: unknown) => this.#mute(resolver, thrown),
-    );
-  }
-
-  #openedBy({ name }: Resolver, opening: Opening | undefined): Judgement | undefined {
-    this.#note(name, opening ?? PASSED);
-    if (opening === undefined) return undefined;
-    if (opening.decision === 'allow') {
-      return { outcome: { kind: 'allowed', by: name, opening }, trace: this.#trace };
+    if (opening === undefined) {
+      trace.push({ guard: resolver.name, decision: 'pass', ms: took(hearing) });
+      continue;
     }
-    this.#reason ??= opening.reason;
-    return undefined;
+    if (isLater(opening)) {
+      return awaitOpening(hearing, resolver, opening).then(
+        (opened) => opened ?? askResolvers(hearing, at + 1),
+      );
+    }
+    const opened = openedBy(hearing, resolver, opening);
+    if (opened !== undefined) return opened;
   }
+  const { reason } = hearing;
+  return { outcome: reason === undefined ? { kind: 'open' } : { kind: 'open', reason }, trace };
+}
 
-  /** fail-closed: a resolver that fails opens nothing. */
-  #mute({ name }: Resolver, thrown: unknown): undefined {
-    this.#note(name, PASSED, messageOf(thrown));
-  }
+function awaitOpening(
+  hearing: Hearing,
+  resolver: Resolver,
+  opening: Promise<Opening | undefined>,
+): Promise<Judgement | undefined> {
+  return opening.then(
+    (found) => openedBy(hearing, resolver, found),
+    (thrown: unknown) => mute(hearing, resolver, thrown),
+  );
+}
 
-  #note(guard: string, said: Said, failure?: string): void {
-    const started = this.#before;
-    this.#before = this.#panel.clock.monotonic();
-    // To the microsecond: what is written down of every call is not to be filled with digits.
-    const ms = Math.round((this.#before - started) * 1000) / 1000;
-    const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
-      guard,
-      decision: said.decision,
-      ms,
-    };
-    if (said.reason !== undefined) step.reason = said.reason;
-    if (said.source !== undefined) step.source = said.source;
-    if (failure !== undefined) step.failure = failure;
-    this.#trace.push(step);
+/** What comes out of it, where it opens the call. */
+function openedBy(
+  hearing: Hearing,
+  { name }: Resolver,
+  opening: Opening | undefined,
+): Judgement | undefined {
+  note(hearing, name, opening ?? PASSED);
+  if (opening === undefined) return undefined;
+  if (opening.decision === 'allow') {
+    return { outcome: { kind: 'allowed', by: name, opening }, trace: hearing.trace };
   }
+  hearing.reason ??= opening.reason;
+  return undefined;
+}
+
+/** fail-closed: a resolver that fails opens nothing. */
+function mute(hearing: Hearing, { name }: Resolver, thrown: unknown): undefined {
+  note(hearing, name, { decision: 'pass', failure: messageOf(thrown) });
 }
 
 /** What somebody said, as it stands in a receipt. */
-interface Said {
-  readonly decision: TraceStep['decision'];
-  readonly reason?: string;
-  readonly source?: string;
-}
+type Said = Pick<TraceStep, 'decision' | 'reason' | 'source' | 'failure'>;
 
 const PASSED: Said = { decision: 'pass' };
+
+function note(hearing: Hearing, guard: string, said: Said): void {
+  const step: { -readonly [Key in keyof TraceStep]: TraceStep[Key] } = {
+    guard,
+    decision: said.decision,
+    ms: took(hearing),
+  };
+  if (said.reason !== undefined) step.reason = said.reason;
+  if (said.source !== undefined) step.source = said.source;
+  if (said.failure !== undefined) step.failure = said.failure;
+  hearing.trace.push(step);
+}
+
+/** Milliseconds since the last one was heard, to the microsecond: receipts are not to be filled with digits. */
+function took(hearing: Hearing): number {
+  const { before } = hearing;
+  const now = hearing.panel.clock.monotonic();
+  hearing.before = now;
+  return Math.round((now - before) * 1000) / 1000;
+}
 
 /** The strictest holds the call; among equals the one that people must read, else the first. */
 function outweighs(one: Finding, held: Finding | undefined): boolean {
