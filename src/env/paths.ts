@@ -46,7 +46,9 @@ export function resolve(...parts: readonly string[]): string {
 }
 
 export function dirname(path: string): string {
-  return nativeDirname(path);
+  // Node looks at one letter after the other. Only where no separator ends it, nor a second one begins it.
+  const end = sep === '/' ? path.lastIndexOf('/') : -1;
+  return end > 1 && end < path.length - 1 ? path.slice(0, end) : nativeDirname(path);
 }
 
 export function basename(path: string, suffix?: string): string {
