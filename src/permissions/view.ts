@@ -50,37 +50,66 @@ export interface ViewDeps {
 }
 
 export function viewOf(call: GateCall, deps: ViewDeps): CallView {
-  const { roots, cwd } = call.workspace;
-  const judge = createPathJudge(deps.fs, { roots, home: deps.home, trees: deps.facts?.trees });
-  let reading: ShellReading | undefined;
+  const { tool, subject, workspace } = call;
+  const { fs, mode, rules, home, facts = NO_FACTS } = deps;
+  const { roots, cwd } = workspace;
+  const judge = createPathJudge(fs, { roots, home, trees: facts.trees });
+  const { command } = subject;
+  const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
+  let named: AtOnce<readonly TouchedPath[]> | undefined;
   let found: readonly TouchedPath[] | undefined;
+  return {
+    call,
+    mode,
+    rules,
+    home,
+    facts,
+    names: tool.aliases === undefined ? [tool.name] : [tool.name, ...tool.aliases],
+    judge,
+    shell: code.shell,
+    commandRead: code.commandRead,
+    paths() {
+      named ??= whenThere(touchedBy(namedIn(call, home), judge), (touched) => {
+        found = touched;
+        return touched;
+      });
+      return named;
+    },
+    pathsFound: () => found,
+    mentionedPaths: code.mentionedPaths,
+    shellPaths: code.shellPaths,
+  };
+}
+
+/** What is asked about the shell code of a call. */
+type CodeView = Pick<CallView, 'shell' | 'commandRead' | 'mentionedPaths' | 'shellPaths'>;
+
+/** Of all tools that run none, which are most. */
+const NO_CODE: CodeView = {
+  shell: async () => undefined,
+  commandRead: () => undefined,
+  mentionedPaths: async () => [],
+  shellPaths: async () => ({ paths: [] }),
+};
+
+function codeOf(
+  command: string,
+  judge: PathJudge,
+  place: { readonly cwd: string; readonly home: string },
+): CodeView {
+  const { cwd } = place;
+  let reading: ShellReading | undefined;
   const shell = once(async () => {
-    const { command } = call.subject;
-    reading =
-      command === undefined ? undefined : await readShell(command, { cwd, home: deps.home });
+    reading = await readShell(command, place);
     return reading;
   });
   return {
-    call,
-    mode: deps.mode,
-    rules: deps.rules,
-    home: deps.home,
-    facts: deps.facts ?? NO_FACTS,
-    names: [call.tool.name, ...(call.tool.aliases ?? [])],
-    judge,
     shell,
     commandRead: () => (reading === undefined ? undefined : textOf(reading)),
-    paths: once(() =>
-      whenThere(touchedBy(namedIn(call, deps.home), judge), (touched) => {
-        found = touched;
-        return touched;
-      }),
-    ),
-    pathsFound: () => found,
     mentionedPaths: once(async () => {
-      const reading = await shell();
-      const files = (reading?.commands ?? []).flatMap((command) =>
-        command.views.flatMap((words) => filesInForeignCode(words, command.input)),
+      const { commands } = await shell();
+      const files = commands.flatMap((one) =>
+        one.views.flatMap((words) => filesInForeignCode(words, one.input)),
       );
       const spelled = await Promise.all(
         // Each a promise: one that fails at once would leave the others' failures to nobody.
@@ -89,8 +118,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
       return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
     }),
     shellPaths: once(async () => {
-      const commands = (await shell())?.commands ?? [];
-      const found = await Promise.all(commands.map((command) => pathsOf(command, judge, cwd)));
+      const { commands } = await shell();
+      const found = await Promise.all(commands.map((one) => pathsOf(one, judge, cwd)));
       const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
       const unknown = odd
         ? 'it changes what patterns of names stand for'
@@ -103,7 +132,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
 
 function touchedBy(named: ToolSubject['paths'], judge: PathJudge): AtOnce<readonly TouchedPath[]> {
   const touched: TouchedPath[] = [];
-  for (const { path, access } of named) {
+  for (let at = 0; at < named.length; at++) {
+    const { path, access } = named[at] as PathAccess;
     const spellings = judge.spell(path);
     if (isLater(spellings)) return touchedLater(named, judge);
     touched.push({ access, spellings });
@@ -124,15 +154,17 @@ async function touchedLater(
 
 /** The files of the input, under every reading of their names. */
 function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
-  const { cwd } = workspace;
-  const named: PathAccess[] = [];
-  for (const one of subject.paths) {
-    named.push(one);
-    for (const path of otherReadings(one.path, { cwd, home })) {
-      named.push({ path, access: one.access });
-    }
+  const { paths } = subject;
+  const place = { cwd: workspace.cwd, home };
+  /** Made where a name has another reading, which few have. */
+  let named: PathAccess[] | undefined;
+  for (let at = 0; at < paths.length; at++) {
+    const one = paths[at] as PathAccess;
+    const others = otherReadings(one.path, place);
+    if (others.length > 0) named ??= paths.slice(0, at);
+    named?.push(one, ...others.map((path) => ({ path, access: one.access })));
   }
-  return named;
+  return named ?? paths;
 }
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
@@ -270,7 +302,7 @@ function hasPattern(word: ShellWord): word is PatternUse['word'] {
   return word.pattern !== undefined;
 }
 
-function once<T extends AtOnce<unknown>>(make: () => T): () => T {
+function once<T extends Promise<unknown>>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
     made ??= make();
