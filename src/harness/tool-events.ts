@@ -21,7 +21,7 @@ import type { AnyTool, PathAccess, ToolContext, ToolOutput } from '../tools/tool
 import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions } from './instructions.js';
+import type { OpenInstructions, Touched } from './instructions.js';
 import type { OpenSkills } from './skills.js';
 
 /** File systems round the time of a change. */
@@ -72,15 +72,17 @@ export function openToolEvents(
       return NO_TEXTS;
     };
     try {
-      const texts = whenThere(instructions.touchedBy(judged, signal), ({ paths, text }) =>
-        paths.length === 0
-          ? textsOf(text)
-          : whenThere(skills.touched(paths), (known) => textsOf(text, known)),
-      );
+      const touched = instructions.touchedBy(judged, signal);
+      const texts = isLater(touched) ? touched.then(withSkills) : withSkills(touched);
       return isLater(texts) ? texts.catch(failed) : texts;
     } catch (thrown) {
       return failed(thrown);
     }
+  };
+  const withSkills = ({ paths, text }: Touched): AtOnce<readonly string[]> => {
+    if (paths.length === 0) return textsOf(text, undefined);
+    const skill = skills.touched(paths);
+    return isLater(skill) ? skill.then((known) => textsOf(text, known)) : textsOf(text, skill);
   };
   /** Whoever reads along sees that later sessions are going to be told something else. */
   const tellOfInstructions = async (
@@ -115,17 +117,20 @@ export function openToolEvents(
         return fits(rule);
       },
     });
+    const end = (reviewed: Reviewed): AtOnce<Reviewed> => {
+      if (output.isError === true) return reviewed;
+      const brought = broughtInBy(judged, own);
+      return isLater(brought)
+        ? brought.then((texts) => withTexts(reviewed, texts))
+        : withTexts(reviewed, brought);
+    };
     return whenThere(reviewing, (reviewed) => {
-      const end = (): AtOnce<Reviewed> =>
-        output.isError === true
-          ? reviewed
-          : whenThere(broughtInBy(judged, own), (texts) => withTexts(reviewed, texts));
       // Also of a command that failed: it may have written before it did.
       const named = instructionFilesNamedBy(call);
       // fail-closed: what a hook took out of sight is not left in a file beside it.
       const left = reviewed.output === output ? undefined : output.files;
-      if (named.length === 0 && left === undefined) return end();
-      return clearUp(call, { left, named, ms }).then(end);
+      if (named.length === 0 && left === undefined) return end(reviewed);
+      return clearUp(call, { left, named, ms }).then(() => end(reviewed));
     });
   };
   const clearUp = async (
@@ -180,9 +185,9 @@ export type ToolEvents = ReturnType<typeof openToolEvents>;
 
 const NO_TEXTS: readonly string[] = [];
 
-function textsOf(...texts: readonly (string | undefined)[]): readonly string[] {
-  const said = texts.filter((text) => text !== undefined);
-  return said.length === 0 ? NO_TEXTS : said;
+function textsOf(text: string | undefined, more: string | undefined): readonly string[] {
+  if (text === undefined) return more === undefined ? NO_TEXTS : [more];
+  return more === undefined ? [text] : [text, more];
 }
 
 function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
@@ -194,7 +199,7 @@ function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
 /** Instruction files that a call may have written, by its words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
   const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
-  if (!mayWrite) return [];
+  if (!mayWrite) return NO_TEXTS;
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
   return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(
