@@ -5,7 +5,7 @@ import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
 import type { PathAccess } from '../tools/tool.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { AgentTask } from './task.js';
 import { type ReadTree, treesRead } from './trees-read.js';
 
@@ -25,21 +25,28 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
     onFailure: 'ask',
     decide(view) {
       const tasks = running();
-      if (tasks.length > 0) return judged(view, tasks);
-      answered.clear();
-      return NOTHING;
+      if (tasks.length === 0) {
+        answered.clear();
+        return NOTHING;
+      }
+      const looking = lookedAt(view, tasks);
+      return isLater(looking) ? judgedLater(view.call, looking) : judged(view.call, looking);
     },
   };
 
-  function judged(view: CallView, tasks: readonly AgentTask[]): AtOnce<Finding> {
-    return whenThere(lookedAt(view, tasks), (task) => {
-      if (task === undefined) return NOTHING;
-      const { call } = view;
-      const key = `${call.agent.id} ${task.id}`;
-      const first = answered.get(key) ?? call.toolUseId;
-      answered.set(key, first);
-      return held(task, first === call.toolUseId);
-    });
+  function judged(call: GateCall, task: AgentTask | undefined): Finding {
+    if (task === undefined) return NOTHING;
+    const key = `${call.agent.id} ${task.id}`;
+    const first = answered.get(key) ?? call.toolUseId;
+    answered.set(key, first);
+    return held(task, first === call.toolUseId);
+  }
+
+  async function judgedLater(
+    call: GateCall,
+    looking: Promise<AgentTask | undefined>,
+  ): Promise<Finding> {
+    return judged(call, await looking);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   newGathering,
 } from './instruction-gathering.js';
 import type { Taking, WaitingRule } from './instruction-loader.js';
-import { asFound, directoriesTowards } from './instruction-places.js';
+import { asFound, directoriesTowards, type ProjectPlace } from './instruction-places.js';
 import { isDirectory, type World } from './instruction-world.js';
 
 /** What stands at a path, where somebody has looked a moment ago. */
@@ -114,7 +114,8 @@ function noteBare(path: string, { bare }: Pick<World, 'bare'>): void {
 /** These paths, also as the files see them. */
 export function namesIn({ projects }: World, paths: readonly string[]): readonly string[] {
   const others: string[] = [];
-  for (const project of projects) {
+  for (let at = 0; at < projects.length; at++) {
+    const project = projects[at] as ProjectPlace;
     if (project.root === project.realRoot) continue;
     for (const path of paths) {
       const found = asFound(path, project);

@@ -39,7 +39,7 @@ function isPlainWay(parts: readonly string[]): boolean {
 
 /** Absolute and normalised, without a trailing separator. */
 export function resolve(...parts: readonly string[]): string {
-  const last = parts.at(-1);
+  const last = parts[parts.length - 1];
   // An absolute path takes the place of all before it.
   if (last !== undefined && isPlain(last)) return last;
   return nativeResolve(...parts);

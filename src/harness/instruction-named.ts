@@ -25,7 +25,11 @@ export interface Named {
 /** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
 export function namedBy(view: CallView): AtOnce<Named> {
   const paths = view.paths();
-  return isLater(paths) ? paths.then((own) => namedWith(view, own)) : namedWith(view, paths);
+  return isLater(paths) ? namedLater(view, paths) : namedWith(view, paths);
+}
+
+async function namedLater(view: CallView, paths: Promise<readonly TouchedPath[]>): Promise<Named> {
+  return await namedWith(view, await paths);
 }
 
 function namedWith(view: CallView, own: readonly TouchedPath[]): AtOnce<Named> {

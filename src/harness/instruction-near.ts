@@ -34,10 +34,13 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     const { paths, unknown, kindOf } = named;
     if (paths.length === 0 && unknown === undefined) return NOTHING;
     const found = book.enforcedNear(paths, { kindOf, call: view });
-    return isLater(found)
-      ? found.then((there) => decideFound(there, view, named))
-      : decideFound(found, view, named);
+    return isLater(found) ? decideLater(found, view, named) : decideFound(found, view, named);
   };
+  const decideLater = async (
+    found: Promise<NearRules>,
+    view: CallView,
+    named: Named,
+  ): Promise<Finding> => await decideFound(await found, view, named);
   const decideFound = (found: NearRules, view: CallView, named: Named): AtOnce<Finding> => {
     const near = compiled(hold.with(found));
     if ('decision' in near) return near;
@@ -66,15 +69,15 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
       ? doubt(`${unknown}, and the project has more folders than are looked at`)
       : maybe;
   };
+  const onceNamed = async (view: CallView, named: Promise<Named>): Promise<Finding> =>
+    await decideNamed(view, await named);
   return {
     name: 'instruction files',
     // fail-closed: a restriction that could not be looked up may have been one against this call.
     onFailure: 'deny',
     decide(view) {
-      const naming = namedBy(view);
-      return isLater(naming)
-        ? naming.then((named) => decideNamed(view, named))
-        : decideNamed(view, naming);
+      const named = namedBy(view);
+      return isLater(named) ? onceNamed(view, named) : decideNamed(view, named);
     },
   };
 }

@@ -12,7 +12,7 @@ import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import { kindsIn } from './instruction-named.js';
@@ -85,11 +85,22 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     const kindOf = kindsIn(view.pathsFound());
     // What was on the way to a file that was only read is there still.
     const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
-    return whenThere(own.touched(paths, signal, look), (brought) =>
-      brought.files.length + brought.skipped.length === 0
-        ? { paths }
-        : toldTo(agent, brought).then((text) => (text === undefined ? { paths } : { paths, text })),
-    );
+    const brought = own.touched(paths, signal, look);
+    return isNothing(brought) ? { paths } : toldLater(agent, paths, brought);
+  };
+  const broughtLater = async (
+    view: JudgedCall,
+    paths: Promise<readonly string[]>,
+    signal: AbortSignal,
+  ): Promise<Touched> => await broughtBy(view, await paths, signal);
+  const toldLater = async (
+    agent: AgentRef,
+    paths: readonly string[],
+    bringing: AtOnce<LoadedFiles>,
+  ): Promise<Touched> => {
+    const brought = await bringing;
+    const text = isNothing(brought) ? undefined : await toldTo(agent, brought);
+    return text === undefined ? { paths } : { paths, text };
   };
   const extension: GateExtension = {
     guards: [nearGuard(book, compile, hold)],
@@ -132,9 +143,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     /** Instructions that a call brought into play, as the text that shows them. */
     touchedBy(view: JudgedCall, signal: AbortSignal): AtOnce<Touched> {
       const shown = shownFiles(view);
-      return isLater(shown)
-        ? shown.then((paths) => broughtBy(view, paths, signal))
-        : broughtBy(view, shown, signal);
+      return isLater(shown) ? broughtLater(view, shown, signal) : broughtBy(view, shown, signal);
     },
     /** A call begins whose answer is shown there. The function that ends it is to be called. */
     countIn(toolUseId: string, shownIn: ShownIn): () => void {
@@ -174,6 +183,10 @@ export type OpenInstructions = Awaited<ReturnType<typeof openInstructions>>;
 export interface Touched {
   readonly paths: readonly string[];
   readonly text?: string;
+}
+
+function isNothing(brought: AtOnce<LoadedFiles>): boolean {
+  return !isLater(brought) && brought.files.length + brought.skipped.length === 0;
 }
 
 /** The files whose content a call has shown or written. */

@@ -66,13 +66,9 @@ export function judgeCall(
 }
 
 function judgeExamined(gate: PanelledGate, before: Examination, view: CallView): AtOnce<Judged> {
-  const judging = judgeStanding(gate, view, {
-    panel: withExamination(gate.panel, before),
-    round: 1,
-  });
-  return isLater(judging)
-    ? judging.then((judged) => joined(before, judged))
-    : joined(before, judging);
+  const panel = withExamination(gate.panel, before);
+  const judging = judgeStanding({ gate, view, panel, count: 1 });
+  return isLater(judging) ? joinedLater(before, judging) : joined(before, judging);
 }
 
 /** What was found before the rules were asked is said first. */
@@ -97,25 +93,40 @@ function joined({ trace, contexts, agentContext }: Examination, judged: JudgedVi
   };
 }
 
+async function joinedLater(before: Examination, judging: Promise<JudgedView>): Promise<Judged> {
+  return joined(before, await judging);
+}
+
 /** What changes without end while a call is judged is nobody's word. */
 const MOST_ROUNDS = 4;
 
 type JudgedView = Judgement & { readonly view: CallView };
 
 /** Guards may take their time too, as they ask servers: what stands when all have spoken is what counts. */
-function judgeStanding(
-  deps: GateDeps,
-  view: CallView,
-  { panel, round }: { readonly panel: Panel; readonly round: number },
-): AtOnce<JudgedView> {
-  if (round > MOST_ROUNDS) return heldAsUnsteady(view);
+function judgeStanding(round: Round): AtOnce<JudgedView> {
+  const { view, panel, count } = round;
+  if (count > MOST_ROUNDS) return heldAsUnsteady(view);
   const judging = judge(view, panel);
-  const heard = ({ outcome, trace }: Judgement): AtOnce<JudgedView> => {
-    const now = current(deps, view);
-    if (now === view) return { view, outcome, trace };
-    return judgeStanding(deps, now, { panel, round: round + 1 });
-  };
-  return isLater(judging) ? judging.then(heard) : heard(judging);
+  return isLater(judging) ? ifStandingLater(judging, round) : ifStanding(judging, round);
+}
+
+/** A call as it is put before those who are asked. */
+interface Round {
+  readonly gate: GateDeps;
+  readonly view: CallView;
+  readonly panel: Panel;
+  readonly count: number;
+}
+
+function ifStanding({ outcome, trace }: Judgement, round: Round): AtOnce<JudgedView> {
+  const { gate, view, panel, count } = round;
+  const now = current(gate, view);
+  if (now === view) return { view, outcome, trace };
+  return judgeStanding({ gate, view: now, panel, count: count + 1 });
+}
+
+async function ifStandingLater(judging: Promise<Judgement>, round: Round): Promise<JudgedView> {
+  return await ifStanding(await judging, round);
 }
 
 function heldAsUnsteady(view: CallView): JudgedView {

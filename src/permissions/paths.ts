@@ -51,13 +51,13 @@ class DiskJudge implements PathJudge {
   readonly home: string;
   readonly trees: WorkingTrees;
   readonly pinned: Map<string, AtOnce<string>>;
-  /** Where paths lead. */
-  readonly known = new Map<string, AtOnce<string>>();
-  readonly spellings = new Map<string, AtOnce<PathSpellings>>();
-  readonly looks: Looks = new Map();
+  /** Where paths lead that lead elsewhere or have to be waited for. */
+  readonly known: Map<string, AtOnce<string>>;
+  readonly spellings: Map<string, AtOnce<PathSpellings>>;
+  readonly looks: Looks;
   /** Roots that are reached by a link; most are not. */
-  linkedRoots: AtOnce<LinkedRoots> | undefined = undefined;
-  traps: Map<string, Promise<string | undefined>> | undefined = undefined;
+  linkedRoots: AtOnce<LinkedRoots> | undefined;
+  traps: Map<string, Promise<string | undefined>> | undefined;
 
   constructor(fs: PathFileSystem, place: JudgedPlace) {
     this.disk = fs;
@@ -65,6 +65,11 @@ class DiskJudge implements PathJudge {
     this.home = place.home;
     this.trees = place.trees ?? TREES_BY_PLACE;
     this.pinned = pinnedRoots(fs);
+    this.known = new Map();
+    this.spellings = new Map();
+    this.looks = new Map();
+    this.linkedRoots = undefined;
+    this.traps = undefined;
   }
 
   spell(path: string): AtOnce<PathSpellings> {
@@ -118,16 +123,16 @@ class DiskJudge implements PathJudge {
   }
 
   real(path: string): AtOnce<string> {
-    const before = this.known.get(path);
+    const before = this.pinned.get(path) ?? this.known.get(path);
     if (before !== undefined) return before;
+    // What was seen was noted by its real path.
+    if (this.looks.has(path)) return path;
     const found = this.look(path);
-    this.known.set(path, found);
+    if (found !== path) this.known.set(path, found);
     return found;
   }
 
   look(path: string): AtOnce<string> {
-    const pin = this.pinned.get(path);
-    if (pin !== undefined) return pin;
     const { roots, home } = this;
     if (path === home || roots.includes(path)) return this.pin(path);
     return beginsWithOne(path, roots) ? this.realBelow(path) : realOrTooLong(this.disk, path);
@@ -153,15 +158,20 @@ class DiskJudge implements PathJudge {
     if (separator === '\\' && path.includes('~')) return realOrTooLong(this.disk, path);
     const above = dirname(path);
     const parent = this.real(above);
-    if (isLater(parent)) return parent.then((there) => this.realIn(there, path, above));
-    return this.realIn(parent, path, above);
+    return typeof parent === 'string'
+      ? this.realIn(parent, path, above)
+      : this.realInLater(parent, path, above);
+  }
+
+  async realInLater(parent: Promise<string>, path: string, above: string): Promise<string> {
+    return await this.realIn(await parent, path, above);
   }
 
   realIn(parent: string, path: string, above: string): AtOnce<string> {
     const { disk, looks } = this;
     const here = parent === above ? path : resolve(parent, basename(path));
     if (looks.get(parent) === MISSING) return this.noted(here, undefined);
-    if (disk.lstatNow === undefined) return this.realInLater(here, path);
+    if (disk.lstatNow === undefined) return this.lookLater(here, path);
     let stat: FileStat | undefined;
     try {
       stat = disk.lstatNow(path);
@@ -172,7 +182,7 @@ class DiskJudge implements PathJudge {
     return stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat);
   }
 
-  realInLater(here: string, path: string): Promise<string> {
+  lookLater(here: string, path: string): Promise<string> {
     const { disk } = this;
     return disk.lstat(path).then(
       (stat) => (stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat)),
@@ -186,26 +196,30 @@ class DiskJudge implements PathJudge {
     return here;
   }
 
+  // What may have to be waited for is done elsewhere: a function that holds another costs more by itself.
   spellOut(literal: string): AtOnce<PathSpellings> {
     const target = this.real(literal);
-    if (isLater(target)) return target.then((there) => this.spellBehind(literal, there));
-    return this.spellBehind(literal, target);
+    if (typeof target !== 'string') return this.spellLater(literal, target);
+    const linked = this.linked();
+    if (isLater(linked)) return this.spellLater(literal, target);
+    return this.spellAs(literal, target, linked);
   }
 
-  spellBehind(literal: string, target: string): AtOnce<PathSpellings> {
+  async spellLater(literal: string, target: AtOnce<string>): Promise<PathSpellings> {
+    const there = await target;
+    return await this.spellAs(literal, there, await this.linked());
+  }
+
+  linked(): AtOnce<LinkedRoots> {
     this.linkedRoots ??= linkedAmong(this);
-    const linked = this.linkedRoots;
-    if (isLater(linked)) return linked.then((there) => this.spellAs(literal, target, there));
-    return this.spellAs(literal, target, linked);
+    return this.linkedRoots;
   }
 
   spellAs(literal: string, target: string, linked: LinkedRoots): AtOnce<PathSpellings> {
     const resolved = [target];
     // Its own directory means another one to every process.
     const own = OWN_DIRECTORY.exec(literal);
-    if (own !== null) {
-      resolved.push(...this.roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
-    }
+    if (own !== null) resolved.push(...inEach(this.roots, own[1] ?? ''));
     for (let at = 0; at < linked.length; at++) {
       const [root, realRoot] = linked[at] as LinkedRoots[number];
       if (isWithin(target, realRoot)) {
@@ -213,15 +227,21 @@ class DiskJudge implements PathJudge {
       }
     }
     const seen = this.looks.get(target);
-    const kind = seen === undefined || seen === MISSING ? undefined : seen.kind;
     const path =
-      kind === undefined
+      seen === undefined || seen === MISSING
         ? { literal, real: target, resolved }
-        : { literal, real: target, resolved, kind };
-    const standsFor = namesInCheckout(path, this.trees);
-    if (standsFor.length === 0) return path;
-    return throughLinks(standsFor, this).then((names) => ({ ...path, standsFor: names }));
+        : { literal, real: target, resolved, kind: seen.kind };
+    const copied = namesInCheckout(path, this.trees);
+    return copied.length === 0 ? path : this.withCheckout(path, copied);
   }
+
+  async withCheckout(path: PathSpellings, copied: readonly string[]): Promise<PathSpellings> {
+    return { ...path, standsFor: await throughLinks(copied, this) };
+  }
+}
+
+function inEach(roots: readonly string[], way: string): readonly string[] {
+  return roots.map((root) => resolve(root, `.${way}`));
 }
 
 const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
@@ -240,17 +260,19 @@ const MISSING = 'missing';
 /** A root, and where it leads. */
 type LinkedRoots = readonly (readonly [string, string])[];
 
+const NO_LINKS: LinkedRoots = [];
+
 function linkedAmong(judge: DiskJudge): AtOnce<LinkedRoots> {
   const { roots, home } = judge;
-  const pairs: (readonly [string, string])[] = [];
+  let linked = NO_LINKS;
   for (let at = 0; at <= roots.length; at++) {
-    const root = roots[at] ?? home;
+    const root = at === roots.length ? home : (roots[at] as string);
     const realRoot = judge.real(root);
     // Each is looked up once in a process, so that mostly all are known.
-    if (isLater(realRoot)) return linkedLater([...roots, home], judge);
-    if (realRoot !== root) pairs.push([root, realRoot]);
+    if (typeof realRoot !== 'string') return linkedLater([...roots, home], judge);
+    if (realRoot !== root) linked = [...linked, [root, realRoot]];
   }
-  return pairs;
+  return linked;
 }
 
 async function linkedLater(roots: readonly string[], judge: DiskJudge): Promise<LinkedRoots> {
@@ -267,10 +289,13 @@ function namesInCheckout(
   { literal, resolved }: PathSpellings,
   trees: WorkingTrees,
 ): readonly string[] {
-  const names = trees.standsFor(literal);
-  // Mostly it is its own name, and lies in no tree.
-  if (resolved.length === 1 && resolved[0] === literal) return names;
-  return [...names, ...resolved.flatMap((path) => trees.standsFor(path))];
+  let names = trees.standsFor(literal);
+  for (let at = 0; at < resolved.length; at++) {
+    const path = resolved[at] as string;
+    // Mostly it is its own name.
+    if (path !== literal) names = [...names, ...trees.standsFor(path)];
+  }
+  return names;
 }
 
 async function throughLinks(

@@ -1,7 +1,7 @@
 import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
@@ -69,11 +69,18 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     shell: code.shell,
     commandRead: code.commandRead,
     paths() {
-      named ??= whenThere(touchedBy(namedIn(call, home), judge), (touched) => {
-        found = touched;
-        return touched;
-      });
-      return named;
+      if (named !== undefined) return named;
+      const touched = touchedBy(namedIn(call, home), judge);
+      if (isLater(touched)) {
+        named = touched.then((there) => {
+          found = there;
+          return there;
+        });
+        return named;
+      }
+      found = touched;
+      named = touched;
+      return touched;
     },
     pathsFound: () => found,
     mentionedPaths: code.mentionedPaths,
@@ -156,31 +163,37 @@ async function touchedLater(
 function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
   const { paths } = subject;
   const place = { cwd: workspace.cwd, home };
-  /** Made where a name has another reading, which few have. */
-  let named: PathAccess[] | undefined;
   for (let at = 0; at < paths.length; at++) {
-    const one = paths[at] as PathAccess;
-    const others = otherReadings(one.path, place);
-    if (others.length > 0) named ??= paths.slice(0, at);
-    named?.push(one, ...others.map((path) => ({ path, access: one.access })));
+    const { path } = paths[at] as PathAccess;
+    if (otherReadings(path, place).length > 0) return withOtherReadings(paths, place);
   }
-  return named ?? paths;
+  return paths;
+}
+
+function withOtherReadings(
+  paths: ToolSubject['paths'],
+  place: { readonly cwd: string; readonly home: string },
+): ToolSubject['paths'] {
+  return paths.flatMap((one) => [
+    one,
+    ...otherReadings(one.path, place).map((path) => ({ path, access: one.access })),
+  ]);
 }
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
 function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
+  const mark = path.charAt(place.cwd.length + 1);
+  // What every other reading begins with; few names do.
+  if (mark !== '@' && mark !== 'f' && mark !== 'F') return NO_OTHERS;
   if (!path.startsWith(place.cwd)) return NO_OTHERS;
   const rest = toPosix(path.slice(place.cwd.length));
-  if (!OTHERWISE_READ.test(rest)) return NO_OTHERS;
   const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
   if (home !== undefined) return [resolve(place.home, `.${home}`)];
   const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
-  return root === undefined ? [] : [resolve(root)];
+  return root === undefined ? NO_OTHERS : [resolve(root)];
 }
 
 const NO_OTHERS: readonly string[] = [];
-/** What every other reading begins with. */
-const OTHERWISE_READ = /^\/(?:@|file:)/i;
 
 function textOf({ commands }: ShellReading): string {
   const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);
