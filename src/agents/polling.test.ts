@@ -104,6 +104,27 @@ describe('looking at a running agent', () => {
     });
   });
 
+  it('is seen wherever agents write, and one’s own output is one’s own', async () => {
+    const beside = { ...task, id: 'b7', outputFile: '/s/tool-results/b7.output' };
+    const elsewhere = { ...task, id: 'c1', outputFile: '/t/out/agent-a123.jsonl' };
+    const unwritten = { ...task, id: 'd0', outputFile: '' };
+    const running = [task, beside, elsewhere, unwritten];
+    const guard = pollingGuard(() => running);
+    const said = async (tool: string, input: Record<string, unknown>, agentId: string) =>
+      (await guard.decide(viewOf(tool, input, agentId))).reason?.match(/agent (\w+)/)?.[1];
+    expect(await said('Grep', { path: '/s' }, 'a123')).toBe('b7');
+    expect(await said('Grep', { path: '/s/tool-results' }, 'b7')).toBe('a123');
+    expect(await said('Grep', { path: '/t/out' }, 'a123')).toBe('c1');
+    expect(await said('Grep', { path: '/t/out/' }, 'c1')).toBeUndefined();
+    expect(await said('Read', { file_path: '/s/tool-results/a123.output' }, 'a123')).toBe(
+      undefined,
+    );
+    // It is the output of the one and has the name of the other's.
+    expect(await said('Read', { file_path: '/t/out/agent-a123.jsonl' }, 'c1')).toBe('a123');
+    expect(await said('Read', { file_path: '/t/out/agent-a123.jsonl' }, 'a123')).toBe('c1');
+    expect(await said('Read', { file_path: '/w/a.txt' }, 'a123')).toBeUndefined();
+  });
+
   it('is nobody’s business once it has ended', async () => {
     const view = viewOf('Read', { file_path: task.outputFile });
     expect(await pollingGuard(() => []).decide(view)).toEqual({ decision: 'none' });

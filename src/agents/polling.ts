@@ -4,7 +4,8 @@ import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import type { PathAccess } from '../tools/tool.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { AgentTask } from './task.js';
 import { type ReadTree, treesRead } from './trees-read.js';
 
@@ -24,21 +25,28 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
     onFailure: 'ask',
     decide(view) {
       const tasks = running();
-      if (tasks.length > 0) return judged(view, tasks);
-      answered.clear();
-      return NOTHING;
+      if (tasks.length === 0) {
+        answered.clear();
+        return NOTHING;
+      }
+      const looking = lookedAt(view, tasks);
+      return isLater(looking) ? judgedLater(view.call, looking) : judged(view.call, looking);
     },
   };
 
-  function judged(view: CallView, tasks: readonly AgentTask[]): AtOnce<Finding> {
-    return whenThere(lookedAt(view, tasks), (task) => {
-      if (task === undefined) return NOTHING;
-      const { call } = view;
-      const key = `${call.agent.id} ${task.id}`;
-      const first = answered.get(key) ?? call.toolUseId;
-      answered.set(key, first);
-      return held(task, first === call.toolUseId);
-    });
+  function judged(call: GateCall, task: AgentTask | undefined): Finding {
+    if (task === undefined) return NOTHING;
+    const key = `${call.agent.id} ${task.id}`;
+    const first = answered.get(key) ?? call.toolUseId;
+    answered.set(key, first);
+    return held(task, first === call.toolUseId);
+  }
+
+  async function judgedLater(
+    call: GateCall,
+    looking: Promise<AgentTask | undefined>,
+  ): Promise<Finding> {
+    return judged(call, await looking);
   }
 }
 
@@ -55,106 +63,113 @@ function held({ id, description }: AgentTask, isFirst: boolean): Finding {
 
 type Tasks = readonly AgentTask[];
 
-/** Of a list of agents that is the same object for as long as the same agents run. */
-function oncePerList<Made>(make: (tasks: Tasks) => Made): (tasks: Tasks) => Made {
-  const known = new WeakMap<Tasks, { readonly made: Made }>();
-  return (tasks) => {
-    const before = known.get(tasks);
-    if (before !== undefined) return before.made;
-    const found = { made: make(tasks) };
-    known.set(tasks, found);
-    return found.made;
-  };
-}
-
 type LookingCall = Pick<CallView, 'call' | 'shell' | 'facts'>;
 
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
 function lookedAt(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined> {
-  const { agent, subject, tool, input } = view.call;
-  // TaskStop names it in the same way, and is no look.
-  const isOther = ({ id }: AgentTask): boolean =>
-    id !== agent.id && (id !== input.task_id || tool.name === 'BashOutput');
-  const names = byName(tasks);
-  for (const name of namesIn(view.call)) {
-    const task = names.get(name);
-    if (task !== undefined && isOther(task)) return task;
+  const { call } = view;
+  const { command, paths } = call.subject;
+  const { names, places } = outputsOf(tasks);
+  const { task_id: id } = call.input;
+  const task = typeof id === 'string' ? names.get(id) : undefined;
+  if (task !== undefined && isOther(task, call)) return task;
+  let isInPlace = false;
+  for (let at = 0; at < paths.length; at++) {
+    const { path, access } = paths[at] as PathAccess;
+    if (access !== 'read') continue;
+    const writer = names.get(path);
+    if (writer !== undefined && isOther(writer, call)) return writer;
+    const toldOf = TRANSCRIPT.exec(path)?.[1];
+    const told = toldOf === undefined ? undefined : names.get(toldOf);
+    if (told !== undefined && isOther(told, call)) return told;
+    isInPlace ||= places.has(resolve(path));
   }
+  // Most calls are about other files than those that agents write.
+  return isInPlace || command !== undefined ? metBy(view, tasks) : undefined;
+}
+
+/** TaskStop names it in the same way as a look, and is none. */
+function isOther({ id }: AgentTask, { agent, input, tool }: GateCall): boolean {
+  return id !== agent.id && (id !== input.task_id || tool.name === 'BashOutput');
+}
+
+const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
+
+/** The agent whose output a call comes across without naming it. */
+function metBy(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined> {
+  const { call } = view;
   return whenThere(treesRead(view), (trees) => {
     for (const tree of trees) {
-      const below = writersIn(tree, tasks).find(isOther);
+      const below = writersIn(tree, tasks).find((task) => isOther(task, call));
       if (below !== undefined) return below;
     }
-    const { command } = subject;
-    return command === undefined ? undefined : lookedAtBy(command, view, { tasks, isOther });
+    const { command } = call.subject;
+    return command === undefined ? undefined : lookedAtBy(command, view, tasks);
   });
 }
 
 async function lookedAtBy(
   command: string,
   view: LookingCall,
-  { tasks, isOther }: { readonly tasks: Tasks; isOther(task: AgentTask): boolean },
+  tasks: Tasks,
 ): Promise<AgentTask | undefined> {
   const plain = command.replace(/['"\\]/g, '');
   const isWild = WILD.test(command);
   const commands = isWild ? ((await view.shell())?.commands ?? []) : [];
   const words = isWild ? [...plain.split(/[\s;|&<>()]+/), ...wildPaths(commands, plain)] : [];
   const wild = wildNames(words);
-  return tasks.find((task) => isOther(task) && (isNamedIn(plain, task) || isMeant(wild, task)));
+  return tasks.find(
+    (task) => isOther(task, view.call) && (isNamedIn(plain, task) || isMeant(wild, task)),
+  );
 }
-
-/** What a call looks at by its input: tasks and files. */
-function namesIn({ input, subject }: GateCall): readonly string[] {
-  const names = typeof input.task_id === 'string' ? [input.task_id] : [];
-  for (const { path, access } of subject.paths) {
-    if (access !== 'read') continue;
-    names.push(path);
-    const id = TRANSCRIPT.exec(path)?.[1];
-    if (id !== undefined) names.push(id);
-  }
-  return names;
-}
-
-const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
-
-/** By their ids and the files that they write. There may be hundreds, and every call is asked about. */
-const byName = oncePerList((tasks) => {
-  const names = new Map<string, AgentTask>();
-  for (const task of tasks) names.set(task.outputFile, task).set(task.id, task);
-  return names;
-});
 
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
-/**
- * By directories: those who write there, or in the session around it. A call that goes through more is
- * about something else.
- */
-const byPlace = oncePerList((tasks) => {
-  const written = new Map<string, AgentTask[]>();
-  for (const task of tasks) addTo(written, dirname(task.outputFile), [task]);
-  const around = new Map<string, AgentTask[]>();
-  // Mostly all write into the same directory.
-  for (const [place, some] of written) {
-    for (const one of placesAround(place)) addTo(around, one, some);
-  }
-  return around;
-});
-
-function addTo(groups: Map<string, AgentTask[]>, key: string, more: readonly AgentTask[]): void {
-  const known = groups.get(key);
-  if (known === undefined) groups.set(key, [...more]);
-  else known.push(...more);
+/** Who writes what. There may be hundreds of agents, and every call is asked about. */
+interface Outputs {
+  /** By their ids and the files that they write. */
+  readonly names: ReadonlyMap<string, AgentTask>;
+  /**
+   * By directories: those who write there, or in the session around it. A call that goes through more is
+   * about something else.
+   */
+  readonly places: ReadonlyMap<string, readonly Tasks[]>;
 }
 
-const NOBODY: readonly AgentTask[] = [];
+const known = new WeakMap<Tasks, Outputs>();
+
+/** The list is the same object for as long as the same agents run. */
+function outputsOf(tasks: Tasks): Outputs {
+  const before = known.get(tasks);
+  if (before !== undefined) return before;
+  const found = readOutputs(tasks);
+  known.set(tasks, found);
+  return found;
+}
+
+function readOutputs(tasks: Tasks): Outputs {
+  const names = new Map<string, AgentTask>();
+  const written = new Map<string, AgentTask[]>();
+  for (const task of tasks) {
+    names.set(task.outputFile, task).set(task.id, task);
+    const place = dirname(task.outputFile);
+    const there = written.get(place);
+    if (there === undefined) written.set(place, [task]);
+    else there.push(task);
+  }
+  const places = new Map<string, readonly Tasks[]>();
+  // Mostly all write into the same directory.
+  for (const [place, some] of written) {
+    for (const one of placesAround(place)) places.set(one, [...(places.get(one) ?? []), some]);
+  }
+  return { names, places };
+}
 
 /** The agents whose output a walk through a directory finds. */
-function writersIn({ directory, takes }: ReadTree, tasks: Tasks): readonly AgentTask[] {
-  const there = byPlace(tasks).get(directory);
-  if (there === undefined) return NOBODY;
-  return there.filter(({ id, outputFile }) => namesOf(outputFile, id).some(takes));
+function writersIn({ directory, takes }: ReadTree, tasks: Tasks): Tasks {
+  const there = outputsOf(tasks).places.get(directory) ?? [];
+  return there.flat().filter(({ id, outputFile }) => namesOf(outputFile, id).some(takes));
 }
 
 /** A directory of outputs, and where a look at it may begin. */

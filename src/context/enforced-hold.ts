@@ -70,8 +70,6 @@ export function createEnforcedHold(): EnforcedHold {
     stillCounts: (held: Held) => boolean,
     when?: NearRules['when'],
   ): EnforcedRules => {
-    // Mostly no file restricts anything, and none has before.
-    if (seen.size + now.deny.length + now.ask.length === 0) return now;
     const present = new Set(KINDS.flatMap((kind) => now[kind].map((rule) => keyOf(kind, rule))));
     const more: Record<Kind, SourcedRule[]> = { deny: [], ask: [] };
     for (const [key, held] of seen) {
@@ -81,14 +79,21 @@ export function createEnforcedHold(): EnforcedHold {
     const { problems } = now;
     return { deny: [...now.deny, ...more.deny], ask: [...now.ask, ...more.ask], problems };
   };
+  /** Mostly no file restricts anything, and none has before. */
+  const isFree = ({ deny, ask }: Rules): boolean => seen.size + deny.length + ask.length === 0;
   return {
-    with: (now) => joined(now, (held) => now.paths.some((path) => counts(held, path)), now.when),
+    with: (now) =>
+      isFree(now)
+        ? now
+        : joined(now, (held) => now.paths.some((path) => counts(held, path)), now.when),
     withBelow: (now) =>
-      joined(
-        now,
-        ({ rule, when }) =>
-          // What holds for some files only is not looked for below.
-          when.size === 0 && now.directories.some((one) => isInside(rule.value.root, one)),
-      ),
+      isFree(now)
+        ? now
+        : joined(
+            now,
+            ({ rule, when }) =>
+              // What holds for some files only is not looked for below.
+              when.size === 0 && now.directories.some((one) => isInside(rule.value.root, one)),
+          ),
   };
 }

@@ -124,6 +124,26 @@ function openBook(
   };
   const opened = async (): Promise<Gathering> =>
     state ?? (inherited === undefined ? await start(AT_START) : await inherit(inherited));
+  const broughtBy = (use: {
+    readonly paths: readonly string[];
+    readonly signal: AbortSignal;
+    readonly look: CallLook | undefined;
+  }): Promise<LoadedFiles> =>
+    serial(async () => {
+      const shown = await opened();
+      return filesOf(join(shown, await touchedIn(await worldOf(), { shown, ...use })));
+    });
+  const near = (use: {
+    readonly paths: readonly string[];
+    readonly look: CallLook | undefined;
+  }): Promise<NearRules> =>
+    serial(async () => {
+      const { waiting } = await opened();
+      const there = await worldOf();
+      const found = await nearbyIn(there, { waiting, ...use });
+      const rules = await enforcedIn(enforcing(found), parts.locateJson, found);
+      return { paths: namesIn(there, use.paths), ...rules };
+    });
   const watch = createEnforcedWatch();
   const below = (directories: () => Promise<readonly string[]>): Promise<BelowRules> =>
     serial(async () => {
@@ -142,14 +162,8 @@ function openBook(
         return filesOf(await start(AT_START));
       }),
     afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
-    touched(paths, signal, look) {
-      if (bringNothing(paths, look)) return NO_FILES;
-      return serial(async () => {
-        const shown = await opened();
-        const use = { shown, paths, signal, look };
-        return filesOf(join(shown, await touchedIn(await worldOf(), use)));
-      });
-    },
+    touched: (paths, signal, look) =>
+      bringNothing(paths, look) ? NO_FILES : broughtBy({ paths, signal, look }),
     changed: () => serial(async () => changedIn(await opened(), await worldOf())),
     report: () =>
       serial(async () => {
@@ -180,13 +194,7 @@ function openBook(
       if (settled !== undefined && bringNothing(paths, look)) {
         return nothingNear(namesIn(settled, paths));
       }
-      return serial(async () => {
-        const shown = await opened();
-        const near = await worldOf();
-        const found = await nearbyIn(near, { waiting: shown.waiting, paths, look });
-        const rules = await enforcedIn(enforcing(found), parts.locateJson, found);
-        return { paths: namesIn(near, paths), ...rules };
-      });
+      return near({ paths, look });
     },
     enforcedBelow: (directories) => below(async () => directories),
     enforcedAnywhere: () => below(async () => (await worldOf()).projects.map(({ root }) => root)),

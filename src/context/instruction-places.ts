@@ -47,7 +47,7 @@ export async function realOrSelf(fs: Pick<FileSystem, 'realPath'>, path: string)
 
 /** A tool may have resolved the path; the names below the root are the same. */
 export function asFound(path: string, { root, realRoot }: ProjectPlace): string {
-  if (isInside(path, root) || !isInside(path, realRoot)) return path;
+  if (root === realRoot || isInside(path, root) || !isInside(path, realRoot)) return path;
   return join(root, relative(realRoot, path));
 }
 

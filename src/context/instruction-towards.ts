@@ -1,5 +1,5 @@
 import type { FileStat } from '../env/fs.js';
-import { isInside } from '../env/paths.js';
+import { dirname, isInside, resolve } from '../env/paths.js';
 import type { Surveys } from './directory-survey.js';
 import {
   enforcingGathering,
@@ -8,7 +8,7 @@ import {
   newGathering,
 } from './instruction-gathering.js';
 import type { Taking, WaitingRule } from './instruction-loader.js';
-import { asFound, directoriesTowards } from './instruction-places.js';
+import { asFound, directoriesTowards, type ProjectPlace } from './instruction-places.js';
 import { isDirectory, type World } from './instruction-world.js';
 
 /** What stands at a path, where somebody has looked a moment ago. */
@@ -76,26 +76,48 @@ async function standsForItself(
 /** Whether no directory on the way to these paths has files that were not read at the start. */
 export function areBare(
   paths: readonly string[],
-  { projects }: World,
+  world: Pick<World, 'projects' | 'bare'>,
   look: CallLook | undefined,
 ): boolean {
-  for (const path of paths) {
+  for (let at = 0; at < paths.length; at++) {
+    const path = paths[at] as string;
     const kind = look?.kindOf(path);
     if (kind === undefined) return false;
     const itself = kind === 'directory';
-    for (const project of projects) {
-      const ways = directoriesTowards(asFound(path, project), project, { itself });
-      if (ways.length > 0) return false;
-    }
+    // Asked twice about every file that a call names, and mostly about files that lie together.
+    if (!itself && world.bare.has(dirname(path))) continue;
+    if (!isBare(path, world, { itself })) return false;
+    if (!itself) noteBare(path, world);
   }
   return true;
+}
+
+function isBare(
+  path: string,
+  { projects }: Pick<World, 'projects'>,
+  options: { readonly itself: boolean },
+): boolean {
+  return projects.every(
+    (project) => directoriesTowards(asFound(path, project), project, options).length === 0,
+  );
+}
+
+const MOST_BARE = 1000;
+
+function noteBare(path: string, { bare }: Pick<World, 'bare'>): void {
+  // fail-closed: `a/..` lies in `a` by the letter alone.
+  if (resolve(path) !== path) return;
+  if (bare.size >= MOST_BARE) bare.clear();
+  bare.add(dirname(path));
 }
 
 /** These paths, also as the files see them. */
 export function namesIn({ projects }: World, paths: readonly string[]): readonly string[] {
   const others: string[] = [];
-  for (const path of paths) {
-    for (const project of projects) {
+  for (let at = 0; at < projects.length; at++) {
+    const project = projects[at] as ProjectPlace;
+    if (project.root === project.realRoot) continue;
+    for (const path of paths) {
       const found = asFound(path, project);
       if (found !== path) others.push(found);
     }

@@ -10,10 +10,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   configDirectory,
   currentBranch,
+  dirname,
   displayPath,
   expandHome,
   findRepositoryRoot,
@@ -46,6 +48,13 @@ describe('isInside', () => {
     ['/a', '/', true],
   ])('%s in %s: %s', (child, parent, expected) => {
     expect(isInside(child, parent)).toBe(expected);
+  });
+});
+
+describe('dirname', () => {
+  it('is as Node has it', () => {
+    const paths = fc.string({ unit: fc.constantFrom('/', '.', 'a', '\\', ' '), maxLength: 8 });
+    fc.assert(fc.property(paths, (one) => dirname(one) === path.dirname(one)));
   });
 });
 

@@ -39,14 +39,16 @@ function isPlainWay(parts: readonly string[]): boolean {
 
 /** Absolute and normalised, without a trailing separator. */
 export function resolve(...parts: readonly string[]): string {
-  const last = parts.at(-1);
+  const last = parts[parts.length - 1];
   // An absolute path takes the place of all before it.
   if (last !== undefined && isPlain(last)) return last;
   return nativeResolve(...parts);
 }
 
 export function dirname(path: string): string {
-  return nativeDirname(path);
+  // Node looks at one letter after the other. Only where no separator ends it, nor a second one begins it.
+  const end = sep === '/' ? path.lastIndexOf('/') : -1;
+  return end > 1 && end < path.length - 1 ? path.slice(0, end) : nativeDirname(path);
 }
 
 export function basename(path: string, suffix?: string): string {

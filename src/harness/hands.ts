@@ -317,12 +317,17 @@ function refuseMode(): never {
 /** Several extensions of the gate as one. */
 function together(extensions: readonly GateExtension[]): GateExtension {
   const join = createRuleJoin();
+  const rulesOf = extensions.map(({ rules }) => rules);
   return {
     guards: extensions.flatMap(({ guards }) => guards),
     resolvers: extensions.flatMap(({ resolvers }) => resolvers),
     rules(agent) {
       let all: RuleSet = NO_RULES;
-      for (const { rules } of extensions) all = join(all, rules(agent));
+      // Asked at every call, and mostly none of them has any.
+      for (let at = 0; at < rulesOf.length; at++) {
+        const more = (rulesOf[at] as GateExtension['rules'])(agent);
+        if (more !== NO_RULES) all = join(all, more);
+      }
       return all;
     },
     contentOf: (toolUseId) =>

@@ -16,12 +16,12 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
-import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
+import type { FinishedCall, InvokeDeps, Reviewed } from '../tools/invocation.js';
 import type { AnyTool, PathAccess, ToolContext, ToolOutput } from '../tools/tool.js';
 import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions } from './instructions.js';
+import type { OpenInstructions, Touched } from './instructions.js';
 import type { OpenSkills } from './skills.js';
 
 /** File systems round the time of a change. */
@@ -66,21 +66,24 @@ export function openToolEvents(
   };
   /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
   const broughtInBy = (judged: JudgedCall, signal: AbortSignal): AtOnce<readonly string[]> => {
-    const failed = (thrown: unknown): readonly string[] => {
-      const { name } = judged.call.tool;
-      tell(`instructions and skills near the files of ${name}: ${messageOf(thrown)}`);
-      return NO_TEXTS;
-    };
     try {
-      const texts = whenThere(instructions.touchedBy(judged, signal), ({ paths, text }) =>
-        paths.length === 0
-          ? textsOf(text)
-          : whenThere(skills.touched(paths), (known) => textsOf(text, known)),
-      );
-      return isLater(texts) ? texts.catch(failed) : texts;
+      const touched = instructions.touchedBy(judged, signal);
+      const texts = isLater(touched) ? touched.then(withSkills) : withSkills(touched);
+      return isLater(texts) ? broughtLater(judged, texts) : texts;
     } catch (thrown) {
-      return failed(thrown);
+      return notBrought(judged, thrown);
     }
+  };
+  const broughtLater = (judged: JudgedCall, texts: Promise<readonly string[]>) =>
+    texts.catch((thrown: unknown) => notBrought(judged, thrown));
+  const notBrought = ({ call }: JudgedCall, thrown: unknown): readonly string[] => {
+    tell(`instructions and skills near the files of ${call.tool.name}: ${messageOf(thrown)}`);
+    return NO_TEXTS;
+  };
+  const withSkills = ({ paths, text }: Touched): AtOnce<readonly string[]> => {
+    if (paths.length === 0) return textsOf(text, undefined);
+    const known = skills.touched(paths);
+    return isLater(known) ? textsLater(text, known) : textsOf(text, known);
   };
   /** Whoever reads along sees that later sessions are going to be told something else. */
   const tellOfInstructions = async (
@@ -96,44 +99,53 @@ export function openToolEvents(
       tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
     }
   };
-  const review: NonNullable<InvokeDeps['review']> = ({ judged, output, ms }, context) => {
+  // Mostly nothing has to be waited for; what has, is a function of its own.
+  const review: NonNullable<InvokeDeps['review']> = (finished, context) => {
+    const { judged, output, ms } = finished;
     const { mode, signal } = context;
     const { call } = judged;
+    const interrupted = signal.aborted;
     // An interrupted call is over; its hooks are not.
-    const own = signal.aborted ? over.signal : signal;
-    let fits: FitsRule | undefined;
-    const reviewing = post.after({
-      call,
-      mode,
-      output,
-      ms,
-      signal: own,
-      interrupted: signal.aborted,
-      // Looked at anew: the call may have changed what its words lead to.
-      fits(rule) {
-        fits ??= hooks.fits({ call, mode });
-        return fits(rule);
-      },
-    });
-    return whenThere(reviewing, (reviewed) => {
-      const end = (): AtOnce<Reviewed> =>
-        output.isError === true
-          ? reviewed
-          : whenThere(broughtInBy(judged, own), (texts) => withTexts(reviewed, texts));
-      // Also of a command that failed: it may have written before it did.
-      const named = instructionFilesNamedBy(call);
-      // fail-closed: what a hook took out of sight is not left in a file beside it.
-      const left = reviewed.output === output ? undefined : output.files;
-      if (named.length === 0 && left === undefined) return end();
-      return clearUp(call, { left, named, ms }).then(end);
-    });
+    const own = interrupted ? over.signal : signal;
+    const fits = fittingAnew(hooks, { call, mode });
+    const hearing = post.after({ call, mode, output, ms, signal: own, interrupted, fits });
+    return isLater(hearing) ? endLater(finished, hearing, own) : end(finished, hearing, own);
+  };
+  const endLater = async (finished: FinishedCall, hearing: Promise<Reviewed>, own: AbortSignal) =>
+    await end(finished, await hearing, own);
+  const end = (
+    finished: FinishedCall,
+    reviewed: Reviewed,
+    signal: AbortSignal,
+  ): AtOnce<Reviewed> => {
+    const { judged, output } = finished;
+    // Also of a command that failed: it may have written before it did.
+    const named = instructionFilesNamedBy(judged.call);
+    // fail-closed: what a hook took out of sight is not left in a file beside it.
+    const left = reviewed.output === output ? undefined : output.files;
+    return named.length === 0 && left === undefined
+      ? withBrought(finished, reviewed, signal)
+      : clearUp(finished, reviewed, { signal, left, named });
+  };
+  const withBrought = (
+    { judged, output }: FinishedCall,
+    reviewed: Reviewed,
+    signal: AbortSignal,
+  ): AtOnce<Reviewed> => {
+    if (output.isError === true) return reviewed;
+    const brought = broughtInBy(judged, signal);
+    return isLater(brought) ? withTextsLater(reviewed, brought) : withTexts(reviewed, brought);
   };
   const clearUp = async (
-    call: GateCall,
-    { left = [], named, ms }: { left: ToolOutput['files']; named: readonly string[]; ms: number },
-  ): Promise<void> => {
+    finished: FinishedCall,
+    reviewed: Reviewed,
+    what: { signal: AbortSignal; left: ToolOutput['files']; named: readonly string[] },
+  ): Promise<Reviewed> => {
+    const { signal, left = [], named } = what;
+    const { judged, ms } = finished;
     await Promise.all(left.map((file) => ground.fs.remove(file)));
-    if (named.length > 0) await tellOfInstructions(call, { named, ms });
+    if (named.length > 0) await tellOfInstructions(judged.call, { named, ms });
+    return await withBrought(finished, reviewed, signal);
   };
   const afterBatch = (batch: FinishedBatch, scene: Scene): AtOnce<BatchEnd> =>
     whenThere(
@@ -180,9 +192,35 @@ export type ToolEvents = ReturnType<typeof openToolEvents>;
 
 const NO_TEXTS: readonly string[] = [];
 
-function textsOf(...texts: readonly (string | undefined)[]): readonly string[] {
-  const said = texts.filter((text) => text !== undefined);
-  return said.length === 0 ? NO_TEXTS : said;
+function textsOf(text: string | undefined, more: string | undefined): readonly string[] {
+  if (text === undefined) return more === undefined ? NO_TEXTS : [more];
+  return more === undefined ? [text] : [text, more];
+}
+
+async function textsLater(
+  text: string | undefined,
+  more: Promise<string | undefined>,
+): Promise<readonly string[]> {
+  return textsOf(text, await more);
+}
+
+/** Looked at anew: the call may have changed what its words lead to. */
+function fittingAnew(
+  hooks: Pick<OpenHooks, 'fits'>,
+  about: Parameters<OpenHooks['fits']>[0],
+): FitsRule {
+  let fits: FitsRule | undefined;
+  return (rule) => {
+    fits ??= hooks.fits(about);
+    return fits(rule);
+  };
+}
+
+async function withTextsLater(
+  reviewed: Reviewed,
+  texts: Promise<readonly string[]>,
+): Promise<Reviewed> {
+  return withTexts(reviewed, await texts);
 }
 
 function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
@@ -194,7 +232,7 @@ function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
 /** Instruction files that a call may have written, by its words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
   const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
-  if (!mayWrite) return [];
+  if (!mayWrite) return NO_TEXTS;
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
   return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(

@@ -1,6 +1,6 @@
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Resolver } from './guard.js';
-import type { Rule, RuleKind, RuleSet } from './rules.js';
+import { NO_RULES, type Rule, type RuleKind, type RuleSet } from './rules.js';
 import type { GateCall } from './types.js';
 
 /** How long and for whom a grant holds. */
@@ -36,8 +36,6 @@ interface Entry<T> {
   readonly reach: Reach;
 }
 
-const NONE: RuleSet = { allow: [], ask: [], deny: [] };
-
 export function createGrants(
   now: () => number,
   contentOf: (toolUseId: string) => string | undefined = () => undefined,
@@ -67,7 +65,7 @@ export function createGrants(
       calls = [...calls, { what: keyOf(call, contentOf(call.toolUseId)), reach }];
     },
     rules(agent) {
-      if (rules.length === 0) return NONE;
+      if (rules.length === 0) return NO_RULES;
       const active = rules.filter((entry) => holds(entry, agent)).map(({ what }) => what);
       const names = active.map((rule) => `${rule.kind} ${rule.text}`).join('\n');
       const known = compiled.get(agent.path);
@@ -111,7 +109,7 @@ export function createRuleJoin(): (base: RuleSet, granted: RuleSet) => RuleSet {
   // Agents that work at once may have been granted, or be held to, different things.
   const joined = new WeakMap<RuleSet, WeakMap<RuleSet, RuleSet>>();
   return (base, granted) => {
-    if (isEmpty(granted)) return base;
+    if (granted === NO_RULES || isEmpty(granted)) return base;
     if (isEmpty(base)) return granted;
     const ofBase = joined.get(base) ?? new WeakMap<RuleSet, RuleSet>();
     joined.set(base, ofBase);

@@ -1,5 +1,6 @@
 import type { FileStat } from '../env/fs.js';
 import { displayPath } from '../env/paths.js';
+import type { PathAccess } from '../tools/tool.js';
 import { isLater } from '../util/at-once.js';
 import { effectRules } from './effects.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
@@ -120,8 +121,12 @@ const protectedPaths: Guard = {
 };
 
 /** It names a file to write, or runs code that may write. */
-function mayWrite({ call: { subject } }: CallView): boolean {
-  return subject.command !== undefined || subject.paths.some(({ access }) => access === 'write');
+export function mayWrite({ call: { subject } }: CallView): boolean {
+  return subject.command !== undefined || subject.paths.some(isWritten);
+}
+
+function isWritten({ access }: PathAccess): boolean {
+  return access === 'write';
 }
 
 async function protectedWrite(view: CallView): Promise<Finding> {

@@ -9,8 +9,8 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-/** A gate whose mode changes while a hook looks at the call. */
-function switching(from: PermissionMode, to: PermissionMode) {
+/** A gate whose mode changes while a hook looks at the call, at once or after a wait. */
+function switching(from: PermissionMode, to: PermissionMode, atOnce = false) {
   let mode = from;
   return gateRig({
     cwd: project.directory,
@@ -18,9 +18,10 @@ function switching(from: PermissionMode, to: PermissionMode) {
     get mode() {
       return mode;
     },
-    precheck: async (view) => {
+    precheck: (view) => {
       mode = to;
-      return { view, trace: [] };
+      const examined = { view, trace: [] };
+      return atOnce ? examined : Promise.resolve(examined);
     },
   });
 }
@@ -33,6 +34,7 @@ describe('a mode that changes while hooks are asked', () => {
   ])('from %s to %s: %s', async (from, to, outcome) => {
     const input = { file_path: project.at('n.txt'), content: 'new\n' };
     expect(await switching(from, to).outcome('Write', input)).toBe(outcome);
+    expect(await switching(from, to, true).outcome('Write', input)).toBe(outcome);
   });
 });
 

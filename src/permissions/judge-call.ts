@@ -1,7 +1,7 @@
 import type { Clock } from '../env/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import type { KeepAnswer } from './answers.js';
 import type { GateFacts } from './facts.js';
 import { type Guard, NOTHING, type Resolver } from './guard.js';
@@ -58,11 +58,17 @@ export function judgeCall(
 ): AtOnce<Judged> {
   const seen = (one: GateCall): CallView => viewOf(one, standing(gate, call.agent));
   const examined = examine(gate.precheck, seen(call), { viewOf: seen, rewritten });
-  return whenThere(examined, (before) => {
-    const panel = withExamination(gate.panel, before);
-    const judging = judgeStanding(gate, current(gate, before.view), { panel, round: 1 });
-    return whenThere(judging, (judged) => joined(before, judged));
-  });
+  // Hooks may take their time: what was lowered or forbidden meanwhile counts for this call already. Where
+  // none was waited for, that is seen when all have spoken, as every change is.
+  return isLater(examined)
+    ? examined.then((before) => judgeExamined(gate, before, current(gate, before.view)))
+    : judgeExamined(gate, examined, examined.view);
+}
+
+function judgeExamined(gate: PanelledGate, before: Examination, view: CallView): AtOnce<Judged> {
+  const panel = withExamination(gate.panel, before);
+  const judging = judgeStanding({ gate, view, panel, count: 1 });
+  return isLater(judging) ? joinedLater(before, judging) : joined(before, judging);
 }
 
 /** What was found before the rules were asked is said first. */
@@ -87,23 +93,40 @@ function joined({ trace, contexts, agentContext }: Examination, judged: JudgedVi
   };
 }
 
+async function joinedLater(before: Examination, judging: Promise<JudgedView>): Promise<Judged> {
+  return joined(before, await judging);
+}
+
 /** What changes without end while a call is judged is nobody's word. */
 const MOST_ROUNDS = 4;
 
 type JudgedView = Judgement & { readonly view: CallView };
 
 /** Guards may take their time too, as they ask servers: what stands when all have spoken is what counts. */
-function judgeStanding(
-  deps: GateDeps,
-  view: CallView,
-  { panel, round }: { readonly panel: Panel; readonly round: number },
-): AtOnce<JudgedView> {
-  if (round > MOST_ROUNDS) return heldAsUnsteady(view);
-  return whenThere(judge(view, panel), ({ outcome, trace }) => {
-    const now = current(deps, view);
-    if (now === view) return { view, outcome, trace };
-    return judgeStanding(deps, now, { panel, round: round + 1 });
-  });
+function judgeStanding(round: Round): AtOnce<JudgedView> {
+  const { view, panel, count } = round;
+  if (count > MOST_ROUNDS) return heldAsUnsteady(view);
+  const judging = judge(view, panel);
+  return isLater(judging) ? ifStandingLater(judging, round) : ifStanding(judging, round);
+}
+
+/** A call as it is put before those who are asked. */
+interface Round {
+  readonly gate: GateDeps;
+  readonly view: CallView;
+  readonly panel: Panel;
+  readonly count: number;
+}
+
+function ifStanding({ outcome, trace }: Judgement, round: Round): AtOnce<JudgedView> {
+  const { gate, view, panel, count } = round;
+  const now = current(gate, view);
+  if (now === view) return { view, outcome, trace };
+  return judgeStanding({ gate, view: now, panel, count: count + 1 });
+}
+
+async function ifStandingLater(judging: Promise<Judgement>, round: Round): Promise<JudgedView> {
+  return await ifStanding(await judging, round);
 }
 
 function heldAsUnsteady(view: CallView): JudgedView {
@@ -119,7 +142,7 @@ function standing(deps: GateDeps, agent: AgentRef): ViewDeps {
   return { fs, home, mode: deps.mode(agent), rules: deps.rules(agent), facts };
 }
 
-/** Hooks may take their time: what was lowered or forbidden meanwhile counts for this call already. */
+/** The view, made anew where another mode or other rules stand by now. */
 function current(deps: GateDeps, view: CallView): CallView {
   const { agent } = view.call;
   const same = deps.mode(agent) === view.mode && isSameSet(deps.rules(agent), view.rules);

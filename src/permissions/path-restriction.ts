@@ -24,8 +24,9 @@ export function restrictingPath(
 export function restrictedNames({
   literal,
   resolved,
-  standsFor = [],
+  standsFor,
 }: PathSpellings): readonly string[] {
-  if (resolved.length === 1 && resolved[0] === literal && standsFor.length === 0) return resolved;
-  return [...new Set([literal, ...resolved, ...standsFor])];
+  const isAlone = standsFor === undefined || standsFor.length === 0;
+  if (isAlone && resolved.length === 1 && resolved[0] === literal) return resolved;
+  return [...new Set([literal, ...resolved, ...(standsFor ?? [])])];
 }

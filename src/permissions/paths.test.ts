@@ -1,5 +1,7 @@
+import { linkSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
@@ -121,6 +123,65 @@ describe('what stands at a path', () => {
     expect(await kindOf('inside/x')).toBe('file');
     expect(await kindOf('not/there')).toBeUndefined();
     expect(await kindOf('dangling')).toBeUndefined();
+  });
+});
+
+describe('where a path leads', () => {
+  const tree = {
+    'd/e/f': '',
+    'd/up': { symlink: '..' },
+    'd/e/self': { symlink: '.' },
+    'd/e/out': { symlink: '../../..' },
+    'd/gone': { symlink: 'nowhere/x' },
+    l: { symlink: 'd/e' },
+    m: { symlink: 'l/out' },
+  } as const;
+  const names = ['d', 'e', 'f', 'l', 'm', 'up', 'self', 'out', 'gone', 'no', '..'];
+
+  it('is what the system says, whatever links are on the way', async () => {
+    const other = makeTempProject({ files: tree });
+    onTestFinished(() => other.remove());
+    const place = { roots: [other.directory], home: other.home };
+    const ways = fc.array(fc.constantFrom(...names), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(ways, { maxLength: 4 }), async (all) => {
+        const one = createPathJudge(nodeFileSystem, place);
+        for (const way of all) {
+          const named = path.resolve(other.directory, ...way);
+          const { literal, real } = await one.spell(named);
+          expect(literal).toBe(named);
+          expect(real).toBe(await nodeFileSystem.realPath(named));
+        }
+      }),
+    );
+  });
+
+  it('is looked up for every call: a link that was made since counts', async () => {
+    const other = makeTempProject({ files: { 'd/x': '', 'e/x': '' } });
+    onTestFinished(() => other.remove());
+    const place = { roots: [other.directory], home: other.home };
+    const realNow = async () =>
+      (await createPathJudge(nodeFileSystem, place).spell(other.at('d/x'))).real;
+    expect(await realNow()).toBe(other.at('d/x'));
+    rmSync(other.at('d/x'));
+    symlinkSync('../e/x', other.at('d/x'));
+    expect(await realNow()).toBe(other.at('e/x'));
+    rmSync(other.at('d'), { recursive: true });
+    symlinkSync('/etc', other.at('d'));
+    expect(await realNow()).toBe('/etc/x');
+  });
+
+  it('is one look for a call, and a file with several names is not forgotten when it goes', async () => {
+    const other = makeTempProject({ files: { 'd/x': '', l: { symlink: 'd' } } });
+    onTestFinished(() => other.remove());
+    linkSync(other.at('d/x'), other.at('y'));
+    const one = createPathJudge(nodeFileSystem, { roots: [other.directory], home: other.home });
+    const first = await one.spell(other.at('d/x'));
+    rmSync(other.at('d/x'));
+    expect(await one.spell(other.at('d/x'))).toBe(first);
+    const second = await one.spell(other.at('l/x'));
+    expect(second.real).toBe(other.at('d/x'));
+    expect(await one.manyNamed(second)).toMatchObject({ kind: 'file', links: 2 });
   });
 });
 

@@ -2,7 +2,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
@@ -32,202 +32,285 @@ export type PathFileSystem = Pick<
   'realPath' | 'list' | 'lstat' | 'lstatNow' | 'readText' | 'readBytes'
 >;
 
+/** Where a call works, as far as paths are concerned. */
+interface JudgedPlace {
+  readonly roots: readonly string[];
+  readonly home: string;
+  readonly trees?: WorkingTrees | undefined;
+}
+
 /** Looks at the disk once per path; made new for every call that is judged. */
-export function createPathJudge(
-  fs: PathFileSystem,
-  place: {
-    readonly roots: readonly string[];
-    readonly home: string;
-    readonly trees?: WorkingTrees | undefined;
-  },
-): PathJudge {
-  const { trees = TREES_BY_PLACE } = place;
-  const roots = [...place.roots, place.home];
-  const known = new Map<string, AtOnce<string>>();
-  const pinned = pinnedRoots(fs);
-  const looks: Looks = { missing: new Set(), kinds: new Map(), manyNamed: new Map() };
-  const traps = new Map<string, Promise<string | undefined>>();
-  const look = (path: string): AtOnce<string> => {
-    const pin = pinned.get(path);
-    if (pin !== undefined) return pin;
-    if (roots.includes(path)) {
-      const found = realOrTooLong(fs, path);
-      pinned.set(path, found);
-      found.then(
-        (there) => pinned.set(path, there),
-        () => pinned.delete(path),
-      );
-      return found;
-    }
-    const isBelow = place.roots.some((root) => path.startsWith(root));
-    if (!isBelow) return realOrTooLong(fs, path);
-    return realBelow(fs, path, { above: real(dirname(path)), looks });
-  };
-  const real = (path: string): AtOnce<string> => {
-    const before = known.get(path);
-    if (before !== undefined) return before;
-    const found = look(path);
-    known.set(path, found);
-    return found;
-  };
+export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJudge {
+  return new DiskJudge(fs, place);
+}
 
-  const spellings = new Map<string, AtOnce<PathSpellings>>();
-  const spellNormal = (literal: string): AtOnce<PathSpellings> => {
-    const before = spellings.get(literal);
-    if (before !== undefined) return before;
-    const found = spellOut(literal);
-    spellings.set(literal, found);
-    return found;
-  };
-  const spell = (path: string): AtOnce<PathSpellings> => spellNormal(resolve(path));
-
+/** Made for every call, and mostly asked for one path: all that is not wanted by each is made when it is. */
+class DiskJudge implements PathJudge {
+  readonly disk: PathFileSystem;
+  readonly roots: readonly string[];
+  readonly home: string;
+  readonly trees: WorkingTrees;
+  readonly pinned: Map<string, AtOnce<string>>;
+  /** Where paths lead that lead elsewhere or have to be waited for. */
+  readonly known: Map<string, AtOnce<string>>;
+  readonly spellings: Map<string, AtOnce<PathSpellings>>;
+  readonly looks: Looks;
   /** Roots that are reached by a link; most are not. */
-  let linkedRoots: AtOnce<LinkedRoots> | undefined;
-  const spellOut = (literal: string): AtOnce<PathSpellings> =>
-    whenThere(real(literal), (target) => {
-      linkedRoots ??= linkedAmong(roots, real);
-      return whenThere(linkedRoots, (linked) => spellAs(literal, target, linked));
-    });
-  const spellAs = (literal: string, target: string, linked: LinkedRoots): AtOnce<PathSpellings> => {
-    // Its own directory means another one to every process.
-    const own = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s.exec(literal);
-    const kind = looks.kinds.get(target);
-    if (linked.length === 0 && own === null) {
-      const names = literal === target ? [target] : [literal, target];
-      const path = { literal, real: target, resolved: [target] };
-      const standsFor = namesInCheckout(names, { trees, real });
-      return whenThere(standsFor, (there) => spelled(path, kind, there));
-    }
-    const resolved = [target];
-    if (own !== null)
-      resolved.push(...place.roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
-    for (const [root, realRoot] of linked) {
-      if (isWithin(target, realRoot)) {
-        resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
-      }
-    }
-    const standsFor = namesInCheckout([literal, ...resolved], { trees, real });
-    return whenThere(standsFor, (there) =>
-      spelled({ literal, real: target, resolved }, kind, there),
-    );
-  };
+  linkedRoots: AtOnce<LinkedRoots> | undefined;
+  traps: Map<string, Promise<string | undefined>> | undefined;
 
-  const spellFrom = async (directory: string, path: string): Promise<readonly PathSpellings[]> => {
-    const named = await spellNormal(resolve(directory, path));
+  constructor(fs: PathFileSystem, place: JudgedPlace) {
+    this.disk = fs;
+    this.roots = place.roots;
+    this.home = place.home;
+    this.trees = place.trees ?? TREES_BY_PLACE;
+    this.pinned = pinnedRoots(fs);
+    this.known = new Map();
+    this.spellings = new Map();
+    this.looks = new Map();
+    this.linkedRoots = undefined;
+    this.traps = undefined;
+  }
+
+  spell(path: string): AtOnce<PathSpellings> {
+    const literal = resolve(path);
+    const before = this.spellings.get(literal);
+    if (before !== undefined) return before;
+    const found = this.spellOut(literal);
+    this.spellings.set(literal, found);
+    return found;
+  }
+
+  async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
+    const named = await this.spell(resolve(directory, path));
     if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
     for (const segment of path.split('/')) {
-      at = segment === '..' ? resolve(await real(at), '..') : resolve(at, segment);
+      at = segment === '..' ? resolve(await this.real(at), '..') : resolve(at, segment);
     }
-    return [named, await spell(at)];
-  };
+    return [named, await this.spell(at)];
+  }
 
-  const inside = async ({ literal, real: target }: PathSpellings): Promise<boolean> => {
-    for (const root of place.roots) {
-      const realRoot = await real(root);
+  async inside({ literal, real: target }: PathSpellings): Promise<boolean> {
+    const { roots } = this;
+    for (const root of roots) {
+      const realRoot = await this.real(root);
       const named = isWithin(literal, root) || isWithin(literal, realRoot);
       if (named) {
-        for (const other of place.roots) {
-          if (isWithin(target, await real(other))) return true;
+        for (const other of roots) {
+          if (isWithin(target, await this.real(other))) return true;
         }
       }
     }
     return false;
-  };
+  }
 
-  return {
-    spell,
-    spellFrom,
-    inside,
-    manyNamed({ real: target }) {
-      if (looks.missing.has(target) || looks.kinds.has(target)) return looks.manyNamed.get(target);
-      return manyNamedAt(fs, target);
-    },
-    expand: (directory, pattern) => filesFitting(fs, directory, pattern),
-    disk: fs,
-    trees,
-    repositoryTrap(directory) {
-      const found = traps.get(directory) ?? repositoryTrap(fs, directory);
-      traps.set(directory, found);
-      return found;
-    },
-  };
+  manyNamed({ real: target }: PathSpellings): FileStat | undefined | Promise<FileStat | undefined> {
+    const seen = this.looks.get(target);
+    if (seen === undefined) return manyNamedAt(this.disk, target);
+    return seen === MISSING || seen.links === undefined ? undefined : seen;
+  }
+
+  expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
+    return filesFitting(this.disk, directory, pattern);
+  }
+
+  repositoryTrap(directory: string): Promise<string | undefined> {
+    this.traps ??= new Map();
+    const found = this.traps.get(directory) ?? repositoryTrap(this.disk, directory);
+    this.traps.set(directory, found);
+    return found;
+  }
+
+  real(path: string): AtOnce<string> {
+    const before = this.pinned.get(path) ?? this.known.get(path);
+    if (before !== undefined) return before;
+    // What was seen was noted by its real path.
+    if (this.looks.has(path)) return path;
+    const found = this.look(path);
+    if (found !== path) this.known.set(path, found);
+    return found;
+  }
+
+  look(path: string): AtOnce<string> {
+    const { roots, home } = this;
+    if (path === home || roots.includes(path)) return this.pin(path);
+    return beginsWithOne(path, roots) ? this.realBelow(path) : realOrTooLong(this.disk, path);
+  }
+
+  pin(root: string): Promise<string> {
+    const { pinned } = this;
+    const found = realOrTooLong(this.disk, root);
+    pinned.set(root, found);
+    found.then(
+      (there) => pinned.set(root, there),
+      () => pinned.delete(root),
+    );
+    return found;
+  }
+
+  /**
+   * The real path of something in a directory whose own is known. Most words of a command are no
+   * files at all, and asking the system for the real path of those is slow.
+   */
+  realBelow(path: string): AtOnce<string> {
+    // Windows has short names (`PROGRA~1`), which only the system can spell out.
+    if (separator === '\\' && path.includes('~')) return realOrTooLong(this.disk, path);
+    const above = dirname(path);
+    const parent = this.real(above);
+    return typeof parent === 'string'
+      ? this.realIn(parent, path, above)
+      : this.realInLater(parent, path, above);
+  }
+
+  async realInLater(parent: Promise<string>, path: string, above: string): Promise<string> {
+    return await this.realIn(await parent, path, above);
+  }
+
+  realIn(parent: string, path: string, above: string): AtOnce<string> {
+    const { disk, looks } = this;
+    const here = parent === above ? path : resolve(parent, basename(path));
+    if (looks.get(parent) === MISSING) return this.noted(here, undefined);
+    if (disk.lstatNow === undefined) return this.lookLater(here, path);
+    let stat: FileStat | undefined;
+    try {
+      stat = disk.lstatNow(path);
+    } catch {
+      // The slower way says what is wrong.
+      return realOrTooLong(disk, path);
+    }
+    return stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat);
+  }
+
+  lookLater(here: string, path: string): Promise<string> {
+    const { disk } = this;
+    return disk.lstat(path).then(
+      (stat) => (stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat)),
+      () => realOrTooLong(disk, path),
+    );
+  }
+
+  noted(here: string, stat: FileStat | undefined): string {
+    // What was there under another name a moment ago is not forgotten.
+    if (stat !== undefined || !this.looks.has(here)) this.looks.set(here, stat ?? MISSING);
+    return here;
+  }
+
+  // What may have to be waited for is done elsewhere: a function that holds another costs more by itself.
+  spellOut(literal: string): AtOnce<PathSpellings> {
+    const target = this.real(literal);
+    if (typeof target !== 'string') return this.spellLater(literal, target);
+    const linked = this.linked();
+    if (isLater(linked)) return this.spellLater(literal, target);
+    return this.spellAs(literal, target, linked);
+  }
+
+  async spellLater(literal: string, target: AtOnce<string>): Promise<PathSpellings> {
+    const there = await target;
+    return await this.spellAs(literal, there, await this.linked());
+  }
+
+  linked(): AtOnce<LinkedRoots> {
+    this.linkedRoots ??= linkedAmong(this);
+    return this.linkedRoots;
+  }
+
+  spellAs(literal: string, target: string, linked: LinkedRoots): AtOnce<PathSpellings> {
+    const resolved = [target];
+    // Its own directory means another one to every process.
+    const own = OWN_DIRECTORY.exec(literal);
+    if (own !== null) resolved.push(...inEach(this.roots, own[1] ?? ''));
+    for (let at = 0; at < linked.length; at++) {
+      const [root, realRoot] = linked[at] as LinkedRoots[number];
+      if (isWithin(target, realRoot)) {
+        resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
+      }
+    }
+    const seen = this.looks.get(target);
+    const path =
+      seen === undefined || seen === MISSING
+        ? { literal, real: target, resolved }
+        : { literal, real: target, resolved, kind: seen.kind };
+    const copied = namesInCheckout(path, this.trees);
+    return copied.length === 0 ? path : this.withCheckout(path, copied);
+  }
+
+  async withCheckout(path: PathSpellings, copied: readonly string[]): Promise<PathSpellings> {
+    return { ...path, standsFor: await throughLinks(copied, this) };
+  }
 }
+
+function inEach(roots: readonly string[], way: string): readonly string[] {
+  return roots.map((root) => resolve(root, `.${way}`));
+}
+
+const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
+
+/** By the letters alone: whoever lies beside a root is looked at as what is in it. */
+function beginsWithOne(path: string, roots: readonly string[]): boolean {
+  for (let at = 0; at < roots.length; at++) if (path.startsWith(roots[at] as string)) return true;
+  return false;
+}
+
+/** What was seen on the way, by the real paths. */
+type Looks = Map<string, FileStat | typeof MISSING>;
+
+const MISSING = 'missing';
 
 /** A root, and where it leads. */
 type LinkedRoots = readonly (readonly [string, string])[];
 
-function linkedAmong(
-  roots: readonly string[],
-  real: (path: string) => AtOnce<string>,
-): AtOnce<LinkedRoots> {
-  const pairs: (readonly [string, string])[] = [];
-  for (const root of roots) {
-    const realRoot = real(root);
+const NO_LINKS: LinkedRoots = [];
+
+function linkedAmong(judge: DiskJudge): AtOnce<LinkedRoots> {
+  const { roots, home } = judge;
+  let linked = NO_LINKS;
+  for (let at = 0; at <= roots.length; at++) {
+    const root = at === roots.length ? home : (roots[at] as string);
+    const realRoot = judge.real(root);
     // Each is looked up once in a process, so that mostly all are known.
-    if (isLater(realRoot)) return linkedLater(roots, real);
-    if (realRoot !== root) pairs.push([root, realRoot]);
+    if (typeof realRoot !== 'string') return linkedLater([...roots, home], judge);
+    if (realRoot !== root) linked = [...linked, [root, realRoot]];
   }
-  return pairs;
+  return linked;
 }
 
-async function linkedLater(
-  roots: readonly string[],
-  real: (path: string) => AtOnce<string>,
-): Promise<LinkedRoots> {
+async function linkedLater(roots: readonly string[], judge: DiskJudge): Promise<LinkedRoots> {
   const pairs: (readonly [string, string])[] = [];
   for (const root of roots) {
-    const realRoot = await real(root);
+    const realRoot = await judge.real(root);
     if (realRoot !== root) pairs.push([root, realRoot]);
   }
   return pairs;
-}
-
-function spelled(
-  path: PathSpellings,
-  kind: FileStat['kind'] | undefined,
-  standsFor: readonly string[] | undefined,
-): PathSpellings {
-  const { literal, real, resolved } = path;
-  const seen = kind === undefined ? path : { literal, real, resolved, kind };
-  return standsFor === undefined ? seen : { ...seen, standsFor };
-}
-
-interface Checkouts {
-  readonly trees: WorkingTrees;
-  real(path: string): AtOnce<string>;
 }
 
 /** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
 function namesInCheckout(
-  paths: readonly string[],
-  at: Checkouts,
-): AtOnce<readonly string[] | undefined> {
-  const names: string[] = [];
-  for (const path of paths) names.push(...at.trees.standsFor(path));
-  return names.length === 0 ? undefined : throughLinks(names, at);
+  { literal, resolved }: PathSpellings,
+  trees: WorkingTrees,
+): readonly string[] {
+  let names = trees.standsFor(literal);
+  for (let at = 0; at < resolved.length; at++) {
+    const path = resolved[at] as string;
+    // Mostly it is its own name.
+    if (path !== literal) names = [...names, ...trees.standsFor(path)];
+  }
+  return names;
 }
 
 async function throughLinks(
   names: readonly string[],
-  { trees, real }: Checkouts,
+  judge: DiskJudge,
 ): Promise<readonly string[]> {
   const found = new Set(names);
-  for (const root of trees.checkouts()) {
-    const realRoot = await real(root);
+  for (const root of judge.trees.checkouts()) {
+    const realRoot = await judge.real(root);
     for (const name of names) {
       if (isWithin(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
       if (isWithin(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
     }
   }
   return [...found];
-}
-
-/** What was seen on the way, by the real paths. */
-interface Looks {
-  readonly missing: Set<string>;
-  readonly kinds: Map<string, FileStat['kind']>;
-  readonly manyNamed: Map<string, FileStat>;
 }
 
 async function manyNamedAt(fs: PathFileSystem, path: string): Promise<FileStat | undefined> {
@@ -248,47 +331,6 @@ function pinnedRoots(fs: PathFileSystem): Map<string, AtOnce<string>> {
   const found = new Map<string, AtOnce<string>>();
   pins.set(fs, found);
   return found;
-}
-
-/**
- * The real path of something in a directory whose own is known. Most words of a command are no
- * files at all, and asking the system for the real path of those is slow.
- */
-function realBelow(
-  fs: PathFileSystem,
-  path: string,
-  { above, looks }: { above: AtOnce<string>; looks: Looks },
-): AtOnce<string> {
-  // Windows has short names (`PROGRA~1`), which only the system can spell out.
-  if (separator === '\\' && path.includes('~')) return realOrTooLong(fs, path);
-  return whenThere(above, (parent) => {
-    const here = parent === dirname(path) ? path : resolve(parent, basename(path));
-    if (looks.missing.has(parent)) {
-      looks.missing.add(here);
-      return here;
-    }
-    const noted = (stat: FileStat | undefined): AtOnce<string> => {
-      if (stat?.kind === 'symlink') return fs.realPath(path);
-      noteLook(looks, here, stat);
-      return here;
-    };
-    // The slower way says what is wrong.
-    const failed = (): Promise<string> => realOrTooLong(fs, path);
-    if (fs.lstatNow === undefined) return fs.lstat(path).then(noted, failed);
-    let stat: FileStat | undefined;
-    try {
-      stat = fs.lstatNow(path);
-    } catch {
-      return failed();
-    }
-    return noted(stat);
-  });
-}
-
-function noteLook(looks: Looks, here: string, stat: FileStat | undefined): void {
-  if (stat === undefined) looks.missing.add(here);
-  else looks.kinds.set(here, stat.kind);
-  if (stat?.links !== undefined) looks.manyNamed.set(here, stat);
 }
 
 /** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../env/clock.js';
-import { whenThere } from '../util/at-once.js';
-import { extended } from '../util/extended.js';
+import type { Receipt } from '../protocol/permissions.js';
+import { isLater } from '../util/at-once.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';
 
@@ -37,6 +37,9 @@ interface Need {
   answer: number;
 }
 
+/** A receipt to which the time is still to be added. */
+type Timed = Omit<Receipt, 'ms'> & { ms?: number };
+
 export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
   const agents = new Map<string, Agent>();
   const agentOf = (path: string): Agent => {
@@ -66,20 +69,29 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
     return { ...verdict, message: `${verdict.message} ${advice}` };
   };
 
+  const decided = (call: GateCall, verdict: GateVerdict, started: number): GateVerdict => {
+    // Put in, not copied: the gate has made this receipt for this call alone.
+    const receipt: Timed = verdict.receipt;
+    receipt.ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
+    if (verdict.kind === 'refused') return refused(call, verdict);
+    const needs = agents.get(call.agent.path)?.needs;
+    // Mostly nothing was refused before.
+    if (needs !== undefined && needs.size > 0) needs.delete(needOf(call, receipt.command));
+    return verdict;
+  };
+  const decidedLater = async (
+    call: GateCall,
+    judging: Promise<GateVerdict>,
+    started: number,
+  ): Promise<GateVerdict> => decided(call, await judging, started);
+
   return {
     watch: (gate) => (call) => {
       const started = clock.monotonic();
-      return whenThere(gate(call), (verdict) => {
-        const ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
-        const timed = extended(verdict, { receipt: extended(verdict.receipt, { ms }) });
-        if (timed.kind === 'refused') return refused(call, timed);
-        const needs = agents.get(call.agent.path)?.needs;
-        // Mostly nothing was refused before.
-        if (needs !== undefined && needs.size > 0) {
-          needs.delete(needOf(call, timed.receipt.command));
-        }
-        return timed;
-      });
+      const judging = gate(call);
+      return isLater(judging)
+        ? decidedLater(call, judging, started)
+        : decided(call, judging, started);
     },
     stuck: (agentPath) => agents.get(agentPath)?.stuck,
     nextAnswer(agentPath) {

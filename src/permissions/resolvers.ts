@@ -1,7 +1,7 @@
 import { matchesDomain } from './domain.js';
 import type { Opening, Resolver } from './guard.js';
 import { STANCES } from './modes.js';
-import { indexOf } from './rule-index.js';
+import { indexOf, type ToolRules } from './rule-index.js';
 import { fieldText, grantingPath } from './rule-match.js';
 import type { Rule } from './rules.js';
 import { coverageOf } from './shell-grants.js';
@@ -20,13 +20,18 @@ const mode: Resolver = {
 const allowRules: Resolver = {
   name: 'allow rules',
   decide(view) {
-    const { any, others, commands } = indexOf(view.rules.allow).forTool(view.names);
-    // The very text of the whole call, compound or not.
-    const whole = commands.exact(view.call.subject.command?.trim() ?? '')?.rule;
-    const rule = any ?? whole ?? others.find((one) => opens(one, view));
-    return rule === undefined ? undefined : allow(`the rule ${rule.label} allows it`, rule.label);
+    const mine = indexOf(view.rules.allow).forTool(view.names);
+    const rule = mine.any ?? wholeCall(mine, view) ?? mine.others.find((one) => opens(one, view));
+    if (rule === undefined) return undefined;
+    const { label } = rule;
+    return allow(`the rule ${label} allows it`, label);
   },
 };
+
+/** The rule that has the very text of the whole call, compound or not. */
+function wholeCall({ commands }: ToolRules, { call }: CallView): Rule | undefined {
+  return commands.exact(call.subject.command?.trim() ?? '')?.rule;
+}
 
 function opens({ spec }: Rule, { call }: CallView): boolean {
   if (spec.kind === 'domain') {

@@ -1,5 +1,6 @@
 import { basename } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from './guard.js';
+import { mayWrite } from './guards.js';
 import { protectedPart } from './protected-paths.js';
 import type { CallView } from './view.js';
 
@@ -12,6 +13,8 @@ export function settingsFilesGuard(files: () => readonly string[]): Guard {
     name: 'settings files',
     onFailure: 'ask',
     decide(view) {
+      // Whoever names no file to write and runs no code writes none.
+      if (!mayWrite(view)) return NOTHING;
       const own = files();
       return own.length === 0 ? NOTHING : writtenBy(view, own);
     },

@@ -112,9 +112,9 @@ export async function targetsOf(
   return spelled.flat().flatMap(restrictedNames);
 }
 
-async function isDirectory({ disk, spell }: CallView['judge'], path: string): Promise<boolean> {
-  const { real } = await spell(path);
-  return (await disk.lstat(real))?.kind === 'directory';
+async function isDirectory(judge: CallView['judge'], path: string): Promise<boolean> {
+  const { real } = await judge.spell(path);
+  return (await judge.disk.lstat(real))?.kind === 'directory';
 }
 
 function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): RestrictionMatch {

@@ -1,7 +1,7 @@
 import { resolve, toPosix } from '../env/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
@@ -50,37 +50,73 @@ export interface ViewDeps {
 }
 
 export function viewOf(call: GateCall, deps: ViewDeps): CallView {
-  const { roots, cwd } = call.workspace;
-  const judge = createPathJudge(deps.fs, { roots, home: deps.home, trees: deps.facts?.trees });
-  let reading: ShellReading | undefined;
+  const { tool, subject, workspace } = call;
+  const { fs, mode, rules, home, facts = NO_FACTS } = deps;
+  const { roots, cwd } = workspace;
+  const judge = createPathJudge(fs, { roots, home, trees: facts.trees });
+  const { command } = subject;
+  const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
+  let named: AtOnce<readonly TouchedPath[]> | undefined;
   let found: readonly TouchedPath[] | undefined;
+  return {
+    call,
+    mode,
+    rules,
+    home,
+    facts,
+    names: tool.aliases === undefined ? [tool.name] : [tool.name, ...tool.aliases],
+    judge,
+    shell: code.shell,
+    commandRead: code.commandRead,
+    paths() {
+      if (named !== undefined) return named;
+      const touched = touchedBy(namedIn(call, home), judge);
+      if (isLater(touched)) {
+        named = touched.then((there) => {
+          found = there;
+          return there;
+        });
+        return named;
+      }
+      found = touched;
+      named = touched;
+      return touched;
+    },
+    pathsFound: () => found,
+    mentionedPaths: code.mentionedPaths,
+    shellPaths: code.shellPaths,
+  };
+}
+
+/** What is asked about the shell code of a call. */
+type CodeView = Pick<CallView, 'shell' | 'commandRead' | 'mentionedPaths' | 'shellPaths'>;
+
+/** Of all tools that run none, which are most. */
+const NO_CODE: CodeView = {
+  shell: async () => undefined,
+  commandRead: () => undefined,
+  mentionedPaths: async () => [],
+  shellPaths: async () => ({ paths: [] }),
+};
+
+function codeOf(
+  command: string,
+  judge: PathJudge,
+  place: { readonly cwd: string; readonly home: string },
+): CodeView {
+  const { cwd } = place;
+  let reading: ShellReading | undefined;
   const shell = once(async () => {
-    const { command } = call.subject;
-    reading =
-      command === undefined ? undefined : await readShell(command, { cwd, home: deps.home });
+    reading = await readShell(command, place);
     return reading;
   });
   return {
-    call,
-    mode: deps.mode,
-    rules: deps.rules,
-    home: deps.home,
-    facts: deps.facts ?? NO_FACTS,
-    names: [call.tool.name, ...(call.tool.aliases ?? [])],
-    judge,
     shell,
     commandRead: () => (reading === undefined ? undefined : textOf(reading)),
-    paths: once(() =>
-      whenThere(touchedBy(namedIn(call, deps.home), judge), (touched) => {
-        found = touched;
-        return touched;
-      }),
-    ),
-    pathsFound: () => found,
     mentionedPaths: once(async () => {
-      const reading = await shell();
-      const files = (reading?.commands ?? []).flatMap((command) =>
-        command.views.flatMap((words) => filesInForeignCode(words, command.input)),
+      const { commands } = await shell();
+      const files = commands.flatMap((one) =>
+        one.views.flatMap((words) => filesInForeignCode(words, one.input)),
       );
       const spelled = await Promise.all(
         // Each a promise: one that fails at once would leave the others' failures to nobody.
@@ -89,8 +125,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
       return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
     }),
     shellPaths: once(async () => {
-      const commands = (await shell())?.commands ?? [];
-      const found = await Promise.all(commands.map((command) => pathsOf(command, judge, cwd)));
+      const { commands } = await shell();
+      const found = await Promise.all(commands.map((one) => pathsOf(one, judge, cwd)));
       const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
       const unknown = odd
         ? 'it changes what patterns of names stand for'
@@ -103,7 +139,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
 
 function touchedBy(named: ToolSubject['paths'], judge: PathJudge): AtOnce<readonly TouchedPath[]> {
   const touched: TouchedPath[] = [];
-  for (const { path, access } of named) {
+  for (let at = 0; at < named.length; at++) {
+    const { path, access } = named[at] as PathAccess;
     const spellings = judge.spell(path);
     if (isLater(spellings)) return touchedLater(named, judge);
     touched.push({ access, spellings });
@@ -124,31 +161,39 @@ async function touchedLater(
 
 /** The files of the input, under every reading of their names. */
 function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
-  const { cwd } = workspace;
-  const named: PathAccess[] = [];
-  for (const one of subject.paths) {
-    named.push(one);
-    for (const path of otherReadings(one.path, { cwd, home })) {
-      named.push({ path, access: one.access });
-    }
+  const { paths } = subject;
+  const place = { cwd: workspace.cwd, home };
+  for (let at = 0; at < paths.length; at++) {
+    const { path } = paths[at] as PathAccess;
+    if (otherReadings(path, place).length > 0) return withOtherReadings(paths, place);
   }
-  return named;
+  return paths;
+}
+
+function withOtherReadings(
+  paths: ToolSubject['paths'],
+  place: { readonly cwd: string; readonly home: string },
+): ToolSubject['paths'] {
+  return paths.flatMap((one) => [
+    one,
+    ...otherReadings(one.path, place).map((path) => ({ path, access: one.access })),
+  ]);
 }
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
 function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
+  const mark = path.charAt(place.cwd.length + 1);
+  // What every other reading begins with; few names do.
+  if (mark !== '@' && mark !== 'f' && mark !== 'F') return NO_OTHERS;
   if (!path.startsWith(place.cwd)) return NO_OTHERS;
   const rest = toPosix(path.slice(place.cwd.length));
-  if (!OTHERWISE_READ.test(rest)) return NO_OTHERS;
   const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
   if (home !== undefined) return [resolve(place.home, `.${home}`)];
   const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
-  return root === undefined ? [] : [resolve(root)];
+  return root === undefined ? NO_OTHERS : [resolve(root)];
 }
 
 const NO_OTHERS: readonly string[] = [];
-/** What every other reading begins with. */
-const OTHERWISE_READ = /^\/(?:@|file:)/i;
 
 function textOf({ commands }: ShellReading): string {
   const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);
@@ -270,7 +315,7 @@ function hasPattern(word: ShellWord): word is PatternUse['word'] {
   return word.pattern !== undefined;
 }
 
-function once<T extends AtOnce<unknown>>(make: () => T): () => T {
+function once<T extends Promise<unknown>>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
     made ??= make();

@@ -106,6 +106,8 @@ class Book {
   #shelf: Promise<Shelf> | undefined;
   /** The shelf once it is there. */
   #settled: Shelf | undefined;
+  /** The last shelf on which none was found that waits. */
+  #allAwake: Shelf | undefined;
   /** How many stand in line. */
   #waiting = 0;
   /** For the first look only: it belongs to the start, in which others look at the same files. */
@@ -130,12 +132,17 @@ class Book {
 
   /** Whether these paths bring nothing, known without a look at the disk: nobody need wait in line for that. */
   bringNothing(paths: readonly string[]): boolean {
-    return (
-      this.#waiting === 0 &&
-      this.#settled !== undefined &&
-      !this.#settled.entries.some(({ skill }) => this.isDormant(skill)) &&
-      this.#nested.isKnown(paths)
-    );
+    return this.#waiting === 0 && this.#isAllAwake() && this.#nested.isKnown(paths);
+  }
+
+  /** Whether no skill waits for a file. None falls asleep again, so that a shelf is looked through until then. */
+  #isAllAwake(): boolean {
+    const shelf = this.#settled;
+    if (shelf === undefined) return false;
+    if (shelf === this.#allAwake) return true;
+    if (shelf.entries.some(({ skill }) => this.isDormant(skill))) return false;
+    this.#allAwake = shelf;
+    return true;
   }
 
   async all(): Promise<readonly Skill[]> {

@@ -2,7 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
 import type { Opening, Resolver } from '../permissions/guard.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
-import { whenThere } from '../util/at-once.js';
+import { isLater } from '../util/at-once.js';
 
 /** A directory whose files may be read, and how a receipt names that. */
 export interface OpenDirectory {
@@ -22,15 +22,22 @@ export function filesResolver(
     decide(view) {
       const open = view.call.tool.kind === 'read' ? openTo(view.call) : undefined;
       if (open === undefined) return undefined;
-      return whenThere(view.paths(), (touched) => {
-        const isNamed = touched.every(
-          ({ access, spellings }) =>
-            access === 'read' && isInside(spellings.literal, open.directory),
-        );
-        return touched.length > 0 && isNamed ? openingOf(fs, open, touched) : undefined;
-      });
+      const paths = view.paths();
+      if (isLater(paths)) {
+        return paths.then((there) => (areIn(open, there) ? openingOf(fs, open, there) : undefined));
+      }
+      return areIn(open, paths) ? openingOf(fs, open, paths) : undefined;
     },
   };
+}
+
+/** Whether it is all about reading files that are named there, and about any. */
+function areIn({ directory }: OpenDirectory, touched: readonly TouchedPath[]): boolean {
+  for (let at = 0; at < touched.length; at++) {
+    const { access, spellings } = touched[at] as TouchedPath;
+    if (access !== 'read' || !isInside(spellings.literal, directory)) return false;
+  }
+  return touched.length > 0;
 }
 
 async function openingOf(

@@ -55,6 +55,15 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
     }
   }
 
+  /** Whether all lie in the start directory or one above it, as most do: what these bring is known. */
+  function areBeside(paths: readonly string[]): boolean {
+    if (known === undefined) return false;
+    for (let at = 0; at < paths.length; at++) {
+      if (!known.includes(dirname(resolve(deps.cwd, paths[at] as string)))) return false;
+    }
+    return true;
+  }
+
   /** The directories on the way to these paths in which nobody has looked. */
   function unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
     if (!deps.sources.includes('project')) return NOWHERE;
@@ -78,7 +87,7 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
   }
 
   return {
-    isKnown: (paths) => unknownTowards(paths).size === 0,
+    isKnown: (paths) => areBeside(paths) || unknownTowards(paths).size === 0,
     async touched(paths) {
       const roots: SkillRoot[] = [];
       for (const [at, top] of unknownTowards(paths)) {

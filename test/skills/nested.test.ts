@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { oneSkill as one, openWorld, skillText } from './rig.js';
@@ -29,6 +29,23 @@ describe('sub-directories', () => {
     expect(await book.touched(['pkg/a/src/f.ts'])).toEqual([]);
     expect(await (await book.find('pkg/a:deploy'))?.body()).toBe('A-DEPLOY');
     expect((await book.find('deploy'))?.head.description).toBe('root');
+  });
+
+  it('are not overlooked for files that lie beside, nor is a skill that begins to wait', async () => {
+    const { book, project } = openWorld({ git: true, files, start: 'pkg' });
+    await book.list();
+    const touched = async (...paths: readonly string[]) =>
+      (await book.touched(paths)).map(({ name }) => name);
+    expect(await touched('x', '../y')).toEqual([]);
+    expect(await touched('x', '../y', 'a/z')).toEqual(['nest', 'pkg/a:deploy']);
+    const waiting = project.at('pkg/.claude/skills/py');
+    mkdirSync(waiting);
+    writeFileSync(path.join(waiting, 'SKILL.md'), skillText('description: waits\npaths: "*.py"'));
+    expect(await touched('x.py')).toEqual([]);
+    await book.refresh();
+    expect(await touched('x.txt')).toEqual([]);
+    expect(await touched('x.py')).toEqual(['py']);
+    expect(await touched('x.py')).toEqual([]);
   });
 
   it('of others never do', async () => {
