@@ -64,6 +64,7 @@ export function createSpending(
   parts: SpendingParts,
   { isChild }: { readonly isChild: boolean },
 ): AgentSpending {
+  if (!account.isLimited) return { ...UNLIMITED, close: () => account.close() };
   const state: State = {
     account,
     parts,
@@ -82,7 +83,7 @@ export function createSpending(
       return state.phase === 'over' ? reasonOf(state) : undefined;
     },
     windDown() {
-      if (!account.isLimited || state.phase !== 'running') return undefined;
+      if (state.phase !== 'running') return undefined;
       const short = nearlyOver(state);
       if (short === undefined) return undefined;
       state.short = short;
@@ -108,6 +109,16 @@ export function createSpending(
     },
   };
 }
+
+/** Mostly nothing on the way up has a limit: then there is nothing to reserve, and no end. */
+const UNLIMITED: Omit<AgentSpending, 'close'> = {
+  client: (client) => client,
+  side: (client) => client,
+  shouldStop: () => undefined,
+  windDown: () => undefined,
+  signal: undefined,
+  hold: (work) => work(),
+};
 
 /** Whether a run that is over because of its budget ended because of it. */
 function isCut(
@@ -222,7 +233,6 @@ interface Manner {
 
 /** The same client, but nothing is asked that was not admitted, and what it took is booked. */
 function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner): ModelClient {
-  if (!state.account.isLimited) return client;
   async function* stream(wanted: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const admission = await admit(state, wanted, signal);
     if (!admission.ok) {
