@@ -132,9 +132,10 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
     const made = await placeFor(parts.world, { request, ref, workspace });
     if (!made.ok) return made;
     const place = made.value;
-    const placed = { ...ref, ...place.ref };
+    const placed = place.ref === undefined ? ref : { ...ref, ...place.ref };
     return await begin(state, {
-      request: { ...request, description: request.description.trim() || definition.name },
+      request,
+      description: request.description.trim() || definition.name,
       ref: placed,
       place,
       readState: place.readState ?? readState.clone(),
@@ -149,7 +150,8 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
 }
 
 async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
-  return { ...request, definition: await world.equip(request.definition) };
+  const definition = await world.equip(request.definition);
+  return definition === request.definition ? request : { ...request, definition };
 }
 
 /** Why there can be no agent this deep. */
@@ -178,6 +180,7 @@ function guardsFor({ parts, seats }: State, id: string): readonly GuardHooks[] {
 
 interface Start {
   readonly request: SpawnRequest;
+  readonly description: string;
   readonly ref: AgentRef;
   readonly place: ChildPlace;
   readonly readState: CloneableReadState;
@@ -227,7 +230,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   const order: ChildOrder = {
     ref,
     definition,
-    description: request.description,
+    description: begin.description,
     prompt: request.prompt,
     beside: request.beside ?? [],
     contexts: [...(place.notes ?? []), ...(request.contexts ?? [])],
@@ -248,7 +251,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     signal: ref.background ? undefined : request.signal,
   });
   const { readState } = begin;
-  const below = [...guards, ...[guardsOf(definition) ?? []].flat()];
+  const own = guardsOf(definition);
+  const below = own === undefined ? guards : [...guards, own];
   const seat = { task, workspace: place.workspace, readState, way, guards: below };
   state.seats.set(ref.id, seat);
   state.roster.add(task, request.name);
@@ -362,6 +366,7 @@ async function goOn(
   if (!made.ok) return made;
   return await begin(state, {
     request,
+    description: request.description,
     ref: { ...ref, ...made.value.ref },
     place: made.value,
     readState: made.value.readState ?? readState.clone(),
