@@ -3,6 +3,7 @@ import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import { err, ok, type Result } from '../util/result.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
@@ -125,7 +126,8 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   if (above === undefined) return err('the agent that asks for it is not there any more');
   state.starting++;
   try {
-    const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
+    const ready = equipped(parts.world, asFork(parts.world, wanted, parent.id));
+    const request = isLater(ready) ? await ready : ready;
     const { definition } = request;
     const ref = newRef({ uuid: parts.world.clock.uuid, roster }, request);
     const { workspace, readState } = seatOf(state, parent);
@@ -149,9 +151,10 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   }
 }
 
-async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
-  const definition = await world.equip(request.definition);
-  return definition === request.definition ? request : { ...request, definition };
+function equipped(world: ChildWorld, request: SpawnRequest): AtOnce<SpawnRequest> {
+  return whenThere(world.equip(request.definition), (definition) =>
+    definition === request.definition ? request : { ...request, definition },
+  );
 }
 
 /** Why there can be no agent this deep. */

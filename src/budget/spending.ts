@@ -64,7 +64,7 @@ export function createSpending(
   parts: SpendingParts,
   { isChild }: { readonly isChild: boolean },
 ): AgentSpending {
-  if (!account.isLimited) return { ...UNLIMITED, close: () => account.close() };
+  if (!account.isLimited) return new UnlimitedSpending(account);
   const state: State = {
     account,
     parts,
@@ -111,14 +111,34 @@ export function createSpending(
 }
 
 /** Mostly nothing on the way up has a limit: then there is nothing to reserve, and no end. */
-const UNLIMITED: Omit<AgentSpending, 'close'> = {
-  client: (client) => client,
-  side: (client) => client,
-  shouldStop: () => undefined,
-  windDown: () => undefined,
-  signal: undefined,
-  hold: (work) => work(),
-};
+class UnlimitedSpending implements AgentSpending {
+  readonly signal = undefined;
+  readonly #account: BudgetAccount;
+
+  constructor(account: BudgetAccount) {
+    this.#account = account;
+  }
+
+  client(client: ModelClient): ModelClient {
+    return client;
+  }
+
+  side(client: ModelClient): ModelClient {
+    return client;
+  }
+
+  shouldStop(): undefined {}
+
+  windDown(): undefined {}
+
+  hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome> {
+    return work();
+  }
+
+  close(): void {
+    this.#account.close();
+  }
+}
 
 /** Whether a run that is over because of its budget ended because of it. */
 function isCut(

@@ -102,7 +102,7 @@ export function openChildWorld(
       working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
-    async record(ref, place) {
+    record(ref, place) {
       // Nobody waits for it: what is recorded first is written a moment later.
       void log.store.prepare(sessionId, ref.id);
       return createRecorder({
