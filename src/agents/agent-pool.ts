@@ -31,7 +31,8 @@ export function agentPool(
     return err(`none of its tools is there: ${tools.join(', ')}`);
   }
   // Without the search nobody could ask for what is told by name alone.
-  if (pool.resolve('ToolSearch') === undefined) pool.load(pool.deferred.map(({ name }) => name));
+  const unseen = pool.resolve('ToolSearch') === undefined ? pool.deferred : [];
+  if (unseen.length > 0) pool.load(unseen.map(({ name }) => name));
   return ok(pool);
 }
 
