@@ -12,9 +12,20 @@ export async function childSystem(
   facts: EnvironmentFacts,
 ): Promise<readonly SystemBlock[]> {
   const body = (await definition.prompt()).trim();
-  const texts = [fixed.trim(), body, environmentText(facts)];
-  return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+  const environment = environmentText(facts);
+  const known = told.get(definition);
+  if (known?.body === body && known.environment === environment) return known.system;
+  const texts = [fixed.trim(), body, environment].filter((text) => text !== '');
+  const system = texts.map((text) => ({ type: 'text' as const, text }));
+  told.set(definition, { body, environment, system });
+  return system;
 }
+
+/** What agents of a kind were told last: the same blocks need not be measured or compared again. */
+const told = new WeakMap<
+  Pick<AgentDefinition, 'prompt'>,
+  { readonly body: string; readonly environment: string; readonly system: readonly SystemBlock[] }
+>();
 
 /** The kinds of agents that a model may start; undefined when there is none. */
 export function agentsReminder(definitions: readonly AgentDefinition[]): string | undefined {

@@ -1,5 +1,5 @@
 import { serverKey } from '../mcp/config-names.js';
-import type { ToolPool } from '../tools/pool.js';
+import type { ToolPool, ToolSelection } from '../tools/pool.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import { bareName } from './definition-tools.js';
@@ -17,31 +17,46 @@ export const MAIN_ONLY: readonly string[] = [
   'Workflow',
 ];
 
+type Kind = Pick<AgentDefinition, 'tools' | 'disallowedTools' | 'mcpServers'>;
+
 /** The tools of an agent: those of the session that its definition leaves it. */
 export function agentPool(
   session: ToolPool,
-  {
-    tools,
-    disallowedTools,
-    mcpServers,
-  }: Pick<AgentDefinition, 'tools' | 'disallowedTools' | 'mcpServers'>,
+  kind: Kind,
   { maySpawn }: { readonly maySpawn: boolean },
 ): Result<ToolPool, string> {
-  // Who names a server means all that it offers.
-  const servers = mcpServers.map(({ name }) => `mcp__${serverKey(name)}`);
-  const pool = session.view({
-    ...(tools === undefined ? {} : { allow: [...tools.map(bareName), ...servers] }),
-    // With something in parentheses it is a rule, and the tool stays.
-    deny: [
-      ...MAIN_ONLY,
-      ...disallowedTools.filter((entry) => bareName(entry) === entry),
-      ...(maySpawn ? [] : ['Agent']),
-    ],
-  });
+  const pool = session.view(selectionOf(kind, maySpawn ? spawning : ending));
+  const { tools } = kind;
   if (tools !== undefined && tools.length > 0 && pool.tools.length === 0) {
     return err(`none of its tools is there: ${tools.join(', ')}`);
   }
   // Without the search nobody could ask for what is told by name alone.
-  if (pool.resolve('ToolSearch') === undefined) pool.load(pool.deferred.map(({ name }) => name));
+  const unseen = pool.resolve('ToolSearch') === undefined ? pool.deferred : [];
+  if (unseen.length > 0) pool.load(unseen.map(({ name }) => name));
   return ok(pool);
+}
+
+/** What agents of one kind are given: a pool chooses once for all who show it the same. */
+interface Selections {
+  readonly known: WeakMap<Kind, ToolSelection>;
+  readonly denied: readonly string[];
+}
+
+/** Of agents that may start others, and of those that may not. */
+const spawning: Selections = { known: new WeakMap(), denied: MAIN_ONLY };
+const ending: Selections = { known: new WeakMap(), denied: [...MAIN_ONLY, 'Agent'] };
+
+function selectionOf(kind: Kind, { known, denied }: Selections): ToolSelection {
+  const before = known.get(kind);
+  if (before !== undefined) return before;
+  const { tools, disallowedTools, mcpServers } = kind;
+  // Who names a server means all that it offers.
+  const servers = mcpServers.map(({ name }) => `mcp__${serverKey(name)}`);
+  const selection: ToolSelection = {
+    ...(tools === undefined ? {} : { allow: [...tools.map(bareName), ...servers] }),
+    // With something in parentheses it is a rule, and the tool stays.
+    deny: [...denied, ...disallowedTools.filter((entry) => bareName(entry) === entry)],
+  };
+  known.set(kind, selection);
+  return selection;
 }

@@ -94,6 +94,24 @@ describe('the choice of the model', () => {
     expect(model.current().model).toBe('claude-sonnet-4-5');
   });
 
+  it('gives another agent what holds now, unless it wants something else', () => {
+    const model = choices({ effort: 'low' });
+    const holds = (): void => {
+      const { model: name, effort } = model.current();
+      expect(model.other({})).toEqual(model.other({ model: name, effort }));
+    };
+    holds();
+    model.forTurn({ effort: 'high', model: 'some-model' });
+    holds();
+    expect(model.other({}).choice).toMatchObject({ model: 'some-model', effort: 'high' });
+    expect(model.other({ effort: 'low' }).choice).toMatchObject({ effort: 'low' });
+    model.think({ tokens: 1024 });
+    holds();
+    model.endTurn();
+    holds();
+    expect(model.other({}).choice).toMatchObject({ effort: 'low', thinking: { type: 'enabled' } });
+  });
+
   it('reads thinking from flag and environment', () => {
     expect(choices({ maxThinkingTokens: 0 }).current().thinking).toEqual({ type: 'disabled' });
     expect(choices({ env: { MAX_THINKING_TOKENS: '2048' } }).current().thinking).toEqual({

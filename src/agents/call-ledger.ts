@@ -56,7 +56,7 @@ export function createCallLedger(): CallLedger {
 }
 
 /** How a call that was refused is told. */
-function denialOf(
+export function denialOf(
   call: ToolUseBlock,
   tool: AnyTool,
   { receipt, suggestion }: Extract<GateVerdict, { kind: 'refused' }>,

@@ -17,11 +17,8 @@ export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['bud
   return (ref, definition, how) => {
     const opened = budget.open(ref, definition.budget, how);
     if (!opened.ok) return opened;
-    const spending = opened.value;
-    return ok({
-      until: (signal) =>
-        spending.signal === undefined ? signal : AbortSignal.any([signal, spending.signal]),
-      ...spending,
-    });
+    const { signal: over } = opened.value;
+    if (over === undefined) return opened;
+    return ok({ ...opened.value, until: (signal) => AbortSignal.any([signal, over]) });
   };
 }

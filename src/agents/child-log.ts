@@ -1,5 +1,5 @@
 import type { LoopEvent, ModelAnswer } from '../loop/types.js';
-import { textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
+import { type AssistantBlock, textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { TaskUsage } from '../protocol/session-events.js';
 import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
@@ -10,88 +10,109 @@ import type { AgentAccount } from './report.js';
 /** The mark at the head of an agent's transcript. */
 export const AGENT_MARK = 'agent_started';
 
+type LogOrder = Pick<
+  ChildOrder,
+  'ref' | 'definition' | 'description' | 'output' | 'choice' | 'above' | 'once'
+>;
+
 /** Counts and tells what an agent does. */
-export function createChildLog(
-  world: Pick<ChildWorld, 'clock' | 'emit'>,
-  order: Pick<
-    ChildOrder,
-    'ref' | 'definition' | 'description' | 'output' | 'choice' | 'above' | 'once'
-  >,
-) {
-  const { ref, description } = order;
-  const output = order.output.log;
-  const started = world.clock.monotonic();
-  let turns = 0;
-  let toolUses = 0;
-  let usage: Usage = ZERO_USAGE;
-  let lastTokens = 0;
-  let lastText = '';
-  const models = new Set<string>();
-  const taskUsage = (): TaskUsage => ({
-    totalTokens: lastTokens,
-    toolUses,
-    durationMs: Math.round(world.clock.monotonic() - started),
-  });
-  return {
-    /** What is needed to go on with it. */
-    head: () => ({
+export class ChildLog {
+  readonly #world: Pick<ChildWorld, 'clock' | 'emit'>;
+  readonly #order: LogOrder;
+  readonly #started: number;
+  #turns = 0;
+  #toolUses = 0;
+  #usage: Usage = ZERO_USAGE;
+  #lastTokens = 0;
+  #lastText = '';
+  /** Mostly there is one. */
+  #models: readonly string[] = [];
+
+  constructor(world: Pick<ChildWorld, 'clock' | 'emit'>, order: LogOrder) {
+    this.#world = world;
+    this.#order = order;
+    this.#started = world.clock.monotonic();
+  }
+
+  /** What is needed to go on with it. */
+  head() {
+    const { ref, definition, description, choice, above, once } = this.#order;
+    return {
       type: AGENT_MARK,
-      agent: markedRef(ref, order.definition),
+      agent: markedRef(ref, definition),
       description,
-      model: order.choice.model,
-      above: order.above,
-      ...(order.once ? { once: true } : {}),
-    }),
-    answer(answer: ModelAnswer): void {
-      turns++;
-      usage = plus(usage, answer.usage);
-      lastTokens = tokensOf(answer.usage);
-      models.add(answer.model);
-      const text = textOf(answer.message.content);
-      if (text.trim() !== '') lastText = text;
-    },
-    event(event: LoopEvent): void {
-      switch (event.type) {
-        case 'answer':
-          for (const block of event.answer.message.content) {
-            const line = output === undefined ? undefined : blockLine(block);
-            if (line !== undefined) output?.append(line);
-            if (block.type !== 'tool_use') continue;
-            toolUses++;
-            const lastTool = block.name;
-            world.emit({
-              type: 'task_progress',
-              agent: ref,
-              description,
-              usage: taskUsage(),
-              lastTool,
-            });
-          }
-          break;
-        case 'tool_result':
-          output?.append(resultLine(event.result.block));
-          break;
-        case 'input':
-        case 'retry':
-          break;
-        default:
-          return;
-      }
-      world.emit({ type: 'child', agent: ref, event });
-    },
-    usage: taskUsage,
-    lastText: () => lastText,
-    account: (costUsd: number | undefined): AgentAccount => ({
-      agent: ref,
-      turns,
-      toolUses,
-      usage,
+      model: choice.model,
+      above,
+      ...(once ? { once: true } : {}),
+    };
+  }
+
+  answer({ usage, model, message }: ModelAnswer): void {
+    this.#turns++;
+    this.#usage = plus(this.#usage, usage);
+    this.#lastTokens = tokensOf(usage);
+    if (!this.#models.includes(model)) this.#models = [...this.#models, model];
+    const text = textOf(message.content);
+    if (text.trim() !== '') this.#lastText = text;
+  }
+
+  event(event: LoopEvent): void {
+    const { ref, output } = this.#order;
+    switch (event.type) {
+      case 'answer':
+        for (const block of event.answer.message.content) this.#tellOf(block);
+        break;
+      case 'tool_result':
+        output.log?.append(resultLine(event.result.block));
+        break;
+      case 'input':
+      case 'retry':
+        break;
+      default:
+        return;
+    }
+    this.#world.emit({ type: 'child', agent: ref, event });
+  }
+
+  usage(): TaskUsage {
+    return {
+      totalTokens: this.#lastTokens,
+      toolUses: this.#toolUses,
+      durationMs: Math.round(this.#world.clock.monotonic() - this.#started),
+    };
+  }
+
+  lastText(): string {
+    return this.#lastText;
+  }
+
+  account(costUsd: number | undefined): AgentAccount {
+    return {
+      agent: this.#order.ref,
+      turns: this.#turns,
+      toolUses: this.#toolUses,
+      usage: this.#usage,
       costUsd,
-      models: [...models],
-      seconds: (world.clock.monotonic() - started) / 1000,
-      lastTokens,
-    }),
-  };
+      models: this.#models,
+      seconds: (this.#world.clock.monotonic() - this.#started) / 1000,
+      lastTokens: this.#lastTokens,
+    };
+  }
+
+  #tellOf(block: AssistantBlock): void {
+    const { ref, description, output } = this.#order;
+    const line = output.log === undefined ? undefined : blockLine(block);
+    if (line !== undefined) output.log?.append(line);
+    if (block.type !== 'tool_use') return;
+    this.#toolUses++;
+    this.#world.emit({
+      type: 'task_progress',
+      agent: ref,
+      description,
+      usage: this.usage(),
+      lastTool: block.name,
+    });
+  }
 }
 
 export function tokensOf(usage: Usage): number {

@@ -15,92 +15,189 @@ export interface ChildTask extends AgentTask {
   settle(report: AgentReport): void;
 }
 
-export function createChildTask(
-  { ref, definition, description, output, choice, stays }: ChildOrder,
-  parts: {
-    readonly startedAt: number;
-    uuid(): string;
-    /** Whoever ends this ends the agent. */
-    readonly signal: AbortSignal | undefined;
-  },
-): ChildTask {
-  const controller = new AbortController();
-  let waiting: InputMessage[] = [];
-  let listening: (() => void) | undefined;
-  let isOpen = true;
-  let cancelled: Cancelled | undefined;
-  let report: AgentReport | undefined;
-  let settle: (report: AgentReport) => void = () => undefined;
-  const ended = new Promise<AgentReport>((resolve) => {
-    settle = resolve;
-  });
-  let begin = (): void => undefined;
-  const atWork = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const cancel = (by: Cancelled['by'], reason: string): void => {
-    if (report !== undefined || controller.signal.aborted) return;
-    cancelled = { by, reason };
-    controller.abort(new Error(reason));
-  };
-  const outer = (): void => cancel('person', 'it was interrupted');
-  const { signal } = parts;
-  if (signal?.aborted === true) outer();
-  signal?.addEventListener('abort', outer, { once: true });
-  const hear = (message: InputMessage): boolean => {
-    if (!isOpen) return false;
-    waiting.push(message);
-    listening?.();
+export interface TaskParts {
+  readonly startedAt: number;
+  uuid(): string;
+  /** Whoever ends this ends the agent. */
+  readonly signal: AbortSignal | undefined;
+}
+
+export function createChildTask(order: TaskOrder, parts: TaskParts): ChildTask {
+  return new RunningTask(order, parts);
+}
+
+type TaskOrder = Pick<
+  ChildOrder,
+  'ref' | 'definition' | 'description' | 'output' | 'choice' | 'stays'
+>;
+
+class RunningTask implements ChildTask {
+  readonly ref: AgentRef;
+  readonly definition: AgentTask['definition'];
+  readonly description: string;
+  readonly startedAt: number;
+  readonly outputFile: string;
+  readonly model: string;
+  readonly stays?: boolean;
+  readonly ended: Promise<AgentReport>;
+  readonly line: TaskLine;
+  readonly #parts: TaskParts;
+  readonly #leave: (() => void) | undefined;
+  #report: AgentReport | undefined;
+  #settle: (report: AgentReport) => void = () => undefined;
+
+  constructor(
+    { ref, definition, description, output, choice, stays }: TaskOrder,
+    parts: TaskParts,
+  ) {
+    this.ref = ref;
+    this.definition = definition;
+    this.description = description;
+    this.startedAt = parts.startedAt;
+    this.outputFile = output.path;
+    this.model = choice.model;
+    if (stays !== undefined) this.stays = true;
+    this.line = new TaskLine();
+    this.#parts = parts;
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    const { signal } = parts;
+    const outer = (): void => this.cancel('person', 'it was interrupted');
+    if (signal?.aborted === true) outer();
+    else if (signal !== undefined) this.#leave = onAbort(signal, outer);
+  }
+
+  get id(): string {
+    return this.ref.id;
+  }
+
+  get atWork(): Promise<void> {
+    return this.line.begun;
+  }
+
+  report(): AgentReport | undefined {
+    return this.#report;
+  }
+
+  hear(message: InputMessage): boolean {
+    return this.line.hear(message);
+  }
+
+  isListening(): boolean {
+    return this.line.isOpen;
+  }
+
+  say(text: string, from: AgentRef): boolean {
+    return this.hear(saidBy(text, from, this.#parts.uuid()));
+  }
+
+  cancel(by: Cancelled['by'], reason: string): void {
+    if (this.#report === undefined) this.line.cancel({ by, reason });
+  }
+
+  settle(report: AgentReport): void {
+    this.line.close();
+    this.#leave?.();
+    this.#report = report;
+    this.#settle(report);
+    this.line.atWork();
+  }
+}
+
+/** What is said and done to an agent that runs. */
+class TaskLine implements ChildLine {
+  isOpen = true;
+  readonly #controller = new AbortController();
+  #waiting: InputMessage[] = [];
+  #listening: (() => void) | undefined;
+  #cancelled: Cancelled | undefined;
+  #isAtWork = false;
+  /** Who waits for its beginning; mostly nobody does. */
+  #begin: { readonly promise: Promise<void>; resolve(): void } | undefined;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get begun(): Promise<void> {
+    if (this.#begin === undefined) {
+      let resolve = (): void => undefined;
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#begin = { promise, resolve };
+      if (this.#isAtWork) resolve();
+    }
+    return this.#begin.promise;
+  }
+
+  atWork(): void {
+    this.#isAtWork = true;
+    this.#begin?.resolve();
+  }
+
+  cancel(cancelled: Cancelled): void {
+    if (this.signal.aborted) return;
+    this.#cancelled = cancelled;
+    this.#controller.abort(new Error(cancelled.reason));
+  }
+
+  cancelled(): Cancelled | undefined {
+    return this.#cancelled;
+  }
+
+  hear(message: InputMessage): boolean {
+    if (!this.isOpen) return false;
+    this.#waiting.push(message);
+    this.#listening?.();
     return true;
-  };
-  return {
-    id: ref.id,
-    ref,
-    definition,
-    description,
-    startedAt: parts.startedAt,
-    outputFile: output.path,
-    model: choice.model,
-    ...(stays === undefined ? {} : { stays: true }),
-    report: () => report,
-    ended,
-    atWork,
-    hear,
-    isListening: () => isOpen,
-    say: (text, from) => hear(saidBy(text, from, parts.uuid())),
-    cancel,
-    line: {
-      signal: controller.signal,
-      cancelled: () => cancelled,
-      atWork: begin,
-      take() {
-        const taken = waiting;
-        waiting = [];
-        return taken;
-      },
-      heard: (now) =>
-        new Promise((resolve) => {
-          const done = (): void => {
-            now.removeEventListener('abort', done);
-            listening = undefined;
-            resolve();
-          };
-          listening = done;
-          now.addEventListener('abort', done, { once: true });
-          if (waiting.length > 0 || now.aborted) done();
-        }),
-      close() {
-        isOpen = false;
-      },
-    },
-    settle(made) {
-      isOpen = false;
-      signal?.removeEventListener('abort', outer);
-      report = made;
-      settle(made);
-      begin();
-    },
-  };
+  }
+
+  take(): readonly InputMessage[] {
+    if (this.#waiting.length === 0) return NOTHING_SAID;
+    const taken = this.#waiting;
+    this.#waiting = [];
+    return taken;
+  }
+
+  heard(now: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        now.removeEventListener('abort', done);
+        this.#listening = undefined;
+        resolve();
+      };
+      this.#listening = done;
+      now.addEventListener('abort', done, { once: true });
+      if (this.#waiting.length > 0 || now.aborted) done();
+    });
+  }
+
+  close(): void {
+    this.isOpen = false;
+  }
+}
+
+const NOTHING_SAID: readonly InputMessage[] = Object.freeze([]);
+
+/** By signal: those that end with it. Agents of one answer share a signal, and one listener to it. */
+const ending = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Returns what ends the waiting. */
+function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  const known = ending.get(signal);
+  const listeners = known ?? new Set();
+  if (known === undefined) {
+    ending.set(signal, listeners);
+    signal.addEventListener('abort', () => endAll(listeners), { once: true });
+  }
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function endAll(listeners: ReadonlySet<() => void>): void {
+  for (const one of listeners) one();
 }
 
 /** What one agent says to another: neither a person's word nor the program's. */

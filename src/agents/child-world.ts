@@ -13,6 +13,7 @@ import type { Invoke } from '../tools/invocation.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { Result } from '../util/result.js';
 import type { AgentFences } from './child-fence.js';
 import type { CompactionHooks } from './compaction.js';
@@ -100,7 +101,7 @@ export interface ChildWorld {
   readonly minds: Map<string, AgentMind>;
   invoke(hands: ChildHands): Invoke;
   /** Its transcript, ready for the first line. */
-  record(ref: AgentRef, place: RecordPlace): Promise<Recorder>;
+  record(ref: AgentRef, place: RecordPlace): Recorder;
   output(ref: AgentRef): ChildOutput;
   readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
   readonly fences: AgentFences;
@@ -118,7 +119,7 @@ export interface ChildWorld {
   /** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
   release(ref: AgentRef): Promise<void>;
   /** The definition as it is to be used here. */
-  equip(definition: AgentDefinition): Promise<AgentDefinition>;
+  equip(definition: AgentDefinition): AtOnce<AgentDefinition>;
   /** Absent: it works where its parent does. */
   workspaceFor?(
     request: SpawnRequest,

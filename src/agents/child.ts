@@ -4,8 +4,9 @@ import type { IdleMove, InputMessage, LoopOutcome, ModelAnswer } from '../loop/t
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { Recorder } from '../session/recorder.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { createAgent } from './agent.js';
-import { createChildLog } from './child-log.js';
+import { ChildLog } from './child-log.js';
 import type { ChildLine, ChildOrder } from './child-order.js';
 import type { ChildFacts, ChildServers, ChildWorld } from './child-world.js';
 import { createCompaction } from './compaction.js';
@@ -23,9 +24,9 @@ export async function runChild(
   line: ChildLine,
 ): Promise<AgentReport> {
   const { ref, description, definition } = order;
-  const log = createChildLog(world, order);
-  const cleanup = createCleanup(world, ref);
-  const want = createWants();
+  const log = new ChildLog(world, order);
+  const cleanup = new Cleanup(world, ref);
+  const want = new Wants();
   let ended: Pick<LoopOutcome, 'reason' | 'text'> | undefined;
   let left: Pick<AgentReport, 'worktree' | 'strays'> = {};
   try {
@@ -55,9 +56,9 @@ export async function runChild(
 interface Work {
   readonly order: ChildOrder;
   readonly line: ChildLine;
-  readonly log: ReturnType<typeof createChildLog>;
-  readonly want: ReturnType<typeof createWants>;
-  readonly cleanup: ReturnType<typeof createCleanup>;
+  readonly log: ChildLog;
+  readonly want: Wants;
+  readonly cleanup: Cleanup;
 }
 
 async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
@@ -81,9 +82,11 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     signal: now,
   });
   cleanup.add(world.hooks.scoped(ref, definition, order.guards));
-  const servers = await ownServers(world, order, signal);
-  if (servers !== undefined) cleanup.add(() => servers.close());
-  const recorder = await world.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  if (definition.mcpServers.length > 0) {
+    const servers = await ownServers(world, order, signal);
+    if (servers !== undefined) cleanup.add(() => servers.close());
+  }
+  const recorder = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);
@@ -157,7 +160,7 @@ function childSetup(
       workspace: place.workspace,
       readState,
       unattended: definition.asks === 'deny',
-      onVerdict: want.verdict,
+      onVerdict: (verdict) => want.verdict(verdict),
     }),
     record: recorder,
     compaction,
@@ -245,7 +248,6 @@ async function ownServers(
   { ref, definition, pool }: ChildOrder,
   signal: AbortSignal,
 ): Promise<ChildServers | undefined> {
-  if (definition.mcpServers.length === 0) return undefined;
   const servers = await world.serversFor?.(ref, definition, signal);
   if (servers === undefined) return undefined;
   const { problems } = pool.add(servers.tools);
@@ -267,45 +269,66 @@ async function finishPlace(
 }
 
 /** What an agent asked for and nobody was there to allow. */
-function createWants() {
-  const missing = new Set<string>();
-  let answers = 0;
-  let hasRefusal = false;
-  return {
-    verdict(verdict: Parameters<Parameters<ChildWorld['invoke']>[0]['onVerdict']>[0]): void {
-      if (verdict.kind !== 'refused' || verdict.unanswered !== true) return;
-      // Calls of one answer count once: their results had not been seen yet.
-      if (!hasRefusal) answers++;
-      hasRefusal = true;
-      const { receipt, reasonForModel = receipt.reason } = verdict;
-      missing.add(verdict.suggestion ?? `${receipt.tool} (${reasonForModel})`);
-    },
-    answered(): void {
-      hasRefusal = false;
-    },
-    missing: (): readonly string[] => [...missing],
-    isOver: () => answers >= UNANSWERED_LIMIT,
-    words(): string | undefined {
-      return answers < UNANSWERED_LIMIT
-        ? undefined
-        : 'it needs permissions, and nobody is there to give them';
-    },
-  };
+class Wants {
+  #missing: ReadonlySet<string> = NONE_MISSING;
+  #answers = 0;
+  #hasRefusal = false;
+
+  verdict(verdict: Parameters<Parameters<ChildWorld['invoke']>[0]['onVerdict']>[0]): void {
+    if (verdict.kind !== 'refused' || verdict.unanswered !== true) return;
+    // Calls of one answer count once: their results had not been seen yet.
+    if (!this.#hasRefusal) this.#answers++;
+    this.#hasRefusal = true;
+    const { receipt, reasonForModel = receipt.reason } = verdict;
+    const wanted = verdict.suggestion ?? `${receipt.tool} (${reasonForModel})`;
+    this.#missing = new Set([...this.#missing, wanted]);
+  }
+
+  answered(): void {
+    this.#hasRefusal = false;
+  }
+
+  missing(): readonly string[] {
+    return [...this.#missing];
+  }
+
+  isOver(): boolean {
+    return this.#answers >= UNANSWERED_LIMIT;
+  }
+
+  words(): string | undefined {
+    return this.isOver() ? 'it needs permissions, and nobody is there to give them' : undefined;
+  }
 }
 
+const NONE_MISSING: ReadonlySet<string> = new Set();
+
+type Step = () => AtOnce<void>;
+
 /** Undoes, last first, what was done for an agent. One failure does not keep the rest from it. */
-function createCleanup(world: ChildWorld, ref: AgentRef) {
-  const steps: (() => void | Promise<void>)[] = [() => world.release(ref)];
-  return {
-    add: (step: () => void | Promise<void>) => void steps.push(step),
-    async undo(): Promise<void> {
-      for (const step of steps.splice(0).reverse()) {
-        try {
-          await step();
-        } catch (thrown) {
-          world.tell(`cleaning up after ${ref.path}: ${messageOf(thrown)}`);
-        }
+class Cleanup {
+  readonly #world: ChildWorld;
+  readonly #ref: AgentRef;
+  readonly #steps: Step[];
+
+  constructor(world: ChildWorld, ref: AgentRef) {
+    this.#world = world;
+    this.#ref = ref;
+    this.#steps = [() => world.release(ref)];
+  }
+
+  add(step: Step): void {
+    this.#steps.push(step);
+  }
+
+  async undo(): Promise<void> {
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      try {
+        const done = step();
+        if (isLater(done)) await done;
+      } catch (thrown) {
+        this.#world.tell(`cleaning up after ${this.#ref.path}: ${messageOf(thrown)}`);
       }
-    },
-  };
+    }
+  }
 }

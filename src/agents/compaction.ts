@@ -1,8 +1,8 @@
 import {
+  autoCompactThreshold,
   compactThreshold,
   createCompactionBreaker,
   mayCompact,
-  shouldCompact,
 } from '../context/compact-trigger.js';
 import { isInstructionsReminder } from '../context/instructions-reminder.js';
 import { reminder } from '../context/reminders.js';
@@ -81,6 +81,8 @@ class HistoryCompaction implements Compaction {
   readonly #parts: CompactionParts;
   readonly #breaker = createCompactionBreaker();
   #meter: TokenMeter | undefined;
+  #window: ReturnType<CompactionParts['window']> | undefined;
+  #threshold = 0;
   #turn = 0;
   #failures = 0;
 
@@ -92,9 +94,7 @@ class HistoryCompaction implements Compaction {
     this.#turn++;
     // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
     if (this.#failures >= MAX_FAILURES) return false;
-    const usedTokens = this.#meterFor(request).used(request.messages);
-    const { contextWindow, maxOutput } = this.#parts.window();
-    return shouldCompact({ usedTokens, window: contextWindow, maxOutput, env: this.#parts.env });
+    return this.#meterFor(request).used(request.messages) >= this.#autoThreshold();
   }
 
   noteUsage(usage: Usage, messages: readonly Message[]): void {
@@ -170,6 +170,16 @@ class HistoryCompaction implements Compaction {
     if (verdict === 'rapid_refill' && trigger === 'auto') {
       this.exhausted = 'the conversation fills the context again right after it was summarised';
     }
+  }
+
+  /** Asked before every request, mostly about the same window. */
+  #autoThreshold(): number {
+    const window = this.#parts.window();
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#threshold = autoCompactThreshold(this.#limits());
+    }
+    return this.#threshold;
   }
 
   #limits(): { window: number; maxOutput: number; env: CompactionParts['env'] } {

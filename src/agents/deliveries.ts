@@ -75,11 +75,32 @@ export interface OpenDeliveries extends Deliveries {
 
 type Way = 'waiting' | 'told' | 'carried' | 'arrived';
 
-interface Journey extends Delivery {
-  way: Way;
+class Journey implements Delivery {
+  readonly key: RunKey;
+  readonly report: KeptReport;
+  readonly outputFile: string;
+  way: Way = 'waiting';
   /** Who was told, or is to carry it. */
   to: string;
-  carrier?: Carrier;
+  carrier: Carrier | undefined;
+  readonly #sessionId: string;
+  #id: string | undefined;
+
+  constructor(sessionId: string, key: RunKey, ended: EndedRecord) {
+    const { report, outputFile, carrier } = ended;
+    this.#sessionId = sessionId;
+    this.key = key;
+    this.report = report;
+    this.outputFile = outputFile;
+    this.to = report.agent.parentId ?? MAIN_AGENT.id;
+    this.carrier = carrier;
+  }
+
+  /** Nobody asks for the name of what is the result of the call that started the agent. */
+  get id(): string {
+    this.#id ??= deliveryId(this.#sessionId, this.key);
+    return this.#id;
+  }
 }
 
 /** Facts about ended runs that are remembered when nothing is owed any more. */
@@ -132,7 +153,9 @@ class JournalledDeliveries implements OpenDeliveries {
     });
     if (waits) journey.way = 'carried';
     // What it was told too late to read goes to whoever is left.
-    for (const lost of [...this.#journeys.values()].filter(isLostWith(id))) this.#send(lost);
+    for (const lost of this.#journeys.values()) {
+      if (lost.way === 'told' && lost.to === id) this.#send(lost);
+    }
   }
 
   deliver(report: AgentReport, { to, task }: Parameters<Deliveries['deliver']>[1]): void {
@@ -254,24 +277,18 @@ class JournalledDeliveries implements OpenDeliveries {
     return this.#taken(key, record);
   }
 
-  #taken(key: RunKey, { report, outputFile, carrier }: EndedRecord): Journey {
-    const journey: Journey = {
-      key,
-      id: deliveryId(this.#parts.sessionId, key),
-      report,
-      outputFile,
-      way: 'waiting',
-      to: report.agent.parentId ?? MAIN_AGENT.id,
-      ...(carrier === undefined ? {} : { carrier }),
-    };
+  #taken(key: RunKey, ended: EndedRecord): Journey {
+    const journey = new Journey(this.#parts.sessionId, key, ended);
     this.#journeys.set(keyText(key), journey);
-    this.#remember(key.id, { run: key.run, end: report.end });
+    this.#remember(key.id, { run: key.run, end: ended.report.end });
     return journey;
   }
 
   /** A text that is too long to show goes to a file first, whole. */
   #kept(key: RunKey, report: AgentReport): KeptReport {
     const { words, files, keepDirectory, warn } = this.#parts;
+    // Of each character it makes two at the most.
+    if (report.text.length * 2 <= words.cap) return report;
     const shown = escapeReport(report.text);
     if (shown.length <= words.cap) return report;
     try {
@@ -344,10 +361,6 @@ class OpenHold {
   wants(receiver: string, id: string): boolean {
     return receiver === this.#holder && this.#ids.has(id);
   }
-}
-
-function isLostWith(id: string): (journey: Journey) => boolean {
-  return ({ way, to }) => way === 'told' && to === id;
 }
 
 /** The main agent's transcript is on the disk as soon as something is recorded. */

@@ -16,6 +16,7 @@ export type GuardHooks = Pick<AgentDefinition, 'name' | 'source' | 'file' | 'lin
 
 /** The part that holds for those below; undefined: there is none. */
 export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
+  if (definition.hooks === undefined) return undefined;
   const judging = Object.entries(inForce(definition)).filter(([event]) => judgesCalls(event));
   if (judging.length === 0) return undefined;
   const { name, source, file, line, trusted } = definition;
@@ -33,6 +34,7 @@ export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
 export function hookMarks(
   definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
 ): readonly string[] | undefined {
+  if (definition.hooks === undefined) return undefined;
   const marks = Object.entries(inForce(definition)).flatMap(([event, groups]) =>
     (Array.isArray(groups) ? groups : [groups]).flatMap((group) => marksOf(event, group)),
   );

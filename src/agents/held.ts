@@ -24,18 +24,25 @@ export function markedRef(
   ref: AgentRef,
   definition: AgentDefinition,
 ): AgentRef & { readonly held: Held } {
+  if (ref.workspace !== undefined) return { ...ref, held: heldBy(definition, ref) };
+  const held = heldByKind.get(definition) ?? heldBy(definition, {});
+  heldByKind.set(definition, held);
+  return { ...ref, held };
+}
+
+/** What holds every agent of a kind that has no place of its own. */
+const heldByKind = new WeakMap<AgentDefinition, Held>();
+
+function heldBy(definition: AgentDefinition, place: Pick<AgentRef, 'workspace'>): Held {
   const { maxTurns, asks, oneShot, foregroundOnly } = definition;
   const hooks = hookMarks(definition);
   return {
-    ...ref,
-    held: {
-      ...holdOf({ ...definition, ...allTools(definition) }, ref),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
-      ...(asks === 'deny' ? { asks } : {}),
-      ...(hooks === undefined ? {} : { hooks }),
-      ...(oneShot === true ? { oneShot } : {}),
-      ...(foregroundOnly ? { foregroundOnly } : {}),
-    },
+    ...holdOf({ ...definition, ...allTools(definition) }, place),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(asks === 'deny' ? { asks } : {}),
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(oneShot === true ? { oneShot } : {}),
+    ...(foregroundOnly ? { foregroundOnly } : {}),
   };
 }
 

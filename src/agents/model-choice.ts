@@ -117,6 +117,9 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       settle();
     },
     other(wish) {
+      // Who wants nothing else has the very same.
+      if (wish.model === undefined && wish.effort === undefined)
+        return { choice: current, limits: model };
       const wanted = wish.model === undefined ? model : pick(wish.model);
       const effort = wish.effort ?? turn.effort ?? options.effort;
       return { choice: choiceFor(wanted, { ...options, ...thinking, effort }), limits: wanted };

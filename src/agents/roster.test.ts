@@ -31,6 +31,11 @@ describe('the roster', () => {
     expect(roster.pathFor({ ...MAIN_AGENT, path: 'main/a#7' }, 'b')).toBe('main/a#7/b#5');
     roster.add(task('old', 'main/c#3'), undefined);
     expect(roster.pathFor(MAIN_AGENT, 'c')).toBe('main/c#4');
+    roster.add(task('deep', 'main/d#4/e#2'), undefined);
+    expect(roster.pathFor(MAIN_AGENT, 'd')).toBe('main/d#5');
+    expect(roster.pathFor({ ...MAIN_AGENT, path: 'main/d#4' }, 'e')).toBe('main/d#4/e#3');
+    roster.add(task('lower', 'main/d#4/e#1'), undefined);
+    expect(roster.pathFor({ ...MAIN_AGENT, path: 'main/d#4' }, 'e')).toBe('main/d#4/e#4');
   });
 
   it('lists those that run as they are now', () => {

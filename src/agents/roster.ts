@@ -52,6 +52,13 @@ export function createRoster(): OpenRoster {
       mine.set(type, Math.max(mine.get(type) ?? 0, Number(number)));
     }
   };
+  /** Whether the address is one that was given away here: then those above it were, too. */
+  const isGiven = (path: string): boolean => {
+    const at = path.lastIndexOf('/');
+    const mark = path.lastIndexOf('#');
+    const last = counts.get(path.slice(0, at))?.get(path.slice(at + 1, mark)) ?? 0;
+    return Number(path.slice(mark + 1)) <= last;
+  };
   return {
     list: () => [...living.values(), ...ended.values()],
     running() {
@@ -68,7 +75,7 @@ export function createRoster(): OpenRoster {
       ended.delete(task.id);
       living.set(task.id, task);
       running = undefined;
-      reserve(task.ref.path);
+      if (!isGiven(task.ref.path)) reserve(task.ref.path);
       // The newest has the name.
       if (name !== undefined) names.set(name, task.id);
     },
@@ -77,8 +84,9 @@ export function createRoster(): OpenRoster {
       living.delete(task.id);
       running = undefined;
       ended.set(task.id, task);
+      if (ended.size <= MOST_ENDED) return;
       const [oldest] = ended.keys();
-      if (ended.size <= MOST_ENDED || oldest === undefined) return;
+      if (oldest === undefined) return;
       ended.delete(oldest);
       for (const [name, id] of names) if (id === oldest) names.delete(name);
     },

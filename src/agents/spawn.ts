@@ -3,6 +3,7 @@ import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
+import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import { err, ok, type Result } from '../util/result.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
@@ -125,16 +126,18 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   if (above === undefined) return err('the agent that asks for it is not there any more');
   state.starting++;
   try {
-    const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
+    const ready = equipped(parts.world, asFork(parts.world, wanted, parent.id));
+    const request = isLater(ready) ? await ready : ready;
     const { definition } = request;
     const ref = newRef({ uuid: parts.world.clock.uuid, roster }, request);
     const { workspace, readState } = seatOf(state, parent);
     const made = await placeFor(parts.world, { request, ref, workspace });
     if (!made.ok) return made;
     const place = made.value;
-    const placed = { ...ref, ...place.ref };
+    const placed = place.ref === undefined ? ref : { ...ref, ...place.ref };
     return await begin(state, {
-      request: { ...request, description: request.description.trim() || definition.name },
+      request,
+      description: request.description.trim() || definition.name,
       ref: placed,
       place,
       readState: place.readState ?? readState.clone(),
@@ -148,8 +151,10 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   }
 }
 
-async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
-  return { ...request, definition: await world.equip(request.definition) };
+function equipped(world: ChildWorld, request: SpawnRequest): AtOnce<SpawnRequest> {
+  return whenThere(world.equip(request.definition), (definition) =>
+    definition === request.definition ? request : { ...request, definition },
+  );
 }
 
 /** Why there can be no agent this deep. */
@@ -178,6 +183,7 @@ function guardsFor({ parts, seats }: State, id: string): readonly GuardHooks[] {
 
 interface Start {
   readonly request: SpawnRequest;
+  readonly description: string;
   readonly ref: AgentRef;
   readonly place: ChildPlace;
   readonly readState: CloneableReadState;
@@ -227,7 +233,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   const order: ChildOrder = {
     ref,
     definition,
-    description: request.description,
+    description: begin.description,
     prompt: request.prompt,
     beside: request.beside ?? [],
     contexts: [...(place.notes ?? []), ...(request.contexts ?? [])],
@@ -248,7 +254,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     signal: ref.background ? undefined : request.signal,
   });
   const { readState } = begin;
-  const below = [...guards, ...[guardsOf(definition) ?? []].flat()];
+  const own = guardsOf(definition);
+  const below = own === undefined ? guards : [...guards, own];
   const seat = { task, workspace: place.workspace, readState, way, guards: below };
   state.seats.set(ref.id, seat);
   state.roster.add(task, request.name);
@@ -362,6 +369,7 @@ async function goOn(
   if (!made.ok) return made;
   return await begin(state, {
     request,
+    description: request.description,
     ref: { ...ref, ...made.value.ref },
     place: made.value,
     readState: made.value.readState ?? readState.clone(),

@@ -51,7 +51,8 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       decide(view) {
         const type = view.call.input.subagent_type;
         const isMeant = view.call.tool.name === parts.tool().name && typeof type === 'string';
-        return isMeant ? heldByType(book, view, type) : NOTHING;
+        // Mostly no rule is about any type, and none has to be looked up.
+        return isMeant && !isFree(view) ? heldByType(book, view, type) : NOTHING;
       },
     },
     forbids,

@@ -46,30 +46,101 @@ export interface BudgetAccount {
 }
 
 export interface AccountParts {
-  readonly own: Node;
+  readonly path: string;
+  /** The agent's own budget; undefined: it has no limits of its own. */
+  readonly own: Node | undefined;
   readonly chain: readonly Node[];
   readonly waiting: Set<() => void>;
   wake(): void;
+  closed?(): void;
 }
 
 export function createAccount(parts: AccountParts): BudgetAccount {
-  const { own, chain, waiting, wake } = parts;
-  let kept: Amounts = NOTHING;
-  const keep = (amounts: Amounts): void => {
-    for (const node of chain) node.kept = plus(minus(node.kept, kept), amounts);
-    kept = amounts;
-  };
-  const short = (ask: Ask, when: 'now' | 'ever'): Shortage | undefined => {
-    const draw: Draw = { ...ask, own: kept };
+  return new ChainAccount(parts);
+}
+
+class ChainAccount implements BudgetAccount {
+  readonly #parts: AccountParts;
+  #kept: Amounts = NOTHING;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+  }
+
+  get path(): string {
+    return this.#parts.path;
+  }
+
+  get isLimited(): boolean {
+    return this.#parts.chain.length > 0;
+  }
+
+  async reserve(
+    asks: readonly Ask[],
+    signal: AbortSignal,
+  ): Promise<Result<Reservation, Shortage | undefined>> {
+    for (;;) {
+      if (signal.aborted) return err(undefined);
+      const index = asks.findIndex((ask) => this.#short(ask, 'now') === undefined);
+      const fits = asks[index];
+      if (fits !== undefined) return ok(this.#grant(fits, index));
+      const last = asks.at(-1);
+      const never = last === undefined ? undefined : this.#short(last, 'ever');
+      if (never !== undefined || last === undefined) return err(never);
+      await nextChange(this.#parts.waiting, signal);
+    }
+  }
+
+  shortOf(ask: Ask): Shortage | undefined {
+    return this.#short(ask, 'ever');
+  }
+
+  time(): { readonly limit: number; readonly left: number; readonly path: string } | undefined {
+    const { chain, own } = this.#parts;
+    let first: { limit: number; left: number; path: string } | undefined;
+    for (const node of chain) {
+      const { seconds: limit } = limitsFor(node, own);
+      if (limit === undefined) continue;
+      const left = limit - node.seconds();
+      if (first === undefined || left < first.left) first = { limit, left, path: node.path };
+    }
+    return first;
+  }
+
+  enter(): void {
+    for (const node of this.#parts.chain) node.enter();
+  }
+
+  leave(): void {
+    for (const node of this.#parts.chain) node.leave();
+  }
+
+  close(): void {
+    this.#keep(NOTHING);
+    this.#parts.closed?.();
+  }
+
+  #keep(amounts: Amounts): void {
+    for (const node of this.#parts.chain) {
+      node.kept = plus(minus(node.kept, this.#kept), amounts);
+    }
+    this.#kept = amounts;
+  }
+
+  #short(ask: Ask, when: 'now' | 'ever'): Shortage | undefined {
+    const { chain, own } = this.#parts;
+    const draw: Draw = { ...ask, own: this.#kept };
     for (const node of chain) {
       const found = shortage(node, own, draw, when);
       if (found !== undefined) return found;
     }
     return undefined;
-  };
-  const grant = (ask: Ask, index: number): Reservation => {
+  }
+
+  #grant(ask: Ask, index: number): Reservation {
+    const { chain, wake } = this.#parts;
     // What the agent had kept is part of what it is given, and comes back when the call is over.
-    keep(NOTHING);
+    this.#keep(NOTHING);
     let held = plus(ask.call, ask.keep);
     for (const node of chain) node.reserved = plus(node.reserved, held);
     return {
@@ -85,48 +156,14 @@ export function createAccount(parts: AccountParts): BudgetAccount {
           node.unpriced ??= unpriced;
         }
       },
-      end(amounts) {
+      end: (amounts) => {
         for (const node of chain) node.reserved = minus(node.reserved, held);
         held = NOTHING;
-        keep(amounts);
+        this.#keep(amounts);
         wake();
       },
     };
-  };
-  return {
-    path: own.path,
-    isLimited: chain.length > 0,
-    async reserve(asks, signal) {
-      for (;;) {
-        if (signal.aborted) return err(undefined);
-        const index = asks.findIndex((ask) => short(ask, 'now') === undefined);
-        const fits = asks[index];
-        if (fits !== undefined) return ok(grant(fits, index));
-        const last = asks.at(-1);
-        const never = last === undefined ? undefined : short(last, 'ever');
-        if (never !== undefined || last === undefined) return err(never);
-        await nextChange(waiting, signal);
-      }
-    },
-    shortOf: (ask) => short(ask, 'ever'),
-    time() {
-      let first: { limit: number; left: number; path: string } | undefined;
-      for (const node of chain) {
-        const { seconds: limit } = limitsFor(node, own);
-        if (limit === undefined) continue;
-        const left = limit - node.seconds();
-        if (first === undefined || left < first.left) first = { limit, left, path: node.path };
-      }
-      return first;
-    },
-    enter() {
-      for (const node of chain) node.enter();
-    },
-    leave() {
-      for (const node of chain) node.leave();
-    },
-    close: () => keep(NOTHING),
-  };
+  }
 }
 
 /** Until somebody's call is over, or the waiting is. */

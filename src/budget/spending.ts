@@ -64,6 +64,7 @@ export function createSpending(
   parts: SpendingParts,
   { isChild }: { readonly isChild: boolean },
 ): AgentSpending {
+  if (!account.isLimited) return new UnlimitedSpending(account);
   const state: State = {
     account,
     parts,
@@ -82,7 +83,7 @@ export function createSpending(
       return state.phase === 'over' ? reasonOf(state) : undefined;
     },
     windDown() {
-      if (!account.isLimited || state.phase !== 'running') return undefined;
+      if (state.phase !== 'running') return undefined;
       const short = nearlyOver(state);
       if (short === undefined) return undefined;
       state.short = short;
@@ -107,6 +108,36 @@ export function createSpending(
       account.close();
     },
   };
+}
+
+/** Mostly nothing on the way up has a limit: then there is nothing to reserve, and no end. */
+class UnlimitedSpending implements AgentSpending {
+  readonly signal = undefined;
+  readonly #account: BudgetAccount;
+
+  constructor(account: BudgetAccount) {
+    this.#account = account;
+  }
+
+  client(client: ModelClient): ModelClient {
+    return client;
+  }
+
+  side(client: ModelClient): ModelClient {
+    return client;
+  }
+
+  shouldStop(): undefined {}
+
+  windDown(): undefined {}
+
+  hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome> {
+    return work();
+  }
+
+  close(): void {
+    this.#account.close();
+  }
 }
 
 /** Whether a run that is over because of its budget ended because of it. */
@@ -222,7 +253,6 @@ interface Manner {
 
 /** The same client, but nothing is asked that was not admitted, and what it took is booked. */
 function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner): ModelClient {
-  if (!state.account.isLimited) return client;
   async function* stream(wanted: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const admission = await admit(state, wanted, signal);
     if (!admission.ok) {

@@ -66,13 +66,21 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
       ended.add(at);
     }
   };
+  const forgetOldest = (): void => {
+    for (const path of ended) {
+      if (ended.size <= MOST_ENDED_BUDGETS) return;
+      ended.delete(path);
+      chains.delete(path);
+      hasForgotten = true;
+    }
+  };
   const waiting = new Set<() => void>();
   const wake = (): void => {
-    for (const one of [...waiting]) one();
+    if (waiting.size > 0) for (const one of [...waiting]) one();
   };
   const rootChain = hasLimit(limits) || hasLimit(below) ? [root] : [];
   chains.set(root.path, rootChain);
-  const main = createAccount({ own: root, chain: rootChain, waiting, wake });
+  const main = createAccount({ path: root.path, own: root, chain: rootChain, waiting, wake });
   return {
     main,
     open(ref, own, { again: goesOn, above: limitsAbove = [] } = { again: false }) {
@@ -89,34 +97,28 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
       const refusal = again === undefined ? noStart(above) : usedUp([...above, again]);
       if (refusal !== undefined) return err(shortageWords(refusal));
       if (again === undefined) for (const node of above) node.started++;
-      const node = again ?? nodeOf(ref, own);
-      const chain = hasLimit(own) ? [...above, node] : above;
+      const isLimited = hasLimit(own);
+      // Nobody draws on one without limits.
+      const node = again ?? (isLimited ? nodeOf(ref, own) : undefined);
+      const chain = isLimited && node !== undefined ? [...above, node] : above;
       chains.set(ref.path, chain);
       ended.delete(ref.path);
-      const account = createAccount({ own: node, chain, waiting, wake });
-      account.enter();
       let isOpen = true;
-      return ok({
-        ...account,
-        close() {
-          if (!isOpen) return;
-          isOpen = false;
-          account.close();
-          account.leave();
-          // What was used stays used when the agent is gone on with; without limits nobody asks.
-          if (chains.get(ref.path) === chain) {
-            if (hasLimit(own)) ended.add(ref.path);
-            else chains.delete(ref.path);
-          }
-          for (const path of ended) {
-            if (ended.size <= MOST_ENDED_BUDGETS) break;
-            ended.delete(path);
-            chains.delete(path);
-            hasForgotten = true;
-          }
-          wake();
-        },
-      });
+      const closed = (): void => {
+        if (!isOpen) return;
+        isOpen = false;
+        account.leave();
+        // What was used stays used when the agent is gone on with; without limits nobody asks.
+        if (chains.get(ref.path) === chain) {
+          if (isLimited) ended.add(ref.path);
+          else chains.delete(ref.path);
+        }
+        if (ended.size > MOST_ENDED_BUDGETS) forgetOldest();
+        wake();
+      };
+      const account = createAccount({ path: ref.path, own: node, chain, waiting, wake, closed });
+      account.enter();
+      return ok(account);
     },
     recall(past) {
       pastAt = past;

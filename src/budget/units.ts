@@ -77,8 +77,15 @@ export function strictest(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
 
 export const BUDGET_UNITS: readonly BudgetUnit[] = ['turns', 'tokens', 'usd', 'seconds', 'fanOut'];
 
-export function hasLimit(limits: BudgetLimits): boolean {
-  return BUDGET_UNITS.some((unit) => limits[unit] !== undefined);
+/** Asked several times about every agent, so without going through the units. */
+export function hasLimit({ turns, tokens, usd, seconds, fanOut }: BudgetLimits): boolean {
+  return (
+    turns !== undefined ||
+    tokens !== undefined ||
+    usd !== undefined ||
+    seconds !== undefined ||
+    fanOut !== undefined
+  );
 }
 
 /** Why something is not to be had. */

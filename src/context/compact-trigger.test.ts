@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
+  autoCompactThreshold,
   compactThreshold,
   createCompactionBreaker,
   mayCompact,
-  shouldCompact,
 } from './compact-trigger.js';
 
 const limits = { window: 200_000, maxOutput: 32_000, env: {} };
@@ -35,10 +35,9 @@ describe('the threshold', () => {
   });
 
   it('decides, unless compaction is off', () => {
-    expect(shouldCompact({ ...limits, usedTokens: 166_999 })).toBe(false);
-    expect(shouldCompact({ ...limits, usedTokens: 167_000 })).toBe(true);
+    expect(autoCompactThreshold(limits)).toBe(167_000);
     for (const env of [{ DISABLE_AUTO_COMPACT: '1' }, { DISABLE_COMPACT: 'true' }]) {
-      expect(shouldCompact({ ...limits, env, usedTokens: 190_000 })).toBe(false);
+      expect(autoCompactThreshold({ ...limits, env })).toBe(Number.POSITIVE_INFINITY);
     }
   });
 

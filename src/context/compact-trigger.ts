@@ -18,10 +18,9 @@ export function compactEnvironment(
   return isOff ? { ...env, DISABLE_AUTO_COMPACT: '1' } : env;
 }
 
-/** Whether the history is so long that it should be summarised before the next request. */
-export function shouldCompact(limits: ContextLimits & { readonly usedTokens: number }): boolean {
-  if (!mayCompact('auto', limits.env)) return false;
-  return limits.usedTokens >= compactThreshold(limits);
+/** The number of tokens from which on the history is summarised unasked. None reaches it where that is off. */
+export function autoCompactThreshold(limits: ContextLimits): number {
+  return mayCompact('auto', limits.env) ? compactThreshold(limits) : Number.POSITIVE_INFINITY;
 }
 
 /** `DISABLE_COMPACT` turns all of it off, `DISABLE_AUTO_COMPACT` what nobody asked for. */

@@ -67,7 +67,15 @@ describe('estimates', () => {
     const bytes = Buffer.byteLength(JSON.stringify(tools));
     expect(estimateFixed({ system: [], tools })).toBe(Math.ceil(bytes / 3));
     expect(estimateFixed({ system: [], tools })).toBe(Math.ceil(bytes / 3));
+    const frozen = Object.freeze([...tools]);
+    expect(estimateFixed({ system: [], tools: frozen })).toBe(Math.ceil(bytes / 3));
+    expect(estimateFixed({ system: [], tools: frozen })).toBe(Math.ceil(bytes / 3));
     expect(estimateFixed({ system: [], tools: [] })).toBe(1);
+    // A list that may change is measured anew.
+    const growing = [tool];
+    const before = estimateFixed({ system: [], tools: growing });
+    growing.push(tool);
+    expect(estimateFixed({ system: [], tools: growing })).toBeGreaterThan(before);
     expect(fixed).toBeGreaterThan(1100);
     expect(fixed).toBeLessThan(1200);
   });

@@ -27,14 +27,24 @@ export function estimateMessages(messages: readonly Message[]): number {
 /** System prompt and tools: what every request of the conversation carries. */
 export function estimateFixed(request: Pick<ModelRequest, 'system' | 'tools'>): number {
   const system = request.system.reduce((sum, block) => sum + estimateSystem(block), 0);
-  // Two brackets, and a comma between two of them.
-  const punctuation = 2 + Math.max(0, request.tools.length - 1);
-  const tools = request.tools.reduce((sum, tool) => sum + toolBytes(tool), punctuation);
-  return system + Math.ceil(tools / JSON_BYTES_PER_TOKEN);
+  return system + estimateTools(request.tools);
 }
 
 /** Agents share their tools and what they are told of themselves, so each is measured once. */
 const measuredParts = new WeakMap<object, number>();
+
+function estimateTools(tools: ModelRequest['tools']): number {
+  // Only what is frozen stays as it was measured.
+  const isWhole = Object.isFrozen(tools);
+  const known = isWhole ? measuredParts.get(tools) : undefined;
+  if (known !== undefined) return known;
+  // Two brackets, and a comma between two of them.
+  const punctuation = 2 + Math.max(0, tools.length - 1);
+  const bytes = tools.reduce((sum, tool) => sum + toolBytes(tool), punctuation);
+  const tokens = Math.ceil(bytes / JSON_BYTES_PER_TOKEN);
+  if (isWhole) measuredParts.set(tools, tokens);
+  return tokens;
+}
 
 function estimateSystem(block: ModelRequest['system'][number]): number {
   const known = measuredParts.get(block);

@@ -1,8 +1,22 @@
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
 import type { Ground } from './ground.js';
 
+type Source = Pick<Ground, 'env' | 'settings'>;
+
+/** What was read of a session, and what it was read from: every start and end of an agent asks. */
+const read = new WeakMap<Source, Source & { readonly limits: AgentLimits }>();
+
 /** Of the environment and the settings the lower one holds. */
-export function limitsOf({ env, settings }: Ground): AgentLimits {
+export function limitsOf(ground: Source): AgentLimits {
+  const { env, settings } = ground;
+  const known = read.get(ground);
+  if (known?.env === env && known.settings === settings) return known.limits;
+  const limits = readLimits(ground);
+  read.set(ground, { env, settings, limits });
+  return limits;
+}
+
+function readLimits({ env, settings }: Source): AgentLimits {
   const said = (name: string): number | undefined => {
     const value = settings.values.get(`portcullis.limits.${name}`)?.value;
     return typeof value === 'number' ? value : undefined;

@@ -1,7 +1,7 @@
 import { childSystem, siblingsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL } from '../agents/agent-tool.js';
 import { changesNothing } from '../agents/call-facts.js';
-import { createCallLedger } from '../agents/call-ledger.js';
+import { denialOf } from '../agents/call-ledger.js';
 import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
 import type { ChildFacts, ChildHands, ChildOutputLog, ChildWorld } from '../agents/child-world.js';
@@ -102,7 +102,7 @@ export function openChildWorld(
       working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
-    async record(ref, place) {
+    record(ref, place) {
       // Nobody waits for it: what is recorded first is written a moment later.
       void log.store.prepare(sessionId, ref.id);
       return createRecorder({
@@ -180,7 +180,6 @@ function childInvoke(
 ): Invoke {
   const { builtins, calls, permissions, journal, events } = hands;
   const attempts = builtins.attempts(workspace);
-  const own = createCallLedger();
   return createInvoke({
     pool,
     agent: ref,
@@ -193,8 +192,8 @@ function childInvoke(
       onVerdict(verdict);
       const when = changesNothing(tool, verdict) ? 'soon' : 'now';
       config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
-      const denial = own.verdict(call, tool, verdict);
-      if (denial === undefined || verdict.kind !== 'refused') return;
+      if (verdict.kind !== 'refused') return;
+      const denial = denialOf(call, tool, verdict);
       calls.deniedBelow(denial);
       config.emit({ type: 'denied', denial, message: verdict.message, agent: ref });
     },

@@ -54,6 +54,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
   /** Made by an earlier start, and not yet compared with what is there. */
   let unseen: Last | undefined;
   let missed: string | undefined;
+  let told: { readonly text: string; readonly message: string } | undefined;
 
   const made = (offered: readonly Skill[], windowTokens: number): Last => {
     const listing = parts.list(offered, windowTokens);
@@ -107,7 +108,10 @@ export function openSkillListings(parts: ListingParts): SkillListings {
       last = await current(windowTokens);
       const { note, text } = last;
       if (note !== undefined && !quiet) soon(() => parts.tell(note));
-      return text === '' ? undefined : reminder(listingMessage({ text }));
+      if (text === '') return undefined;
+      // Every agent is told it in the same words.
+      if (told?.text !== text) told = { text, message: reminder(listingMessage({ text })) };
+      return told.message;
     },
     later(skills) {
       const listing = parts.list(skills, last?.windowTokens);

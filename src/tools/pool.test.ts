@@ -206,6 +206,68 @@ describe('views', () => {
     expect(view.add([served('late', 'tool')]).problems).toHaveLength(1);
   });
 
+  it('share what the same selection chose, and nothing that becomes of it', () => {
+    const selection = { deny: ['Write'] };
+    const pool = createPool(
+      [builtin('Read'), builtin('Write'), served('srv', 'one'), served('srv', 'two')],
+      { defer: ({ origin }) => origin !== undefined },
+    );
+    const [first, second] = [pool.view(selection), pool.view(selection)];
+    const before = first.definitions;
+    expect(second.definitions).toBe(before);
+    expect(second.tools).toBe(first.tools);
+    expect(pool.view({ ...selection }).definitions).toEqual(before);
+    first.load(['mcp__srv__one']);
+    first.add([served('own', 'tool')]);
+    expect(namesOf(first.definitions)).toEqual(['Read', 'mcp__srv__one', 'mcp__own__tool']);
+    expect(second.definitions).toBe(before);
+    expect(second.loaded).toEqual([]);
+    expect(second.resolve('mcp__own__tool')).toBeUndefined();
+    expect(pool.view(selection).definitions).toBe(before);
+  });
+
+  it('choose anew by the same selection once the whole has or tells more', () => {
+    const selection = { allow: ['Read', 'mcp__srv'], deny: ['mcp__srv__two'] };
+    const pool = createPool([builtin('Read'), served('srv', 'one')], {
+      defer: ({ origin }) => origin !== undefined,
+    });
+    const before = pool.view(selection);
+    pool.load(['mcp__srv__one']);
+    const loaded = pool.view(selection);
+    expect(namesOf(loaded.definitions)).toEqual(['Read', 'mcp__srv__one']);
+    expect(loaded.loaded).toEqual(['mcp__srv__one']);
+    expect(namesOf(before.definitions)).toEqual(['Read']);
+    pool.add([served('srv', 'two'), served('srv', 'three')]);
+    const wanted = ['Read', 'mcp__srv__one', 'mcp__srv__three'];
+    expect(namesOf(pool.view(selection).definitions)).toEqual(wanted);
+    expect(namesOf(pool.view(selection).tools)).toEqual(wanted);
+    expect(namesOf(before.tools)).toEqual(wanted);
+  });
+
+  it('ask anew what is hidden, also by the same selection and in views of views', () => {
+    let hidden = 'Bash';
+    const selection = { isHidden: (names: readonly string[]) => names.includes(hidden) };
+    const pool = whole();
+    const below = {};
+    const first = pool.view(selection);
+    expect(namesOf(first.view(below).tools).slice(0, 2)).toEqual(['Read', 'Write']);
+    hidden = 'Read';
+    expect(namesOf(pool.view(selection).tools).slice(0, 2)).toEqual(['Bash', 'Write']);
+    expect(namesOf(first.view(below).definitions)).not.toContain('Read');
+  });
+
+  it('of a view have what that one is given later', () => {
+    const view = whole().view({ deny: ['Write'] });
+    const below = view.view({ deny: ['Bash'] });
+    view.add([served('own', 'tool')]);
+    expect(namesOf(below.tools)).toEqual([
+      'Read',
+      'mcp__srv__one',
+      'mcp__srv__two',
+      'mcp__own__tool',
+    ]);
+  });
+
   it('of a view are never wider than it', () => {
     const view = whole().view({ deny: ['Write'] });
     expect(namesOf(view.view({ allow: ['Write', 'Read'] }).tools)).toEqual(['Read']);

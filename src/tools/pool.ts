@@ -44,7 +44,10 @@ export interface ToolPool {
   add(tools: readonly AnyTool[], options?: { readonly defer?: Defer }): Added;
   /** Deferred tools become whole, from the next request on and in this order. */
   load(names: readonly string[]): Loaded;
-  /** Some of the tools for another agent: the same order, the same definitions, loads of its own. */
+  /**
+   * Some of the tools for another agent: the same order, the same definitions, loads of its own. Who gives
+   * the very same selection again shares what was chosen, until the pool has more.
+   */
   view(selection: ToolSelection): ToolPool;
 }
 
@@ -75,48 +78,89 @@ export function createPool(tools: readonly AnyTool[], options: PoolOptions = {})
   const registry = createRegistry(options.isBanned, []);
   registry.add(tools, options.defer);
   if (options.unmade !== undefined) registry.expect(options.unmade, options.defer);
-  return new Pool([registry], { isIn: () => true, isBanned: options.isBanned, from: NOTHING_SENT });
+  return new Pool([registry], { ...EVERYTHING, isBanned: options.isBanned }, registry);
 }
 
-/** What a pool has told the model of, in order; a view begins with its part of it. */
+/** What a pool has told the model of, in order. It never changes: a pool that tells more has another. */
 interface Sent {
-  readonly tools: readonly AnyTool[];
+  readonly tools: ReadonlySet<AnyTool>;
   readonly loaded: readonly string[];
   /** Entries that were looked at, for each registry. */
   readonly seen: readonly number[];
+  readonly definitions: readonly ToolDefinition[];
 }
 
-const NOTHING_SENT: Sent = { tools: [], loaded: [], seen: [] };
+/** The tools of a pool, and the way to them by name. Of a pool that has more there is another. */
+class Known {
+  /** Entries of all registries, those of others included. */
+  readonly size: number;
+  readonly tools: readonly AnyTool[];
+  #names: Names<AnyTool> | undefined;
 
-interface PoolParts {
-  readonly isIn: (tool: AnyTool) => boolean;
+  constructor(size: number, tools: readonly AnyTool[]) {
+    this.size = size;
+    this.tools = Object.freeze(tools);
+  }
+
+  get names(): Names<AnyTool> {
+    this.#names ??= createNames(
+      this.tools.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool })),
+    );
+    return this.#names;
+  }
+}
+
+/** What a view has of the pool that it is a view of, and begins with. */
+interface Choice {
+  isChosen(tool: AnyTool): boolean;
+  /** Of what the view adds for itself. */
+  isDenied(names: readonly string[]): boolean;
   readonly isBanned: ToolMatcher | undefined;
-  readonly from: Sent;
+  /** Whether the same is chosen of the same tools whenever that is asked. */
+  readonly isSteady: boolean;
+  readonly sent: Sent;
+  readonly known: Known;
 }
 
-/** Reads the registries of others and adds to the last one. */
-class Pool implements ToolPool {
-  readonly #registries: readonly Registry[];
-  readonly #parts: PoolParts;
-  readonly #sent: ReturnType<typeof createSent>;
-  readonly #known: ReturnType<typeof createKnown>;
+const EVERYTHING: Choice = {
+  isChosen: () => true,
+  isDenied: () => false,
+  isBanned: undefined,
+  isSteady: true,
+  sent: { tools: new Set(), loaded: [], seen: [], definitions: Object.freeze([]) },
+  known: new Known(0, []),
+};
 
-  constructor(registries: readonly Registry[], parts: PoolParts) {
+/** Reads the registries of others and adds to one of its own. */
+class Pool implements ToolPool {
+  #registries: readonly Registry[];
+  /** The last of them. A view has none before something is added to it. */
+  #own: Registry | undefined;
+  readonly #isView: boolean;
+  readonly #choice: Choice;
+  #sent: Sent;
+  #known: Known;
+  /** Of selections that were given, and what the pool had then. */
+  #choices: WeakMap<ToolSelection, { sent: Sent; known: Known; choice: Choice }> | undefined;
+
+  constructor(registries: readonly Registry[], choice: Choice, own?: Registry) {
     this.#registries = registries;
-    this.#parts = parts;
-    this.#sent = createSent(registries, parts.isIn, parts.from);
-    this.#known = createKnown(registries, parts.isIn);
+    this.#own = own;
+    this.#isView = own === undefined;
+    this.#choice = choice;
+    this.#sent = choice.sent;
+    this.#known = choice.known;
   }
 
   get tools(): readonly AnyTool[] {
-    return this.#known.tools();
+    return this.#all().tools;
   }
 
   get names(): readonly string[] {
     // Which of them a view has, only the tools themselves tell.
-    const unmade = this.#registries.length === 1 ? this.unmade : [];
-    const made = unmade.length === 0 ? this.#known.tools() : this.#known.made();
-    return [...made.map(({ name }) => name), ...unmade.flatMap(({ names }) => names)];
+    const unmade = this.#isView ? [] : this.unmade;
+    const { tools } = unmade.length === 0 ? this.#all() : this.#made();
+    return [...tools.map(({ name }) => name), ...unmade.flatMap(({ names }) => names)];
   }
 
   get unmade(): readonly NameList[] {
@@ -125,11 +169,13 @@ class Pool implements ToolPool {
   }
 
   get definitions(): readonly ToolDefinition[] {
-    return this.#sent.definitions();
+    return this.#told().definitions;
   }
 
   get deferred(): readonly AnyTool[] {
-    return this.#known.tools().filter((tool) => !this.#sent.has(tool));
+    const { tools } = this.#all();
+    const sent = this.#told();
+    return tools.filter((tool) => !sent.tools.has(tool));
   }
 
   get loaded(): readonly string[] {
@@ -141,134 +187,163 @@ class Pool implements ToolPool {
     return this.#registries.flatMap(({ problems }) => problems);
   }
 
+  /** Tools of servers are called like no built-in one, so what is found among those is right. */
   resolve(name: string): AnyTool | undefined {
-    return this.#known.resolve(name);
+    const made = this.#made();
+    const found = made.names.resolve(name);
+    if (found !== undefined) return found;
+    const all = this.#all();
+    return all === made ? undefined : all.names.resolve(name);
   }
 
   nearestName(name: string): string | undefined {
-    return this.#known.names().nearest(name);
+    return this.#all().names.nearest(name);
   }
 
   add(more: readonly AnyTool[], { defer }: { readonly defer?: Defer } = {}): Added {
-    return this.#registries.at(-1)?.add(more, defer) ?? { added: [], problems: [] };
+    return this.#ownRegistry().add(more, defer);
   }
 
   load(wanted: readonly string[]): Loaded {
-    return loadInto(this.#sent, wanted, this.#known.resolve);
+    const found = wanted.map((name) => ({ name, tool: this.resolve(name) }));
+    const sent = this.#told();
+    const loaded = new Set<AnyTool>();
+    const already = new Set<AnyTool>();
+    const unknown: string[] = [];
+    for (const { name, tool } of found) {
+      if (tool === undefined) unknown.push(name);
+      else if (sent.tools.has(tool)) already.add(tool);
+      else loaded.add(tool);
+    }
+    if (loaded.size > 0) {
+      this.#sent = grown({ ...sent, loaded: [...sent.loaded, ...namesIn(loaded)] }, loaded);
+    }
+    return { loaded: [...loaded], already: [...already], unknown };
   }
 
-  view({ allow, deny, isHidden }: ToolSelection): ToolPool {
-    const { isIn, isBanned } = this.#parts;
-    const allowed = allow === undefined ? undefined : createAllowMatcher(allow);
-    const denied = deny === undefined ? undefined : createToolMatcher(deny);
-    const chosen = (tool: AnyTool): boolean => {
-      if (!isIn(tool)) return false;
-      const names = namesOf(tool);
-      if (isHidden?.(names) === true) return false;
-      return denied?.(names) !== true && allowed?.(names, tool.origin?.key) !== false;
+  view(selection: ToolSelection): ToolPool {
+    // What is added to this one later, its views have too.
+    this.#ownRegistry();
+    return new Pool(this.#registries, this.#chosenBy(selection));
+  }
+
+  #ownRegistry(): Registry {
+    if (this.#own === undefined) {
+      this.#own = createRegistry(this.#choice.isBanned, this.#registries);
+      this.#registries = [...this.#registries, this.#own];
+    }
+    return this.#own;
+  }
+
+  /** What a view adds for itself was chosen for it. */
+  #isIn(tool: AnyTool): boolean {
+    return this.#own?.taken.get(tool.name) === tool
+      ? !this.#choice.isDenied(namesOf(tool))
+      : this.#choice.isChosen(tool);
+  }
+
+  /** All that can be called and is made. */
+  #made(): Known {
+    const size = sizeOf(this.#registries);
+    if (this.#known.size !== size) {
+      const all = this.#registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
+      this.#known = new Known(
+        size,
+        all.filter((tool) => this.#isIn(tool)),
+      );
+    }
+    return this.#known;
+  }
+
+  #all(): Known {
+    for (const registry of this.#registries) registry.settle();
+    return this.#made();
+  }
+
+  /** With what has come since it was last asked for. */
+  #told(): Sent {
+    const { seen } = this.#sent;
+    if (areSeen(this.#registries, seen)) return this.#sent;
+    const news = this.#registries
+      .flatMap(({ entries }, at) => entries.slice(seen[at] ?? 0))
+      .filter(({ tool, deferred }) => !deferred && this.#isIn(tool))
+      .map(({ tool }) => tool);
+    const now = this.#registries.map(({ entries }) => entries.length);
+    this.#sent = grown({ ...this.#sent, seen: now }, news);
+    return this.#sent;
+  }
+
+  #chosenBy(selection: ToolSelection): Choice {
+    const sent = this.#told();
+    const known = this.#made();
+    const before = this.#choices?.get(selection);
+    if (before?.sent === sent && before.known === known) return before.choice;
+    const { isBanned, isSteady } = this.#choice;
+    const wish = wishOf(selection);
+    const isChosen = (tool: AnyTool): boolean => this.#isIn(tool) && wish.isWanted(tool);
+    const choice: Choice = {
+      isChosen,
+      isDenied: wish.isDenied,
+      isBanned,
+      isSteady: isSteady && selection.isHidden === undefined,
+      sent: partOf(sent, isChosen),
+      known: new Known(known.size, known.tools.filter(isChosen)),
     };
-    const own = createRegistry(isBanned, this.#registries);
-    // What a view adds for itself was chosen for it.
-    const isInView = (tool: AnyTool): boolean =>
-      own.taken.get(tool.name) === tool ? denied?.(namesOf(tool)) !== true : chosen(tool);
-    const from = this.#sent.part(chosen);
-    return new Pool([...this.#registries, own], { isIn: isInView, isBanned, from });
+    if (choice.isSteady) {
+      this.#choices ??= new WeakMap();
+      this.#choices.set(selection, { sent, known, choice });
+    }
+    return choice;
   }
 }
 
-/** The tools of a pool by name; looked up anew when there are more. */
-function createKnown(registries: readonly Registry[], isIn: (tool: AnyTool) => boolean) {
-  let known: { readonly size: number; readonly tools: readonly AnyTool[] } | undefined;
-  let names: { readonly of: readonly AnyTool[]; readonly index: Names<AnyTool> } | undefined;
-  const made = (): readonly AnyTool[] => {
-    let size = 0;
-    for (const { entries } of registries) size += entries.length;
-    if (known?.size !== size) {
-      const all = registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
-      known = { size, tools: Object.freeze(all.filter(isIn)) };
-    }
-    return known.tools;
-  };
-  const tools = (): readonly AnyTool[] => {
-    for (const registry of registries) registry.settle();
-    return made();
-  };
-  const indexOf = (of: readonly AnyTool[]): Names<AnyTool> => {
-    if (names?.of !== of) {
-      const entries = of.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool }));
-      names = { of, index: createNames(entries) };
-    }
-    return names.index;
-  };
-  return {
-    made,
-    tools,
-    names: () => indexOf(tools()),
-    /** Tools of servers are called like no built-in one, so what is found among those is right. */
-    resolve: (name: string): AnyTool | undefined =>
-      indexOf(made()).resolve(name) ?? indexOf(tools()).resolve(name),
-  };
+function sizeOf(registries: readonly Registry[]): number {
+  let size = 0;
+  for (const { entries } of registries) size += entries.length;
+  return size;
 }
 
-/** The definitions that a pool sends: a list that grows at its end. */
-function createSent(registries: readonly Registry[], isIn: (tool: AnyTool) => boolean, from: Sent) {
-  const tools = new Set(from.tools);
-  const loaded = [...from.loaded];
-  const seen = registries.map((_, index) => from.seen[index] ?? 0);
-  let definitions: readonly ToolDefinition[] | undefined;
-  const send = (tool: AnyTool): void => {
-    tools.add(tool);
-    definitions = undefined;
-  };
-  const catchUp = (): void => {
-    registries.forEach(({ entries }, index) => {
-      const news = entries.slice(seen[index] ?? 0);
-      seen[index] = entries.length;
-      for (const { tool, deferred } of news) {
-        if (!deferred && isIn(tool) && !tools.has(tool)) send(tool);
-      }
-    });
-  };
-  return {
-    loaded,
-    definitions(): readonly ToolDefinition[] {
-      catchUp();
-      definitions ??= Object.freeze([...tools].map(({ definition }) => definition));
-      return definitions;
-    },
-    has(tool: AnyTool): boolean {
-      catchUp();
-      return tools.has(tool);
-    },
-    load(tool: AnyTool): void {
-      send(tool);
-      loaded.push(tool.name);
-    },
-    part(isChosen: (tool: AnyTool) => boolean): Sent {
-      catchUp();
-      const chosen = [...tools].filter(isChosen);
-      const names = new Set(chosen.map(({ name }) => name));
-      return { tools: chosen, loaded: loaded.filter((name) => names.has(name)), seen };
-    },
-  };
-}
-
-function loadInto(
-  sent: ReturnType<typeof createSent>,
-  wanted: readonly string[],
-  resolve: (name: string) => AnyTool | undefined,
-): Loaded {
-  const made = new Set<AnyTool>();
-  const already = new Set<AnyTool>();
-  const unknown: string[] = [];
-  for (const name of wanted) {
-    const tool = resolve(name);
-    if (tool === undefined) unknown.push(name);
-    else if (sent.has(tool)) already.add(tool);
-    else {
-      sent.load(tool);
-      made.add(tool);
-    }
+/** Asked before every request. */
+function areSeen(registries: readonly Registry[], seen: readonly number[]): boolean {
+  for (let at = 0; at < registries.length; at++) {
+    if (registries[at]?.entries.length !== (seen[at] ?? 0)) return false;
   }
-  return { loaded: [...made], already: [...already].filter((tool) => !made.has(tool)), unknown };
+  return true;
+}
+
+function namesIn(tools: Iterable<AnyTool>): readonly string[] {
+  return [...tools].map(({ name }) => name);
+}
+
+/** The same with more tools at its end. */
+function grown(sent: Sent, more: Iterable<AnyTool>): Sent {
+  const tools = new Set(sent.tools);
+  for (const tool of more) tools.add(tool);
+  return tools.size === sent.tools.size ? sent : { ...sent, tools, definitions: defined(tools) };
+}
+
+function partOf(sent: Sent, isChosen: (tool: AnyTool) => boolean): Sent {
+  const tools = new Set([...sent.tools].filter(isChosen));
+  if (tools.size === sent.tools.size) return sent;
+  const names = new Set(namesIn(tools));
+  const loaded = sent.loaded.filter((name) => names.has(name));
+  return { ...sent, tools, loaded, definitions: defined(tools) };
+}
+
+function defined(tools: ReadonlySet<AnyTool>): readonly ToolDefinition[] {
+  return Object.freeze([...tools].map(({ definition }) => definition));
+}
+
+/** What a selection says of a tool. */
+function wishOf({ allow, deny, isHidden }: ToolSelection) {
+  const allowed = allow === undefined ? undefined : createAllowMatcher(allow);
+  const denied = deny === undefined ? undefined : createToolMatcher(deny);
+  return {
+    isDenied: (names: readonly string[]): boolean => denied?.(names) === true,
+    isWanted(tool: AnyTool): boolean {
+      const names = namesOf(tool);
+      if (isHidden?.(names) === true || denied?.(names) === true) return false;
+      return allowed?.(names, tool.origin?.key) !== false;
+    },
+  };
 }

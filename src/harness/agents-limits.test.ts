@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { limitsOf } from './agents-limits.js';
+
+type Source = Parameters<typeof limitsOf>[0];
+
+const settings = (values: Readonly<Record<string, number>>): Source['settings'] =>
+  ({ values: new Map(Object.entries(values).map(([key, value]) => [key, { value }])) }) as never;
+
+it('has limits as low as the environment or the settings say, whichever hold now', () => {
+  const env = { CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS: '7' };
+  const ground = { env: {}, settings: settings({}) } as {
+    -readonly [Key in keyof Source]: Source[Key];
+  };
+  expect(limitsOf(ground)).toEqual({ depth: 3, concurrency: 20 });
+  ground.settings = settings({
+    'portcullis.limits.agentDepth': 1,
+    'portcullis.limits.agentConcurrency': 9,
+  });
+  expect(limitsOf(ground)).toEqual({ depth: 1, concurrency: 9 });
+  ground.env = env as Source['env'];
+  expect(limitsOf(ground)).toEqual({ depth: 1, concurrency: 7 });
+  expect(limitsOf(ground)).toBe(limitsOf(ground));
+});
