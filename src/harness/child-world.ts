@@ -190,7 +190,7 @@ function childInvoke(
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
-      const when = changesNothing(tool, verdict) ? 'soon' : 'now';
+      const when = changesNothing(tool, verdict) ? 'gathered' : 'now';
       config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
       if (verdict.kind !== 'refused') return;
       const denial = denialOf(call, tool, verdict);

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../env/hash.js';
 import { nodeJournalFiles } from '../env/journal-files.js';
 import type { Receipt } from '../protocol/permissions.js';
@@ -249,5 +249,55 @@ describe('the decision journal', () => {
     open().note(receipt('a'), 'now');
     expect(news).toHaveLength(1);
     chmodSync(path.dirname(file), 0o700);
+  });
+});
+
+describe('decisions about calls of agents that only read', () => {
+  const textOf = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+  it('are written together with the next decision that cannot wait, in the order they were made', async () => {
+    const journal = open();
+    journal.note(receipt('one'), 'gathered');
+    journal.note(receipt('two'), 'gathered');
+    expect(textOf()).toBe('');
+    journal.note(receipt('three'), 'now');
+    expect(lines().map((line) => JSON.parse(line).receipt.toolUseId)).toEqual([
+      'one',
+      'two',
+      'three',
+    ]);
+    expect(await verify()).toMatchObject({ ok: true, lines: 3 });
+    journal.close();
+  });
+
+  it('are written in time where nothing follows, and when there are many of them', async () => {
+    const journal = open();
+    journal.note(receipt('one'), 'gathered');
+    await vi.waitFor(() => expect(lines()).toHaveLength(1));
+    for (let at = 0; at < 16; at++) journal.note(receipt(`more-${at}`), 'gathered');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines()).toHaveLength(17);
+    journal.close();
+  });
+
+  it('are written at the end, and at once after it', () => {
+    const journal = open();
+    journal.note(receipt('one'), 'gathered');
+    expect(journal.close()).toBe(0);
+    expect(lines()).toHaveLength(1);
+    journal.note(receipt('two'), 'gathered');
+    expect(lines()).toHaveLength(2);
+  });
+
+  it('are written when the process ends without closing it', () => {
+    const journal = open();
+    journal.note(receipt('one'), 'gathered');
+    expect(textOf()).toBe('');
+    // What an end of the process calls.
+    for (const listener of process.listeners('exit')) {
+      if (listener.name === 'endAll') listener.call(process, 0);
+    }
+    expect(lines()).toHaveLength(1);
+    journal.close();
   });
 });

@@ -3,6 +3,7 @@ import { AppendError } from '../env/append-log.js';
 import type { Clock } from '../env/clock.js';
 import type { JournalFiles } from '../env/journal-files.js';
 import { join, projectSlug } from '../env/paths.js';
+import { atExit } from '../env/this-process.js';
 import { messageOf } from '../errors.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
@@ -22,15 +23,20 @@ export interface JournalParts {
   emit(news: SessionNews): void;
 }
 
+/**
+ * `now`: before the call it is about runs. `soon`, for a call that changes nothing: together with its neighbours when
+ * this turn of the event loop is over, by which the next request is on its way. `gathered`, for such a call of
+ * one of many agents: with the next that is written, and within 50 ms. All stand in the order in which they were noted.
+ */
+export type WrittenWhen = 'now' | 'soon' | 'gathered';
+
 /** The record of every decision of one session. */
 export interface Journal {
   /**
-   * Writes a decision down and returns it stamped: before the call it is about runs, or, for a call
-   * that changes nothing (`soon`), together with its neighbours when this turn of the event loop is
-   * over: by then the next request is on its way. Never throws and never holds a call up: what cannot be
+   * Writes a decision down and returns it stamped. Never throws and never holds a call up: what cannot be
    * written is told and kept to be tried again.
    */
-  note(receipt: Receipt, when: 'now' | 'soon'): Receipt;
+  note(receipt: Receipt, when: WrittenWhen): Receipt;
   /** Tries once more; tells and returns how many decisions are not on disk. */
   close(): number;
 }
@@ -54,6 +60,10 @@ export function journalDirectory(place: {
 /** Decisions kept in memory while the disk takes none. */
 const MOST_PENDING = 1_000;
 const TAIL_BYTES = 256 * 1024;
+/** What may be lost when the process is killed: decisions about calls that only read. */
+const LONGEST_GATHERED_MS = 50;
+/** More would not fit on the desk of the log, and save next to nothing. */
+const MOST_GATHERED = 16;
 
 export function openJournal(parts: JournalParts): Journal {
   return new FileJournal(parts);
@@ -70,20 +80,38 @@ class FileJournal implements Journal {
   #dropped = 0;
   #failing = false;
   #scheduled = false;
+  #gathering: NodeJS.Timeout | undefined;
+  /** Set: the process does not end without writing what was gathered. */
+  #stopWaiting: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
   }
 
-  note(receipt: Receipt, when: 'now' | 'soon'): Receipt {
-    const { sessionId, clock } = this.#parts;
+  note(receipt: Receipt, when: WrittenWhen): Receipt {
+    const { sessionId, clock, file } = this.#parts;
     const time = isoTime(clock.now());
     const stamped: Receipt = extended(receipt, { time, sessionId });
-    if (this.#parts.file === undefined) return stamped;
-    this.#pending.push(pendingEntry(receipt, { time, cwd: this.#parts.cwd() }));
-    if (when === 'now') this.#write(this.#parts.file);
-    else this.#writeSoon(this.#parts.file);
+    if (file === undefined) return stamped;
+    const pending = this.#pending;
+    pending.push(pendingEntry(receipt, { time, cwd: this.#parts.cwd() }));
+    // Nobody comes after the end to write it.
+    if (when === 'now' || this.#isClosed) this.#write(file);
+    else if (when === 'soon' || pending.length >= MOST_GATHERED) this.#writeSoon(file);
+    else this.#writeInTime(file);
     return stamped;
+  }
+
+  /** Of many agents each call was a write and a look at the file of its own. */
+  #writeInTime(file: string): void {
+    if (this.#gathering !== undefined) return;
+    const write = (): void => {
+      this.#gathering = undefined;
+      if (this.#pending.length > 0) this.#write(file);
+    };
+    this.#gathering = setTimeout(write, LONGEST_GATHERED_MS).unref();
+    this.#stopWaiting ??= atExit(write);
   }
 
   #writeSoon(file: string): void {
@@ -96,6 +124,9 @@ class FileJournal implements Journal {
   }
 
   close(): number {
+    this.#isClosed = true;
+    clearTimeout(this.#gathering);
+    this.#stopWaiting?.();
     if (this.#pending.length > 0 && this.#parts.file !== undefined) this.#write(this.#parts.file);
     this.#log?.close();
     const lost = this.#pending.length + this.#dropped;
