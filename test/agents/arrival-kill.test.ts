@@ -15,8 +15,13 @@ const RANDOM_KILLS = 100;
 const DIE = path.resolve(import.meta.dirname, '../fixtures/bin/die-at-write.cjs');
 const NEVER = 'nothing';
 
-/** Two agents in the background, one that is waited for, and perhaps a wait for the others. */
-type Shape = 'told' | 'waits';
+/**
+ * Two agents in the background, one that is waited for, and perhaps a wait for the others. `late`: one of
+ * the first two answers when what it was asked is on the disk, and the one that is waited for has ended.
+ */
+type Shape = 'told' | 'waits' | 'late';
+const SHAPES: readonly Shape[] = ['told', 'waits', 'late'];
+const DELAY_MS: Readonly<Record<Shape, number>> = { told: 15, waits: 15, late: 250 };
 
 const CHILDREN = { SUBONE: 'REPORTONE', SUBTWO: 'REPORTTWO', SUBTHREE: 'REPORTTHREE' } as const;
 type Child = keyof typeof CHILDREN;
@@ -43,7 +48,10 @@ function actorsOf(shape: Shape, onChild: (name: Child) => void): readonly Actor[
       replies: [
         () => {
           onChild(name);
-          return { text: `${CHILDREN[name]} is done`, delayMs: name === 'SUBTWO' ? 15 : 0 };
+          return {
+            text: `${CHILDREN[name]} is done`,
+            delayMs: name === 'SUBTWO' ? DELAY_MS[shape] : 0,
+          };
         },
       ],
     })),
@@ -160,6 +168,7 @@ function startedIn(files: ReadonlyMap<string, string>): ReadonlyMap<string, stri
  */
 async function expectOnce(trial: Trial): Promise<Found> {
   const files = trial.files();
+  for (const [name, text] of files) expectOwnLines(name, text);
   const transcript = files.get(`${trial.sessionId}.jsonl`) ?? '';
   if (!/"type":"(user|assistant)"[^\n]*\n/.test(transcript)) return NEVER;
   const started = startedIn(files);
@@ -185,6 +194,16 @@ async function expectOnce(trial: Trial): Promise<Found> {
   }
   if (owed) return 'owed';
   return reported ? 'reported' : 'cut-off';
+}
+
+/** All that a file holds was written to it, and whole, but for the line that the process died over. */
+function expectOwnLines(name: string, text: string): void {
+  const whole = text.split('\n').slice(0, -1);
+  expect([name, whole.filter((line) => !isWhole(line))]).toEqual([name, []]);
+  const agentId = /^agent-(.+)\.jsonl$/.exec(name)?.[1];
+  if (agentId === undefined) return;
+  const ids = new Set(whole.map((line) => JSON.parse(line).agentId));
+  expect([...ids].filter((id) => id !== agentId)).toEqual([]);
 }
 
 /** `owed`: it was killed after an end was journalled, and before that was known to have arrived. */
@@ -228,7 +247,7 @@ afterAll(() => {
 
 const steps = new Map<Shape, number>();
 beforeAll(async () => {
-  for (const shape of ['told', 'waits'] as const) {
+  for (const shape of SHAPES) {
     const trial = newTrial();
     const file = path.join(trial.project.root, 'steps');
     expect(await trial.run(shape, { env: { DIE_COUNT: file } })).toBeNull();
@@ -237,11 +256,11 @@ beforeAll(async () => {
 }, 300_000);
 
 describe('a process that is killed while its agents report', () => {
-  for (const shape of ['told', 'waits'] as const) {
+  for (const shape of SHAPES) {
     it(`at every step of what it writes (${shape})`, { timeout: 300_000 }, async () => {
       const count = steps.get(shape) ?? 0;
       expect(count).toBeGreaterThan(20);
-      // Up to where the first agents have begun, both go the same way.
+      // Up to where the first agents have begun, all go the same way.
       const from = shape === 'told' ? 1 : Math.floor(count / 2);
       const jobs = Array.from({ length: count - from + 1 }, (_, index) => async () => {
         const trial = newTrial();
