@@ -1,6 +1,6 @@
 import { childSystem, siblingsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL } from '../agents/agent-tool.js';
-import { changesNothing } from '../agents/call-facts.js';
+import { mayBeNotedLater } from '../agents/call-facts.js';
 import { denialOf } from '../agents/call-ledger.js';
 import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
@@ -190,7 +190,7 @@ function childInvoke(
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
-      const when = changesNothing(tool, verdict) ? 'gathered' : 'now';
+      const when = mayBeNotedLater(tool, verdict) ? 'gathered' : 'now';
       config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
       if (verdict.kind !== 'refused') return;
       const denial = denialOf(call, tool, verdict);
