@@ -3,6 +3,7 @@ import { join, projectSlug } from '../env/paths.js';
 import { atExit } from '../env/this-process.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { parseJson } from '../util/json.js';
 import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -136,7 +137,7 @@ class JsonlStore implements SessionStore {
     return this.#path(sessionId, agentId);
   }
 
-  prepare(sessionId: string, agentId: string): Promise<void> {
+  prepare(sessionId: string, agentId: string): AtOnce<void> {
     return this.#writer(this.#transcript(this.#place(sessionId), agentId)).prepare();
   }
 
@@ -150,9 +151,11 @@ class JsonlStore implements SessionStore {
       transcript.writer = undefined;
     }
     if (writer !== undefined) this.#gathering.delete(writer);
-    const written = this.#beside.get(path);
-    await written;
-    if (this.#beside.get(path) === written) this.#beside.delete(path);
+    const writing = this.#beside.get(path);
+    if (writing !== undefined) {
+      await writing;
+      if (this.#beside.get(path) === writing) this.#beside.delete(path);
+    }
     this.#lastPlace?.transcripts.delete(agentId);
   }
 
@@ -250,9 +253,12 @@ class JsonlStore implements SessionStore {
   /** What other programs want to know of an agent stands beside its transcript. */
   #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     const file = path.replace(/\.jsonl$/, '.meta.json');
-    // What cannot be written is no loss: the transcript says the same.
-    const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
-    this.#beside.set(path, written);
+    try {
+      const writing = this.#files.writeAside(file, JSON.stringify(facts));
+      if (isLater(writing)) this.#beside.set(path, writing.catch(noLoss));
+    } catch {
+      noLoss();
+    }
   }
 
   #writer(transcript: Transcript): TranscriptWriter {
@@ -280,6 +286,9 @@ class JsonlStore implements SessionStore {
     }
   }
 }
+
+/** What cannot be written beside a transcript: that says the same. */
+function noLoss(): void {}
 
 interface SessionPlace {
   readonly sessionId: string;
