@@ -225,7 +225,8 @@ class JsonlStore implements SessionStore {
       const project = this.#foundIn.get(sessionId) ?? this.#project;
       const directory = join(this.#projects, project, requireSafeId(sessionId, 'session'));
       const spill = (json: string): PayloadRef | undefined => this.#spill(sessionId, json);
-      this.#lastPlace = { sessionId, directory, transcripts: new Map(), spill };
+      const agents = join(directory, 'subagents', 'agent-');
+      this.#lastPlace = { sessionId, directory, agents, transcripts: new Map(), spill };
     }
     return this.#lastPlace;
   }
@@ -238,13 +239,14 @@ class JsonlStore implements SessionStore {
     return this.#transcript(this.#place(sessionId), agentId).path;
   }
 
-  #transcript({ directory, transcripts }: SessionPlace, agentId: string | undefined): Transcript {
+  #transcript(place: SessionPlace, agentId: string | undefined): Transcript {
+    const { directory, agents, transcripts } = place;
     const known = transcripts.get(agentId);
     if (known !== undefined) return known;
     const path =
       agentId === undefined
         ? `${directory}.jsonl`
-        : join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+        : `${agents}${requireSafeId(agentId, 'agent')}.jsonl`;
     const transcript = { path, writer: undefined };
     transcripts.set(agentId, transcript);
     return transcript;
@@ -293,6 +295,8 @@ function noLoss(): void {}
 interface SessionPlace {
   readonly sessionId: string;
   readonly directory: string;
+  /** How the paths of the transcripts of agents begin. */
+  readonly agents: string;
   /** By agent, undefined being the session itself: every line asks for one. */
   readonly transcripts: Map<string | undefined, Transcript>;
   /** Keeps a long output beside them. */
