@@ -101,7 +101,7 @@ export interface ChildWorld {
   readonly minds: Map<string, AgentMind>;
   invoke(hands: ChildHands): Invoke;
   /** Its transcript, ready for the first line. */
-  record(ref: AgentRef, place: RecordPlace): Recorder;
+  record(ref: AgentRef, place: RecordPlace): AtOnce<Recorder>;
   output(ref: AgentRef): ChildOutput;
   readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
   readonly fences: AgentFences;

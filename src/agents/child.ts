@@ -86,7 +86,8 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     const servers = await ownServers(world, order, signal);
     if (servers !== undefined) cleanup.add(() => servers.close());
   }
-  const recorder = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  const opening = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  const recorder = isLater(opening) ? await opening : opening;
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);
@@ -99,7 +100,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
   };
   const system = fork?.system ?? (await world.system(facts));
   const again = earlier !== undefined;
-  const opening = fork === undefined ? await world.opening(facts, { again }) : [];
+  const openers = fork === undefined ? await world.opening(facts, { again }) : [];
   const agent = createAgent({
     system,
     history: earlier?.messages ?? fork?.messages ?? [],
@@ -115,7 +116,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     definition,
   });
   cleanup.add(() => void world.minds.delete(ref.id));
-  const prompts = [...opening, ...(note === undefined ? [] : [note]), task];
+  const prompts = [...openers, ...(note === undefined ? [] : [note]), task];
   const run = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
   return await (order.budget?.hold?.(run) ?? run());
 }

@@ -125,6 +125,28 @@ describe('looking at a running agent', () => {
     expect(await said('Read', { file_path: '/w/a.txt' }, 'a123')).toBeUndefined();
   });
 
+  it('is seen of agents that come later, and no more of those that have ended', async () => {
+    const later = { ...task, id: 'e5', outputFile: '/t/out/e5.output' };
+    let running: readonly AgentTask[] = [task];
+    const guard = pollingGuard(() => running);
+    const decision = async (path: string) =>
+      (await guard.decide(viewOf('Read', { file_path: path }))).decision;
+    for (const path of ['/w/a.txt', later.outputFile, '/w/agent-e5.jsonl']) {
+      expect(await decision(path)).toBe('none');
+    }
+    running = [task, later];
+    for (const path of [task.outputFile, later.outputFile, '/w/agent-e5.jsonl']) {
+      expect(await decision(path)).toBe('deny');
+    }
+    expect(await decision('/w/a.txt')).toBe('none');
+    running = [later];
+    expect(await decision(task.outputFile)).toBe('none');
+    expect(await decision('/s/subagents/agent-a123.jsonl')).toBe('none');
+    expect(await decision(later.outputFile)).toBe('deny');
+    running = [later, { ...task }];
+    expect(await decision(task.outputFile)).toBe('deny');
+  });
+
   it('is nobody’s business once it has ended', async () => {
     const view = viewOf('Read', { file_path: task.outputFile });
     expect(await pollingGuard(() => []).decide(view)).toEqual({ decision: 'none' });

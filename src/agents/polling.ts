@@ -20,6 +20,7 @@ const INSTEAD =
 export function pollingGuard(running: () => readonly AgentTask[]): Guard {
   /** By agent and the one looked at: the call that was answered. One that is judged twice is still the first. */
   const answered = new Map<string, string>();
+  const outputs = new OutputPlaces();
   return {
     name: 'polling',
     onFailure: 'ask',
@@ -29,6 +30,7 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
         answered.clear();
         return NOTHING;
       }
+      if (!outputs.mayBeNamedBy(view.call, tasks)) return NOTHING;
       const looking = lookedAt(view, tasks);
       return isLater(looking) ? judgedLater(view.call, looking) : judged(view.call, looking);
     },
@@ -84,7 +86,6 @@ function lookedAt(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined
     if (told !== undefined && isOther(told, call)) return told;
     isInPlace ||= places.has(resolve(path));
   }
-  // Most calls are about other files than those that agents write.
   return isInPlace || command !== undefined ? metBy(view, tasks) : undefined;
 }
 
@@ -126,7 +127,41 @@ async function lookedAtBy(
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
-/** Who writes what. There may be hundreds of agents, and every call is asked about. */
+/**
+ * Where agents write, those that have ended too: who does so now has to be found out anew with every agent that
+ * begins or ends, there may be hundreds, and most calls are about other files.
+ */
+class OutputPlaces {
+  readonly #places = new Set<string>();
+  readonly #known = new WeakSet<AgentTask>();
+  #seen: Tasks | undefined;
+
+  /** In doubt yes. False: `lookedAt` finds nobody. */
+  mayBeNamedBy({ subject: { command, paths }, input }: GateCall, tasks: Tasks): boolean {
+    if (command !== undefined || typeof input.task_id === 'string') return true;
+    if (tasks !== this.#seen) this.#learn(tasks);
+    for (let at = 0; at < paths.length; at++) {
+      const { path } = paths[at] as PathAccess;
+      if (this.#places.has(dirname(path)) || this.#places.has(resolve(path))) return true;
+      if (TRANSCRIPT.test(path)) return true;
+    }
+    return false;
+  }
+
+  #learn(tasks: Tasks): void {
+    for (const task of tasks) {
+      if (this.#known.has(task)) continue;
+      this.#known.add(task);
+      const place = dirname(task.outputFile);
+      if (this.#places.has(place)) continue;
+      this.#places.add(place);
+      for (const one of placesAround(place)) this.#places.add(one);
+    }
+    this.#seen = tasks;
+  }
+}
+
+/** Who writes what. */
 interface Outputs {
   /** By their ids and the files that they write. */
   readonly names: ReadonlyMap<string, AgentTask>;

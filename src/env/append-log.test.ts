@@ -191,6 +191,17 @@ describe('append log', () => {
     log.close();
   });
 
+  it('that is opened quickly is open at once, with its parents and in vain too', () => {
+    const log = createAppendLog(file);
+    expect(log.prepare()).toBeUndefined();
+    expect(content()).toBe('');
+    expect(log.prepare()).toBeUndefined();
+    log.close();
+    const none = createAppendLog(path.join(file, 'below a file'));
+    expect(none.prepare()).toBeUndefined();
+    expect(() => none.append(['1'])).toThrow();
+  });
+
   it('is not disturbed by an append while it is being opened', async () => {
     const log = createAppendLog(file);
     const ready = log.prepare();

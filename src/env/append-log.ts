@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import type { AtOnce } from '../util/at-once.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { withNewFile } from './new-file.js';
 import { turnOfTheLoop } from './turns.js';
 
@@ -30,10 +30,10 @@ export interface AppendLog {
    */
   append(lines: readonly string[]): number;
   /**
-   * Opens the file while the program goes on, so that the first append need not wait for the disk to
-   * make it. Never fails: what is wrong with the file is for the append to say.
+   * Opens the file, at once or, where that is slow, while the program goes on, so that the first append need not
+   * wait for the disk to make it. Never fails: what is wrong with the file is for the append to say.
    */
-  prepare(): Promise<void>;
+  prepare(): AtOnce<void>;
   /**
    * Looks where the file ends now; it is made if there is none. Another value than that of the last
    * append: another writer.
@@ -118,19 +118,23 @@ class FileAppendLog implements AppendLog {
     return this.#size;
   }
 
-  async prepare(): Promise<void> {
-    if (this.#fd !== undefined) return;
+  prepare(): AtOnce<void> {
+    if (this.#fd !== undefined) return undefined;
     const closed = this.#closed;
     const take = (fd: number): void => {
       // Whoever appended meanwhile has opened it already; whoever closed it wants none.
       if (this.#fd === undefined && closed === this.#closed) this.#take(fd);
       else closeSync(fd);
     };
-    try {
-      await makingParents(this.path, () => withNewFile(this.path, FLAGS, take));
-    } catch {
-      // The append opens it anew, and says what is wrong with it.
+    // The append opens it anew, and says what is wrong with it.
+    const failed = (): void => {
       if (closed === this.#closed) this.close();
+    };
+    try {
+      const opening = makingParents(this.path, () => withNewFile(this.path, FLAGS, take));
+      return isLater(opening) ? opening.catch(failed) : opening;
+    } catch {
+      return failed();
     }
   }
 
@@ -226,13 +230,17 @@ function openMakingParents(path: string): number {
 }
 
 /** As `openMakingParents`, for what may be done later. */
-async function makingParents(path: string, make: () => AtOnce<void>): Promise<void> {
-  try {
-    return await make();
-  } catch (thrown) {
+function makingParents(path: string, make: () => AtOnce<void>): AtOnce<void> {
+  const again = (thrown: unknown): AtOnce<void> => {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
     makePrivateDirectory(dirname(path));
-    return await make();
+    return make();
+  };
+  try {
+    const making = make();
+    return isLater(making) ? making.catch(again) : making;
+  } catch (thrown) {
+    return again(thrown);
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+import type { AtOnce } from '../util/at-once.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 import { fileSystemPromises } from './builtins.js';
 import { withNewFile } from './new-file.js';
@@ -39,8 +40,8 @@ export interface TranscriptFiles {
   makeDirectory(path: string): void;
   /** Writes a file that nobody sees half-written; leaves one that is already there alone. Throws. */
   writeOnce(path: string, text: string): void;
-  /** Writes a file that nobody sees half-written while the program goes on. Rejects. */
-  writeAside(path: string, text: string): Promise<void>;
+  /** Writes a file that nobody sees half-written, at once or while the program goes on. Throws or rejects. */
+  writeAside(path: string, text: string): AtOnce<void>;
 }
 
 export const nodeTranscriptFiles: TranscriptFiles = {
@@ -81,9 +82,9 @@ export const nodeTranscriptFiles: TranscriptFiles = {
 };
 
 /** What follows the making is done at once: of a file this small, handing each step over takes longer than the step. */
-async function writeAside(path: string, text: string): Promise<void> {
+function writeAside(path: string, text: string): AtOnce<void> {
   const draft = `${path}.${process.pid}.tmp`;
-  await withNewFile(draft, 'w', (fd) => {
+  return withNewFile(draft, 'w', (fd) => {
     try {
       writeAndClose(fd, text);
       renameSync(draft, path);

@@ -20,6 +20,7 @@ import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
+import type { Journal } from '../journal/journal.js';
 import type { InputMessage } from '../loop/types.js';
 import type { GateExtension, Permissions } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
@@ -142,12 +143,15 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     processes: parts.servers,
   });
   const memories = openAgentMemories(config, ground, hooks.tell);
+  let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
+  let journal: Pick<Journal, 'writeNoted'> | undefined;
   const startAgent = agentTool({
     book,
     runtime: running,
     words,
     forks,
     mostRunning: () => limitsOf(ground).concurrency,
+    putOnRecord: () => journal?.writeNoted(),
     backgroundIsOff: (agent) => {
       if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
       return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
@@ -156,7 +160,6 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     },
     ...(teams?.side.start === undefined ? {} : { teammates: teams.side.start }),
   });
-  let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
   const typeRules: TypeRuleParts = {
     book,
     tool: () => startAgent,
@@ -247,6 +250,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       >,
     ): void {
       gate = lent.hands.permissions;
+      journal = lent.hands.journal;
       ({ budget } = lent.model);
       lent.instructions.lendFences(fences);
       const world = openChildWorld(config, ground, {

@@ -1,6 +1,6 @@
 import { childSystem, siblingsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL } from '../agents/agent-tool.js';
-import { changesNothing } from '../agents/call-facts.js';
+import { mayBeNotedLater } from '../agents/call-facts.js';
 import { denialOf } from '../agents/call-ledger.js';
 import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
@@ -29,6 +29,7 @@ import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';
+import { whenThere } from '../util/at-once.js';
 import { VERSION } from '../version.js';
 import type { AgentMemories } from './agent-memory.js';
 import { childHooks } from './child-hooks.js';
@@ -103,18 +104,19 @@ export function openChildWorld(
       return childInvoke(config, parts, hand);
     },
     record(ref, place) {
-      // Nobody waits for it: what is recorded first is written a moment later.
-      void log.store.prepare(sessionId, ref.id);
-      return createRecorder({
-        store: log.store,
-        sessionId,
-        clock,
-        version: VERSION,
-        entrypoint: config.entrypoint,
-        agentId: ref.id,
-        ...place,
-        ...(gitBranch === undefined ? {} : { gitBranch }),
-      });
+      // What it records first is written at once: a file that is being made would be opened a second time for it.
+      return whenThere(log.store.prepare(sessionId, ref.id), () =>
+        createRecorder({
+          store: log.store,
+          sessionId,
+          clock,
+          version: VERSION,
+          entrypoint: config.entrypoint,
+          agentId: ref.id,
+          ...place,
+          ...(gitBranch === undefined ? {} : { gitBranch }),
+        }),
+      );
     },
     output({ id, background }) {
       // Whoever waits for an agent gets its report with the result: nobody is sent to a file meanwhile.
@@ -190,7 +192,7 @@ function childInvoke(
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
-      const when = changesNothing(tool, verdict) ? 'gathered' : 'now';
+      const when = mayBeNotedLater(tool, verdict) ? 'gathered' : 'now';
       config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
       if (verdict.kind !== 'refused') return;
       const denial = denialOf(call, tool, verdict);

@@ -1,4 +1,4 @@
-import { changesNothing } from '../agents/call-facts.js';
+import { mayBeNotedLater } from '../agents/call-facts.js';
 import { createCallLedger } from '../agents/call-ledger.js';
 import { extract } from '../agents/extract.js';
 import type { ModelLayer } from '../agents/model-layer.js';
@@ -236,7 +236,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       builtins.validInput();
       config.emit({
         type: 'decision',
-        receipt: journal.note(verdict.receipt, changesNothing(tool, verdict) ? 'soon' : 'now'),
+        receipt: journal.note(verdict.receipt, mayBeNotedLater(tool, verdict) ? 'soon' : 'now'),
       });
       const denial = calls.verdict(call, tool, verdict);
       if (denial !== undefined && verdict.kind === 'refused') {

@@ -118,6 +118,28 @@ describe('the decision journal', () => {
     journal.close();
   });
 
+  it('writes all that waits as soon as somebody is about to change something, and none of it twice', async () => {
+    const journal = open();
+    journal.note(receipt('a'), 'gathered');
+    journal.note(receipt('b'), 'soon');
+    journal.writeNoted();
+    expect(lines().map((line) => JSON.parse(line).receipt.toolUseId)).toEqual(['a', 'b']);
+    journal.writeNoted();
+    journal.note(receipt('c'), 'gathered');
+    await new Promise((resolve) => setImmediate(resolve));
+    // What comes after that waits as long as ever.
+    expect(lines().length).toBe(2);
+    journal.close();
+    expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
+  });
+
+  it('that is not kept has nothing to write', () => {
+    const journal = open({ file: undefined });
+    journal.note(receipt('a'), 'soon');
+    journal.writeNoted();
+    expect(existsSync(file)).toBe(false);
+  });
+
   it('names the first line that was changed', async () => {
     const journal = open();
     for (const id of ['a', 'b', 'c']) journal.note(receipt(id), 'now');

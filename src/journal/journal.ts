@@ -24,9 +24,10 @@ export interface JournalParts {
 }
 
 /**
- * `now`: before the call it is about runs. `soon`, for a call that changes nothing: together with its neighbours when
- * this turn of the event loop is over, by which the next request is on its way. `gathered`, for such a call of
- * one of many agents: with the next that is written, and within 50 ms. All stand in the order in which they were noted.
+ * `now`: before the call it is about runs. `soon`, for a call that changes nothing, or nothing before it has asked for
+ * `writeNoted`: together with its neighbours when this turn of the event loop is over, by which the next request is on
+ * its way. `gathered`, for such a call of one of many agents: with the next that is written, and within 50 ms. All
+ * stand in the order in which they were noted.
  */
 export type WrittenWhen = 'now' | 'soon' | 'gathered';
 
@@ -37,6 +38,8 @@ export interface Journal {
    * written is told and kept to be tried again.
    */
   note(receipt: Receipt, when: WrittenWhen): Receipt;
+  /** What was noted up to now is written, for somebody whose call is about to change something. Never throws. */
+  writeNoted(): void;
   /** Tries once more; tells and returns how many decisions are not on disk. */
   close(): number;
 }
@@ -80,6 +83,8 @@ class FileJournal implements Journal {
   #dropped = 0;
   #failing = false;
   #scheduled = false;
+  /** Something waits for the end of this turn: what came after it was written may wait longer. */
+  #isDue = false;
   #gathering: NodeJS.Timeout | undefined;
   /** Set: the process does not end without writing what was gathered. */
   #stopWaiting: (() => void) | undefined;
@@ -98,36 +103,42 @@ class FileJournal implements Journal {
     pending.push(pendingEntry(receipt, { time, cwd: this.#parts.cwd() }));
     // Nobody comes after the end to write it.
     if (when === 'now' || this.#isClosed) this.#write(file);
-    else if (when === 'soon' || pending.length >= MOST_GATHERED) this.#writeSoon(file);
-    else this.#writeInTime(file);
+    else if (when === 'soon' || pending.length >= MOST_GATHERED) this.#writeSoon();
+    else this.#writeInTime();
     return stamped;
   }
 
+  writeNoted(): void {
+    if (this.#pending.length > 0 && this.#parts.file !== undefined) this.#write(this.#parts.file);
+  }
+
   /** Of many agents each call was a write and a look at the file of its own. */
-  #writeInTime(file: string): void {
+  #writeInTime(): void {
     if (this.#gathering !== undefined) return;
     const write = (): void => {
       this.#gathering = undefined;
-      if (this.#pending.length > 0) this.#write(file);
+      this.writeNoted();
     };
     this.#gathering = setTimeout(write, LONGEST_GATHERED_MS).unref();
-    this.#stopWaiting ??= atExit(write);
+    this.#stopWaiting ??= atExit(() => this.writeNoted());
   }
 
-  #writeSoon(file: string): void {
+  #writeSoon(): void {
+    this.#isDue = true;
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#pending.length > 0) this.#write(file);
+      if (this.#isDue) this.writeNoted();
     });
+    this.#stopWaiting ??= atExit(() => this.writeNoted());
   }
 
   close(): number {
     this.#isClosed = true;
     clearTimeout(this.#gathering);
     this.#stopWaiting?.();
-    if (this.#pending.length > 0 && this.#parts.file !== undefined) this.#write(this.#parts.file);
+    this.writeNoted();
     this.#log?.close();
     const lost = this.#pending.length + this.#dropped;
     if (lost > 0) {
@@ -139,6 +150,7 @@ class FileJournal implements Journal {
 
   #write(file: string): void {
     const { files, hash, sessionId: session } = this.#parts;
+    this.#isDue = false;
     try {
       this.#log ??= files.openLog(file);
       this.#catchUp(file, this.#log.end());

@@ -3,6 +3,7 @@ import { join, projectSlug } from '../env/paths.js';
 import { atExit } from '../env/this-process.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
+import { type AtOnce, isLater } from '../util/at-once.js';
 import { parseJson } from '../util/json.js';
 import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -136,7 +137,7 @@ class JsonlStore implements SessionStore {
     return this.#path(sessionId, agentId);
   }
 
-  prepare(sessionId: string, agentId: string): Promise<void> {
+  prepare(sessionId: string, agentId: string): AtOnce<void> {
     return this.#writer(this.#transcript(this.#place(sessionId), agentId)).prepare();
   }
 
@@ -150,9 +151,11 @@ class JsonlStore implements SessionStore {
       transcript.writer = undefined;
     }
     if (writer !== undefined) this.#gathering.delete(writer);
-    const written = this.#beside.get(path);
-    await written;
-    if (this.#beside.get(path) === written) this.#beside.delete(path);
+    const writing = this.#beside.get(path);
+    if (writing !== undefined) {
+      await writing;
+      if (this.#beside.get(path) === writing) this.#beside.delete(path);
+    }
     this.#lastPlace?.transcripts.delete(agentId);
   }
 
@@ -222,7 +225,8 @@ class JsonlStore implements SessionStore {
       const project = this.#foundIn.get(sessionId) ?? this.#project;
       const directory = join(this.#projects, project, requireSafeId(sessionId, 'session'));
       const spill = (json: string): PayloadRef | undefined => this.#spill(sessionId, json);
-      this.#lastPlace = { sessionId, directory, transcripts: new Map(), spill };
+      const agents = join(directory, 'subagents', 'agent-');
+      this.#lastPlace = { sessionId, directory, agents, transcripts: new Map(), spill };
     }
     return this.#lastPlace;
   }
@@ -235,13 +239,14 @@ class JsonlStore implements SessionStore {
     return this.#transcript(this.#place(sessionId), agentId).path;
   }
 
-  #transcript({ directory, transcripts }: SessionPlace, agentId: string | undefined): Transcript {
+  #transcript(place: SessionPlace, agentId: string | undefined): Transcript {
+    const { directory, agents, transcripts } = place;
     const known = transcripts.get(agentId);
     if (known !== undefined) return known;
     const path =
       agentId === undefined
         ? `${directory}.jsonl`
-        : join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+        : `${agents}${requireSafeId(agentId, 'agent')}.jsonl`;
     const transcript = { path, writer: undefined };
     transcripts.set(agentId, transcript);
     return transcript;
@@ -250,9 +255,12 @@ class JsonlStore implements SessionStore {
   /** What other programs want to know of an agent stands beside its transcript. */
   #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     const file = path.replace(/\.jsonl$/, '.meta.json');
-    // What cannot be written is no loss: the transcript says the same.
-    const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
-    this.#beside.set(path, written);
+    try {
+      const writing = this.#files.writeAside(file, JSON.stringify(facts));
+      if (isLater(writing)) this.#beside.set(path, writing.catch(noLoss));
+    } catch {
+      noLoss();
+    }
   }
 
   #writer(transcript: Transcript): TranscriptWriter {
@@ -281,9 +289,14 @@ class JsonlStore implements SessionStore {
   }
 }
 
+/** What cannot be written beside a transcript: that says the same. */
+function noLoss(): void {}
+
 interface SessionPlace {
   readonly sessionId: string;
   readonly directory: string;
+  /** How the paths of the transcripts of agents begin. */
+  readonly agents: string;
   /** By agent, undefined being the session itself: every line asks for one. */
   readonly transcripts: Map<string | undefined, Transcript>;
   /** Keeps a long output beside them. */

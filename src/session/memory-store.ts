@@ -68,7 +68,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
       return join(options.directory, session, 'subagents', file);
     },
-    prepare: async () => undefined,
+    prepare: () => undefined,
     release: async () => undefined,
     flush: () => undefined,
     spillDirectory(sessionId) {

@@ -1,4 +1,5 @@
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { LinkedEntry } from './linked-entry.js';
 
 /** What can be appended. A linked entry is the same as the entry that it gives whole. */
@@ -35,8 +36,8 @@ export interface SessionStore {
   find(idOrTitle: string): Promise<string | undefined>;
   /** Where the session's transcript is, or would be. `agentId` selects a subagent's. */
   transcriptPath(sessionId: string, agentId?: string): string;
-  /** An agent begins: its file is made while others go on, so that its first line waits for nothing. */
-  prepare(sessionId: string, agentId: string): Promise<void>;
+  /** An agent begins: its file is made, where that is slow while others go on, so that its first line waits for nothing. */
+  prepare(sessionId: string, agentId: string): AtOnce<void>;
   /**
    * An agent has ended: its file is closed until something is appended to it again. What stands
    * beside its transcript is written when this is done.

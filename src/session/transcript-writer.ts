@@ -1,4 +1,5 @@
 import { AppendError, type AppendLog } from '../env/append-log.js';
+import type { AtOnce } from '../util/at-once.js';
 import type { LostLines } from './store.js';
 
 export interface TranscriptWriterOptions {
@@ -27,7 +28,7 @@ export class TranscriptWriter {
     this.#options = options;
   }
 
-  prepare(): Promise<void> {
+  prepare(): AtOnce<void> {
     return this.#log.prepare();
   }
 

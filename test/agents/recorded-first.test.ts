@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createMemoryStore } from '../../src/session/memory-store.js';
+import { whenThere } from '../../src/util/at-once.js';
 import { agent } from './arrival-rig.js';
 import { openAgentsSession } from './core-rig.js';
 
@@ -63,4 +67,48 @@ describe('what an agent has said', () => {
       await world.close();
     }
   });
+});
+
+describe('an agent', () => {
+  it.each([
+    ['at once', () => undefined],
+    ['later', () => new Promise<void>((resolve) => setImmediate(resolve))],
+  ])(
+    'records and asks nothing before its transcript is open, which may be %s',
+    async (_, opening) => {
+      const happened: string[] = [];
+      const directory = mkdtempSync(path.join(tmpdir(), 'recorded-first-'));
+      const store = createMemoryStore({ directory });
+      const world = await openAgentsSession({
+        main: [agent('LOOKER'), 'ok'],
+        agents: {
+          LOOKER: [
+            () => {
+              happened.push('asked');
+              return 'done';
+            },
+          ],
+        },
+        config: {
+          store: {
+            ...store,
+            prepare: () => whenThere(opening(), () => void happened.push('open')),
+            append(sessionId, lines, agentId) {
+              if (agentId !== undefined) happened.push(String(lines[0]?.type));
+              return store.append(sessionId, lines, agentId);
+            },
+          },
+        },
+      });
+      try {
+        await world.say('go');
+        expect(happened.slice(0, 3)).toEqual(['open', 'attachment', 'user']);
+        expect(happened).toContain('asked');
+        expect(happened.filter((one) => one === 'open')).toHaveLength(1);
+      } finally {
+        await world.close();
+        rmSync(directory, { recursive: true, force: true });
+      }
+    },
+  );
 });
