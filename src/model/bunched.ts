@@ -1,7 +1,10 @@
 import type { ModelEvent, ReadyEvents } from './client.js';
 import { ABORTED } from './failures.js';
 
-/** Events as they come: one bunch for each piece of a body. */
+/**
+ * Events as they come: one bunch for each piece of a body. Behind `message_stop` or a failure a bunch holds
+ * nothing; `upToLast` sees to that.
+ */
 export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>> & {
   /** No further bunch comes, and nothing has to be closed. Not every sender says so. */
   readonly isOver?: boolean;
@@ -54,11 +57,13 @@ class BunchedEvents implements ReadyEvents {
     return Promise.resolve({ value: event, done: false });
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = this.#bunch[this.#given];
-    if (event === undefined || event.type === 'failure' || this.#signal.aborted) return undefined;
-    this.#given++;
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const bunch = this.#bunch;
+    const from = this.#given;
+    const to = bunch.at(-1)?.type === 'failure' ? bunch.length - 1 : bunch.length;
+    if (from >= to || this.#signal.aborted) return undefined;
+    this.#given = to;
+    return from === 0 && to === bunch.length ? bunch : bunch.slice(from, to);
   }
 
   whenReady(): Promise<unknown> | undefined {
@@ -103,8 +108,10 @@ class BunchedEvents implements ReadyEvents {
     result: IteratorResult<readonly ModelEvent[]>,
   ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
     if (!this.#keep(result)) return OVER;
-    const value = this.takeReady();
-    return value === undefined ? this.next() : { value, done: false };
+    const value = this.#bunch[0];
+    if (value === undefined || this.#signal.aborted) return this.next();
+    this.#given = 1;
+    return { value, done: false };
   };
 
   async #aborted(): Promise<IteratorResult<ModelEvent>> {

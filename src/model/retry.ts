@@ -92,10 +92,10 @@ class RetriedEvents implements ReadyEvents {
     return this.#pauseMs === undefined ? this.#begin() : this.#beginAfter(this.#pauseMs);
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = this.#events === undefined ? undefined : takeReady(this.#events);
-    if (event?.type === 'message_stop') this.#isOver = true;
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const ready = this.#events === undefined ? undefined : takeReady(this.#events);
+    if (ready?.at(-1)?.type === 'message_stop') this.#isOver = true;
+    return ready;
   }
 
   whenReady(): Promise<unknown> | undefined {

@@ -29,10 +29,10 @@ class WatchedEvents implements ReadyEvents {
     return this.#events.next().then(this.#passed, this.#broke);
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = takeReady(this.#events);
-    if (event !== undefined) this.#watcher.saw(event);
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const ready = takeReady(this.#events);
+    if (ready !== undefined) for (const event of ready) this.#watcher.saw(event);
+    return ready;
   }
 
   whenReady(): Promise<unknown> | undefined {
