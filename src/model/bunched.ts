@@ -36,10 +36,12 @@ export function upToLast(bunch: readonly ModelEvent[]): readonly ModelEvent[] {
   return end === -1 || end === bunch.length - 1 ? bunch : bunch.slice(0, end + 1);
 }
 
+const NONE: readonly ModelEvent[] = [];
+
 class BunchedEvents implements ReadyEvents {
   readonly #bunches: Bunches;
   readonly #signal: AbortSignal;
-  #bunch: readonly ModelEvent[] = [];
+  #bunch: readonly ModelEvent[] = NONE;
   #given = 0;
   /** How the sender broke while it was waited for: whoever asks next is told. */
   #broken: { readonly thrown: unknown } | undefined;
@@ -68,7 +70,12 @@ class BunchedEvents implements ReadyEvents {
 
   whenReady(): Promise<unknown> | undefined {
     if (this.#given < this.#bunch.length || this.#broken !== undefined) return undefined;
-    return this.#bunches.next().then(this.#keep, this.#keepBroken);
+    return this.#bunches.next().then(
+      (result) => this.#keep(result),
+      (thrown: unknown) => {
+        this.#broken = { thrown };
+      },
+    );
   }
 
   takeEnd(): boolean {
@@ -76,7 +83,7 @@ class BunchedEvents implements ReadyEvents {
   }
 
   return(): Promise<IteratorResult<ModelEvent>> {
-    this.#bunch = [];
+    this.#bunch = NONE;
     return this.#bunches.return(undefined).then(over);
   }
 
@@ -88,31 +95,27 @@ class BunchedEvents implements ReadyEvents {
     const broken = this.#broken;
     this.#broken = undefined;
     return broken === undefined
-      ? this.#bunches.next().then(this.#come)
+      ? this.#bunches.next().then((result) => this.#come(result))
       : Promise.reject(broken.thrown);
   }
 
   /** True: there was one. */
-  readonly #keep = (result: IteratorResult<readonly ModelEvent[]>): boolean => {
+  #keep(result: IteratorResult<readonly ModelEvent[]>): boolean {
     if (result.done === true) return false;
     this.#bunch = result.value;
     this.#given = 0;
     return true;
-  };
+  }
 
-  readonly #keepBroken = (thrown: unknown): void => {
-    this.#broken = { thrown };
-  };
-
-  readonly #come = (
+  #come(
     result: IteratorResult<readonly ModelEvent[]>,
-  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
+  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> {
     if (!this.#keep(result)) return OVER;
     const value = this.#bunch[0];
     if (value === undefined || this.#signal.aborted) return this.next();
     this.#given = 1;
     return { value, done: false };
-  };
+  }
 
   async #aborted(): Promise<IteratorResult<ModelEvent>> {
     await this.return();
