@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { AnswerParser, type AnswerReader } from './http-answer.js';
-import { exchangeIsOver, sendSoon } from './http-sending.js';
+import { exchangeIsOver, type Sender, sendSoon } from './http-sending.js';
 
 /** One request on its way, and who waits for its answer. */
 export interface Exchange extends AnswerReader {
@@ -49,12 +49,14 @@ let shared: Buffer = NO_BYTES;
  * A kept-alive HTTP/1.1 connection that carries one exchange at a time. Node's own client makes some forty
  * objects and as many calls for each; with many agents that was a third of all work.
  */
-export class HttpConnection {
+export class HttpConnection implements Sender {
   readonly #socket: Socket;
   readonly #onIdle: ConnectionWatch['onIdle'];
   readonly #onClose: ConnectionWatch['onClose'];
   readonly #parser = new AnswerParser();
   #exchange: Exchange | undefined;
+  /** Its request, until that is sent. */
+  #unsent: Sendable | undefined;
   /** Of its own, where what it sends is under way for longer. */
   #out: Buffer = NO_BYTES;
   #isReused = false;
@@ -97,9 +99,15 @@ export class HttpConnection {
       this.#isResting = false;
       this.#socket.ref();
     }
-    sendSoon(() => {
-      if (this.#exchange === exchange) this.#send(request);
-    });
+    this.#unsent = request;
+    sendSoon(this);
+  }
+
+  sendNow(): void {
+    const request = this.#unsent;
+    this.#unsent = undefined;
+    // Nobody waits for it any more where the exchange was left meanwhile.
+    if (request !== undefined && this.#exchange !== undefined) this.#send(request);
   }
 
   /** Ends the connection, if this exchange is the one it is busy with. */
