@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { AnswerParser, type AnswerReader } from './http-answer.js';
-import { exchangeIsOver, sendSoon } from './http-sending.js';
+import { exchangeIsOver, type Sender, sendSoon } from './http-sending.js';
 
 /** One request on its way, and who waits for its answer. */
 export interface Exchange extends AnswerReader {
@@ -49,15 +49,19 @@ let shared: Buffer = NO_BYTES;
  * A kept-alive HTTP/1.1 connection that carries one exchange at a time. Node's own client makes some forty
  * objects and as many calls for each; with many agents that was a third of all work.
  */
-export class HttpConnection {
+export class HttpConnection implements Sender {
   readonly #socket: Socket;
   readonly #onIdle: ConnectionWatch['onIdle'];
   readonly #onClose: ConnectionWatch['onClose'];
   readonly #parser = new AnswerParser();
   #exchange: Exchange | undefined;
+  /** Its request, until that is sent. */
+  #unsent: Sendable | undefined;
   /** Of its own, where what it sends is under way for longer. */
   #out: Buffer = NO_BYTES;
   #isReused = false;
+  /** Nobody uses it, and the process does not stay for it. */
+  #isResting = false;
   #isSent = false;
   #hasAnswered = false;
   #idleTimeoutMs = 0;
@@ -91,10 +95,19 @@ export class HttpConnection {
       this.#idleTimeoutMs = exchange.idleTimeoutMs;
       this.#socket.setTimeout(exchange.idleTimeoutMs);
     }
-    if (this.#isReused) this.#socket.ref();
-    sendSoon(() => {
-      if (this.#exchange === exchange) this.#send(request);
-    });
+    if (this.#isResting) {
+      this.#isResting = false;
+      this.#socket.ref();
+    }
+    this.#unsent = request;
+    sendSoon(this);
+  }
+
+  sendNow(): void {
+    const request = this.#unsent;
+    this.#unsent = undefined;
+    // Nobody waits for it any more where the exchange was left meanwhile.
+    if (request !== undefined && this.#exchange !== undefined) this.#send(request);
   }
 
   /** Ends the connection, if this exchange is the one it is busy with. */
@@ -139,6 +152,16 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
+  /** At the end of the loop's turn in which an exchange was over: from now on it only waits to be used. */
+  rest(): void {
+    if (this.#exchange !== undefined || this.#isResting || this.#socket.destroyed) return;
+    const { keepAliveMs } = this.#parser;
+    this.#isResting = true;
+    this.#socket.unref();
+    if (keepAliveMs !== undefined)
+      this.#expiresAt = performance.now() + keepAliveMs - KEEP_ALIVE_MARGIN_MS;
+  }
+
   #send({ head, body, bytes: size }: Sendable): void {
     const socket = this.#socket;
     this.#isSent = true;
@@ -181,15 +204,13 @@ export class HttpConnection {
     const { keepsAlive, keepAliveMs } = this.#parser;
     // An answer that came before the request was sent whole leaves the rest of it on the line.
     if (keepsAlive && this.#socket.writableLength === 0 && this.#socket.writable) {
-      this.#expiresAt =
-        keepAliveMs === undefined
-          ? Number.POSITIVE_INFINITY
-          : performance.now() + keepAliveMs - KEEP_ALIVE_MARGIN_MS;
+      const isShort = keepAliveMs !== undefined && keepAliveMs <= KEEP_ALIVE_MARGIN_MS;
+      this.#expiresAt = isShort ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       this.#isReused = true;
       // Its reader may be behind with what has come; whoever uses the connection next is not.
       if (this.#socket.isPaused()) this.#socket.resume();
       if (this.#out.length > MAX_KEPT_BYTES) this.#out = NO_BYTES;
-      this.#socket.unref();
+      restSoon(this);
       this.#onIdle(this);
     } else this.#socket.destroy();
     exchange?.end();
@@ -230,6 +251,22 @@ export class HttpConnection {
   #break(how: Break): void {
     this.#leave()?.broke(how, { isStale: this.#isReused && !this.#hasAnswered });
   }
+}
+
+/**
+ * Who was used in this turn of the loop. The next request of an agent mostly follows its answer at once and takes
+ * the connection that the answer came on: only one that is still free when the turn ends is told to rest.
+ */
+let used: HttpConnection[] = [];
+
+function restSoon(connection: HttpConnection): void {
+  if (used.push(connection) === 1) setImmediate(restAll);
+}
+
+function restAll(): void {
+  const all = used;
+  used = [];
+  for (const connection of all) connection.rest();
 }
 
 /** How much earlier than the server says a connection is given up: it may be closed while we write. */

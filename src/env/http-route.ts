@@ -6,6 +6,8 @@ import { isLoopback, type ProxyEnvironment, portOf, proxyFor } from './http-prox
 /** Which way a request takes. */
 export interface Route {
   readonly target: URL;
+  /** Of the target, with its port where that has to be named. */
+  readonly host: string;
   readonly place: Place;
   /** What is asked for: a path, or of a proxy the whole address. */
   readonly path: string;
@@ -31,6 +33,7 @@ function plain(target: URL, environment: ProxyEnvironment): Route {
   const proxy = proxyFor(target, environment);
   return {
     target,
+    host: target.host,
     place: placeOf({
       isSecure: false,
       hostname: withoutBrackets(proxy?.url.hostname ?? target.hostname),
@@ -46,6 +49,7 @@ function plain(target: URL, environment: ProxyEnvironment): Route {
 function secure(target: URL, own: Headers, environment: ProxyEnvironment): Route {
   return {
     target,
+    host: target.host,
     place: placeOf({
       isSecure: true,
       hostname: withoutBrackets(target.hostname),

@@ -1,16 +1,21 @@
 /** Requests that were sent and are not over. */
 let underWay = 0;
-let waiting: (() => void)[] = [];
+let waiting: Sender[] = [];
+
+/** Who has something to send. */
+export interface Sender {
+  sendNow(): void;
+}
 
 /**
  * Sends now, or while others are under way at the end of the loop's turn, together with what else is to be
  * sent by then. To wake a server on the same machine costs the sender up to ten times what sending costs; a
  * server that is awake already finds the others by itself.
  */
-export function sendSoon(send: () => void): void {
+export function sendSoon(sender: Sender): void {
   underWay++;
-  if (underWay === 1) send();
-  else if (waiting.push(send) === 1) setImmediate(sendAll);
+  if (underWay === 1) sender.sendNow();
+  else if (waiting.push(sender) === 1) setImmediate(sendAll);
 }
 
 /** For each `sendSoon` once: its answer came, or nobody waits for it any more. */
@@ -21,5 +26,5 @@ export function exchangeIsOver(): void {
 function sendAll(): void {
   const all = waiting;
   waiting = [];
-  for (const send of all) send();
+  for (const sender of all) sender.sendNow();
 }

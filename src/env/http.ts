@@ -41,10 +41,10 @@ function send(request: HttpRequest, environment: ProxyEnvironment): Promise<Http
 function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Waiting): void {
   const { url, headers = NONE, signal } = request;
   if (signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
-  const { target, place, path, proxyHeaders } = routeOf(url, headers, environment);
+  const { target, host, place, path, proxyHeaders } = routeOf(url, headers, environment);
   const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toUpperCase();
   const bodyBytes = lengthOf(request.body);
-  const line = { method, path, host: target.host, bodyBytes };
+  const line = { method, path, host, bodyBytes };
   const head = requestHead(line, headers, proxyHeaders);
   const outgoing = {
     target,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { oneByOne } from '../model/bunched.js';
 import type { ModelEvent, ModelFailure, ReadyEvents } from '../model/client.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import { createConversation } from './conversation.js';
@@ -297,7 +298,7 @@ describe('the loop', () => {
         ready = others;
         return value === undefined ? { value, done: true } : { value, done: false };
       },
-      takeReady: () => ready.shift(),
+      takeReady: () => (ready.length === 0 ? undefined : ready.splice(0)),
       async whenReady() {
         ready = bunches.shift() ?? [];
       },
@@ -324,7 +325,7 @@ describe('the loop', () => {
           waited.push(value.type);
           return { value, done: false };
         },
-        takeReady: () => coming[0]?.shift(),
+        takeReady: () => (coming[0]?.length ? coming[0].splice(0) : undefined),
         async return() {
           left++;
           return { value: undefined, done: true };
@@ -355,6 +356,29 @@ describe('the loop', () => {
     });
     expect(await start(failed)).toMatchObject({ reason: { kind: 'model_failure' } });
     expect(left).toBe(2);
+  });
+
+  it('tells nothing more of what has come once whoever is told has had enough', async () => {
+    const controller = new AbortController();
+    let left = 0;
+    async function* bunches(): AsyncGenerator<readonly ModelEvent[]> {
+      try {
+        yield [...eventsFor('whole')];
+      } finally {
+        left++;
+      }
+    }
+    const told: string[] = [];
+    const w = world([], {
+      callModel: (_, signal) => oneByOne(bunches(), signal),
+      emit: ({ type }) => {
+        told.push(type);
+        if (type === 'stream') controller.abort();
+      },
+    });
+    expect((await start(w, controller.signal)).reason.kind).toBe('aborted');
+    expect(told).toEqual(['input', 'stream']);
+    expect(left).toBe(1);
   });
 
   it('tells of no part of an answer where nobody wants to hear of it', async () => {

@@ -62,35 +62,32 @@ async function readAll(
   reading: Reading,
 ): Promise<TurnResult | undefined> {
   const iterator = events[Symbol.asyncIterator]();
+  let ready: readonly ModelEvent[] | undefined;
   for (;;) {
-    let event: ModelEvent | undefined;
-    const coming = whenReady(iterator);
+    const coming = ready === undefined ? whenReady(iterator) : undefined;
     if (coming !== undefined) {
       await coming;
-      event = takeReady(iterator);
+      ready = takeReady(iterator);
     }
-    if (event === undefined) {
+    if (ready === undefined) {
       const result = await iterator.next();
       if (result.done === true) return undefined;
-      event = result.value;
+      ready = [result.value];
     }
     let cut: TurnResult | undefined;
     try {
-      while (event !== undefined && cut === undefined) {
-        cut = reading.take(event);
-        event = cut === undefined ? takeReady(iterator) : undefined;
-      }
+      cut = reading.takeAll(ready);
     } catch (thrown) {
       // What was to be told comes first: a stream that cannot even be left is no news then.
       await iterator.return?.().catch(() => undefined);
       throw thrown;
     }
-    if (cut === undefined) {
-      if (takeEnd(iterator)) return undefined;
-      continue;
+    if (cut !== undefined) {
+      await iterator.return?.();
+      return cut;
     }
-    await iterator.return?.();
-    return cut;
+    if (takeEnd(iterator)) return undefined;
+    ready = takeReady(iterator);
   }
 }
 
@@ -110,7 +107,15 @@ class Reading {
   }
 
   /** Set: nothing more is read, and what came is forgotten. */
-  take(event: ModelEvent): TurnResult | undefined {
+  takeAll(events: readonly ModelEvent[]): TurnResult | undefined {
+    for (const event of events) {
+      const cut = this.#take(event);
+      if (cut !== undefined) return cut;
+    }
+    return undefined;
+  }
+
+  #take(event: ModelEvent): TurnResult | undefined {
     const { fold } = this;
     const deps = this.#deps;
     if (event.type === 'failure') {
@@ -134,7 +139,9 @@ class Reading {
       }
     }
     if (event.type === 'message_stop') this.isComplete = true;
-    if (this.#tellsParts) deps.emit({ type: 'stream', event });
-    return undefined;
+    if (!this.#tellsParts) return undefined;
+    deps.emit({ type: 'stream', event });
+    // Whoever was told may have had enough; what has come already is not told any more then.
+    return this.#signal.aborted && !this.isComplete ? { kind: 'aborted' } : undefined;
   }
 }

@@ -73,7 +73,7 @@ describe('events that come in bunches', () => {
     const events = oneByOne(send(), never);
     expect(events.takeReady()).toBeUndefined();
     expect((await events.next()).value).toBe(START);
-    expect(events.takeReady()).toBe(PING);
+    expect(events.takeReady()).toEqual([PING]);
     expect(events.takeReady()).toBeUndefined();
     expect(state.asked).toBe(1);
     expect((await events.next()).value).toBe(STOP);
@@ -88,6 +88,13 @@ describe('events that come in bunches', () => {
     await events.next();
     expect(events.takeReady()).toBeUndefined();
     expect((await events.next()).value).toBe(failed);
+
+    const late = oneByOne(sender([[START, PING, failed]]).send(), never);
+    await late.whenReady?.();
+    expect(late.takeReady()).toEqual([START, PING]);
+    expect(late.takeReady()).toBeUndefined();
+    expect(late.whenReady?.()).toBeUndefined();
+    expect((await late.next()).value).toBe(failed);
 
     const controller = new AbortController();
     const cut = oneByOne(sender([[START, PING]]).send(), controller.signal);
@@ -104,18 +111,19 @@ describe('events that come in bunches', () => {
     expect(state.asked).toBe(0);
     await events.whenReady?.();
     expect(events.whenReady?.()).toBeUndefined();
-    expect([events.takeReady(), events.takeReady()]).toEqual([START, PING]);
+    expect(events.takeReady()).toEqual([START, PING]);
+    expect(events.takeReady()).toBeUndefined();
     await events.whenReady?.();
     expect(events.takeReady()).toBeUndefined();
     await events.whenReady?.();
     Object.assign(source, { isOver: true });
     expect(events.takeEnd?.()).toBe(false);
-    expect(events.takeReady()).toBe(STOP);
+    expect(events.takeReady()).toEqual([STOP]);
     expect(events.takeEnd?.()).toBe(true);
     expect(state.asked).toBe(3);
     const silent = oneByOne(sender([[STOP]]).send(), never);
     await silent.whenReady?.();
-    expect([silent.takeReady(), silent.takeEnd?.()]).toEqual([STOP, false]);
+    expect([silent.takeReady(), silent.takeEnd?.()]).toEqual([[STOP], false]);
   });
 
   it('tell of a sender that broke, or ended, while it was waited for', async () => {

@@ -1,7 +1,10 @@
 import type { ModelEvent, ReadyEvents } from './client.js';
 import { ABORTED } from './failures.js';
 
-/** Events as they come: one bunch for each piece of a body. */
+/**
+ * Events as they come: one bunch for each piece of a body. Behind `message_stop` or a failure a bunch holds
+ * nothing; `upToLast` sees to that.
+ */
 export type Bunches = Required<Pick<AsyncIterator<readonly ModelEvent[]>, 'next' | 'return'>> & {
   /** No further bunch comes, and nothing has to be closed. Not every sender says so. */
   readonly isOver?: boolean;
@@ -33,10 +36,12 @@ export function upToLast(bunch: readonly ModelEvent[]): readonly ModelEvent[] {
   return end === -1 || end === bunch.length - 1 ? bunch : bunch.slice(0, end + 1);
 }
 
+const NONE: readonly ModelEvent[] = [];
+
 class BunchedEvents implements ReadyEvents {
   readonly #bunches: Bunches;
   readonly #signal: AbortSignal;
-  #bunch: readonly ModelEvent[] = [];
+  #bunch: readonly ModelEvent[] = NONE;
   #given = 0;
   /** How the sender broke while it was waited for: whoever asks next is told. */
   #broken: { readonly thrown: unknown } | undefined;
@@ -54,16 +59,23 @@ class BunchedEvents implements ReadyEvents {
     return Promise.resolve({ value: event, done: false });
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = this.#bunch[this.#given];
-    if (event === undefined || event.type === 'failure' || this.#signal.aborted) return undefined;
-    this.#given++;
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const bunch = this.#bunch;
+    const from = this.#given;
+    const to = bunch.at(-1)?.type === 'failure' ? bunch.length - 1 : bunch.length;
+    if (from >= to || this.#signal.aborted) return undefined;
+    this.#given = to;
+    return from === 0 && to === bunch.length ? bunch : bunch.slice(from, to);
   }
 
   whenReady(): Promise<unknown> | undefined {
     if (this.#given < this.#bunch.length || this.#broken !== undefined) return undefined;
-    return this.#bunches.next().then(this.#keep, this.#keepBroken);
+    return this.#bunches.next().then(
+      (result) => this.#keep(result),
+      (thrown: unknown) => {
+        this.#broken = { thrown };
+      },
+    );
   }
 
   takeEnd(): boolean {
@@ -71,7 +83,7 @@ class BunchedEvents implements ReadyEvents {
   }
 
   return(): Promise<IteratorResult<ModelEvent>> {
-    this.#bunch = [];
+    this.#bunch = NONE;
     return this.#bunches.return(undefined).then(over);
   }
 
@@ -83,29 +95,27 @@ class BunchedEvents implements ReadyEvents {
     const broken = this.#broken;
     this.#broken = undefined;
     return broken === undefined
-      ? this.#bunches.next().then(this.#come)
+      ? this.#bunches.next().then((result) => this.#come(result))
       : Promise.reject(broken.thrown);
   }
 
   /** True: there was one. */
-  readonly #keep = (result: IteratorResult<readonly ModelEvent[]>): boolean => {
+  #keep(result: IteratorResult<readonly ModelEvent[]>): boolean {
     if (result.done === true) return false;
     this.#bunch = result.value;
     this.#given = 0;
     return true;
-  };
+  }
 
-  readonly #keepBroken = (thrown: unknown): void => {
-    this.#broken = { thrown };
-  };
-
-  readonly #come = (
+  #come(
     result: IteratorResult<readonly ModelEvent[]>,
-  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
+  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> {
     if (!this.#keep(result)) return OVER;
-    const value = this.takeReady();
-    return value === undefined ? this.next() : { value, done: false };
-  };
+    const value = this.#bunch[0];
+    if (value === undefined || this.#signal.aborted) return this.next();
+    this.#given = 1;
+    return { value, done: false };
+  }
 
   async #aborted(): Promise<IteratorResult<ModelEvent>> {
     await this.return();

@@ -148,10 +148,10 @@ export interface ModelClient {
  */
 export interface ReadyEvents extends AsyncIterableIterator<ModelEvent> {
   /**
-   * The next event, if it is there and nothing has to be done but to give it. Undefined: `next()` tells
-   * how it goes on, as it does of failures and of an abort.
+   * All events that are there and of which nothing has to be done but to give them; never none. Undefined:
+   * `next()` tells how it goes on, as it does of failures and of an abort.
    */
-  takeReady(): ModelEvent | undefined;
+  takeReady(): readonly ModelEvent[] | undefined;
   /**
    * Settles when something has come, so that one promise serves all layers; undefined: there is nothing to wait
    * for. What can be taken then is taken, and where nothing can, `next()` tells how it goes on.
@@ -162,7 +162,7 @@ export interface ReadyEvents extends AsyncIterableIterator<ModelEvent> {
 }
 
 /** What is there already of any client's events: nothing, where it does not say. */
-export function takeReady(events: AsyncIterator<ModelEvent>): ModelEvent | undefined {
+export function takeReady(events: AsyncIterator<ModelEvent>): readonly ModelEvent[] | undefined {
   return (events as Partial<ReadyEvents>).takeReady?.();
 }
 

@@ -75,9 +75,7 @@ describe('withRetry', () => {
       const result = await iterator.next();
       if (result.done === true) break;
       seen.push(`waited ${result.value.type}`);
-      for (let event = takeReady(iterator); event !== undefined; event = takeReady(iterator)) {
-        seen.push(event.type);
-      }
+      for (const event of takeReady(iterator) ?? []) seen.push(event.type);
     }
     expect(seen).toEqual([
       'waited message_start',
@@ -116,9 +114,7 @@ describe('withRetry', () => {
     const seen: string[] = [];
     for (;;) {
       await whenReady(iterator);
-      for (let event = takeReady(iterator); event !== undefined; event = takeReady(iterator)) {
-        seen.push(event.type);
-      }
+      for (const event of takeReady(iterator) ?? []) seen.push(event.type);
       if (takeEnd(iterator)) break;
       const result = await iterator.next();
       if (result.done === true) throw new Error('it was over before');

@@ -88,14 +88,15 @@ class RetriedEvents implements ReadyEvents {
 
   next(): Promise<IteratorResult<ModelEvent>> {
     if (this.#isOver) return this.return();
-    if (this.#events !== undefined) return this.#events.next().then(this.#passed);
+    if (this.#events !== undefined)
+      return this.#events.next().then((result) => this.#passed(result));
     return this.#pauseMs === undefined ? this.#begin() : this.#beginAfter(this.#pauseMs);
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = this.#events === undefined ? undefined : takeReady(this.#events);
-    if (event?.type === 'message_stop') this.#isOver = true;
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const ready = this.#events === undefined ? undefined : takeReady(this.#events);
+    if (ready?.at(-1)?.type === 'message_stop') this.#isOver = true;
+    return ready;
   }
 
   whenReady(): Promise<unknown> | undefined {
@@ -142,14 +143,14 @@ class RetriedEvents implements ReadyEvents {
     return this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
   }
 
-  readonly #passed = (
+  #passed(
     result: IteratorResult<ModelEvent>,
-  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
+  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> {
     if (result.done === true) return this.#failed(ENDED_EARLY);
     if (result.value.type === 'failure') return this.#failed(result.value.failure);
     if (result.value.type === 'message_stop') this.#isOver = true;
     return result;
-  };
+  }
 
   async #failed(met: ModelFailure): Promise<IteratorResult<ModelEvent>> {
     await this.#leaveAttempt();

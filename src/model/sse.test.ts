@@ -46,6 +46,27 @@ describe('SseParser', () => {
     );
   });
 
+  it('takes a message that is there as a whole as it takes one that comes letter by letter', () => {
+    const parts = [
+      'event: a\n',
+      'data: 1\n',
+      'data:\r\n',
+      'data',
+      '\n',
+      '\r\n',
+      ': c\n',
+      'x\n',
+      '\r',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (picked) => {
+        const text = picked.join('');
+        expect(parse(text)).toEqual(parse(...text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('takes a long line in many pieces and gives up on a message without end', () => {
     const piece = 'x'.repeat(64 * 1024);
     const long = new SseParser();

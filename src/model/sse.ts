@@ -39,12 +39,14 @@ export class SseParser {
       newline = text.indexOf('\n', start);
     }
     while (newline !== -1) {
-      this.#line(text, start, endOfLine(text, start, newline));
-      start = newline + 1;
-      // Mostly a message is one line, and the blank one stands right behind it.
-      if (text.charCodeAt(start) === NEWLINE) {
-        this.#blank();
-        start++;
+      // Mostly a message is a line with its name, one with its data and a blank one: nothing is put together.
+      if (text.startsWith(NAME, start)) start = newline + 1;
+      else if (this.#isWhole(text, start, newline)) {
+        this.#messages.push(fieldValue(text, start + DATA.length, endOfLine(text, start, newline)));
+        start = newline + 2;
+      } else {
+        this.#line(text, start, endOfLine(text, start, newline));
+        start = newline + 1;
       }
       newline = text.indexOf('\n', start);
     }
@@ -88,6 +90,16 @@ export class SseParser {
     return messages;
   }
 
+  /** Whether a line holds a whole message: all of its data, with the blank line right behind it. */
+  #isWhole(text: string, start: number, newline: number): boolean {
+    return (
+      text.charCodeAt(newline + 1) === NEWLINE &&
+      this.#data === undefined &&
+      newline - start <= MAX_PENDING_CHARS &&
+      text.startsWith(DATA, start)
+    );
+  }
+
   /** The message under way is whole. */
   #blank(): void {
     if (this.#data !== undefined) this.#messages.push(this.#data);
@@ -97,12 +109,12 @@ export class SseParser {
   /** A line where it stands in a text: most are looked at and not copied. */
   #line(text: string, start: number, end: number): void {
     if (start === end) this.#blank();
-    else if (text.startsWith('data:', start)) {
-      const value = fieldValue(text, start + 5, end);
+    else if (text.startsWith(DATA, start)) {
+      const value = fieldValue(text, start + DATA.length, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
       if (this.#data.length > MAX_PENDING_CHARS)
         throw new Error('the server sends a message without end');
-    } else if (!text.startsWith('event:', start)) this.#other(text.slice(start, end));
+    } else if (!text.startsWith(NAME, start)) this.#other(text.slice(start, end));
   }
 
   #other(line: string): void {
@@ -113,6 +125,8 @@ export class SseParser {
   }
 }
 
+const DATA = 'data:';
+const NAME = 'event:';
 const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;

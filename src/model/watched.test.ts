@@ -57,8 +57,7 @@ describe('watched events', () => {
       over: () => log.push('over'),
     });
     await events.next();
-    expect(events.takeReady()).toBe(EVENTS[1]);
-    expect(events.takeReady()).toBe(EVENTS[2]);
+    expect(events.takeReady()).toEqual(EVENTS.slice(1));
     expect(events.takeReady()).toBeUndefined();
     expect(await events.next()).toEqual({ value: undefined, done: true });
     expect(log).toEqual([...EVENTS.map(({ type }) => type), 'over']);
@@ -73,7 +72,7 @@ describe('watched events', () => {
     });
     await events.whenReady?.();
     expect(events.takeEnd?.()).toBe(false);
-    for (const event of EVENTS) expect(events.takeReady()).toBe(event);
+    expect(events.takeReady()).toEqual(EVENTS);
     expect(events.takeEnd?.()).toBe(true);
     expect(events.takeEnd?.()).toBe(true);
     await events.return?.();

@@ -26,13 +26,16 @@ class WatchedEvents implements ReadyEvents {
   }
 
   next(): Promise<IteratorResult<ModelEvent>> {
-    return this.#events.next().then(this.#passed, this.#broke);
+    return this.#events.next().then(
+      (result) => this.#passed(result),
+      (thrown: unknown) => this.#broke(thrown),
+    );
   }
 
-  takeReady(): ModelEvent | undefined {
-    const event = takeReady(this.#events);
-    if (event !== undefined) this.#watcher.saw(event);
-    return event;
+  takeReady(): readonly ModelEvent[] | undefined {
+    const ready = takeReady(this.#events);
+    if (ready !== undefined) for (const event of ready) this.#watcher.saw(event);
+    return ready;
   }
 
   whenReady(): Promise<unknown> | undefined {
@@ -62,16 +65,16 @@ class WatchedEvents implements ReadyEvents {
     return this;
   }
 
-  readonly #passed = (result: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> => {
+  #passed(result: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> {
     if (result.done === true) this.#end();
     else this.#watcher.saw(result.value);
     return result;
-  };
+  }
 
-  readonly #broke = (thrown: unknown): never => {
+  #broke(thrown: unknown): never {
     this.#end();
     throw thrown;
-  };
+  }
 
   #end(): void {
     if (this.#isOver) return;

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpError, httpStream, httpStreamWith } from '../../src/env/http.js';
+import { nextTurn } from '../../src/env/turns.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { selfSigned } from './self-signed.js';
 
@@ -149,6 +150,25 @@ describe('a connection is used again', () => {
       }
     }
     expect(requests.length).toBe(1);
+  });
+
+  it('and keeps the process only while it is used, however soon that is', async () => {
+    const { url, requests } = await rawServer((_request, socket) => {
+      socket.unref().write(fine('a'));
+    });
+    const isKept = (): boolean => process.getActiveResourcesInfo().includes('TCPSocketWrap');
+    // Those of the tests before are still being closed.
+    while (isKept()) await nextTurn();
+    // The second one follows in the turn of the loop in which the first one was over.
+    expect([await textOf(url), await textOf(url)]).toEqual(['a', 'a']);
+    await nextTurn();
+    expect(isKept()).toBe(false);
+    const asked = textOf(url);
+    expect(isKept()).toBe(true);
+    expect(await asked).toBe('a');
+    await nextTurn();
+    expect(isKept()).toBe(false);
+    expect(requests.map(({ length }) => length)).toEqual([3]);
   });
 
   it('after an answer without a body', async () => {
