@@ -133,10 +133,12 @@ describe('where a path leads', () => {
     'd/e/self': { symlink: '.' },
     'd/e/out': { symlink: '../../..' },
     'd/gone': { symlink: 'nowhere/x' },
+    'd/back': { symlink: 'nowhere/..' },
+    'd/aside': { symlink: 'e/out/../nowhere' },
     l: { symlink: 'd/e' },
     m: { symlink: 'l/out' },
   } as const;
-  const names = ['d', 'e', 'f', 'l', 'm', 'up', 'self', 'out', 'gone', 'no', '..'];
+  const names = ['d', 'e', 'f', 'l', 'm', 'up', 'self', 'out', 'gone', 'back', 'aside', 'no', '..'];
 
   it('is what the system says, whatever links are on the way', async () => {
     const other = makeTempProject({ files: tree });
@@ -154,6 +156,34 @@ describe('where a path leads', () => {
         }
       }),
     );
+  });
+
+  it('is not what was seen under another name, behind a link to nothing', async () => {
+    const other = makeTempProject({
+      files: {
+        key: { symlink: '../secret' },
+        'sub/key': { symlink: '../../secret' },
+        twin: '',
+        back: { symlink: 'nowhere/..' },
+      },
+    });
+    onTestFinished(() => other.remove());
+    linkSync(other.at('twin'), other.at('other-twin'));
+    const place = { roots: [other.directory], home: other.home };
+    const { lstatNow: _lstatNow, ...later } = nodeFileSystem;
+    for (const fs of [nodeFileSystem, later]) {
+      const one = createPathJudge(fs, place);
+      for (const name of ['key', 'sub/key']) {
+        const secret = path.join(other.directory, '../secret');
+        expect((await one.spell(other.at(`back/${name}`))).real).toBe(secret);
+        expect((await one.spell(other.at(name))).real).toBe(secret);
+        expect(await one.inside(await one.spell(other.at(name)))).toBe(false);
+      }
+      await one.spell(other.at('back/twin'));
+      const twin = await one.spell(other.at('twin'));
+      expect(twin.kind).toBe('file');
+      expect(await one.manyNamed(twin)).toMatchObject({ links: 2 });
+    }
   });
 
   it('is looked up for every call: a link that was made since counts', async () => {
