@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -270,5 +271,36 @@ describe('directories and links', () => {
     expect(await fs.realPath(at('link', 'dangling'))).toBe(at('outside'));
     expect(await fs.realPath(at('link', 'dangling', 'z'))).toBe(at('outside', 'z'));
     await expect(fs.realPath(at('loop'))).rejects.toThrow();
+  });
+
+  it('takes .. of a link to nothing from the place that was reached, as the system does', async () => {
+    mkdirSync(at('project'));
+    mkdirSync(at('deep', 'er'), { recursive: true });
+    symlinkSync('../deep/er', at('project', 'way'));
+    symlinkSync('way/../new', at('project', 'link'));
+    symlinkSync('nowhere/..', at('project', 'back'));
+    symlinkSync('../deep', at('project', 'out'));
+    expect(await fs.realPath(at('project', 'link'))).toBe(at('deep', 'new'));
+    expect(await fs.realPath(at('project', 'link', 'x'))).toBe(at('deep', 'new', 'x'));
+    expect(await fs.realPath(at('project', 'back', 'out', 'x'))).toBe(at('deep', 'x'));
+    writeFileSync(at('project', 'link'), '');
+    expect(existsSync(at('deep', 'new'))).toBe(true);
+  });
+
+  it('ends where links to nothing name each other again and again', async () => {
+    for (let n = 0; n < 30; n++) symlinkSync(`${n + 1}/../${n + 1}/../${n + 1}`, at(String(n)));
+    await expect(fs.realPath(at('0'))).rejects.toThrow('too many symbolic links');
+  });
+
+  it('writes where a link leads, also in a directory that is reached by one', async () => {
+    mkdirSync(at('project', '1', '2', '3'), { recursive: true });
+    symlinkSync('1/2/3', at('project', 'way'));
+    symlinkSync('../../file', at('project', '1', '2', '3', 'link'));
+    const link = at('project', 'way', 'link');
+    expect(await fs.realPath(link)).toBe(at('project', '1', 'file'));
+    await fs.writeAtomic(link, 'new');
+    await fs.writeAtomic(link, 'newer');
+    expect(readFileSync(at('project', '1', 'file'), 'utf8')).toBe('newer');
+    expect(existsSync(at('file'))).toBe(false);
   });
 });

@@ -6,10 +6,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readlinkSync,
   readSync,
   readvSync,
-  realpathSync,
   rmdirSync,
   rmSync,
   type Stats,
@@ -20,7 +18,7 @@ import { PortcullisError, systemCodeOf } from '../errors.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { fileSystemPromises } from './builtins.js';
 import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
-import { basename, dirname, join, resolve } from './paths.js';
+import { realPathSync } from './real-path.js';
 import { writeAtomic } from './write-atomic.js';
 
 /**
@@ -60,7 +58,6 @@ export const nodeFileSystem: FileSystem = {
 const SMALL_FILE_BYTES = 256 * 1024;
 const STREAM_CHUNK_BYTES = 1024 * 1024;
 const SMALLEST_STEP_BYTES = 4096;
-const MOST_LINKS = 40;
 
 /** Absent on Windows, where opening never waits. */
 const OPEN_FOR_READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -324,31 +321,6 @@ function kindOfMode(mode: number): FileStat['kind'] {
     default:
       return 'other';
   }
-}
-
-/** As `FileSystem.realPath`. */
-export function realPathSync(path: string): string {
-  return realPath(resolve(path), 0);
-}
-
-function realPath(path: string, depth: number): string {
-  // fail-closed: a chain of links this long is a loop, and nobody can say where it leads.
-  if (depth > MOST_LINKS) {
-    throw new PortcullisError('io', `${path} goes through too many symbolic links`, {
-      remedy: 'Remove the loop of links.',
-    });
-  }
-  try {
-    return realpathSync.native(path);
-  } catch (thrown) {
-    if (!isMissing(thrown)) throw thrown;
-  }
-  const parent = dirname(path);
-  if (parent === path) return path;
-  // A link to nothing still decides where a write would land.
-  if (lstatNow(path)?.kind === 'symlink')
-    return realPath(resolve(parent, readlinkSync(path)), depth + 1);
-  return join(realPath(parent, depth), basename(path));
 }
 
 function isMissing(thrown: unknown): boolean {
