@@ -1,4 +1,5 @@
-import { linkSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -185,6 +186,27 @@ describe('where a path leads', () => {
       expect(await one.manyNamed(twin)).toMatchObject({ links: 2 });
     }
   });
+
+  // Elsewhere names may be shorter or longer than on Linux.
+  it.runIf(process.platform === 'linux')(
+    'is not known where its own name is too long',
+    async () => {
+      const other = makeTempProject({ files: {} });
+      onTestFinished(() => other.remove());
+      let deep = path.join(other.root, 'deep');
+      // Node itself cannot name what is to be removed.
+      onTestFinished(() => void execFileSync('rm', ['-rf', path.join(other.root, 'deep')]));
+      while (deep.length < 3900) deep = path.join(deep, 'd'.repeat(100));
+      mkdirSync(deep, { recursive: true });
+      symlinkSync(deep, path.join(other.root, 'link'));
+      const file = path.join(other.root, 'link', 'n'.repeat(4096 - deep.length));
+      writeFileSync(file, '');
+      const one = createPathJudge(nodeFileSystem, { roots: [other.directory], home: other.home });
+      await expect(one.spell(file)).rejects.toThrow();
+      const nowhere = path.join(other.root, 'n'.repeat(300));
+      expect((await one.spell(nowhere)).real).toBe(nowhere);
+    },
+  );
 
   it('is looked up for every call: a link that was made since counts', async () => {
     const other = makeTempProject({ files: { 'd/x': '', 'e/x': '' } });

@@ -345,8 +345,18 @@ async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> 
   try {
     return await fs.realPath(path);
   } catch (thrown) {
-    if (systemCodeOf(thrown) === 'ENAMETOOLONG') return path;
+    if (systemCodeOf(thrown) === 'ENAMETOOLONG' && (await isTooLong(fs, path))) return path;
     throw thrown;
+  }
+}
+
+/** fail-closed: a short name may lead to a place whose own is too long to be told. */
+async function isTooLong(fs: PathFileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.lstat(path);
+    return false;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENAMETOOLONG';
   }
 }
 
