@@ -120,8 +120,9 @@ function readSmall(fd: number, size: number, maxBytes: number): Uint8Array {
 }
 
 async function readLarge(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  const { handle, size } = await openLarge(path);
   try {
+    if (size > maxBytes) return undefined;
     const bytes = await handle.readFile();
     // It may have grown since its size was asked.
     return bytes.length > maxBytes ? undefined : bytes;
@@ -184,8 +185,7 @@ function listNow(path: string): DirectoryEntries {
 }
 
 async function* stream(path: string): AsyncGenerator<Uint8Array> {
-  closeSync(openRegular(path).fd);
-  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  const { handle } = await openLarge(path);
   try {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(STREAM_CHUNK_BYTES));
@@ -216,11 +216,26 @@ function openRegular(path: string, flags = OPEN_FOR_READING): OpenFile {
   const stat = factsOf(fstatSync(fd));
   if (stat.kind === 'file') return { fd, stat };
   closeSync(fd);
-  throw new PortcullisError(
-    'io',
-    `${path} is ${stat.kind === 'directory' ? 'a directory' : 'not a regular file'}`,
-    { remedy: 'Name a regular file.' },
-  );
+  throw notRegular(path, stat.kind);
+}
+
+/** The same for a file that is read in other threads: what was looked at before may be a device by now. */
+async function openLarge(path: string) {
+  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  try {
+    const { mode, size } = await handle.stat();
+    const kind = kindOfMode(mode);
+    if (kind !== 'file') throw notRegular(path, kind);
+    return { handle, size };
+  } catch (thrown) {
+    await handle.close();
+    throw thrown;
+  }
+}
+
+function notRegular(path: string, kind: FileStat['kind']): PortcullisError {
+  const what = kind === 'directory' ? 'a directory' : 'not a regular file';
+  return new PortcullisError('io', `${path} is ${what}`, { remedy: 'Name a regular file.' });
 }
 
 function readUpTo(fd: number, length: number, sizeHint = length): Uint8Array {
