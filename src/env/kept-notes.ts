@@ -16,9 +16,10 @@ import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
 import { type FileVersion, isSettled } from './file-version.js';
 import type { FileStat } from './fs.js';
-import { nodeFileSystem, realPathSync } from './node-fs.js';
+import { nodeFileSystem } from './node-fs.js';
 import { dirname, isInside, join, projectSlug } from './paths.js';
 import { randomBytes } from './random.js';
+import { realPathSync } from './real-path.js';
 import { SeenText } from './seen-text.js';
 
 export interface FileNotes {

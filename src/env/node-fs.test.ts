@@ -2,10 +2,14 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -14,6 +18,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -271,4 +276,67 @@ describe('directories and links', () => {
     expect(await fs.realPath(at('link', 'dangling', 'z'))).toBe(at('outside', 'z'));
     await expect(fs.realPath(at('loop'))).rejects.toThrow();
   });
+
+  it.runIf(process.platform === 'linux')(
+    'reads no device that has taken the place of a large file since it was looked at',
+    async () => {
+      writeFileSync(at('large'), Buffer.alloc(300 * 1024));
+      symlinkSync('large', at('name'));
+      const thrown = (work: Promise<unknown>) => work.then(String, (error: unknown) => error);
+      const { free } = allThreadsBusy();
+      const reading = [
+        thrown(fs.readWithStat(at('name'), { maxBytes: 1e9 })),
+        thrown(fs.readBytes(at('name'))),
+        thrown(fs.stream(at('name'))[Symbol.asyncIterator]().next()),
+      ];
+      rmSync(at('name'));
+      symlinkSync('/dev/null', at('name'));
+      free();
+      for (const one of await Promise.all(reading)) expect(one).toBeInstanceOf(PortcullisError);
+    },
+  );
+
+  it('takes .. of a link to nothing from the place that was reached, as the system does', async () => {
+    mkdirSync(at('project'));
+    mkdirSync(at('deep', 'er'), { recursive: true });
+    symlinkSync('../deep/er', at('project', 'way'));
+    symlinkSync('way/../new', at('project', 'link'));
+    symlinkSync('nowhere/..', at('project', 'back'));
+    symlinkSync('../deep', at('project', 'out'));
+    expect(await fs.realPath(at('project', 'link'))).toBe(at('deep', 'new'));
+    expect(await fs.realPath(at('project', 'link', 'x'))).toBe(at('deep', 'new', 'x'));
+    expect(await fs.realPath(at('project', 'back', 'out', 'x'))).toBe(at('deep', 'x'));
+    writeFileSync(at('project', 'link'), '');
+    expect(existsSync(at('deep', 'new'))).toBe(true);
+  });
+
+  it('ends where links to nothing name each other again and again', async () => {
+    for (let n = 0; n < 30; n++) symlinkSync(`${n + 1}/../${n + 1}/../${n + 1}`, at(String(n)));
+    await expect(fs.realPath(at('0'))).rejects.toThrow('too many symbolic links');
+  });
+
+  it('writes where a link leads, also in a directory that is reached by one', async () => {
+    mkdirSync(at('project', '1', '2', '3'), { recursive: true });
+    symlinkSync('1/2/3', at('project', 'way'));
+    symlinkSync('../../file', at('project', '1', '2', '3', 'link'));
+    const link = at('project', 'way', 'link');
+    expect(await fs.realPath(link)).toBe(at('project', '1', 'file'));
+    await fs.writeAtomic(link, 'new');
+    await fs.writeAtomic(link, 'newer');
+    expect(readFileSync(at('project', '1', 'file'), 'utf8')).toBe('newer');
+    expect(existsSync(at('file'))).toBe(false);
+  });
 });
+
+/** Nothing is opened elsewhere than in this thread until `free`. */
+function allThreadsBusy(): { free(): void } {
+  const pipe = at('busy');
+  execFileSync('mkfifo', [pipe]);
+  const opened = Array.from({ length: 16 }, () => open(pipe, 'r'));
+  return {
+    free() {
+      const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+      void Promise.all(opened.map(async (one) => (await one).close())).then(() => closeSync(fd));
+    },
+  };
+}

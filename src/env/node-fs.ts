@@ -6,10 +6,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readlinkSync,
   readSync,
   readvSync,
-  realpathSync,
   rmdirSync,
   rmSync,
   type Stats,
@@ -20,7 +18,7 @@ import { PortcullisError, systemCodeOf } from '../errors.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { fileSystemPromises } from './builtins.js';
 import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
-import { basename, dirname, join, resolve } from './paths.js';
+import { realPathSync } from './real-path.js';
 import { writeAtomic } from './write-atomic.js';
 
 /**
@@ -60,7 +58,6 @@ export const nodeFileSystem: FileSystem = {
 const SMALL_FILE_BYTES = 256 * 1024;
 const STREAM_CHUNK_BYTES = 1024 * 1024;
 const SMALLEST_STEP_BYTES = 4096;
-const MOST_LINKS = 40;
 
 /** Absent on Windows, where opening never waits. */
 const OPEN_FOR_READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -123,8 +120,9 @@ function readSmall(fd: number, size: number, maxBytes: number): Uint8Array {
 }
 
 async function readLarge(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  const { handle, size } = await openLarge(path);
   try {
+    if (size > maxBytes) return undefined;
     const bytes = await handle.readFile();
     // It may have grown since its size was asked.
     return bytes.length > maxBytes ? undefined : bytes;
@@ -187,8 +185,7 @@ function listNow(path: string): DirectoryEntries {
 }
 
 async function* stream(path: string): AsyncGenerator<Uint8Array> {
-  closeSync(openRegular(path).fd);
-  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  const { handle } = await openLarge(path);
   try {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(STREAM_CHUNK_BYTES));
@@ -219,11 +216,26 @@ function openRegular(path: string, flags = OPEN_FOR_READING): OpenFile {
   const stat = factsOf(fstatSync(fd));
   if (stat.kind === 'file') return { fd, stat };
   closeSync(fd);
-  throw new PortcullisError(
-    'io',
-    `${path} is ${stat.kind === 'directory' ? 'a directory' : 'not a regular file'}`,
-    { remedy: 'Name a regular file.' },
-  );
+  throw notRegular(path, stat.kind);
+}
+
+/** The same for a file that is read in other threads: what was looked at before may be a device by now. */
+async function openLarge(path: string) {
+  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  try {
+    const { mode, size } = await handle.stat();
+    const kind = kindOfMode(mode);
+    if (kind !== 'file') throw notRegular(path, kind);
+    return { handle, size };
+  } catch (thrown) {
+    await handle.close();
+    throw thrown;
+  }
+}
+
+function notRegular(path: string, kind: FileStat['kind']): PortcullisError {
+  const what = kind === 'directory' ? 'a directory' : 'not a regular file';
+  return new PortcullisError('io', `${path} is ${what}`, { remedy: 'Name a regular file.' });
 }
 
 function readUpTo(fd: number, length: number, sizeHint = length): Uint8Array {
@@ -324,31 +336,6 @@ function kindOfMode(mode: number): FileStat['kind'] {
     default:
       return 'other';
   }
-}
-
-/** As `FileSystem.realPath`. */
-export function realPathSync(path: string): string {
-  return realPath(resolve(path), 0);
-}
-
-function realPath(path: string, depth: number): string {
-  // fail-closed: a chain of links this long is a loop, and nobody can say where it leads.
-  if (depth > MOST_LINKS) {
-    throw new PortcullisError('io', `${path} goes through too many symbolic links`, {
-      remedy: 'Remove the loop of links.',
-    });
-  }
-  try {
-    return realpathSync.native(path);
-  } catch (thrown) {
-    if (!isMissing(thrown)) throw thrown;
-  }
-  const parent = dirname(path);
-  if (parent === path) return path;
-  // A link to nothing still decides where a write would land.
-  if (lstatNow(path)?.kind === 'symlink')
-    return realPath(resolve(parent, readlinkSync(path)), depth + 1);
-  return join(realPath(parent, depth), basename(path));
 }
 
 function isMissing(thrown: unknown): boolean {

@@ -7,8 +7,9 @@ import {
   readlinkSync,
 } from 'node:fs';
 import { childProcess } from './builtins.js';
-import { nodeFileSystem, realPathSync } from './node-fs.js';
+import { nodeFileSystem } from './node-fs.js';
 import { join } from './paths.js';
+import { realPathSync } from './real-path.js';
 
 /** How a short program ended. */
 export interface ProbeResult {

@@ -7,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readlinkSync,
   renameSync,
   type Stats,
   statSync,
@@ -20,6 +19,7 @@ import { PortcullisError, systemCodeOf } from '../errors.js';
 import { whenWanted } from '../util/when-wanted.js';
 import { dirname, join, resolve } from './paths.js';
 import { randomBytes } from './random.js';
+import { realPathSync } from './real-path.js';
 
 /** See `FileSystem.writeAtomic`. Extended attributes and access lists of the old file are not carried over. */
 export async function writeAtomic(
@@ -46,7 +46,6 @@ export async function writeAtomic(
 }
 
 const SMALL_DATA = 256 * 1024;
-const MOST_LINKS = 40;
 const writeFileAsync = promisify(writeFile);
 
 async function replace(
@@ -127,14 +126,14 @@ async function writeAll(fd: number, data: string | Uint8Array): Promise<void> {
   else await writeFileAsync(fd, data);
 }
 
-/** Follows links also when the last one points to nothing yet. */
+/**
+ * Follows links also when the last one points to nothing yet, and goes by the same steps as whoever judged
+ * where the path leads.
+ */
 function targetOf(path: string): string {
-  let target = resolve(path);
-  for (let hops = 0; hops <= MOST_LINKS; hops++) {
-    if (!lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) return target;
-    target = resolve(dirname(target), readlinkSync(target));
-  }
-  throw systemError('ELOOP');
+  const target = resolve(path);
+  const isLink = lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realPathSync(target) : target;
 }
 
 function removeQuietly(path: string): void {

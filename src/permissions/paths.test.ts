@@ -1,4 +1,5 @@
-import { linkSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -133,10 +134,12 @@ describe('where a path leads', () => {
     'd/e/self': { symlink: '.' },
     'd/e/out': { symlink: '../../..' },
     'd/gone': { symlink: 'nowhere/x' },
+    'd/back': { symlink: 'nowhere/..' },
+    'd/aside': { symlink: 'e/out/../nowhere' },
     l: { symlink: 'd/e' },
     m: { symlink: 'l/out' },
   } as const;
-  const names = ['d', 'e', 'f', 'l', 'm', 'up', 'self', 'out', 'gone', 'no', '..'];
+  const names = ['d', 'e', 'f', 'l', 'm', 'up', 'self', 'out', 'gone', 'back', 'aside', 'no', '..'];
 
   it('is what the system says, whatever links are on the way', async () => {
     const other = makeTempProject({ files: tree });
@@ -155,6 +158,55 @@ describe('where a path leads', () => {
       }),
     );
   });
+
+  it('is not what was seen under another name, behind a link to nothing', async () => {
+    const other = makeTempProject({
+      files: {
+        key: { symlink: '../secret' },
+        'sub/key': { symlink: '../../secret' },
+        twin: '',
+        back: { symlink: 'nowhere/..' },
+      },
+    });
+    onTestFinished(() => other.remove());
+    linkSync(other.at('twin'), other.at('other-twin'));
+    const place = { roots: [other.directory], home: other.home };
+    const { lstatNow: _lstatNow, ...later } = nodeFileSystem;
+    for (const fs of [nodeFileSystem, later]) {
+      const one = createPathJudge(fs, place);
+      for (const name of ['key', 'sub/key']) {
+        const secret = path.join(other.directory, '../secret');
+        expect((await one.spell(other.at(`back/${name}`))).real).toBe(secret);
+        expect((await one.spell(other.at(name))).real).toBe(secret);
+        expect(await one.inside(await one.spell(other.at(name)))).toBe(false);
+      }
+      await one.spell(other.at('back/twin'));
+      const twin = await one.spell(other.at('twin'));
+      expect(twin.kind).toBe('file');
+      expect(await one.manyNamed(twin)).toMatchObject({ links: 2 });
+    }
+  });
+
+  // Elsewhere names may be shorter or longer than on Linux.
+  it.runIf(process.platform === 'linux')(
+    'is not known where its own name is too long',
+    async () => {
+      const other = makeTempProject({ files: {} });
+      onTestFinished(() => other.remove());
+      let deep = path.join(other.root, 'deep');
+      // Node itself cannot name what is to be removed.
+      onTestFinished(() => void execFileSync('rm', ['-rf', path.join(other.root, 'deep')]));
+      while (deep.length < 3900) deep = path.join(deep, 'd'.repeat(100));
+      mkdirSync(deep, { recursive: true });
+      symlinkSync(deep, path.join(other.root, 'link'));
+      const file = path.join(other.root, 'link', 'n'.repeat(4096 - deep.length));
+      writeFileSync(file, '');
+      const one = createPathJudge(nodeFileSystem, { roots: [other.directory], home: other.home });
+      await expect(one.spell(file)).rejects.toThrow();
+      const nowhere = path.join(other.root, 'n'.repeat(300));
+      expect((await one.spell(nowhere)).real).toBe(nowhere);
+    },
+  );
 
   it('is looked up for every call: a link that was made since counts', async () => {
     const other = makeTempProject({ files: { 'd/x': '', 'e/x': '' } });

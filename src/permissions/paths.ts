@@ -179,15 +179,22 @@ class DiskJudge implements PathJudge {
       // The slower way says what is wrong.
       return realOrTooLong(disk, path);
     }
-    return stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat);
+    return this.seen(stat, here, path);
   }
 
   lookLater(here: string, path: string): Promise<string> {
     const { disk } = this;
     return disk.lstat(path).then(
-      (stat) => (stat?.kind === 'symlink' ? disk.realPath(path) : this.noted(here, stat)),
+      (stat) => this.seen(stat, here, path),
       () => realOrTooLong(disk, path),
     );
+  }
+
+  seen(stat: FileStat | undefined, here: string, path: string): AtOnce<string> {
+    if (stat?.kind === 'symlink') return this.disk.realPath(path);
+    // fail-closed: behind a link to nothing everything is missing, and may be there under its own name.
+    if (stat === undefined && here !== path) return this.realIn(dirname(here), here, dirname(here));
+    return this.noted(here, stat);
   }
 
   noted(here: string, stat: FileStat | undefined): string {
@@ -338,8 +345,18 @@ async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> 
   try {
     return await fs.realPath(path);
   } catch (thrown) {
-    if (systemCodeOf(thrown) === 'ENAMETOOLONG') return path;
+    if (systemCodeOf(thrown) === 'ENAMETOOLONG' && (await isTooLong(fs, path))) return path;
     throw thrown;
+  }
+}
+
+/** fail-closed: a short name may lead to a place whose own is too long to be told. */
+async function isTooLong(fs: PathFileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.lstat(path);
+    return false;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENAMETOOLONG';
   }
 }
 

@@ -13,6 +13,7 @@ beforeAll(() => {
       'sub/x.ts': 'x\n',
       'link-out': { symlink: '../outside/secret' },
       'dir-out': { symlink: '../outside' },
+      back: { symlink: 'nowhere/..' },
     },
     home: { '.ssh/id_rsa': 'k' },
   });
@@ -312,6 +313,8 @@ describe('everything else is not known', () => {
     'cat ../outside/x',
     'cat sub/../../outside/x',
     'cat link-out',
+    'cat back/link-out link-out',
+    'cat back/link-out; cat link-out',
     'ls dir-out',
     'cat dir-out/../secret',
     'cat < /etc/passwd',
