@@ -35,9 +35,17 @@ function serialiseWhole(
   spill: (json: string) => PayloadRef | undefined,
 ): string {
   const json = toJson(line);
-  if (json === undefined || !maySurelyHold(json)) return placed(line, json, spill);
-  const clean = redactSureDeep(line) as typeof line;
+  if (json !== undefined && !maySurelyHold(json)) return placed(line, json, spill);
+  const clean = redactSureDeep(json === undefined ? representable(line) : line) as typeof line;
   return placed(clean, clean === line ? json : toJson(clean), spill);
+}
+
+/** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */
+function representable(line: TranscriptEntry | MetaLine): object {
+  const rest = { ...line, toolUseResult: UNREPRESENTABLE };
+  requireJson(rest);
+  const isPayloadJson = line.type === 'user' && toJson(line.toolUseResult) !== undefined;
+  return isPayloadJson ? line : rest;
 }
 
 function placed(
