@@ -103,6 +103,17 @@ describe('where things are', () => {
     expect((await store.read(ID, 'abc'))?.entries).toHaveLength(2);
   });
 
+  it('takes secrets out of what it says of an agent beside its transcript', async () => {
+    const store = storeAt('/p');
+    const agent = { id: 'abc', type: 'Explore', depth: 1 };
+    const attachment = { type: 'agent_started', agent, description: `signs in with ${SECRET}` };
+    await store.prepare(ID, 'abc');
+    store.append(ID, [{ ...entry('s1'), type: 'attachment', attachment } as never], 'abc');
+    await store.release(ID, 'abc');
+    const file = store.transcriptPath(ID, 'abc').replace(/jsonl$/, 'meta.json');
+    expect(JSON.parse(readFileSync(file, 'utf8')).description).toBe('signs in with [redacted]');
+  });
+
   it('takes a given folder name in place of the slug', () => {
     const store = createJsonlStore({ configDir, cwd: '/p', projectDirName: 'named' });
     expect(store.transcriptPath(ID)).toBe(path.join(configDir, 'projects', 'named', `${ID}.jsonl`));

@@ -4,6 +4,7 @@ import { atExit } from '../env/this-process.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
+import { redactSureDeep } from '../util/redact.js';
 import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
 import { findByTitle, newestSession, projectsHolding } from './listing.js';
@@ -250,8 +251,9 @@ class JsonlStore implements SessionStore {
   /** What other programs want to know of an agent stands beside its transcript. */
   #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     const file = path.replace(/\.jsonl$/, '.meta.json');
+    const text = JSON.stringify(redactSureDeep(facts));
     // What cannot be written is no loss: the transcript says the same.
-    const written = this.#files.writeAside(file, JSON.stringify(facts)).catch(() => undefined);
+    const written = this.#files.writeAside(file, text).catch(() => undefined);
     this.#beside.set(path, written);
   }
 
