@@ -16,8 +16,9 @@ import { sha256 } from '../env/hash.js';
 import { nodeJournalFiles } from '../env/journal-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { learnSecrets } from '../util/redact.js';
 import { seal } from '../util/sealed.js';
-import { type Journal, journalFile, openJournal } from './journal.js';
+import { type Journal, type JournalParts, journalFile, openJournal } from './journal.js';
 import { journalFilesIn, readJournal, verifyChain } from './read.js';
 
 let root: string;
@@ -180,6 +181,32 @@ describe('the decision journal', () => {
     const { entries } = await readJournal(file, nodeJournalFiles, sha256);
     expect(entries[0]?.cut).toBe(true);
     expect(entries[0]?.receipt.input).toMatchObject({ command: 'curl -H "x-api-key: [redacted]"' });
+  });
+
+  it('keeps secrets out of all that a call was decided by and did', () => {
+    const key = `sk-ant-${'x'.repeat(40)}`;
+    const trace = [{ guard: `hook curl ${key}`, decision: 'allow', ms: 0.001 }] as const;
+    const effects = { changed: [`notes/${key}`], violated: `not to write by Bash(echo ${key})` };
+    open().note({ ...receipt('a'), decidedBy: `hook curl ${key}`, trace, effects }, 'now');
+    expect(readFileSync(file, 'utf8')).not.toContain(key);
+  });
+
+  it.each([7_990, 8_000])('keeps no part of a secret that is cut at %i', (place) => {
+    learnSecrets(['Plough-7-Meridian-Quill']);
+    const tail = 'z'.repeat(40_000);
+    for (let before = 5; before < 40; before++) {
+      const start = 'y '.repeat(place).slice(0, place - before);
+      const input = {
+        first: `${start}Plough-7-Meridian-Quill ${tail}`,
+        second: `${start}Plough-7-Meridian-Quill`,
+        third: `${start}https://me:Sw0rdf1sh@host.example ${tail}`,
+      };
+      const reason = input.first;
+      open().note({ ...receipt('a', input), reason, command: reason }, 'now');
+      const text = readFileSync(file, 'utf8');
+      expect(text).not.toMatch(/Ploug|:Sw0r/);
+      rmSync(file);
+    }
   });
 
   it('bounds an input of many parts', () => {
