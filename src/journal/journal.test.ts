@@ -31,9 +31,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function open(over: { file?: string | undefined } = { file }): Journal {
+function open(
+  over: { file?: string | undefined; files?: JournalParts['files'] } = { file },
+): Journal {
   return openJournal({
-    files: nodeJournalFiles,
+    files: over.files ?? nodeJournalFiles,
     hash: sha256,
     clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
     file: over.file,
@@ -279,8 +281,14 @@ describe('the decision journal', () => {
   });
 });
 
-describe('decisions about calls of agents that only read', () => {
+describe('decisions about calls that only read', () => {
   const textOf = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  /** What an end of the process calls. */
+  const endProcess = (): void => {
+    for (const listener of process.listeners('exit')) {
+      if (listener.name === 'endAll') listener.call(process, 0);
+    }
+  };
 
   it('are written together with the next decision that cannot wait, in the order they were made', async () => {
     const journal = open();
@@ -316,15 +324,42 @@ describe('decisions about calls of agents that only read', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  it('are written when the process ends without closing it', () => {
-    const journal = open();
-    journal.note(receipt('one'), 'gathered');
-    expect(textOf()).toBe('');
-    // What an end of the process calls.
-    for (const listener of process.listeners('exit')) {
-      if (listener.name === 'endAll') listener.call(process, 0);
-    }
-    expect(lines()).toHaveLength(1);
+  it.each(['soon', 'gathered'] as const)(
+    'are written when the process ends without closing it: %s',
+    (when) => {
+      const journal = open();
+      journal.note(receipt('one'), when);
+      expect(textOf()).toBe('');
+      endProcess();
+      expect(lines()).toHaveLength(1);
+      journal.close();
+    },
+  );
+
+  it('leave no file open that nobody closes', () => {
+    let opened = 0;
+    const files = {
+      ...nodeJournalFiles,
+      openLog(at: string) {
+        const log = nodeJournalFiles.openLog(at);
+        return {
+          ...log,
+          append(added: readonly string[]) {
+            opened++;
+            return log.append(added);
+          },
+          end: () => log.end(),
+          close() {
+            opened = 0;
+            log.close();
+          },
+        };
+      },
+    };
+    const journal = open({ file, files });
+    journal.note(receipt('one'), 'now');
     journal.close();
+    journal.note(receipt('two'), 'gathered');
+    expect([lines().length, opened]).toEqual([2, 0]);
   });
 });

@@ -81,7 +81,7 @@ class FileJournal implements Journal {
   #failing = false;
   #scheduled = false;
   #gathering: NodeJS.Timeout | undefined;
-  /** Set: the process does not end without writing what was gathered. */
+  /** Set: the process does not end without writing what waits. */
   #stopWaiting: (() => void) | undefined;
   #isClosed = false;
 
@@ -100,6 +100,7 @@ class FileJournal implements Journal {
     if (when === 'now' || this.#isClosed) this.#write(file);
     else if (when === 'soon' || pending.length >= MOST_GATHERED) this.#writeSoon(file);
     else this.#writeInTime(file);
+    if (this.#isClosed) this.#log?.close();
     return stamped;
   }
 
@@ -108,10 +109,10 @@ class FileJournal implements Journal {
     if (this.#gathering !== undefined) return;
     const write = (): void => {
       this.#gathering = undefined;
-      if (this.#pending.length > 0) this.#write(file);
+      this.#writeRest(file);
     };
     this.#gathering = setTimeout(write, LONGEST_GATHERED_MS).unref();
-    this.#stopWaiting ??= atExit(write);
+    this.#stopWaiting ??= atExit(() => this.#writeRest(file));
   }
 
   #writeSoon(file: string): void {
@@ -119,8 +120,13 @@ class FileJournal implements Journal {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#pending.length > 0) this.#write(file);
+      this.#writeRest(file);
     });
+    this.#stopWaiting ??= atExit(() => this.#writeRest(file));
+  }
+
+  #writeRest(file: string): void {
+    if (this.#pending.length > 0) this.#write(file);
   }
 
   close(): number {
