@@ -2,7 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { isRecord } from '../util/own.js';
 import { maySurelyHold, redactSureDeep } from '../util/redact.js';
-import { LinkedEntry } from './linked-entry.js';
+import { LinkedEntry, plainLine } from './linked-entry.js';
 import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
@@ -28,6 +28,14 @@ export function serialiseLine(
   const json = line.cleanJson();
   if (json !== undefined && json.length <= MAX_INLINE_PAYLOAD) return json;
   return serialiseWhole(line.whole(), spill);
+}
+
+/** The line as an object, without what is surely a secret. */
+export function cleanLine(line: NewLine): TranscriptEntry | MetaLine {
+  const whole = plainLine(line);
+  const json = toJson(whole);
+  if (json !== undefined && !maySurelyHold(json)) return whole;
+  return redactSureDeep(json === undefined ? representable(whole) : whole) as typeof whole;
 }
 
 function serialiseWhole(
