@@ -22,7 +22,7 @@ describe('an abort', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('is not told to those who have left, not even by one who is told', () => {
+  it('is not told to those who have left', () => {
     const { controller, signal, told, waiting } = setUp();
     const gone = waiting('gone');
     watchAbort(signal, waiting('here'));
@@ -32,6 +32,20 @@ describe('an abort', () => {
     controller.abort();
     expect(told).toEqual(['here']);
     stopWatching(signal, gone);
+  });
+
+  it('is not told to one who leaves because another was told', () => {
+    const { controller, signal, told, waiting } = setUp();
+    const second = waiting('second');
+    const first = {
+      aborted() {
+        told.push('first');
+        stopWatching(signal, second);
+      },
+    };
+    for (const one of [first, second, waiting('third')]) watchAbort(signal, one);
+    controller.abort();
+    expect(told).toEqual(['first', 'third']);
   });
 
   it('is listened for to the end of the turn in which the last one left, and no longer', async () => {

@@ -57,9 +57,11 @@ class AbortWatch {
 
   readonly #onAbort = (): void => {
     this.#isListening = false;
-    const told = [...this.#waiting];
-    this.#waiting.clear();
-    for (const waiting of told) waiting.aborted();
+    // One by one: whoever is told may make others leave.
+    for (const waiting of this.#waiting) {
+      this.#waiting.delete(waiting);
+      waiting.aborted();
+    }
   };
 }
 

@@ -2,7 +2,7 @@ import type { Receipt } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { redactDeep } from '../util/redact.js';
 import { isSealed } from '../util/sealed.js';
-import { cleanText, LONGEST_TEXT } from './clean-text.js';
+import { cleanBeginning, cleanText, LONGEST_TEXT } from './clean-text.js';
 import { traceText } from './trace-text.js';
 
 /** One decision as the journal keeps it. */
@@ -53,19 +53,20 @@ export interface EntryPlace {
 /** An entry as it is written down: JSON, without secrets. */
 export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlace): string {
   const { time, cwd, receipt, input, isCut } = pending;
-  const { command } = receipt;
+  const { command, effects } = receipt;
   const kept = {
     toolUseId: receipt.toolUseId,
     tool: receipt.tool,
     agent: receipt.agent,
     decision: receipt.decision,
-    decidedBy: receipt.decidedBy,
+    // A hook goes by what it runs, and with that it may have been given a secret.
+    decidedBy: cleanText(receipt.decidedBy),
     reason: cleanText(receipt.reason),
     input: redactDeep(input),
     mode: receipt.mode,
     command: command === undefined ? undefined : cleanText(command),
     ms: receipt.ms,
-    effects: receipt.effects,
+    effects: effects === undefined ? undefined : redactDeep(effects),
     time: receipt.time,
     sessionId: receipt.sessionId,
   } satisfies Record<Exclude<keyof Receipt, 'trace'>, unknown>;
@@ -115,7 +116,7 @@ function bounded(value: unknown, budget: { left: number; cut: boolean }): unknow
     budget.left -= Math.min(value.length, most) + 2;
     if (value.length <= most) return value;
     budget.cut = true;
-    return `${value.slice(0, most)}… [${value.length - most} more characters]`;
+    return `${cleanBeginning(value, most)}… [${value.length - most} more characters]`;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (budget.left <= 0) {

@@ -16,8 +16,9 @@ import { sha256 } from '../env/hash.js';
 import { nodeJournalFiles } from '../env/journal-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { learnSecrets } from '../util/redact.js';
 import { seal } from '../util/sealed.js';
-import { type Journal, journalFile, openJournal } from './journal.js';
+import { type Journal, type JournalParts, journalFile, openJournal } from './journal.js';
 import { journalFilesIn, readJournal, verifyChain } from './read.js';
 
 let root: string;
@@ -30,9 +31,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function open(over: { file?: string | undefined } = { file }): Journal {
+function open(
+  over: { file?: string | undefined; files?: JournalParts['files'] } = { file },
+): Journal {
   return openJournal({
-    files: nodeJournalFiles,
+    files: over.files ?? nodeJournalFiles,
     hash: sha256,
     clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
     file: over.file,
@@ -204,6 +207,32 @@ describe('the decision journal', () => {
     expect(entries[0]?.receipt.input).toMatchObject({ command: 'curl -H "x-api-key: [redacted]"' });
   });
 
+  it('keeps secrets out of all that a call was decided by and did', () => {
+    const key = `sk-ant-${'x'.repeat(40)}`;
+    const trace = [{ guard: `hook curl ${key}`, decision: 'allow', ms: 0.001 }] as const;
+    const effects = { changed: [`notes/${key}`], violated: `not to write by Bash(echo ${key})` };
+    open().note({ ...receipt('a'), decidedBy: `hook curl ${key}`, trace, effects }, 'now');
+    expect(readFileSync(file, 'utf8')).not.toContain(key);
+  });
+
+  it.each([7_990, 8_000])('keeps no part of a secret that is cut at %i', (place) => {
+    learnSecrets(['Plough-7-Meridian-Quill']);
+    const tail = 'z'.repeat(40_000);
+    for (let before = 5; before < 40; before++) {
+      const start = 'y '.repeat(place).slice(0, place - before);
+      const input = {
+        first: `${start}Plough-7-Meridian-Quill ${tail}`,
+        second: `${start}Plough-7-Meridian-Quill`,
+        third: `${start}https://me:Sw0rdf1sh@host.example ${tail}`,
+      };
+      const reason = input.first;
+      open().note({ ...receipt('a', input), reason, command: reason }, 'now');
+      const text = readFileSync(file, 'utf8');
+      expect(text).not.toMatch(/Ploug|:Sw0r/);
+      rmSync(file);
+    }
+  });
+
   it('bounds an input of many parts', () => {
     const edits = Array.from({ length: 5_000 }, () => ({ old: 'a'.repeat(100), new: 'b' }));
     open().note(receipt('a', { edits }), 'now');
@@ -274,8 +303,14 @@ describe('the decision journal', () => {
   });
 });
 
-describe('decisions about calls of agents that only read', () => {
+describe('decisions about calls that only read', () => {
   const textOf = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  /** What an end of the process calls. */
+  const endProcess = (): void => {
+    for (const listener of process.listeners('exit')) {
+      if (listener.name === 'endAll') listener.call(process, 0);
+    }
+  };
 
   it('are written together with the next decision that cannot wait, in the order they were made', async () => {
     const journal = open();
@@ -311,15 +346,42 @@ describe('decisions about calls of agents that only read', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  it('are written when the process ends without closing it', () => {
-    const journal = open();
-    journal.note(receipt('one'), 'gathered');
-    expect(textOf()).toBe('');
-    // What an end of the process calls.
-    for (const listener of process.listeners('exit')) {
-      if (listener.name === 'endAll') listener.call(process, 0);
-    }
-    expect(lines()).toHaveLength(1);
+  it.each(['soon', 'gathered'] as const)(
+    'are written when the process ends without closing it: %s',
+    (when) => {
+      const journal = open();
+      journal.note(receipt('one'), when);
+      expect(textOf()).toBe('');
+      endProcess();
+      expect(lines()).toHaveLength(1);
+      journal.close();
+    },
+  );
+
+  it('leave no file open that nobody closes', () => {
+    let opened = 0;
+    const files = {
+      ...nodeJournalFiles,
+      openLog(at: string) {
+        const log = nodeJournalFiles.openLog(at);
+        return {
+          ...log,
+          append(added: readonly string[]) {
+            opened++;
+            return log.append(added);
+          },
+          end: () => log.end(),
+          close() {
+            opened = 0;
+            log.close();
+          },
+        };
+      },
+    };
+    const journal = open({ file, files });
+    journal.note(receipt('one'), 'now');
     journal.close();
+    journal.note(receipt('two'), 'gathered');
+    expect([lines().length, opened]).toEqual([2, 0]);
   });
 });

@@ -86,7 +86,7 @@ class FileJournal implements Journal {
   /** Something waits for the end of this turn: what came after it was written may wait longer. */
   #isDue = false;
   #gathering: NodeJS.Timeout | undefined;
-  /** Set: the process does not end without writing what was gathered. */
+  /** Set: the process does not end without writing what waits. */
   #stopWaiting: (() => void) | undefined;
   #isClosed = false;
 
@@ -105,6 +105,7 @@ class FileJournal implements Journal {
     if (when === 'now' || this.#isClosed) this.#write(file);
     else if (when === 'soon' || pending.length >= MOST_GATHERED) this.#writeSoon();
     else this.#writeInTime();
+    if (this.#isClosed) this.#log?.close();
     return stamped;
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TraceStep } from '../protocol/permissions.js';
+import { learnSecrets } from '../util/redact.js';
 import { traceText } from './trace-text.js';
 
 const silent = (guard: string, ms?: number, decision: TraceStep['decision'] = 'none'): TraceStep =>
@@ -49,6 +50,22 @@ describe('the text of a trace', () => {
       const trace = guards.flatMap((guard) => [silent(guard, ms), silent(guard, ms, 'pass')]);
       expect(traceText(trace)).toBe(JSON.stringify(trace));
     }
+  });
+
+  it('holds no secret that a guard goes by, not even one that is learned later', () => {
+    const later = 'Xerxes-9-Umbrella';
+    const names = [`hook curl -H "x-api-key: sk-ant-${'x'.repeat(40)}"`, `hook sign-in ${later}`];
+    const trace = names.flatMap((name) => [
+      silent(name, 0.001),
+      silent(name, 0.001, 'pass'),
+      silent(name, 1.5),
+      silent(name, 0.001, 'deny'),
+    ]);
+    expect(traceText(trace)).not.toContain('sk-ant-');
+    learnSecrets([later]);
+    const text = traceText(trace);
+    expect(text).not.toContain(later);
+    expect(JSON.parse(text)[4]).toEqual(silent('hook sign-in [redacted]', 0.001));
   });
 
   it('holds no secret that somebody quotes', () => {

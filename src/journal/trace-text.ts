@@ -1,4 +1,5 @@
 import type { TraceStep } from '../protocol/permissions.js';
+import { countOfLearned } from '../util/redact.js';
 import { cleanText } from './clean-text.js';
 
 /** A trace as JSON, without secrets. */
@@ -22,7 +23,10 @@ const passing: SilentTexts = new Map();
 const MOST_GUARDS = 100;
 const MOST_MICROSECONDS = 100;
 
-/** A name, a word of ours and a number: nothing that could be a secret. */
+/** How many secrets were known when these texts were made. */
+let learned = countOfLearned();
+
+/** A name that holds no secret, a word of ours and a number. */
 function knownText(step: TraceStep): string | undefined {
   if (step.reason !== undefined || step.source !== undefined || step.failure !== undefined) return;
   const { decision, ms } = step;
@@ -30,8 +34,15 @@ function knownText(step: TraceStep): string | undefined {
   const microseconds = Math.round(ms * 1000);
   // Hooks are not timed to the microsecond.
   if (microseconds / 1000 !== ms) return;
+  if (learned !== countOfLearned()) forget();
   const known = decision === 'none' ? unobjecting : passing;
   return known.get(step.guard)?.times[microseconds] ?? silentText(step, known, microseconds);
+}
+
+function forget(): void {
+  learned = countOfLearned();
+  unobjecting.clear();
+  passing.clear();
 }
 
 function silentText(
@@ -42,7 +53,8 @@ function silentText(
   if (known.size >= MOST_GUARDS && !known.has(guard)) known.clear();
   let texts = known.get(guard);
   if (texts === undefined) {
-    texts = { head: `,${JSON.stringify({ guard, decision }).slice(0, -1)},"ms":`, times: [] };
+    const said = JSON.stringify({ guard: cleanText(guard), decision });
+    texts = { head: `,${said.slice(0, -1)},"ms":`, times: [] };
     known.set(guard, texts);
   }
   const text = `${texts.head}${Number.isFinite(ms) ? ms : null}}`;
@@ -52,7 +64,7 @@ function silentText(
 
 function newText({ guard, decision, ms, reason, source, failure }: TraceStep): string {
   const clean: Record<keyof TraceStep, unknown> = {
-    guard,
+    guard: cleanText(guard),
     decision,
     ms,
     reason: reason === undefined ? undefined : cleanText(reason),

@@ -23,6 +23,7 @@ import { loadConversation } from './resume.js';
 import type { LostLines } from './store.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
+const SECRET = `ghp_${'a1B2'.repeat(9)}`;
 const OTHER = '22222222-2222-4222-8222-222222222222';
 
 let configDir: string;
@@ -102,6 +103,17 @@ describe('where things are', () => {
     expect((await store.read(ID, 'abc'))?.entries).toHaveLength(2);
   });
 
+  it('takes secrets out of what it says of an agent beside its transcript', async () => {
+    const store = storeAt('/p');
+    const agent = { id: 'abc', type: 'Explore', depth: 1 };
+    const attachment = { type: 'agent_started', agent, description: `signs in with ${SECRET}` };
+    await store.prepare(ID, 'abc');
+    store.append(ID, [{ ...entry('s1'), type: 'attachment', attachment } as never], 'abc');
+    await store.release(ID, 'abc');
+    const file = store.transcriptPath(ID, 'abc').replace(/jsonl$/, 'meta.json');
+    expect(JSON.parse(readFileSync(file, 'utf8')).description).toBe('signs in with [redacted]');
+  });
+
   it('takes a given folder name in place of the slug', () => {
     const store = createJsonlStore({ configDir, cwd: '/p', projectDirName: 'named' });
     expect(store.transcriptPath(ID)).toBe(path.join(configDir, 'projects', 'named', `${ID}.jsonl`));
@@ -169,6 +181,20 @@ describe('structured output', () => {
     const loaded = await store.read(ID);
     expect(loaded?.entries.map(({ uuid }) => uuid)).toEqual(['u1', 'u2']);
     expect(loaded?.entries[0]).toHaveProperty('toolUseResult.unrepresentable');
+  });
+
+  it('does not keep secrets in the rest of its line when it cannot be written as JSON', () => {
+    const store = storeAt('/p');
+    const circle: Record<string, unknown> = {};
+    circle.self = circle;
+    for (const toolUseResult of [circle, 1n]) {
+      store.append(ID, [
+        entry('u1', null, { toolUseResult, message: { role: 'user', content: SECRET } }),
+      ]);
+    }
+    const text = readFileSync(store.transcriptPath(ID), 'utf8');
+    expect(text.match(/\[redacted\]/g)).toHaveLength(2);
+    expect(text).not.toContain(SECRET);
   });
 
   it('stays in the line when its file cannot be written', async () => {

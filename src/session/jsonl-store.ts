@@ -5,6 +5,7 @@ import { nodeTranscriptFiles, type TranscriptFiles } from '../env/transcript-fil
 import { PortcullisError } from '../errors.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { parseJson } from '../util/json.js';
+import { redactSureDeep } from '../util/redact.js';
 import { agentFacts } from './agent-facts.js';
 import { parseLine, SessionReader } from './lines.js';
 import { findByTitle, newestSession, projectsHolding } from './listing.js';
@@ -256,7 +257,7 @@ class JsonlStore implements SessionStore {
   #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     const file = path.replace(/\.jsonl$/, '.meta.json');
     try {
-      const writing = this.#files.writeAside(file, JSON.stringify(facts));
+      const writing = this.#files.writeAside(file, JSON.stringify(redactSureDeep(facts)));
       if (isLater(writing)) this.#beside.set(path, writing.catch(noLoss));
     } catch {
       noLoss();

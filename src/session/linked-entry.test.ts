@@ -124,6 +124,22 @@ describe('a linked entry', () => {
     expect((await store.read('s'))?.entries).toStrictEqual(whole);
   });
 
+  it('is told to a host without what is surely a secret, and without what is not JSON', () => {
+    const told: unknown[] = [];
+    const store = mirrored(createMemoryStore({ directory: '/none' }), (news) => {
+      if (news.type === 'transcript') told.push(...news.lines);
+    });
+    const circle: Record<string, unknown> = {};
+    circle.self = circle;
+    const message = { role: 'user', content: SECRET } as const;
+    store.append('s', [line({ message }), line({ message, toolUseResult: circle })]);
+    expect(told).toMatchObject([
+      { type: 'user', message: { content: '[redacted]' } },
+      { message: { content: '[redacted]' }, toolUseResult: { unrepresentable: expect.anything() } },
+    ]);
+    expect(JSON.stringify(told)).not.toContain(SECRET);
+  });
+
   it.each([
     ['what it says', line({ message: { role: 'user', content: SECRET } })],
     ['its name', line({ uuid: SECRET })],

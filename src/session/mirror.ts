@@ -1,15 +1,15 @@
 import type { SessionNews } from '../protocol/session-events.js';
-import { plainLine } from './linked-entry.js';
+import { cleanLine } from './payload.js';
 import type { SessionStore } from './store.js';
 
-/** The same store, with every line told to the host as well, who keeps a copy of its own. */
+/** The same store, with every line told to the host as well, whose copy is to hold no more secrets than ours. */
 export function mirrored(store: SessionStore, emit: (news: SessionNews) => void): SessionStore {
   // One by one: the methods of a class are not copied by spreading an instance of it.
   return {
     append(sessionId, lines, agentId) {
       const grown = store.append(sessionId, lines, agentId);
       const path = store.transcriptPath(sessionId, agentId);
-      if (lines.length > 0) emit({ type: 'transcript', path, lines: lines.map(plainLine) });
+      if (lines.length > 0) emit({ type: 'transcript', path, lines: lines.map(cleanLine) });
       return grown;
     },
     read: (sessionId, agentId) => store.read(sessionId, agentId),

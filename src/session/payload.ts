@@ -2,7 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { isRecord } from '../util/own.js';
 import { maySurelyHold, redactSureDeep } from '../util/redact.js';
-import { LinkedEntry } from './linked-entry.js';
+import { LinkedEntry, plainLine } from './linked-entry.js';
 import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
@@ -30,14 +30,30 @@ export function serialiseLine(
   return serialiseWhole(line.whole(), spill);
 }
 
+/** The line as an object, without what is surely a secret. */
+export function cleanLine(line: NewLine): TranscriptEntry | MetaLine {
+  const whole = plainLine(line);
+  const json = toJson(whole);
+  if (json !== undefined && !maySurelyHold(json)) return whole;
+  return redactSureDeep(json === undefined ? representable(whole) : whole) as typeof whole;
+}
+
 function serialiseWhole(
   line: TranscriptEntry | MetaLine,
   spill: (json: string) => PayloadRef | undefined,
 ): string {
   const json = toJson(line);
-  if (json === undefined || !maySurelyHold(json)) return placed(line, json, spill);
-  const clean = redactSureDeep(line) as typeof line;
+  if (json !== undefined && !maySurelyHold(json)) return placed(line, json, spill);
+  const clean = redactSureDeep(json === undefined ? representable(line) : line) as typeof line;
   return placed(clean, clean === line ? json : toJson(clean), spill);
+}
+
+/** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */
+function representable(line: TranscriptEntry | MetaLine): object {
+  const rest = { ...line, toolUseResult: UNREPRESENTABLE };
+  requireJson(rest);
+  const isPayloadJson = line.type === 'user' && toJson(line.toolUseResult) !== undefined;
+  return isPayloadJson ? line : rest;
 }
 
 function placed(

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { learnSecrets, redact, redactDeep, redactSure, redactSureDeep } from './redact.js';
+import {
+  learnSecrets,
+  maySurelyHold,
+  redact,
+  redactDeep,
+  redactSure,
+  redactSureDeep,
+} from './redact.js';
 
 const LONG = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9';
 
@@ -174,6 +181,26 @@ describe('learnSecrets', () => {
     );
     expect(redactSure('?q=correct%20horse%20%22battery%22')).toBe('?q=[redacted]');
     expect(redactSure('short /a/path/of/a/file staple')).toBe('short /a/path/of/a/file staple');
+  });
+});
+
+describe('maySurelyHold', () => {
+  it('sees in JSON whatever is taken out of the text, however deep that is JSON itself', () => {
+    const value = 'Cr0ss"ing\\the-R1ver';
+    learnSecrets([value]);
+    const random = 'A1b2C3d4E5f6G7h8J9k0L1';
+    const texts = ['\t', '\n  ', '\r\n', '\f', '\v', ' \t', '\u00a0', ''].flatMap((blank) => [
+      `API_KEY${blank}=${blank}${random}`,
+      `secret:${blank}"${random}"`,
+      `authorization${blank}: Bearer ${random}`,
+      `bearer${blank}${random}`,
+    ]);
+    const once = JSON.stringify({ value });
+    for (const text of [...texts, value, once, JSON.stringify([once])]) {
+      if (redactSure(text) !== text)
+        expect([text, maySurelyHold(JSON.stringify(text))]).toEqual([text, true]);
+    }
+    expect(texts.filter((text) => redactSure(text) !== text).length).toBeGreaterThan(24);
   });
 });
 

@@ -69,9 +69,11 @@ export function learnSecrets(values: readonly string[]): void {
   const before = known.size;
   for (const value of values) {
     if (!isTelling(value)) continue;
-    known.add(value);
-    const escaped = JSON.stringify(value).slice(1, -1);
-    if (escaped !== value) known.add(escaped);
+    let written = value;
+    for (let level = 0; level <= MOST_ESCAPED; level++) {
+      known.add(written);
+      written = JSON.stringify(written).slice(1, -1);
+    }
     const encoded = encodeURIComponent(value);
     if (encoded !== value) known.add(encoded);
     for (const core of encodedCores(value)) known.add(core);
@@ -96,6 +98,8 @@ function encodedCores(value: string): readonly string[] {
 
 /** Shorter ones stand in ordinary text by chance. */
 const SHORTEST = 10;
+/** How often what holds a value may be text in JSON: a file of JSON in an output, in a line of a transcript. */
+const MOST_ESCAPED = 3;
 const known = new Set<string>();
 let learned: RegExp | undefined;
 let learnedEach: RegExp | undefined;

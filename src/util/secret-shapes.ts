@@ -121,11 +121,14 @@ export const likelyShapes = whenWanted((): readonly SecretShape[] => [
   ),
 ]);
 
-/** Two looks that most texts pass: none of the sure shapes can be in them. */
+/**
+ * Two looks that most texts pass: none of the sure shapes can be in them. They are also given JSON, where what
+ * is a blank in a text may be an escape.
+ */
 export const SURE_HINTS: readonly RegExp[] = [
   // By first letter: each that a text has is a look less at the others.
   /s(?:k-[A-Za-z0-9_-]{12}|k_(?:live|test)_)|rk_(?:live|test)_|A(?:KIA[A-Z0-9]{12}|SIA[A-Z0-9]{12}|Iza[\w-]{30}|GE-SECRET)|g(?:h[pousr]_[A-Za-z0-9]{16}|ithub_pat_|lpat-)|x(?:ox[abeprs]-|app-)|npm_[A-Za-z0-9]{30}|pypi-|dop_v1_|ya29\.|h(?:ooks\.slack|f_[A-Za-z0-9]{30})|SG\.[\w-]{16}|eyJ[\w-]{8}|PRIVATE KEY/,
-  /(?:bearer|basic|token)(?:\s|%20)|:\/\/[^\s/:@]{0,100}:[^\s/]{1,200}@|(?:passw|passphrase|secret|token|key)[\w-]{0,22}\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?[A-Za-z0-9+/_~-]{20}/i,
+  /(?:bearer|basic|token)(?:\s|%20|\\[fnrt]|\\u000b)|:\/\/[^\s/:@]{0,100}:[^\s/]{1,200}@|(?:passw|passphrase|secret|token|key)[\w-]{0,22}\\{0,7}["']?(?:\s|\\[fnrt]|\\u000b){0,4}[:=](?:\s|\\[fnrt]|\\u000b){0,4}\\{0,7}["']?[A-Za-z0-9+/_~-]{20}/i,
 ];
 
 /** The same for the likely ones. */
