@@ -155,7 +155,7 @@ describe('a linked entry', () => {
 
   it('is searched again for what was learned since the last one', () => {
     const secret = 'learned-Later_77';
-    const common = new Envelope({ sessionId: 's', cwd: `/work/${secret}`, userType: 'external' });
+    const common = new Envelope({ sessionId: 's', cwd: `/src/${secret}`, userType: 'external' });
     const next = () => new LinkedEntry('u0', common, line({}).own);
     expect(serialiseLine(next(), spill)).toContain(secret);
     learnSecrets([secret]);
