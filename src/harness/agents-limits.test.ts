@@ -21,3 +21,15 @@ it('has limits as low as the environment or the settings say, whichever hold now
   expect(limitsOf(ground)).toEqual({ depth: 1, concurrency: 7 });
   expect(limitsOf(ground)).toBe(limitsOf(ground));
 });
+
+it.each(['abc', '0', '-1', '2.5'])('does not go on with a limit that is none: %s', (text) => {
+  for (const name of [
+    'CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS',
+    'CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH',
+  ]) {
+    const env = { [name]: text } as Source['env'];
+    expect(() => limitsOf({ env, settings: settings({}) })).toThrow(name);
+    const none = { [name]: ' ' } as Source['env'];
+    expect(limitsOf({ env: none, settings: settings({}) })).toEqual({ depth: 3, concurrency: 20 });
+  }
+});

@@ -1,4 +1,5 @@
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
+import { PortcullisError } from '../errors.js';
 import type { Ground } from './ground.js';
 
 type Source = Pick<Ground, 'env' | 'settings'>;
@@ -6,7 +7,7 @@ type Source = Pick<Ground, 'env' | 'settings'>;
 /** What was read of a session, and what it was read from: every start and end of an agent asks. */
 const read = new WeakMap<Source, Source & { readonly limits: AgentLimits }>();
 
-/** Of the environment and the settings the lower one holds. */
+/** Of the environment and the settings the lower one holds. Throws where one of the environment cannot be read. */
 export function limitsOf(ground: Source): AgentLimits {
   const { env, settings } = ground;
   const known = read.get(ground);
@@ -25,12 +26,26 @@ function readLimits({ env, settings }: Source): AgentLimits {
     const given = values.filter((value) => value !== undefined);
     return given.length === 0 ? undefined : Math.min(...given);
   };
-  const depth = lower(said('agentDepth'), positive(env.CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH));
-  const most = lower(said('agentConcurrency'), positive(env.CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS));
+  const depth = lower(said('agentDepth'), limitIn(env, 'CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH'));
+  const most = lower(
+    said('agentConcurrency'),
+    limitIn(env, 'CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS'),
+  );
   return {
     depth: depth ?? DEFAULT_LIMITS.depth,
     concurrency: most ?? DEFAULT_LIMITS.concurrency,
   };
+}
+
+function limitIn(env: Source['env'], name: string): number | undefined {
+  const text = env[name]?.trim() ?? '';
+  if (text === '') return undefined;
+  const limit = positive(text);
+  if (limit !== undefined) return limit;
+  // fail-closed: whoever set a limit did not mean the one that holds without it.
+  throw new PortcullisError('config', `${name} is ${JSON.stringify(text)}, which is no limit`, {
+    remedy: 'give it a whole number above 0, or unset it',
+  });
 }
 
 /** The environment decides where it says something, else the setting; they are off by themselves. */

@@ -97,6 +97,8 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const { env, fs } = ground;
   const { log, hooks } = parts;
   const { sessionId } = log.history;
+  // A limit that cannot be read stops the start, not the first agent.
+  limitsOf(ground);
   const book = openKinds(config, ground, parts);
   const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
   const working = new Map<string, Pick<ChildHands, 'pool' | 'workspace'>>();
