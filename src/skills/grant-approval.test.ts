@@ -35,19 +35,13 @@ describe('whether a call of a skill is asked about', () => {
     expect(await judged(skillOf('sk', 'text $0', all))).toBe('plain skills');
   });
 
-  it.each([
-    'allowedTools',
-    'disallowed-tools',
-    'hooks',
-    'context',
-    'agent',
-    'shell',
-    'portcullis',
-    'constructor',
-  ])('with the key %s', async (key) => {
-    const said = await judged(skillOf('sk', 'text', { keys: ['name', key] }));
-    expect(said).toBe(`asks: the skill sk (/p/.claude/skills/sk/SKILL.md) sets ${key}`);
-  });
+  it.each(['allowedTools', 'disallowed-tools', 'hooks', 'context', 'agent', 'shell', 'portcullis'])(
+    'with the key %s',
+    async (key) => {
+      const said = await judged(skillOf('sk', 'text', { keys: ['name', key] }));
+      expect(said).toBe(`asks: the skill sk (/p/.claude/skills/sk/SKILL.md) sets ${key}`);
+    },
+  );
 
   it('with commands, and with a grant that can be read', async () => {
     expect(await judged(skillOf('sk', 'a !`ls` b !`pwd`'))).toContain('runs 2 commands');
@@ -62,7 +56,8 @@ describe('whether a call of a skill is asked about', () => {
     ['description: Use when: x', 'plain skills'],
     ['description: [a, b]\nallowed-tools: 7', 'plain skills'],
     ['description: Use when: x\nallowed-tools: Bash', 'plain skills'],
-    ['description: Use when: x\nfoo: Bash', 'foo'],
+    ['description: Use when: x\nfoo: Bash', 'plain skills'],
+    ['version: 1.0.0\nconstructor: x\ntags: [a]', 'plain skills'],
     ['description: Use when: x\n{context: fork', 'context'],
     ['description: d\nallowed-tools: Bash', 'allowed-tools'],
   ])('with the head %j: %s', async (text, expected) => {

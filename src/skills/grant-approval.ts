@@ -7,6 +7,7 @@ import {
   type Resolver,
 } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
+import { knownField } from './head.js';
 import { findCommands } from './shell-commands.js';
 import type { Skill, SkillBook } from './skill.js';
 
@@ -118,10 +119,13 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'userinvocable',
 ]);
 
-function reasonsToAsk(skill: Skill, body: string): readonly string[] {
+/** Why a call of the model asks first; empty for a skill that is nothing but text. */
+export function reasonsToAsk(skill: Pick<Skill, 'head'>, body: string): readonly string[] {
   const reasons: string[] = [];
-  // fail-closed: a key that is not known to be harmless may do anything.
-  const keys = skill.head.keys.filter((key) => !HARMLESS.has(folded(key)) && hasEffect(key, skill));
+  // A field that the reader of heads does not know has no effect here.
+  const keys = skill.head.keys.filter(
+    (key) => knownField(key) !== undefined && !HARMLESS.has(folded(key)) && hasEffect(key, skill),
+  );
   if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);
   const commands = findCommands(body).length;
   if (commands > 0) reasons.push(`runs ${commands === 1 ? 'a command' : `${commands} commands`}`);
@@ -132,7 +136,7 @@ function reasonsToAsk(skill: Skill, body: string): readonly string[] {
  * Of a head with mistakes every key is known, and what a key says counts or is lost as a whole. A
  * grant that came to nothing is none.
  */
-function hasEffect(key: string, { head }: Skill): boolean {
+function hasEffect(key: string, { head }: Pick<Skill, 'head'>): boolean {
   return key !== 'allowed-tools' || head.allowedTools !== undefined;
 }
 

@@ -138,7 +138,7 @@ const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
-function known(written: string): string | undefined {
+export function knownField(written: string): string | undefined {
   return AS_DOCUMENTED.has(written) ? written : byCanonicalName().get(canonical(written));
 }
 
@@ -228,7 +228,7 @@ class HeadReader {
 
   #take(written: string, value: unknown): void {
     const line = this.#lines.get(written);
-    const field = known(written);
+    const field = knownField(written);
     if (field === undefined && isFence(written)) {
       this.#note(line, `"${written}" belongs under portcullis:`);
       if (this.#fields.has(FENCE)) this.#refuse(line, 'fence-tools stands twice');
@@ -283,7 +283,7 @@ class HeadReader {
     if (this.#read.problem === undefined) return;
     for (const [written, line] of this.#lines) {
       if (Object.hasOwn(this.#read.fields, written)) continue;
-      const field = known(written) ?? nearRestriction(written);
+      const field = knownField(written) ?? nearRestriction(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
         this.#refuse(line, `"${written}" is not clear`);
       } else if (field !== undefined)
