@@ -10,13 +10,7 @@ import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
 import { failureText, reportStep } from './report-step.js';
 import { oneRewrite } from './rewrite.js';
 import { isBlank } from './round.js';
-import {
-  type AboutCall,
-  type FitsRule,
-  namesOf,
-  shownInput,
-  toolOccasion,
-} from './tool-occasion.js';
+import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 
 const EVENT = 'PermissionRequest';
 
@@ -219,7 +213,7 @@ function joinYeses(
   const wanted = yeses.flatMap(({ by, answer: { updatedInput } }) =>
     updatedInput === undefined ? [] : [{ by, input: updatedInput, allowed: true, authors: [] }],
   );
-  const rewrite = oneRewrite(wanted, [call.input, shownInput(call)]);
+  const rewrite = oneRewrite(wanted, [call.input]);
   if (rewrite !== undefined && 'conflict' in rewrite) {
     return { behavior: 'deny', message: `${call.tool.name} was refused: ${rewrite.conflict}.` };
   }

@@ -101,7 +101,9 @@ describe('a new input', () => {
     expect(await call(...READ)).toMatchObject({ kind: 'allowed', input: { limit: 1 } });
     expect(fired).toHaveLength(2);
     const alone = rig({ echo });
-    expect(await alone.call(...READ)).toMatchObject({ input: { file_path: 'a.txt' } });
+    expect(await alone.call(...READ)).toMatchObject({
+      input: { file_path: `${project.directory}/a.txt` },
+    });
     expect(alone.fired).toHaveLength(1);
   });
 

@@ -17,7 +17,7 @@ import type { HookDispatch, HookReport, HookRound } from './hook.js';
 import { failureText, reportStep } from './report-step.js';
 import { oneRewrite, type Rewrite } from './rewrite.js';
 import { contextsOf, isBlank, prefixOf } from './round.js';
-import { type FitsRule, shownInput, toolOccasion } from './tool-occasion.js';
+import { type FitsRule, toolOccasion } from './tool-occasion.js';
 
 const EVENT = 'PreToolUse';
 
@@ -132,7 +132,7 @@ function roundOf(view: CallView, round: HookRound): Round {
   };
   if (finding.decision === 'deny') return { ...heard, finding, answered: false };
   const wanted = said.flatMap(({ rewrite }) => rewrite ?? []);
-  const rewrite = oneRewrite(wanted, [call.input, shownInput(call)]);
+  const rewrite = oneRewrite(wanted, [call.input]);
   if (rewrite !== undefined && 'conflict' in rewrite) return refused(heard, rewrite.conflict);
   const yes = said.filter(({ allows }) => allows);
   const reasons = yes.flatMap(({ reason }) => reason ?? []);

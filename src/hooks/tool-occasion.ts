@@ -1,4 +1,4 @@
-import { expandHome, homeDirectory, isAbsolute, resolve } from '../env/paths.js';
+import { absoluteInput } from '../permissions/absolute-input.js';
 import type { GateCall } from '../permissions/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { HookEventName, Occasion } from './hook.js';
@@ -34,7 +34,7 @@ export function toolOccasion(
     matched: namesOf(call),
     fields: {
       tool_name: tool.name,
-      tool_input: shownInput(call),
+      tool_input: absoluteInput(call),
       ...(tool.origin === undefined
         ? {}
         : { mcp_server: { name: tool.origin.server, source: tool.origin.source } }),
@@ -51,22 +51,4 @@ export function toolOccasion(
 /** What matchers are compared with. */
 export function namesOf({ tool }: Pick<GateCall, 'tool'>): readonly string[] {
   return [tool.name, ...(tool.aliases ?? [])];
-}
-
-/** Where file tools say which file they mean. */
-const PATH_FIELDS = ['file_path', 'notebook_path', 'path'] as const;
-
-/** The input as hooks see it: a script that compares paths need not know where the agent is. */
-export function shownInput({ tool, input, workspace }: AboutCall['call']): Fields {
-  if (tool.kind !== 'read' && tool.kind !== 'edit') return input;
-  const relative = PATH_FIELDS.flatMap((field): readonly (readonly [string, string])[] => {
-    const path = Object.hasOwn(input, field) ? input[field] : undefined;
-    return typeof path !== 'string' || path === '' || isAbsolute(path) ? [] : [[field, path]];
-  });
-  if (relative.length === 0) return input;
-  const absolute = relative.map(([field, path]) => {
-    const meant = path.startsWith('~') ? expandHome(path, homeDirectory()) : path;
-    return [field, resolve(workspace.cwd, meant)];
-  });
-  return { ...input, ...Object.fromEntries(absolute) };
 }

@@ -117,7 +117,8 @@ async function rejudge(
   }
   const input = sealed.value;
   const subject = call.tool.subject(input, call.workspace);
-  const again = await judgeCall(state, { ...call, input, subject }, { rewritten: true });
+  const renewed = fixedCall({ ...call, input, subject });
+  const again = await judgeCall(state, renewed, { rewritten: true });
   const { view, outcome } = again;
   const trace = [...before.trace, ...again.trace];
   const progress = { view, trace, ...joinAsides(before, again) };

@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
+import { fixedCall } from './fixed-call.js';
 import type { Guard, Resolver } from './guard.js';
 import type { Asides, GateCall } from './types.js';
 import type { CallView } from './view.js';
@@ -50,7 +51,8 @@ export function examine(
     if (problems.length > 0) {
       return { invalid: problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ') };
     }
-    return options.viewOf({ ...call, input, subject: call.tool.subject(input, call.workspace) });
+    const subject = call.tool.subject(input, call.workspace);
+    return options.viewOf(fixedCall({ ...call, input, subject }));
   };
   try {
     const { rewritten } = options;

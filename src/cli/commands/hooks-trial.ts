@@ -3,7 +3,8 @@ import { PortcullisError } from '../../errors.js';
 import type { HookEventName, Occasion } from '../../hooks/hook.js';
 import { sampleCall } from '../../hooks/probe-samples.js';
 import { sampleInput } from '../../hooks/sample-inputs.js';
-import { namesOf, shownInput } from '../../hooks/tool-occasion.js';
+import { namesOf } from '../../hooks/tool-occasion.js';
+import { absoluteInput } from '../../permissions/absolute-input.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
 import type { GateCall } from '../../permissions/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
@@ -73,7 +74,7 @@ export async function trialOf(wishes: TrialWishes, place: TrialPlace): Promise<T
     return { event, mode, occasion: { ...scene, matched, fields }, notes: [] };
   }
   const call = callOf(fields, { ...place, agent });
-  const tool_input = shownInput(call);
+  const tool_input = absoluteInput(call);
   return {
     event,
     mode,
