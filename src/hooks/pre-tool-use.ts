@@ -1,3 +1,4 @@
+import { absoluteInput } from '../permissions/absolute-input.js';
 import { type Finding, type Guard, NOTHING, type Resolver } from '../permissions/guard.js';
 import type { Examination, Precheck } from '../permissions/precheck.js';
 import type { Asides } from '../permissions/types.js';
@@ -73,7 +74,8 @@ export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps)
 
 /** What hooks are told about a call, as far as it may change before its turn comes. */
 function questionText({ call, mode }: CallView): string {
-  return JSON.stringify([call.tool.name, call.input, call.workspace.cwd, mode, call.agent.path]);
+  const { tool, workspace, agent } = call;
+  return JSON.stringify([tool.name, absoluteInput(call), workspace.cwd, mode, agent.path]);
 }
 
 function precheck(
