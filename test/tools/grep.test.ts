@@ -9,6 +9,7 @@ import { grepTool } from '../../src/tools/builtin/grep.js';
 import { globsOf } from '../../src/tools/builtin/grep-arguments.js';
 import { type CallHost, callHost } from '../support/tool-call.js';
 
+const ANY_PERMIT = {} as Parameters<ReturnType<typeof grepTool>['run']>[2];
 const processes = createProcessSupervisor();
 const grep = grepTool({ fs, processes });
 let host: CallHost;
@@ -155,6 +156,83 @@ describe('Grep', () => {
       paths: [{ path: path.join(path.dirname(host.cwd), 'y'), access: 'read' }],
       summary: `Grep x in ${path.join(path.dirname(host.cwd), 'y')}`,
     });
+  });
+});
+
+describe('Grep and files that a rule denies', () => {
+  const searchHiding = async (hidden: readonly string[], input: object) => {
+    const denied = new Set(hidden.map(at));
+    const isHidden = async (file: string) => denied.has(file);
+    const context = { ...host.context, hiding: () => isHidden };
+    return await grep.run({ pattern: '', ...input }, context, ANY_PERMIT);
+  };
+  const SHAPES: readonly object[] = [
+    {},
+    { output_mode: 'files_with_matches', head_limit: 1 },
+    { output_mode: 'content' },
+    { output_mode: 'content', '-C': 1, '-n': false },
+    { output_mode: 'content', '-o': true, head_limit: 1, offset: 1 },
+    { output_mode: 'count' },
+    { output_mode: 'count', head_limit: 1 },
+    { multiline: true },
+    { multiline: true, output_mode: 'content' },
+    { glob: '.env' },
+    { glob: '{.env,*.txt}', output_mode: 'count' },
+    { type: 'sh' },
+    { path: '.env' },
+  ];
+
+  it('says the same whether such a file matches or not', async () => {
+    make({ 'a.txt': 'PASSWORD=visible\nx\n', 'b.txt': 'PASSWORD=visible\n', '.env': '' });
+    for (const more of SHAPES) {
+      const answers: unknown[] = [];
+      for (const secret of ['PASSWORD=hunter1\nPASSWORD=x\n', 'nothing\n', '', 'PASSWORD=\0']) {
+        writeFileSync(at('.env'), secret);
+        answers.push(await searchHiding(['.env'], { pattern: '^PASSWORD=', ...more }));
+      }
+      expect(
+        new Set(answers.map((answer) => JSON.stringify(answer))).size,
+        JSON.stringify(more),
+      ).toBe(1);
+      expect(JSON.stringify(answers)).not.toContain('hunter1');
+    }
+  });
+
+  it('opens none of them, so an expression that fails in one tells nothing either', async () => {
+    const slow = { pattern: '^(?=(a+)+$)(?!x)(a|aa)+$', output_mode: 'content' };
+    make({ 'a.txt': 'b\n', '.env': 'a\n' });
+    const plain = await searchHiding(['.env'], slow);
+    writeFileSync(at('.env'), `${'a'.repeat(40)}!\n`.repeat(50));
+    expect(await searchHiding(['.env'], slow)).toEqual(plain);
+  });
+
+  it('searches all others, whatever the names of the denied ones are', async () => {
+    const odd = [
+      'd/a*b',
+      'd/[x]',
+      'd/{y}',
+      'd/q?',
+      'd/back\\slash',
+      'd/ end ',
+      'd/!not',
+      'd/#n',
+      'd/é',
+      'd/new\nline',
+    ];
+    const open = ['d/aXb', 'd/x', 'd/y', 'd/qq', 'd/end', 'd/not', 'd/n', 'other', 'e/[x]'];
+    make(Object.fromEntries([...odd, ...open].map((name) => [name, 'hit\n'])));
+    make({ 'shut/deep/one': 'hit\n', 'shut/two': 'hit\n' });
+    const hidden = [...odd, 'shut/deep/one', 'shut/two'];
+    const { structured } = await searchHiding(hidden, { pattern: 'hit', head_limit: 0 });
+    expect([...(structured as { filenames: string[] }).filenames].sort()).toEqual([...open].sort());
+  });
+
+  it('searches nothing where not all files could be checked', async () => {
+    const files = Array.from({ length: 3000 }, (_, index) => `${'n'.repeat(60)}${index}`);
+    make(Object.fromEntries([...files, 'open'].map((name) => [name, 'hit\n'])));
+    const { isError, content } = await searchHiding(files, { pattern: 'hit' });
+    expect(isError).toBe(true);
+    expect(content).toContain('Narrow the search');
   });
 });
 

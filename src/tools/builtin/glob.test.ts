@@ -8,6 +8,7 @@ import { globTool } from './glob.js';
 import { expandBraces, parseGlob } from './glob-pattern.js';
 
 const glob = globTool({ fs });
+const ANY_PERMIT = {} as Parameters<typeof glob.run>[2];
 let host: CallHost;
 const at = (name: string) => path.join(host.cwd, name);
 
@@ -40,6 +41,21 @@ describe('Glob', () => {
       totalMatches: 2,
       countIsComplete: true,
     });
+  });
+
+  it('says the same whether a file matches that a rule denies, or none', async () => {
+    make('deep/key.pem', 'secrets/a.pem', 'top.txt');
+    const denied = new Set([at('secrets/a.pem'), at('id.pem')]);
+    const context = { ...host.context, hiding: () => async (file: string) => denied.has(file) };
+    const answer = async (pattern: string) => {
+      const { content, structured } = await glob.run({ pattern }, context, ANY_PERMIT);
+      return { content, structured: { ...(structured as object), durationMs: 0 } };
+    };
+    expect(await answer('secrets/a*')).toEqual(await answer('secrets/b*'));
+    const without = await answer('*.pem');
+    make('id.pem');
+    expect(await answer('*.pem')).toEqual(without);
+    expect(without.content).toContain('deep/key.pem');
   });
 
   it('includes hidden and ignored files, .git and node_modules only by name', async () => {

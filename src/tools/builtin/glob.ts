@@ -48,9 +48,9 @@ async function glob(
 ): Promise<ToolOutput> {
   const { fs, clock } = deps;
   const started = clock.monotonic();
-  const search = searchOf(input, context.workspace);
-  const { root, pattern } = search;
-  const refusal = await whyNot(fs, search);
+  const asked = searchOf(input, context.workspace);
+  const { root, pattern } = asked;
+  const refusal = await whyNot(fs, asked);
   if (refusal !== undefined) return failure(refusal);
   const inRoot = toPosix(root).split('/');
   const limits: Walk = {
@@ -58,15 +58,19 @@ async function glob(
     skip: new Set(SKIPPED.filter((name) => !namesSegment(pattern, name) && !inRoot.includes(name))),
     isOver: () => context.signal.aborted || clock.monotonic() - started > DEADLINE_MS,
   };
-  let found = await walk(fs, parseGlob(pattern), limits);
-  context.signal.throwIfAborted();
+  const isHidden = context.hiding?.();
+  const search = async (wanted: string) => {
+    const { paths, timedOut } = await walk(fs, parseGlob(wanted), limits);
+    context.signal.throwIfAborted();
+    return { paths: await shownOf(paths, isHidden), timedOut };
+  };
+  let found = await search(pattern);
   let deeper = false;
   if (found.paths.length === 0 && !pattern.includes('/') && !found.timedOut) {
-    found = await walk(fs, parseGlob(`**/${pattern}`), limits);
+    found = await search(`**/${pattern}`);
     deeper = found.paths.length > 0;
   }
-  const { paths, hidden } = await shownOf(found.paths, context.hiding?.());
-  const newest = await newestFirst(fs, paths);
+  const newest = await newestFirst(fs, found.paths);
   const filenames = newest.slice(0, SHOWN_FILES);
   const truncated = newest.length > SHOWN_FILES;
   const shown = filenames.map((path) => displayPath(path, context.workspace.cwd));
@@ -75,7 +79,6 @@ async function glob(
     ...(truncated
       ? [`[The ${SHOWN_FILES} newest of ${newest.length} files. Use a narrower pattern or path.]`]
       : []),
-    ...(hidden === 0 ? [] : [`[${hidden} more left out: a rule keeps them from being read.]`]),
     ...(found.timedOut ? ['[Stopped after 20 s; there may be more. Use a narrower path.]'] : []),
   ];
   return {
@@ -92,15 +95,18 @@ async function glob(
   };
 }
 
-/** A name alone tells something too, so files that may not be read are not listed. */
+/**
+ * The files that may be shown. A name alone tells something too: the answer is the same whether files
+ * that may not be read match or not, so nothing says that there were any.
+ */
 async function shownOf(
   all: readonly string[],
   isHidden: ((path: string) => Promise<boolean>) | undefined,
-): Promise<{ paths: readonly string[]; hidden: number }> {
-  if (isHidden === undefined) return { paths: all, hidden: 0 };
-  const paths: string[] = [];
-  for (const path of all) if (!(await isHidden(path))) paths.push(path);
-  return { paths, hidden: all.length - paths.length };
+): Promise<readonly string[]> {
+  if (isHidden === undefined) return all;
+  const shown: string[] = [];
+  for (const path of all) if (!(await isHidden(path))) shown.push(path);
+  return shown;
 }
 
 interface Search {

@@ -4,22 +4,28 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 /** A line longer than this is shown in part: minified files would fill the window. */
 const LINE_COLUMNS = 500;
 
-/** ripgrep's arguments for a search, all but the path. Nothing in the input can become an option. */
-export function grepArguments(input: ToolInputs['Grep'], path: string): string[] {
-  const mode = input.output_mode ?? 'files_with_matches';
+/** Which files ripgrep searches. Nothing in the input can become an option. */
+export function fileArguments(input: ToolInputs['Grep'], path: string): string[] {
   const inGit = toPosix(path).split('/').includes('.git');
   return [
     '--hidden',
-    '--no-heading',
-    '--with-filename',
+    '--no-follow',
     '--null',
-    '--engine=auto',
-    ...(input['-i'] ? ['--ignore-case'] : []),
-    ...(input.multiline ? ['--multiline', '--multiline-dotall'] : []),
     ...(input.type === undefined ? [] : [`--type=${input.type}`]),
     ...globsOf(input.glob).map((glob) => `--glob=${glob}`),
     ...(inGit ? [] : ['--glob=!.git']),
-    ...modeArguments(input, mode),
+  ];
+}
+
+/** What ripgrep looks for in them, and how it prints that. */
+export function searchArguments(input: ToolInputs['Grep']): string[] {
+  return [
+    '--no-heading',
+    '--with-filename',
+    '--engine=auto',
+    ...(input['-i'] ? ['--ignore-case'] : []),
+    ...(input.multiline ? ['--multiline', '--multiline-dotall'] : []),
+    ...modeArguments(input, input.output_mode ?? 'files_with_matches'),
     `--regexp=${input.pattern}`,
   ];
 }

@@ -1,33 +1,56 @@
-import { resolve } from '../../env/paths.js';
+import { resolve, toPosix } from '../../env/paths.js';
 
-interface Searched {
-  /** What ripgrep printed, with a NUL after each path. */
-  readonly output: string;
-  /** Whether it is nothing but paths. */
-  readonly pathsOnly: boolean;
-  /** The directory that its paths are relative to. */
+/** More than this on one command line is refused by some systems. */
+const LONGEST_GLOBS = 100_000;
+/** Files checked between two turns of the event loop. */
+const FILES_AT_ONCE = 500;
+
+export interface Listed {
+  /** Files that would be searched, relative to `directory`. */
+  readonly files: readonly string[];
   readonly directory: string;
   readonly isHidden: (path: string) => Promise<boolean>;
+  readonly signal: AbortSignal;
 }
 
-/** Takes out what was found in files that may not be read. */
-export async function withoutHidden(
-  searched: Searched,
-): Promise<{ readonly output: string; readonly hidden: number }> {
-  const { output, pathsOnly, directory, isHidden } = searched;
-  const known = new Map<string, boolean>();
-  const hides = async (path: string): Promise<boolean> => {
-    const found = known.get(path) ?? (await isHidden(resolve(directory, path)));
-    known.set(path, found);
-    return found;
-  };
-  const kept: string[] = [];
-  const pieces = output.split(pathsOnly ? '\0' : '\n');
-  for (const piece of pieces) {
-    const end = piece.indexOf('\0');
-    const path = pathsOnly ? piece : end === -1 ? '' : piece.slice(0, end);
-    if (path === '' || !(await hides(path))) kept.push(piece);
+/**
+ * Globs that keep ripgrep from opening the hidden files of a list: what such a file holds then shows in
+ * no result, count, limit or error. A directory without any other file is one glob. Undefined: too many.
+ */
+export async function excludingGlobs(listed: Listed): Promise<readonly string[] | undefined> {
+  const { files, directory, isHidden, signal } = listed;
+  const hidden: string[] = [];
+  /** Directories that hold a file which may be searched, at any depth. */
+  const open = new Set<string>();
+  for (const [index, file] of files.entries()) {
+    if (index % FILES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    if (await isHidden(resolve(directory, file))) hidden.push(toPosix(file));
+    else for (const parent of parentsOf(toPosix(file))) open.add(parent);
   }
-  const hidden = [...known.values()].filter((is) => is).length;
-  return { output: kept.join(pathsOnly ? '\0' : '\n'), hidden };
+  const globs = new Set<string>();
+  for (const file of hidden) {
+    const shut = parentsOf(file).find((parent) => !open.has(parent));
+    globs.add(`--glob=!/${escaped(shut ?? file)}`);
+  }
+  let length = 0;
+  for (const glob of globs) length += glob.length;
+  return length > LONGEST_GLOBS ? undefined : [...globs];
+}
+
+/** The directories that a relative path lies in, outermost first. */
+function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+    parents.push(path.slice(0, at));
+  }
+  return parents;
+}
+
+/** A glob for exactly this path. Bytes that are no UTF-8 came as U+FFFD and may be anything. */
+function escaped(path: string): string {
+  return path
+    .replace(/[\\*?[\]{}]/g, '\\$&')
+    .replace(/\s/g, '[$&]')
+    .replaceAll('\uFFFD', '*');
 }

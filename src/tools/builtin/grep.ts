@@ -7,8 +7,8 @@ import { missingFile, targetPath } from '../file-target.js';
 import { boundText, failure, failureFrom, spillInto } from '../output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './grep.md';
-import { grepArguments } from './grep-arguments.js';
-import { withoutHidden } from './grep-hidden.js';
+import { fileArguments, searchArguments } from './grep-arguments.js';
+import { excludingGlobs } from './grep-hidden.js';
 import { type GrepReport, grepReport } from './grep-report.js';
 import { type RipgrepDeps, runRipgrep } from './ripgrep.js';
 
@@ -51,30 +51,49 @@ async function grep(
   if (!isDirectory && stat.kind !== 'file') {
     return failure(`${path} is a device, pipe or socket, not a file or a directory.`);
   }
+  const isHidden = context.hiding?.();
+  if (!isDirectory && (await isHidden?.(path)) === true) {
+    return failure(`A rule keeps ${path} from being searched.`);
+  }
   // Started where it searches: that is what the globs are relative to.
   const searched = isDirectory ? path : dirname(path);
+  const call = { cwd: searched, signal: context.signal };
+  const which = fileArguments(input, path);
+  const target = ['--', isDirectory ? '.' : `./${basename(path)}`];
+  if (isDirectory && isHidden !== undefined) {
+    const listed = await runRipgrep(deps, { ...call, args: [...which, '--files', ...target] });
+    context.signal.throwIfAborted();
+    const isPart = listed.timedOut || listed.truncated;
+    const trouble = isPart ? undefined : whatWentWrong(listed);
+    if (trouble !== undefined) return failure(trouble);
+    const files = listed.stdout.split('\0').filter((file) => file !== '');
+    const names = files.map((file) => file.replace(/^\.[/\\]/, ''));
+    const globs = isPart
+      ? undefined
+      : await excludingGlobs({ files: names, directory: path, isHidden, signal: context.signal });
+    // fail-closed: a file that could not be checked against the rules may be one that they deny.
+    if (globs === undefined) {
+      return failure(
+        'There are too many files to check against the permission rules. Narrow the search with path, glob or type.',
+      );
+    }
+    which.push(...globs);
+  }
   const result = await runRipgrep(deps, {
-    args: [...grepArguments(input, path), '--', isDirectory ? '.' : `./${basename(path)}`],
-    cwd: searched,
-    signal: context.signal,
+    ...call,
+    args: [...which, ...searchArguments(input), ...target],
   });
   context.signal.throwIfAborted();
   const trouble = whatWentWrong(result);
   if (trouble !== undefined) return failure(trouble);
-  const isHidden = context.hiding?.();
-  const pathsOnly = (input.output_mode ?? 'files_with_matches') === 'files_with_matches';
-  const { output, hidden } =
-    isHidden === undefined
-      ? { output: result.stdout, hidden: 0 }
-      : await withoutHidden({ output: result.stdout, pathsOnly, directory: searched, isHidden });
   const report = await grepReport(deps.fs, {
     input,
     searched,
     cwd: context.workspace.cwd,
-    output,
+    output: result.stdout,
     isCut: result.truncated || result.timedOut,
   });
-  return answer(deps, context, { report, result, hidden });
+  return answer(deps, context, { report, result });
 }
 
 /** Exit code 1 means that nothing matched. 2 comes also when only some files could not be read. */
@@ -96,12 +115,11 @@ function whatWentWrong(result: ProcessResult): string | undefined {
 async function answer(
   deps: RipgrepDeps,
   context: ToolContext,
-  found: { report: GrepReport; result: ProcessResult; hidden: number },
+  found: { report: GrepReport; result: ProcessResult },
 ): Promise<ToolOutput> {
-  const { report, result, hidden } = found;
+  const { report, result } = found;
   const notes = [
     ...report.notes,
-    ...(hidden === 0 ? [] : [`${hidden} more left out: a rule keeps them from being read.`]),
     ...(result.timedOut ? ['Stopped after 20 s; there may be more matches.'] : []),
     ...(result.truncated ? ['Too many matches; the search was cut. Narrow it.'] : []),
     ...(result.exitCode === 2 ? [`Not all was searched: ${head(result.stderr.trim(), 500)}`] : []),
