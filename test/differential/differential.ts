@@ -26,6 +26,12 @@ export interface Figures {
 }
 
 export interface Differential {
+  /** Runs a script, whatever the gate says of it, and compares what it did with what these rule sets allow. */
+  compare(
+    script: string,
+    allowing: readonly RuleSet[],
+    figures?: Figures,
+  ): Promise<readonly Omit<Finding, 'script'>[]>;
   /** Judges a script under every rule set, runs it if any allows it, and compares. */
   check(script: string, figures?: Figures): Promise<readonly Omit<Finding, 'script'>[]>;
   close(): void;
@@ -94,24 +100,29 @@ export function openDifferential(): Differential {
     return problems;
   };
 
+  const compare: Differential['compare'] = async (script, allowing, figures) => {
+    const { started, hung } = await jail.run(script);
+    if (hung && figures !== undefined) figures.hung++;
+    const observed = { started, changed: scratch.restore() };
+    const findings: Omit<Finding, 'script'>[] = [];
+    for (const rules of allowing) {
+      const problems = await problemsOf(rules, script, observed);
+      findings.push(...problems.map((problem) => ({ ruleSet: rules.name, problem })));
+    }
+    return findings;
+  };
+
   return {
+    compare,
     async check(script, figures) {
-      const allowed: RuleSet[] = [];
-      for (const rules of RULE_SETS) if (await allows(rules, script)) allowed.push(rules);
-      for (const { name } of figures === undefined ? [] : allowed) {
-        if (figures !== undefined) figures.allowed[name] = (figures.allowed[name] ?? 0) + 1;
+      const allowing: RuleSet[] = [];
+      for (const rules of RULE_SETS) if (await allows(rules, script)) allowing.push(rules);
+      if (allowing.length === 0) return [];
+      if (figures !== undefined) {
+        figures.run++;
+        for (const { name } of allowing) figures.allowed[name] = (figures.allowed[name] ?? 0) + 1;
       }
-      if (allowed.length === 0) return [];
-      if (figures !== undefined) figures.run++;
-      const started = await jail.run(script);
-      if (started === undefined && figures !== undefined) figures.hung++;
-      const observed = { started: started ?? [], changed: scratch.restore() };
-      const findings: Omit<Finding, 'script'>[] = [];
-      for (const rules of allowed) {
-        const problems = await problemsOf(rules, script, observed);
-        findings.push(...problems.map((problem) => ({ ruleSet: rules.name, problem })));
-      }
-      return findings;
+      return compare(script, allowing, figures);
     },
     close() {
       jail.close();
@@ -203,7 +214,8 @@ function isOfProject({ name }: StartedProgram): boolean {
 /** Rules that would have denied what ran: the script must not be allowed beside them. */
 function denyRulesFor({ name, args }: StartedProgram): readonly string[] {
   const program = path.basename(name);
-  if (!/^[a-z][\w.-]*$/.test(program)) return [];
+  // A number at its end is the process's own, which no rule names.
+  if (!/^[a-z][\w.-]*(?<!\d\d)$/.test(program)) return [];
   const whole = [program, ...args];
   const isPlain =
     args.length > 0 && whole.every((word) => /^[\w./-]+$/.test(word) && !word.includes('/dev/fd/'));
@@ -211,5 +223,5 @@ function denyRulesFor({ name, args }: StartedProgram): readonly string[] {
 }
 
 function plain(word: string): string {
-  return /^[\w./=-]+$/.test(word) ? word : quote(word);
+  return /^[\w./-]+$/.test(word) ? word : quote(word);
 }

@@ -155,6 +155,7 @@ class Generator {
         () => code(),
         () => quoted(),
         () => `\${${pick(['HOME', 'x', 'PWD', '!', '1'])}${operation}${quoted()}}`,
+        () => `\${${pick(['HOME:+', 'x:-', 'x-'])}${quoted()}}`,
         () => `"\${HOME${operation}${quoted()}}"`,
         () => `$\\\n(${code()})`,
         () => `\\`,

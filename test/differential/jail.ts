@@ -1,5 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { shellProgram } from '../../src/tools/shell-program.js';
 import { STUB_NAMES } from './stub-names.js';
@@ -14,9 +21,14 @@ export interface StartedProgram {
   readonly input: string | undefined;
 }
 
+export interface JailedRun {
+  readonly started: readonly StartedProgram[];
+  readonly hung: boolean;
+}
+
 export interface Jail {
-  /** Runs a script in bash; undefined when it had to be ended because it took too long. */
-  run(script: string): Promise<readonly StartedProgram[] | undefined>;
+  /** Runs a script in bash, and ends it when it takes too long. */
+  run(script: string): Promise<JailedRun>;
   close(): void;
 }
 
@@ -58,19 +70,26 @@ export function openJail(options: JailOptions): Jail {
   mkdirSync(bin, { recursive: true });
   writeFileSync(path.join(bin, 'stub'), stub(options), { mode: 0o755 });
   for (const name of STUB_NAMES) symlinkSync('/jail/bin/stub', path.join(bin, name));
-  const log = path.join(place, 'log');
-  writeFileSync(log, '');
   writeFileSync(path.join(place, 'driver'), driver(options.project));
+  let jails = 0;
+  let log = '';
   let child: ChildProcess | undefined;
   return {
     async run(script) {
-      writeFileSync(log, '');
-      child ??= start(options);
-      const finished = await runIn(child, script);
-      if (finished) return readLog(readFileSync(log, 'utf8'));
-      child.kill('SIGKILL');
-      child = undefined;
-      return undefined;
+      if (child === undefined) {
+        // What a killed jail still writes is not taken for what the next script did.
+        log = path.join(place, `log-${++jails}`);
+        writeFileSync(log, '');
+        child = start(options, log);
+      }
+      truncateSync(log);
+      const hung = !(await runIn(child, script));
+      const started = readLog(readFileSync(log, 'utf8'));
+      if (hung) {
+        child.kill('SIGKILL');
+        child = undefined;
+      }
+      return { started, hung };
     },
     close() {
       child?.kill('SIGKILL');
@@ -79,7 +98,7 @@ export function openJail(options: JailOptions): Jail {
   };
 }
 
-function start({ place, scratch, project, home }: JailOptions): ChildProcess {
+function start({ place, scratch, project, home }: JailOptions, log: string): ChildProcess {
   const bin = path.join(place, 'bin');
   const programs = ['/jail/bin', PATH_IN_JAIL, '/usr/bin', '/usr/local/bin', '/bin', '/sbin'];
   return spawn(
@@ -91,7 +110,7 @@ function start({ place, scratch, project, home }: JailOptions): ChildProcess {
       ...programs.flatMap((directory) => ['--ro-bind', bin, directory]),
       ...REAL_LAUNCHERS.flatMap((name) => ['--ro-bind', `/usr/bin/${name}`, `/jail/real/${name}`]),
       ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-      ...['--bind', scratch, scratch, '--bind', path.join(place, 'log'), '/jail/log'],
+      ...['--bind', scratch, scratch, '--bind', log, '/jail/log'],
       ...['--ro-bind', path.join(place, 'driver'), '/jail/driver'],
       ...['--setenv', 'PATH', PATH_IN_JAIL, '--setenv', 'HOME', home, '--setenv', 'FUNCNEST', '40'],
       ...['--setenv', 'LANG', 'C.UTF-8', '--chdir', project, '/jail/bash', '/jail/driver'],

@@ -10,9 +10,9 @@ export const SOURCED = 'called-by-a-file';
 const CODE = `${SOURCED}\n`;
 
 const FILES: Readonly<Record<string, string>> = {
-  'project/a.txt': 'hello\nworld\n',
-  'project/b.txt': '-exec\n',
-  'project/sub/b.txt': 'below\n',
+  'project/a.txt': CODE,
+  'project/b.txt': CODE,
+  'project/sub/b.txt': CODE,
   'project/package.json': '{}',
   'project/.env': `PASSWORD=${ENV_SECRET}\n`,
   'project/lib.sh': CODE,
