@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from '../../src/protocol/hook-events.js';
-import type { KeyFacts } from '../../src/protocol/setting-node.js';
+import { type KeyFacts, strictValues } from '../../src/protocol/setting-node.js';
 import { FACTS, SETTING_GROUPS, Settings } from '../../src/protocol/settings.schema.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -194,16 +194,26 @@ function typeText(schema: Schema): string {
 
 function mergeText(facts: KeyFacts): string {
   return [
-    facts.strictest === true ? ` \`${JSON.stringify(facts.strict)}\` wins wherever it stands.` : '',
+    facts.strictest === true ? ` ${strictText(facts)} wins wherever it stands.` : '',
     facts.whole === true ? ' Taken whole from the strongest source.' : '',
     facts.scope === 'managed' ? ' Managed settings only.' : '',
-    facts.scope === 'user' ? ' Not from a project.' : '',
+    facts.scope === 'user' ? scopeText(facts) : '',
   ].join('');
+}
+
+function scopeText({ strictest }: KeyFacts): string {
+  return strictest === true ? ' From a project only a value that wins so.' : ' Not from a project.';
 }
 
 function trustText(facts: KeyFacts): string {
   if (facts.needsTrust !== true) return '';
-  return facts.strict === undefined ? 'needed' : `needed (\`${JSON.stringify(facts.strict)}\`)`;
+  return facts.strict === undefined ? 'needed' : `needed (${strictText(facts)})`;
+}
+
+function strictText(facts: KeyFacts): string {
+  return strictValues(facts)
+    .map((value) => `\`${JSON.stringify(value)}\``)
+    .join(', then ');
 }
 
 function stateText(facts: KeyFacts): string {

@@ -2,6 +2,7 @@ import { readAskAnswer } from '../permissions/ask-answer.js';
 import type { Restriction } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
+import { misspeltVerdict } from './answer-misspelt.js';
 import { isRestraint, restraintAnywhere, restraintIn, withoutGrants } from './answer-restraint.js';
 import { failure } from './answer-result.js';
 import { LONGEST_CONTEXT, said } from './answer-text.js';
@@ -27,7 +28,8 @@ export function readObject(
   if (specific !== undefined && specific.hookEventName !== event) {
     return err(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
   }
-  const problem = outputProblem(event, value);
+  // fail-closed: a verdict that is misspelt was still meant.
+  const problem = outputProblem(event, value) ?? unreadVerdict(event, role, value);
   if (problem !== undefined) return invalid(problem);
   const own = ownFields(event, specific ?? {});
   if (event === 'PermissionRequest' && own.decision !== undefined) {
@@ -37,6 +39,20 @@ export function readObject(
   // A guard that says no anywhere means it; elsewhere such words may be about something else.
   const meant = role === 'gate' ? restraintAnywhere(value) : restraintIn(value);
   return checked(answerOf(event, value, own), meant);
+}
+
+/** A verdict in a form that only hooks of other kinds have, or under a misspelt name. */
+function unreadVerdict(
+  event: HookEventName,
+  role: Hook['role'],
+  output: Fields,
+): string | undefined {
+  if (role === 'observe') return undefined;
+  const verdict = output.ok ?? true;
+  if (verdict !== true) {
+    return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
+  }
+  return misspeltVerdict(event, output);
 }
 
 /** An answer that says more than was understood of it is no answer. */

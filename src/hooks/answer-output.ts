@@ -7,7 +7,7 @@ import { readObject } from './answer-object.js';
 import { isRestraint } from './answer-restraint.js';
 import { failure } from './answer-result.js';
 import { scanObject } from './answer-scan.js';
-import { holdsBrokenVerdict, holdsVerdict } from './answer-search.js';
+import { holdsBrokenVerdict, holdsPlainVerdict, holdsVerdict } from './answer-search.js';
 import { LONGEST_CONTEXT, said, tidy } from './answer-text.js';
 import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from './hook.js';
 
@@ -69,7 +69,7 @@ function lostVerdict({ text, cut }: Printed): string | undefined {
   // fail-closed: what is missing, or was lost on the way to UTF-8, may have been the no.
   if (cut === true) return 'standard output is too long to be searched for a verdict';
   if (/[\u0000\ufffd]/.test(text)) return 'standard output is no text in UTF-8';
-  if (!holdsBrokenVerdict(text)) return undefined;
+  if (!holdsBrokenVerdict(text) && !holdsPlainVerdict(text)) return undefined;
   return 'something like a verdict stands on standard output, and it is no JSON';
 }
 

@@ -1,8 +1,9 @@
 import { readOutput, withTextAsContext } from './answer-output.js';
 import { isRestraint, restraintOnly, withoutGrants } from './answer-restraint.js';
-import { failure, noAnswer, type ReadAnswer } from './answer-result.js';
-import { firstLine, said, tidy } from './answer-text.js';
-import { type Hook, type HookAnswer, type HookRaw, NO_ANSWER } from './hook.js';
+import { cannotStart, failure, noAnswer, type ReadAnswer } from './answer-result.js';
+import { firstLine, lastLines, said, tidy } from './answer-text.js';
+import { type Hook, type HookAnswer, type HookFailure, type HookRaw, NO_ANSWER } from './hook.js';
+import { NOTHING_PRINTED } from './report-step.js';
 
 type Ended = Extract<HookRaw, { kind: 'process' }>;
 
@@ -12,10 +13,7 @@ export function readProcess(hook: Hook, raw: Ended): ReadAnswer {
   if (signal !== null || exitCode === null) {
     return noAnswer(failure('signal', `it was ended by ${signal ?? 'something unknown'}`));
   }
-  if (exitCode === 126 || exitCode === 127) {
-    const message = `${programOf(hook)} cannot be started (${endOf(raw)})`;
-    return noAnswer(failure('cannot-start', message));
-  }
+  if (exitCode === 126 || exitCode === 127) return noAnswer(notInstalled(hook, raw));
   const read = readOutput(hook, { text: stdout, cut });
   if (exitCode === 2) {
     return { answer: blocked(read.ok ? read.value : { ...NO_ANSWER, text: stdout }, stderr) };
@@ -25,12 +23,12 @@ export function readProcess(hook: Hook, raw: Ended): ReadAnswer {
   }
   // fail-closed: who wrote that a failure blocks did not mean all failures but the commonest one.
   if (exitCode === 1 && hook.event !== 'WorktreeCreate' && hook.strict !== true) {
-    const complaint = firstLine(stderr) || firstLine(stdout) || 'it said nothing';
+    const complaint = lastLines(stderr) || lastLines(stdout) || NOTHING_PRINTED;
     if (!read.ok) return { ...noAnswer(read.error), complaint };
     return { answer: restraintOnly(read.value), complaint };
   }
   if (read.ok && isRestraint(read.value)) {
-    return { answer: restraintOnly(read.value), complaint: `it ended with ${endOf(raw)}` };
+    return { answer: restraintOnly(read.value), complaint: lastLines(stderr) || NOTHING_PRINTED };
   }
   return noAnswer(failure('exit-code', `it ended with ${endOf(raw)}`));
 }
@@ -53,15 +51,29 @@ function blocked({ asyncMs: _void, ...answer }: HookAnswer, stderr: string): Hoo
 }
 
 function endOf({ exitCode, stderr }: Ended): string {
-  const words = firstLine(stderr);
+  const words = lastLines(stderr);
   return `exit code ${exitCode}${words === '' ? '' : `: ${words}`}`;
 }
 
-const FIRST_WORD = /^\s*(?:\w+=\S*\s+)*(?:"([^"]+)"|'([^']+)'|(\S+))/;
+function notInstalled(hook: Hook, raw: Ended): HookFailure {
+  const program = missingProgram(raw.stderr) ?? programOf(hook);
+  const kind = raw.exitCode === 127 ? 'missing' : 'not-executable';
+  return cannotStart(`${program} cannot be started (${endOf(raw)})`, { program, kind });
+}
+
+/** What the shell says that it did not find: `sh: 1: lint-guard: not found`. */
+const SHELL_COMPLAINT =
+  /^(?:[^\n:]*: )(?:(?:line )?\d+: )?([^\n:]+): (?:command not found|not found|no such file or directory|permission denied|is a directory)/im;
+
+function missingProgram(stderr: string): string | undefined {
+  return firstLine(SHELL_COMPLAINT.exec(stderr)?.[1] ?? '') || undefined;
+}
+
+const FIRST_WORD = /^\s*(?:\w+=\S*\s+)*((?:"[^"]*"|'[^']*'|[^\s"'])+)/;
 
 function programOf({ handler, label }: Hook): string {
   if (handler.type !== 'command') return label;
   if (handler.args !== undefined) return firstLine(handler.command) || label;
-  const [, double, single, bare] = FIRST_WORD.exec(handler.command) ?? [];
-  return firstLine(double ?? single ?? bare ?? '') || label;
+  const [, word = ''] = FIRST_WORD.exec(handler.command) ?? [];
+  return firstLine(word.replaceAll(/["']/g, '')) || label;
 }

@@ -1,5 +1,6 @@
 import { type Restriction, strictest } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
+import { meantField } from './answer-misspelt.js';
 import { walkKeys } from './answer-walk.js';
 import type { HookAnswer } from './hook.js';
 
@@ -17,9 +18,14 @@ export function restraintIn(value: unknown): Restriction {
   const specific = isRecord(value.hookSpecificOutput) ? value.hookSpecificOutput : {};
   const places = [value, specific];
   if (places.some((place) => place.continue === false)) return 'deny';
-  return strictest(
-    places.flatMap((place) => [place.decision, place.permissionDecision]).map(meaningOf),
-  );
+  return strictest(places.flatMap((place) => Object.entries(place)).map(restraintOf));
+}
+
+/** What a field says, under the name of a verdict or a misspelt one. */
+function restraintOf([key, value]: readonly [string, unknown]): Restriction {
+  const meaning = meaningOf(value);
+  if (meaning === 'none' || key === 'decision' || key === 'permissionDecision') return meaning;
+  return meantField(key, value) === undefined ? 'none' : meaning;
 }
 
 function meaningOf(word: unknown): Restriction {
@@ -46,7 +52,10 @@ export function restraintAnywhere(value: unknown): Restriction {
     const name = key.trim().toLowerCase().replaceAll(/[_-]/g, '');
     if (PASSED_ON.has(name)) return 'skip';
     if (name === 'continue' && inner === false) worst = 'deny';
-    if (VERDICT_KEYS.has(name)) worst = strictest([worst, meaningOf(inner)]);
+    const meaning = meaningOf(inner);
+    if (meaning !== 'none' && (VERDICT_KEYS.has(name) || meantField(key, inner) !== undefined)) {
+      worst = strictest([worst, meaning]);
+    }
     return worst === 'deny' ? 'stop' : undefined;
   });
   // fail-closed: what takes too long to search may hold a no.

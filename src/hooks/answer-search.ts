@@ -1,11 +1,11 @@
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { duplicateKey } from './answer-duplicates.js';
-import { restraintIn } from './answer-restraint.js';
+import { restraintAnywhere, restraintIn } from './answer-restraint.js';
 import { scanObject } from './answer-scan.js';
 import { unescaped, withoutEscapes } from './answer-text.js';
 
-/** Most texts hold none of these, and need no search. `\u` may hide any of them. */
+/** An object that cannot be read counts as a verdict only beside these. `\u` may hide any of them. */
 const MENTION = /"(?:decision|permissionDecision|hookSpecificOutput|continue)"|\\u/;
 
 /** Steps for each character of the text; only braces inside braces that never close need as many. */
@@ -21,15 +21,15 @@ export function holdsVerdict(text: string): boolean {
 }
 
 function searched(text: string): boolean {
-  if (!MENTION.test(text)) return false;
   const { objects, isEndless } = objectsIn(text);
+  const mayHide = MENTION.test(text);
   // fail-closed: what takes too long to search may hold a no.
-  if (isEndless) return true;
+  if (isEndless && mayHide) return true;
   return objects.some(([start, end]) => {
     const object = text.slice(start, end);
     const parsed = parseJson(object);
     // fail-closed: a well-formed object that is refused for its depth or keys may hold a no.
-    if (!parsed.ok || duplicateKey(object) !== undefined) return true;
+    if (!parsed.ok || duplicateKey(object) !== undefined) return mayHide;
     return isVerdict(parsed.value) || holdsRestraint(parsed.value);
   });
 }
@@ -37,6 +37,16 @@ function searched(text: string): boolean {
 /** A key of a verdict, in whatever quotes, escaped or not; a bare one where a key belongs. */
 const BROKEN_KEY =
   /(?:["'`“”‘’]\s*(?:decision|continue)|[{,]\s*(?:decision|continue)|permission_?decision|hook_?specific_?output)(?:\s*\\*["'`“”‘’])?\s*[:=]/i;
+
+/** `permissionDecision: deny` on a line of its own, as YAML has it; `decision: block` may be prose. */
+const YAML_LINE = /^[ \t-]*["'`]?(permission[A-Za-z_-]{6,12})["'`]?[ \t]*[:=][ \t]*["'`]?(\w+)/gim;
+
+/** Whether a line of a text says no in YAML or the like, where an object was to be printed. */
+export function holdsPlainVerdict(text: string): boolean {
+  return [...withoutEscapes(text).matchAll(YAML_LINE)].some(
+    ([, key = '', word]) => restraintAnywhere({ [key]: word }) !== 'none',
+  );
+}
 
 /**
  * Whether a text holds the start of an object that is no JSON (a comma too many, single quotes, a line

@@ -39,6 +39,27 @@ export function said(value: unknown, longest = LONGEST_HOOK_TEXT): string | unde
   return text.trim() === '' ? undefined : text;
 }
 
+/** Lines of a stack trace or of an interpreter that do not say what went wrong. */
+const TRACE_LINE = /^(?:\s+at .*|\s*[\^~]+\s*|Node\.js v.*|\s*)$/;
+const MOST_LINES = 2;
+/** Room is left for the words around them in one line. */
+const LONGEST_LAST_LINES = 240;
+const SEARCHED_CHARS = 8000;
+
+/** The last lines that say something, on one line and not long: where a trace tells its error. */
+export function lastLines(text: string): string {
+  const end = sliceWhole(text, Math.max(0, text.length - SEARCHED_CHARS), text.length);
+  const lines = tidy(end).split('\n');
+  const telling = lines.filter((line) => !TRACE_LINE.test(line));
+  const flat = (telling.length === 0 ? lines : telling)
+    .map((line) => line.replaceAll('\t', ' ').trim())
+    .filter((line) => line !== '')
+    .slice(-MOST_LINES)
+    .join(' | ');
+  if (flat.length <= LONGEST_LAST_LINES) return flat;
+  return `…${sliceWhole(flat, flat.length - LONGEST_LAST_LINES, flat.length)}`;
+}
+
 /** The first line that says something, on one line and not long, or an empty text. */
 export function firstLine(text: string): string {
   const rest = text.trimStart();

@@ -161,7 +161,9 @@ export class HookCollector {
       handler: withDirectories(granted, place.plugin),
       what,
       onFailure: beside ? 'continue' : means.onFailure,
-      ...(said === 'block' && means.onFailure === 'block' && !beside ? { strict: true } : {}),
+      ...(means.onFailure === 'block' && !beside && this.#isStrict(event, said)
+        ? { strict: true }
+        : {}),
       timeoutMs: this.#policy.timeoutMs(event, {
         type: handler.type,
         source,
@@ -172,6 +174,10 @@ export class HookCollector {
         ? { copyOf: `${facts.agents ?? ''}\n${handlerText(raw)}` }
         : {}),
     });
+  }
+
+  #isStrict(event: HookEventName, said: ReadHandler['onFailure']): boolean {
+    return said === 'block' || (this.#policy.strictGuards && hookEventFacts(event).role === 'gate');
   }
 
   /** fail-closed: what guards and is no hook is a guard that always fails. */

@@ -28,6 +28,8 @@ export interface HookPolicy {
   readonly callbacksRestrictOnly: boolean;
   /** What the failure of a guard means that does not say so itself. */
   readonly guardFailure: 'block' | 'continue';
+  /** Exit code 1 of a guard is a failure, too, unless the guard itself says "continue". */
+  readonly strictGuards: boolean;
   timeoutMs(event: HookEventName, hook: TimedHook): number;
   /** The handler without the variables that its source cannot hand to it, and which they are. */
   granted(
@@ -55,6 +57,7 @@ export function policyOf(
   return {
     callbacksRestrictOnly: switches.managedOnly || allOff,
     guardFailure: switches.failure === 'open' ? 'continue' : 'block',
+    strictGuards: switches.failure === 'strict',
     dropped(source) {
       const reason = switches.disabled(source);
       return reason === undefined ? undefined : `${reason} is set`;

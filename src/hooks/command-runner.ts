@@ -1,6 +1,7 @@
 import type { ProcessResult, ProcessSupervisor } from '../env/process.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
+import { cannotStart } from './answer-result.js';
 import {
   type CommandContext,
   type CommandLaunch,
@@ -47,10 +48,12 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
     const changed = await deps.changedScript?.(hook);
     if (changed !== undefined) return { kind: 'failed', failure: notAccepted(changed) };
     if (handler.persistent) return deps.persistent.ask(handler, request);
+    let program = handler.command;
     const runIn = async (cwd: string): Promise<ProcessResult | HookFailure> => {
       const { envFile } = request;
       const launch = launcher(handler, { cwd, ...(envFile !== undefined && { envFile }) });
       if (!launch.ok) return { cause: 'cannot-start', message: launch.error };
+      program = launch.value.command;
       return deps.processes.run(spawnRequest({ hook, request, launch: launch.value, cwd }));
     };
     const start = performance.now();
@@ -60,7 +63,8 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
       note = `${result.startError} The hook ran in ${deps.projectDir}.\n`;
       result = await runIn(deps.projectDir);
     }
-    return rawOf(result, { request, note, elapsedMs: performance.now() - start });
+    const elapsedMs = performance.now() - start;
+    return rawOf(result, { program, request, note, elapsedMs });
   };
 }
 
@@ -95,7 +99,7 @@ function spawnRequest(parts: {
 
 function rawOf(
   result: ProcessResult | HookFailure,
-  run: { readonly request: HookRequest; readonly note: string; readonly elapsedMs: number },
+  run: EndedRun & { readonly note: string },
 ): HookRaw {
   if ('cause' in result) return { kind: 'failed', failure: result };
   const failure = failureOf(result, run);
@@ -112,13 +116,19 @@ function rawOf(
   };
 }
 
+interface EndedRun {
+  readonly program: string;
+  readonly request: HookRequest;
+  readonly elapsedMs: number;
+}
+
 /** What it may have printed before it was ended is no answer. */
-function failureOf(
-  result: ProcessResult,
-  run: { readonly request: HookRequest; readonly elapsedMs: number },
-): HookFailure | undefined {
-  if (result.startError !== undefined) {
-    return { cause: 'cannot-start', message: result.startError };
+function failureOf(result: ProcessResult, run: EndedRun): HookFailure | undefined {
+  const { startError, startErrorKind } = result;
+  if (startError !== undefined) {
+    return startErrorKind === 'program-missing'
+      ? cannotStart(startError, { program: run.program, kind: 'missing' })
+      : { cause: 'cannot-start', message: startError };
   }
   // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
   if (result.timedOut) return timeoutFailure(run.request.timeoutMs);

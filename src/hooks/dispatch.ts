@@ -33,6 +33,7 @@ import {
 } from './hook.js';
 import { oneLine } from './in-time.js';
 import type { OccasionKey } from './matching.js';
+import { complaintText } from './report-step.js';
 
 /** What a hook that nobody waited for has to say in the end. */
 export interface BackgroundResult {
@@ -88,6 +89,8 @@ class Dispatcher implements HookDispatcher {
   readonly #scoped = new Map<string, ScopedHooks>();
   readonly #closing = new AbortController();
   readonly #beside = new Map<Promise<void>, Hook>();
+  /** Hooks whose missing program has been told with its remedy. */
+  readonly #missing = new Set<string>();
   #snapshot: HookSnapshot;
   #inForce: HookSet;
 
@@ -285,8 +288,9 @@ class Dispatcher implements HookDispatcher {
   }
 
   /** Counts a run and tells people what they should know of it. */
-  #conclude({ report, cancelled }: Ended, occasion: Occasion): HookReport {
-    const { hook, ms, answer, failure, refuses, complaint } = report;
+  #conclude({ report: first, cancelled }: Ended, occasion: Occasion): HookReport {
+    const report = this.#withoutRepetition(first);
+    const { hook, ms, answer, failure, refuses } = report;
     this.#stats.count(hook, { ms, failed: failure !== undefined });
     const who = `${hook.event}: ${hook.label}`;
     if (failure !== undefined && refuses !== true && !cancelled) {
@@ -294,7 +298,8 @@ class Dispatcher implements HookDispatcher {
       const why = `${failure.cause}: ${failure.message}`;
       this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`);
     }
-    if (complaint !== undefined) this.#warn('hook_error', `${who} reports an error: ${complaint}`);
+    const complaint = complaintText(report);
+    if (complaint !== undefined) this.#warn('hook_error', `${who} ${complaint}`);
     if (answer.systemMessage !== undefined) {
       const tool = occasion.fields.tool_name;
       const about = typeof tool === 'string' ? `${hook.event}:${tool}` : hook.event;
@@ -302,6 +307,20 @@ class Dispatcher implements HookDispatcher {
       tell(this.#deps, { type: 'notice', level: 'notice', text });
     }
     return report;
+  }
+
+  /** A program that is missing at every call is told whole once, and in a few words from then on. */
+  #withoutRepetition(report: HookReport): HookReport {
+    const { hook, failure } = report;
+    if (failure?.repeated === undefined) {
+      this.#missing.delete(hook.id);
+      return report;
+    }
+    if (!this.#missing.has(hook.id)) {
+      this.#missing.add(hook.id);
+      return report;
+    }
+    return { ...report, failure: { cause: failure.cause, message: failure.repeated } };
   }
 
   #warn(tag: string, text: string): void {

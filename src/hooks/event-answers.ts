@@ -1,6 +1,7 @@
 import { hookEventFacts } from '../protocol/hook-events.js';
 import { own } from '../util/own.js';
 import type { HookAnswer, HookDispatch, HookEventName, HookReport, HookRound } from './hook.js';
+import { causeText } from './report-step.js';
 import { isBlank, spoken } from './round.js';
 
 /** What the functions of all events need. */
@@ -17,7 +18,7 @@ export interface EventDeps {
 export function noOf({ hook, ms, answer, failure, refuses }: HookReport): string | undefined {
   if (refuses === true) {
     // fail-closed: a guard that cannot answer refuses.
-    const why = failure === undefined ? 'no-verdict' : `${failure.cause}: ${failure.message}`;
+    const why = failure === undefined ? 'no-verdict' : causeText(failure);
     return `guard failed: ${hook.label} gave no verdict after ${Math.round(ms)} ms (${why})`;
   }
   if (answer.asyncMs !== undefined || answer.decision !== 'deny') return undefined;

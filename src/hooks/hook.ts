@@ -97,7 +97,7 @@ export interface Hook<H extends HookHandler = HookHandler> {
   readonly timeoutMs: number;
   /** `block`: no verdict is a no. `continue`: it counts as no opinion, and is told. */
   readonly onFailure: 'block' | 'continue';
-  /** Its file says `onFailure: "block"`: even exit code 1 is a failure then. */
+  /** `onFailure: "block"` or `portcullis.hookFailure: "strict"`: even exit code 1 is a failure. */
   readonly strict?: boolean;
   /** Its yes counts for nothing: an administrator lets nobody else's hooks grant. */
   readonly restrictOnly?: boolean;
@@ -125,6 +125,10 @@ export interface HookFailure {
   readonly cause: HookFailureCause;
   /** One line: what went wrong, with the limit where there was one. */
   readonly message: string;
+  /** What a person can do about it, as a sentence. */
+  readonly remedy?: string;
+  /** In place of message and remedy, when both have been told in this session. */
+  readonly repeated?: string;
 }
 
 /** What came out of running a hook, before anybody has read it. */
@@ -225,7 +229,7 @@ export interface HookReport {
   readonly failure?: HookFailure;
   /** Its failure refuses: a gate without `onFailure: "continue"`. */
   readonly refuses?: boolean;
-  /** Exit code 1: the documented error that does not block. First line of what it said. */
+  /** It ended with an error that does not block by itself: the last lines of what it printed. */
   readonly complaint?: string;
   /** It meant to put another output in the place of a tool's, and no replacement came of it. */
   readonly redacts?: boolean;

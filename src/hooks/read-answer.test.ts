@@ -94,10 +94,25 @@ describe('exit code 1', () => {
     const stderr = '\n\u001b[31mfirst\u001b[0m line\nsecond';
     expect(read(1, 'text', { stderr })).toEqual({
       answer: { decision: 'none', fields: {}, text: 'text' },
-      complaint: 'first line',
+      complaint: 'first line | second',
     });
     expect(read(1, 'out').complaint).toBe('out');
     expect(read(1).complaint).not.toBe('');
+  });
+
+  it.each([
+    [
+      'Traceback (most recent call last):\n  File "g.py", line 2, in <module>\n    main()\nNameError: name x\n',
+      'main() | NameError: name x',
+    ],
+    [
+      "/g.js:1\nthrow new Error('no config')\n^\n\nError: no config\n    at Object.<anonymous> (/g.js:1:7)\n    at node:internal/x:9\n\nNode.js v22.0.0\n",
+      "throw new Error('no config') | Error: no config",
+    ],
+    ['', 'printed nothing'],
+    [`${'x'.repeat(500)}END`, `…${'x'.repeat(237)}END`],
+  ])('is told by the last lines that say something: %j', (stderr, complaint) => {
+    expect(read(1, '', { stderr }).complaint).toBe(complaint);
   });
 
   it.each(['deny', 'ask', 'defer'])('still says %s', (word) => {
@@ -164,7 +179,7 @@ describe('every other end', () => {
   it.each([3, 64, 125, 128, 137, 255, -1])('exit code %d is a failure', (code) => {
     expect(read(code, 'text', { stderr: 'E\nF' })).toEqual({
       answer: { decision: 'none', fields: {} },
-      failure: { cause: 'exit-code', message: `it ended with exit code ${code}: E` },
+      failure: { cause: 'exit-code', message: `it ended with exit code ${code}: E | F` },
     });
     expect(read(code, ALLOW).failure?.cause).toBe('exit-code');
     expect(read(code, DENY.slice(0, -2)).failure?.cause).toBe('exit-code');
@@ -182,6 +197,12 @@ describe('every other end', () => {
     expect(failure).toEqual({
       cause: 'cannot-start',
       message: `guard cannot be started (exit code ${code}: ${stderr})`,
+      remedy: expect.stringMatching(
+        code === 127
+          ? /^Install guard .*"enabled": false/
+          : /^Make guard executable .*"enabled": false/,
+      ),
+      repeated: 'guard still cannot be started',
     });
   });
 

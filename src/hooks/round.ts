@@ -1,4 +1,5 @@
 import type { HookAnswer, HookEventName, HookReport, HookRound } from './hook.js';
+import { causeText } from './report-step.js';
 
 export type HookDecision = HookAnswer['decision'];
 
@@ -49,7 +50,7 @@ export function blockedBy(round: HookRound): readonly Objection[] {
     }
     if (refuses !== true) return [];
     // fail-closed: a guard without a verdict says no.
-    const why = failure === undefined ? 'no-verdict' : `${failure.cause}: ${failure.message}`;
+    const why = failure === undefined ? 'no-verdict' : causeText(failure);
     const reason = `guard failed: ${hook.label} gave no verdict (${why})`;
     return [{ by: hook.label, reason, failed: true }];
   });

@@ -4,8 +4,8 @@ export interface KeyFacts {
   readonly restricts?: boolean;
   /** From a project's files it is in force only once the folder is trusted. */
   readonly needsTrust?: true;
-  /** The value that holds back: it needs no trust. */
-  readonly strict?: string | boolean;
+  /** The values that hold back, strictest first: they need no trust. */
+  readonly strict?: string | boolean | readonly string[];
   /** The holding-back value wins wherever it stands. */
   readonly strictest?: true;
   /** Taken whole from the strongest source that has it. */
@@ -16,6 +16,12 @@ export interface KeyFacts {
   readonly status?: 'later' | 'elsewhere';
   /** A `later` key that people rely on as a fence: setting it stops the start. */
   readonly unenforced?: true;
+}
+
+/** The values of a key that hold back, strictest first. */
+export function strictValues({ strict }: KeyFacts): readonly (string | boolean)[] {
+  if (strict === undefined) return [];
+  return typeof strict === 'object' ? strict : [strict];
 }
 
 /** The shape of a setting and the facts about it; generated from the schema. */

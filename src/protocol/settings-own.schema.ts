@@ -17,9 +17,9 @@ export const portcullis = z.strictObject({
     strictest: true,
   }),
   hookFailure: key(
-    z.enum(['closed', 'open', 'block', 'continue']),
-    'What it means when a guarding hook fails that does not say so itself. closed (the default): what it guards is refused. open: it passes, with a warning. block and continue are other words for the two.',
-    { restricts: true, strict: 'closed', strictest: true, scope: 'user' },
+    z.enum(['strict', 'closed', 'open', 'block', 'continue']),
+    'What it means when a guarding hook fails that does not say so itself. closed (the default): what it guards is refused, except when the hook ends with exit code 1. strict: exit code 1 refuses, too. open: a failure passes, with a warning. block and continue are other words for closed and open.',
+    { restricts: true, strict: ['strict', 'closed'], strictest: true, scope: 'user' },
   ),
   hookTimeouts: key(
     z.partialRecord(z.enum(eventNames), z.number().positive()),

@@ -130,7 +130,7 @@ describe('a restriction of a wrong type stops the start', () => {
     ],
     [
       { portcullis: { hookFailure: 'opne' } },
-      'must be one of "closed", "open", "block", "continue"; it is "opne". Did you mean "open"?',
+      'must be one of "strict", "closed", "open", "block", "continue"; it is "opne". Did you mean "open"?',
     ],
     [
       { portcullis: { hookTimeouts: { PreTooluse: 5000 } } },

@@ -116,7 +116,7 @@ describe('allowManagedHooksOnly', () => {
 
 describe('what the failure of a hook means', () => {
   const say = (hookFailure: string) => ({ portcullis: { hookFailure } });
-  it.each<[Partial<Record<From, unknown>>, 'open' | 'closed']>([
+  it.each<[Partial<Record<From, unknown>>, 'open' | 'closed' | 'strict']>([
     [{}, 'closed'],
     [{ user: say('open') }, 'open'],
     [{ user: say('continue') }, 'open'],
@@ -129,6 +129,12 @@ describe('what the failure of a hook means', () => {
     [{ user: say('open'), host: say('block') }, 'closed'],
     [{ host: say('open') }, 'closed'],
     [{ project: say('open'), local: say('continue') }, 'closed'],
+    [{ user: say('strict') }, 'strict'],
+    [{ user: say('strict'), managed: say('open') }, 'strict'],
+    [{ user: say('strict'), cli: say('closed') }, 'strict'],
+    [{ user: say('open'), host: say('strict') }, 'strict'],
+    [{ user: say('open'), project: say('strict') }, 'strict'],
+    [{ managed: say('closed'), local: say('strict') }, 'strict'],
   ])('%j: %s', async (contents, expected) => {
     const { settings } = await load(contents);
     expect(hookSwitches(settings).failure).toBe(expected);

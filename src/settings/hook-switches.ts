@@ -9,7 +9,7 @@ export interface HookSwitches {
   /** Why hooks of a source do not run; undefined when they do. */
   disabled(source: SettingSource): string | undefined;
   /** What it means when a guarding hook fails that does not say so itself. */
-  readonly failure: 'open' | 'closed';
+  readonly failure: 'open' | 'closed' | 'strict';
   /** Milliseconds by event, for hooks of this source that name no limit. */
   timeouts(source: SettingSource): Readonly<Record<string, number>>;
   /** Every guarding hook is asked once at the start. */
@@ -34,7 +34,7 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
         return `\`allowManagedHooksOnly\` (${originOf(only)})`;
       return switchedOff(values, source);
     },
-    failure: isOpened(values.get('portcullis.hookFailure')) ? 'open' : 'closed',
+    failure: failureOf(values.get('portcullis.hookFailure')),
     // fail-closed: a repository cannot make its user's guards give up before they have answered.
     timeouts: (source) => (isOfProject(source) ? ofAll : ofPerson),
     probe: values.get('portcullis.probeHooks')?.value === true,
@@ -63,8 +63,9 @@ function switchedOff(values: SettingValues, source: SettingSource): string | und
 }
 
 /** fail-closed: only the very word opens, and a repository cannot make its user's guards optional. */
-function isOpened(said: Sourced<unknown> | undefined): boolean {
-  return said?.value === 'open' && !isOfProject(said.source);
+function failureOf(said: Sourced<unknown> | undefined): HookSwitches['failure'] {
+  if (said?.value === 'strict') return 'strict';
+  return said?.value === 'open' && !isOfProject(said.source) ? 'open' : 'closed';
 }
 
 /** A repository's files came from somebody else; all other sources speak for who runs this. */

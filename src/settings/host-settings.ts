@@ -1,4 +1,4 @@
-import type { SettingNode, SettingTable } from '../protocol/setting-node.js';
+import { type SettingNode, type SettingTable, strictValues } from '../protocol/setting-node.js';
 import { isRecord, own } from '../util/own.js';
 import { fits } from './fits.js';
 import type { SettingsFile } from './types.js';
@@ -20,8 +20,9 @@ function restrictions(node: SettingNode, value: unknown): unknown {
     });
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
   }
-  const { restricts, needsTrust, strict } = node.facts ?? {};
-  if (strict !== undefined) return value === strict ? value : undefined;
+  const { restricts, needsTrust } = node.facts ?? {};
+  const strict = strictValues(node.facts ?? {});
+  if (strict.length > 0) return strict.some((one) => one === value) ? value : undefined;
   if (restricts !== true) return undefined;
   // fail-closed: what could also grant or execute is not taken from a host's text. A list that
   // restricts is: that there is one holds back.

@@ -1,4 +1,9 @@
-import type { KeyFacts, SettingNode, SettingTable } from '../protocol/setting-node.js';
+import {
+  type KeyFacts,
+  type SettingNode,
+  type SettingTable,
+  strictValues,
+} from '../protocol/setting-node.js';
 import { isRecord, own } from '../util/own.js';
 import type { Sourced } from '../util/sourced.js';
 import { fits } from './fits.js';
@@ -167,18 +172,22 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
   const ofProject = file.source === 'project' || file.source === 'local';
   const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
   if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
-  if (facts.scope === 'user' && ofProject) return 'not here';
+  const holdsBack = strictValues(facts).some((one) => one === value);
+  // A value that wins wherever it stands can only restrict, so a project may set it, too.
+  const isOpenToAll = holdsBack && facts.strictest === true;
+  if (facts.scope === 'user' && ofProject && !isOpenToAll) return 'not here';
   // fail-closed: what grants or executes waits for trust; the value that holds back does not.
   const waits = facts.needsTrust === true && !file.trusted;
-  return waits && (facts.strict === undefined || value !== facts.strict) ? 'untrusted' : 'in force';
+  return waits && !holdsBack ? 'untrusted' : 'in force';
 }
 
 function settle(key: string, { isList, definedBy, facts, said }: Found): MergedKey {
   if (isList) return { key, isList, definedBy, facts, said };
   const candidates = said.filter(isInForce);
-  const strict =
-    facts.strictest === true ? candidates.find(({ value }) => value === facts.strict) : undefined;
-  const winner = strict ?? candidates[0];
+  const strict = facts.strictest === true ? strictValues(facts) : [];
+  const winner =
+    strict.flatMap((wanted) => candidates.find(({ value }) => value === wanted) ?? [])[0] ??
+    candidates[0];
   return {
     key,
     isList,

@@ -69,15 +69,18 @@ describe('whatever an untrusted project’s file holds', () => {
         expect(permissions.managedRulesOnly).toBeUndefined();
         expect(['default', 'plan', 'dontAsk', undefined]).toContain(permissions.defaultMode?.value);
         expect([env, strictness]).toEqual([{}, {}]);
-        for (const key of ['apiKeyHelper', 'statusLine.command', 'portcullis.hookFailure']) {
+        for (const key of ['apiKeyHelper', 'statusLine.command']) {
           expect(values.get(key)).toBeUndefined();
         }
+        expect(['strict', 'closed', undefined]).toContain(
+          values.get('portcullis.hookFailure')?.value,
+        );
         expect(values.get('disableAllHooks')?.value).not.toBe(true);
         expect(values.list('hooks.PreToolUse')).toEqual([]);
-        const { probe: _probe, disabled, timeouts, ...switches } = hookSwitches(effective);
+        const { probe: _probe, failure, disabled, timeouts, ...switches } = hookSwitches(effective);
+        expect(failure).not.toBe('open');
         expect(switches).toEqual({
           managedOnly: false,
-          failure: 'closed',
           httpUrls: undefined,
           httpEnvVars: undefined,
         });

@@ -110,12 +110,16 @@ function envDrafts(value: unknown): readonly Draft[] {
 /** `strict` is not a project's to set; the others only ever hold back. */
 const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'probeHooks']);
 
+/** Words of `hookFailure` that make guards no weaker than they are. */
+const STRICT_FAILURE: ReadonlySet<unknown> = new Set(['strict', 'closed', 'block']);
+
 /** Of our own settings: rules for some agents are told apart; what is not known to restrict counts. */
 function ownDrafts(value: unknown): readonly (Draft | DraftList)[] {
   if (!isRecord(value)) return [setting(['portcullis'], value)];
   return Object.entries(value).flatMap(([key, inner]) => {
     const way = ['portcullis', key];
     if (OWN_RESTRICTIONS.has(key)) return [];
+    if (key === 'hookFailure' && STRICT_FAILURE.has(inner)) return [];
     if (key !== 'agents') return [setting(way, inner)];
     if (!isRecord(inner)) return [setting(way, inner)];
     return Object.entries(inner).flatMap(([pattern, rules]) => {

@@ -99,7 +99,7 @@ describe('a hook that cannot start', () => {
       ],
     ] as const;
     for (const [command, message] of reasons) {
-      expect(await run(command, { handler: { args: [] } })).toEqual({
+      expect(await run(command, { handler: { args: [] } })).toMatchObject({
         kind: 'failed',
         failure: { cause: 'cannot-start', message },
       });
@@ -108,9 +108,13 @@ describe('a hook that cannot start', () => {
 
   it('says so of a shell that is not there', async () => {
     const empty = { PATH: temporaryDirectory() };
-    expect(await run('exit 0', { handler: { shell: 'bash' }, env: empty })).toEqual({
+    expect(await run('exit 0', { handler: { shell: 'bash' }, env: empty })).toMatchObject({
       kind: 'failed',
-      failure: { cause: 'cannot-start', message: 'Cannot start bash: no such program.' },
+      failure: {
+        cause: 'cannot-start',
+        message: 'Cannot start bash: no such program.',
+        remedy: expect.stringContaining('Install bash or correct its path'),
+      },
     });
     expect(await run('exit 0', { handler: { shell: 'powershell' }, env: empty })).toMatchObject({
       failure: { cause: 'cannot-start', message: 'Cannot start pwsh: no such program.' },

@@ -37,7 +37,9 @@ describe('exit codes', () => {
     const done = await guarded([command('echo "no config" >&2; echo chatter; exit 1')]);
     expect(done.project.exists('made')).toBe(true);
     expect(notices(done, 'hook_error')).toEqual([
-      expect.stringMatching(/^PreToolUse: .* reports an error: no config$/),
+      expect.stringMatching(
+        /^PreToolUse: .* failed with exit code 1: no config; the call was not blocked$/,
+      ),
     ]);
     expect(modelText(done)).not.toContain('no config');
   });

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { CORE_SETTINGS } from '../../generated/settings-core.js';
 import { OTHER_SETTINGS } from '../../generated/settings-table.js';
-import type { KeyFacts, SettingNode } from '../../protocol/setting-node.js';
+import { type KeyFacts, type SettingNode, strictValues } from '../../protocol/setting-node.js';
 import { describeProblem } from '../../settings/types.js';
 import { nearest } from '../../util/nearest.js';
 import { visible } from '../../util/visible.js';
@@ -98,7 +98,9 @@ function insideOf(node: SettingNode, name: string): SettingNode | undefined {
 }
 
 function meaningOf(facts: Facts): readonly string[] {
-  const strict = JSON.stringify(facts.strict);
+  const strict = strictValues(facts)
+    .map((value) => JSON.stringify(value))
+    .join(', then ');
   return [
     facts.type === 'list'
       ? 'the lists of all sources add up'
