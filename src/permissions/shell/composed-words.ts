@@ -1,5 +1,5 @@
 import { ownWords } from './evaluated-words.js';
-import { nameOf, programOf, type ShellWord, type SimpleCommand } from './model.js';
+import { maySplit, nameOf, programOf, type SimpleCommand } from './model.js';
 
 /** Builtins that look up a name which an option gives them, subscript and all. */
 const LOOKS_UP = /^(test|\[|printf|wait)$/;
@@ -14,16 +14,11 @@ export function composedIn(commands: readonly SimpleCommand[]): string | undefin
     const name = nameOf(mine) ?? '';
     // Behind its format printf takes no option.
     const open = mine.slice(1, name === 'printf' ? 2 : undefined);
-    return LOOKS_UP.test(name) && open.some(isSplit);
+    return LOOKS_UP.test(name) && open.some(maySplit);
   });
   if (splitting === undefined || !commands.some(makesCode)) return undefined;
   // fail-closed: nobody follows what is put together on the way.
   return `\`${nameOf(ownWords(splitting.words))}\` takes words apart that may hold code`;
-}
-
-/** An expansion outside quotes, which may become any number of words. */
-function isSplit({ literal, raw }: ShellWord): boolean {
-  return !literal && /[$`]/.test(raw.replace(/'[^']*'|"(?:\\.|[^"\\])*"/gs, ''));
 }
 
 /** Text that becomes a substitution, whole or in part, or the number of one of its characters. */

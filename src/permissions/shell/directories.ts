@@ -1,4 +1,5 @@
 import { resolve } from '../../env/paths.js';
+import { ownWords } from './evaluated-words.js';
 import { nameOf, type ShellWord } from './model.js';
 
 /** The directories that a command may find itself in; undefined when that is anybody's guess. */
@@ -19,14 +20,14 @@ export function union(a: Directories, b: Directories): Directories {
 export function directoriesAfter(
   words: readonly ShellWord[],
   directories: Directories,
-  home: string,
+  { home, assigned }: { readonly home: string; readonly assigned: ReadonlySet<string> },
 ): Directories {
-  const name = nameOf(words);
-  if (name === 'command' || name === 'builtin') {
-    return directoriesAfter(words.slice(1), directories, home);
-  }
-  if (name === 'cd') return moved(words, directories, home);
-  const movesUnseen = name === undefined && words.length > 0;
+  const mine = ownWords(words);
+  const name = nameOf(mine);
+  // A search path for directories, or another home, leads anywhere.
+  const isLed = assigned.has('CDPATH') || assigned.has('HOME');
+  if (name === 'cd') return isLed ? undefined : moved(mine, directories, home);
+  const movesUnseen = name === undefined && mine.length > 0;
   return movesUnseen || LOSES_TRACK.has(name ?? '') ? undefined : directories;
 }
 

@@ -1,5 +1,6 @@
 import type { Script, Statement, SyntaxNode } from 'unbash';
 import { evaluatedBy } from './evaluated-syntax.js';
+import { variablesSetBy } from './set-variables.js';
 
 /** Kinds of syntax in which shells find commands that a parser does not show. */
 const OPAQUE: ReadonlyMap<string, string> = new Map([
@@ -59,11 +60,8 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
       opaque ??= 'it is not valid shell syntax';
     }
-    if (node.type === 'Assignment') {
-      assigned.add(node.name);
-      if (node.index !== undefined) opaque ??= 'it uses an array';
-    }
-    if (node.type === 'For') assigned.add(node.name.value);
+    for (const name of variablesSetBy(node)) assigned.add(name);
+    if (node.type === 'Assignment' && node.index !== undefined) opaque ??= 'it uses an array';
     if (node.type === 'FileDescriptorVariable') complex ??= 'it opens a file by variable';
     if (node.type === 'ParameterExpansion') {
       if (node.index !== undefined) opaque ??= 'it uses an array';

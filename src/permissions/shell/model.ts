@@ -54,6 +54,11 @@ export function literalWord(value: string): ShellWord {
 
 export const UNKNOWN_WORD: ShellWord = { value: '', literal: false, raw: '' };
 
+/** An expansion outside quotes, which may become any number of words. */
+export function maySplit({ literal, raw }: ShellWord): boolean {
+  return !literal && /[$`{]/.test(raw.replace(/'[^']*'|"(?:\\.|[^"\\])*"/gs, ''));
+}
+
 /** The command's name, or undefined when it is decided at run time. */
 export function nameOf(words: readonly ShellWord[]): string | undefined {
   const [first] = words;
@@ -66,3 +71,13 @@ export function programOf(words: readonly ShellWord[]): string | undefined {
   const cut = name?.lastIndexOf('/') ?? -1;
   return cut === -1 ? name : name?.slice(cut + 1);
 }
+
+/** What code within other code takes over from it. */
+export interface OuterCode {
+  readonly depth: number;
+  readonly assigned: ReadonlySet<string>;
+  /** Whether it may run in another directory than the first one. */
+  readonly moved: boolean;
+}
+
+export const OUTERMOST: OuterCode = { depth: 0, assigned: new Set(), moved: false };

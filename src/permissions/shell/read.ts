@@ -1,5 +1,6 @@
 import type {
   AndOr,
+  Assignment,
   Command,
   CommandNode,
   CompoundList,
@@ -12,24 +13,29 @@ import type {
 } from 'unbash';
 import { messageOf } from '../../errors.js';
 import { unreachable } from '../../util/result.js';
+import { differenceFromBash } from './bash-differences.js';
 import { composedIn } from './composed-words.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
-import { isCode, isEvaluated } from './evaluated-words.js';
+import { isCode } from './evaluated-words.js';
 import { survey } from './gated.js';
-import { inputOf } from './here-text.js';
 import { codeInAssignment, viewsAndTargets } from './hidden-code.js';
 import { launchedIn } from './launched-in.js';
 import {
-  literalWord,
+  nameOf,
+  OUTERMOST,
+  type OuterCode,
   type ShellReading,
   type ShellRedirection,
   type ShellWord,
   type SimpleCommand,
+  UNKNOWN_WORD,
 } from './model.js';
 import { ownLinkIn } from './own-links.js';
+import { fileRedirection, inputOf } from './redirections.js';
 import { disguisesOf } from './runners.js';
+import { assignedInTurn } from './set-variables.js';
 import { unreadable } from './unreadable.js';
-import { readWord } from './words.js';
+import { readWord, withNumbers } from './words.js';
 
 export interface ShellPlace {
   readonly cwd: string;
@@ -65,7 +71,7 @@ async function readFresh(code: string, place: ShellPlace): Promise<ShellReading>
   if (opaque !== undefined) return { commands: [], opaque };
   try {
     parser ??= await import('unbash');
-    const reading = new Reader(parser, place, 0).read(code);
+    const reading = new Reader(parser, place).read(code, [place.cwd]);
     if (code.length <= LONGEST_COVERED || reading.complex !== undefined) return reading;
     // Nobody who is shown this much sees what is in it.
     return { ...reading, complex: `it is longer than ${LONGEST_COVERED} characters` };
@@ -78,7 +84,7 @@ async function readFresh(code: string, place: ShellPlace): Promise<ShellReading>
 class Reader {
   readonly #parser: Parser;
   readonly #place: ShellPlace;
-  readonly #depth: number;
+  readonly #outer: OuterCode;
   readonly #commands: SimpleCommand[] = [];
   #assigned: ReadonlySet<string> = new Set();
   #source = '';
@@ -93,19 +99,19 @@ class Reader {
   #opaque: string | undefined;
   #complex: string | undefined;
 
-  constructor(parser: Parser, place: ShellPlace, depth: number) {
+  constructor(parser: Parser, place: ShellPlace, outer: OuterCode = OUTERMOST) {
     this.#parser = parser;
     this.#place = place;
-    this.#depth = depth;
+    this.#outer = outer;
   }
 
-  read(code: string, directories: Directories = [this.#place.cwd]): ShellReading {
+  read(code: string, directories: Directories): ShellReading {
     const script = this.#parser.parse(code);
     // A shell runs the lines in front of a mistake, so what was understood still counts for restrictions.
     const found = survey(script, this.#parser.forEachChild);
-    this.#opaque = found.opaque;
+    this.#opaque = differenceFromBash(script, code, this.#parser.forEachChild) ?? found.opaque;
     this.#complex = found.complex;
-    this.#assigned = found.assigned;
+    this.#assigned = new Set([...this.#outer.assigned, ...found.assigned]);
     this.#repeats = found.repeats;
     this.#source = code;
     this.#script(script, directories);
@@ -228,10 +234,8 @@ class Reader {
     const first = this.#commands.length;
     for (const list of lists) at = this.#list(list, at);
     if (this.#moves > before) {
-      for (let index = first; index < this.#commands.length; index++) {
-        const command = this.#commands[index];
-        if (command !== undefined) this.#commands[index] = { ...command, directories: undefined };
-      }
+      const body = this.#commands.splice(first);
+      this.#commands.push(...body.map((command) => ({ ...command, directories: undefined })));
       at = undefined;
     }
     return at;
@@ -240,16 +244,8 @@ class Reader {
   /** A loop sets its variable as an assignment would: `for PATH in …` decides which programs run. */
   #setInTurn(name: string, list: readonly Word[], directories: Directories): void {
     const read = list.map((word) => this.#word(word));
-    // No program goes by a variable of one small letter.
-    if (/^[a-z]$/.test(name) && !read.some((value) => isCode(name, value))) return;
-    // What it is set to at run time matters only where bash evaluates it.
-    const values = read.map((value) =>
-      value.literal || isEvaluated(name) ? value : literalWord(''),
-    );
-    const assignments = (values.length === 0 ? [literalWord('')] : values).map((value) => ({
-      name,
-      value,
-    }));
+    const assignments = assignedInTurn(name, read);
+    if (assignments.length === 0) return;
     this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
   }
 
@@ -275,34 +271,29 @@ class Reader {
     const isPiped = this.#piped;
     // Not for what stands in substitutions.
     this.#piped = false;
-    const words: ShellWord[] = [];
-    if (command.name !== undefined) words.push(this.#word(command.name));
+    const given: ShellWord[] = [];
+    if (command.name !== undefined) given.push(this.#word(command.name));
     const assignments: { name: string; value: ShellWord }[] = [];
     for (const item of command.prefix) {
       if (item.type !== 'Assignment') continue;
-      const value =
-        item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
-      assignments.push({ name: item.name, value });
+      assignments.push({ name: item.name, value: this.#value(item) });
     }
     for (const item of command.args) {
-      if (item.type === 'Word') words.push(this.#word(item));
+      if (item.type === 'Word') given.push(this.#word(item));
       else {
-        const value =
-          item.value.type === 'Word' ? this.#word(item.value) : this.#array(item.value.elements);
-        words.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
+        const value = this.#value(item);
+        given.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
       }
     }
+    const words = withNumbers(given);
     const redirections = this.#redirections(command.redirects);
     const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
     const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
     const piped = isFed ? ({ piped: true } as const) : {};
     this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
-    const leads = directoriesAfter(words, directories, this.#place.home);
-    // A search path for directories, or another home, leads anywhere.
-    const isLed =
-      leads !== directories && (this.#assigned.has('CDPATH') || this.#assigned.has('HOME'));
-    const after = isLed ? undefined : leads;
+    const { home } = this.#place;
+    const after = directoriesAfter(words, directories, { home, assigned: this.#assigned });
     if (after !== directories) this.#moves++;
     return after;
   }
@@ -321,31 +312,49 @@ class Reader {
     if (counted !== undefined) {
       this.#opaque ??= `the value of ${counted.name} may be run as code`;
     }
-    const views = [...seen, ...[...suspects, ...assigned].flatMap((code) => this.#viewsIn(code))];
-    const grouped = this.#groups > 0;
     const directories = launchedIn(seen, command.directories);
+    const inner = [...suspects, ...assigned].flatMap((code) => this.#viewsIn(code, directories));
+    const views = [...seen, ...inner];
+    const grouped = this.#groups > 0;
+    // What `trap` is given runs later, wherever the shell is then.
+    const runsLater = seen.some((view) => nameOf(view) === 'trap');
     const given = { assignments: [], raw: '', input: '', grouped };
     this.#commands.push({ ...given, ...command, directories, views });
-    for (const script of scripts) this.#code(script, directories);
+    for (const script of scripts) this.#code(script, runsLater ? undefined : directories);
   }
 
   /** Code in a string that another shell will read. */
   #code(code: string, directories: Directories): void {
-    if (this.#depth >= DEEPEST_SCRIPT) {
+    const inner = this.#inner(directories)?.read(code, directories);
+    if (inner === undefined) {
       this.#opaque ??= 'its code is nested too deeply';
       return;
     }
-    const inner = new Reader(this.#parser, this.#place, this.#depth + 1).read(code, directories);
     this.#commands.push(...inner.commands);
     this.#opaque ??= inner.opaque;
     this.#complex ??= 'it runs code given as text';
   }
 
   /** What text would run if it were code, for restrictions to look at. */
-  #viewsIn(code: string): readonly (readonly ShellWord[])[] {
-    if (this.#depth >= DEEPEST_SCRIPT) return [];
-    const inner = new Reader(this.#parser, this.#place, this.#depth + 1).read(code);
-    return inner.commands.flatMap(viewsAndTargets);
+  #viewsIn(code: string, directories: Directories): readonly (readonly ShellWord[])[] {
+    const inner = this.#inner(directories)?.read(code, directories);
+    return inner?.commands.flatMap(viewsAndTargets) ?? [];
+  }
+
+  /** Reads code within this code: with the variables that are set here, in these directories. */
+  #inner(directories: Directories): Reader | undefined {
+    const depth = this.#outer.depth + 1;
+    if (depth > DEEPEST_SCRIPT) return undefined;
+    const isAtHome = directories?.length === 1 && directories[0] === this.#place.cwd;
+    const moved = this.#cwd === undefined || !isAtHome;
+    return new Reader(this.#parser, this.#place, { depth, assigned: this.#assigned, moved });
+  }
+
+  /** Undefined when `$PWD` may be another directory than the first one. */
+  get #cwd(): string | undefined {
+    // What is run again may run after a change of directory further down.
+    const moved = this.#outer.moved || this.#moves > 0 || this.#repeats;
+    return moved ? undefined : this.#place.cwd;
   }
 
   #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
@@ -363,26 +372,20 @@ class Reader {
         if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
         return { access: 'none' };
       }
-      // fail-closed: a redirection without a visible target leads anywhere.
-      if (target === undefined)
-        return { access: 'write', target: { value: '', literal: false, raw: '' } };
-      const duplicates =
-        /^[<>]&$/.test(redirection.operator) && target.literal && /^(\d*-?|-)$/.test(target.value);
-      if (duplicates) return { access: 'none' };
-      return { access: redirection.operator === '<' ? 'read' : 'write', target };
+      return fileRedirection(redirection, target);
     });
   }
 
-  #array(elements: readonly Word[]): ShellWord {
-    for (const element of elements) this.#word(element);
-    return { value: '', literal: false, raw: '' };
+  #value({ value }: Assignment): ShellWord {
+    if (value.type === 'Word') return this.#word(value);
+    for (const element of value.elements) this.#word(element);
+    return UNKNOWN_WORD;
   }
 
   #word(word: Word): ShellWord {
     return readWord(word, {
       home: this.#place.home,
-      // What is run again may run after a change of directory further down.
-      cwd: this.#moves > 0 || this.#repeats ? undefined : this.#place.cwd,
+      cwd: this.#cwd,
       assigned: this.#assigned,
       nested: (node) => this.#nested(node),
     });

@@ -3,7 +3,7 @@ import { own } from '../../util/own.js';
 import { evaluatedIn } from './evaluated-words.js';
 import { commandsOfFd } from './fd-commands.js';
 import { builtinCode, gitCode } from './hidden-code.js';
-import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
+import { maySplit, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 import {
   EXEC_ACTIONS,
   FEEDERS,
@@ -17,6 +17,7 @@ import {
   SHELLS,
   WRAPPERS,
 } from './runner-tables.js';
+import { codeOf, codeOfShell, type GivenCode } from './shell-options.js';
 
 export interface Disguises {
   readonly views: readonly (readonly ShellWord[])[];
@@ -57,10 +58,13 @@ export function disguisesOf(
 function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
   if (FINDERS.has(program)) {
-    const found =
+    const found: (readonly ShellWord[])[] =
       program === 'find'
-        ? words.flatMap(({ value }, at) => (EXEC_ACTIONS.has(value) ? [words.slice(at + 1)] : []))
+        ? words.flatMap((word, at) => (EXEC_ACTIONS.has(word.value) ? [words.slice(at + 1)] : []))
         : commandsOfFd(words).map(({ command }) => command);
+    words.forEach((word, at) => {
+      if (mayBeOption(word)) found.push(words.slice(at + 1));
+    });
     return found.map((command) => [...command, UNKNOWN_WORD]);
   }
   const from = firstRun(words, program);
@@ -72,6 +76,11 @@ function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWor
     .slice(from)
     .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
     .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+}
+
+/** What is decided at run time may be `-exec`, and a pattern may fit a file of that name. */
+function mayBeOption({ value, literal, pattern }: ShellWord): boolean {
+  return pattern === undefined ? !literal && /^-?$/.test(value.slice(0, 1)) : /^[-*?[]/.test(value);
 }
 
 /** With `xargs -I X` and `parallel` every `X` becomes what comes in by the input. */
@@ -142,14 +151,12 @@ function takesCommand(option: string, program: string): boolean {
   return RUNS_VALUE.test(option) || short?.test(option) === true;
 }
 
-function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
+function shellCode(words: readonly ShellWord[]): GivenCode {
   const program = programOf(words) ?? '';
   if (SHELLS.has(program)) return codeOfShell(words);
-  if (program === 'eval') return codeOf(words.slice(1), { joined: true });
-  if (program === 'trap') {
-    const from = words[1]?.value === '--' ? 2 : 1;
-    return codeOf(words.slice(from, from + 1), { joined: false });
-  }
+  const from = words[1]?.value === '--' ? 2 : 1;
+  if (program === 'eval') return codeOf(words.slice(from), { joined: true });
+  if (program === 'trap') return codeOf(words.slice(from, from + 1), { joined: false });
   if (program === 'source' || program === '.') {
     return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
   }
@@ -160,7 +167,7 @@ function shellCode(words: readonly ShellWord[]): { scripts: readonly string[]; o
 }
 
 /** `env -S` has escapes and variables of its own, and needs no blank to make several words of one. */
-function splitByEnv(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
+function splitByEnv(words: readonly ShellWord[]): GivenCode {
   if (programOf(words) !== 'env') return { scripts: [] };
   const texts = words.slice(1).flatMap(({ value }, at) => {
     if (isSplitOption(words[at]?.value ?? '')) return [value];
@@ -208,39 +215,6 @@ function textsIn(words: readonly ShellWord[]): readonly string[] {
   });
 }
 
-function codeOfShell(words: readonly ShellWord[]): { scripts: readonly string[]; opaque?: string } {
-  const rest = words.slice(1);
-  const flag = rest.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word.value));
-  if (flag !== -1) {
-    const code = rest.slice(flag + 1).find((word) => !/^[-+]/.test(word.value) || !word.literal);
-    return codeOf(code === undefined ? [] : [code], { joined: false });
-  }
-  const file = rest.find((word) => !word.literal || !/^[-+]/.test(word.value));
-  if (file !== undefined && /^\/(dev|proc\/(self|\d+))\/(stdin|fd\b)/.test(file.value)) {
-    return { scripts: [], opaque: 'a shell reads its commands from its input' };
-  }
-  if (file !== undefined && !file.literal) {
-    return { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
-  }
-  const asksOnly = rest.length > 0 && rest.every((word) => /^--(version|help)$/.test(word.value));
-  const readsInput = rest.every((word) => word.literal && /^[-+]/.test(word.value));
-  if (readsInput && !asksOnly) {
-    return { scripts: [], opaque: 'a shell reads its commands from its input' };
-  }
-  return { scripts: [] };
-}
-
-function codeOf(
-  words: readonly ShellWord[],
-  { joined }: { joined: boolean },
-): { scripts: readonly string[]; opaque?: string } {
-  if (words.some((word) => !word.literal || word.pattern !== undefined)) {
-    return { scripts: [], opaque: 'code is put together at run time' };
-  }
-  const texts = words.map((word) => word.value);
-  return { scripts: joined ? [texts.join(' ')] : texts };
-}
-
 /** Programs that run what they read, unless they are given a file or code to run instead. */
 const RUNS_INPUT =
   /^(at|batch|parallel|python[\d.]*|pypy3?|perl|ruby|node|deno|php|lua\w*|Rscript|R|tclsh\d*|osascript)$/;
@@ -276,7 +250,11 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {
     return 'the name of a command is decided at run time';
   }
-  if (!isWrapper(programOf(words) ?? '')) return undefined;
+  const program = programOf(words) ?? '';
+  if (FINDERS.has(program) && words.some(maySplit)) {
+    return `${program} may be told at run time to run a command`;
+  }
+  if (!isWrapper(program)) return undefined;
   for (const [index, word] of withoutReplaced(words).entries()) {
     if (index === 0 || isMark(words, index)) continue;
     if (!word.literal || word.pattern !== undefined) {

@@ -8,5 +8,7 @@ export function unreadable(code: string): string | undefined {
   if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(code)) {
     return 'it holds invisible or direction-changing characters';
   }
+  // Half a character becomes another one on its way to the shell.
+  if (/\p{Surrogate}/u.test(code)) return 'it holds half a character';
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { CommandExpansionPart, SyntaxNode, Word, WordPart } from 'unbash';
-import type { ShellWord } from './model.js';
+import { nameOf, type ShellWord } from './model.js';
 
 export interface WordContext {
   readonly home: string;
@@ -14,15 +14,41 @@ export interface WordContext {
 /** What a word will be, as far as that is certain. */
 export function readWord(word: Word, context: WordContext): ShellWord {
   const build = new Builder(context);
-  if (word.parts === undefined) build.plain(word.value, { tilde: word.text.startsWith('~') });
+  // A home directory is meant only where all up to the slash is without quotes.
+  const tilde = !word.text.startsWith('~') ? 'none' : /^~(\/|$)/.test(word.text) ? 'home' : 'other';
+  if (word.parts === undefined) build.plain(word.value, { tilde });
   else {
     word.parts.forEach((part, index) => {
-      build.part(part, { tilde: index === 0 && word.text.startsWith('~') });
+      build.part(part, { tilde: index === 0 ? tilde : 'none' });
     });
   }
   const read = build.finish(word.text);
   // Shells do not agree whether `if=~/x` is spelled out.
   return /^[A-Za-z_]\w*=~(\/|$)/.test(word.text) ? { ...read, literal: false } : read;
+}
+
+/** What a word begins with: `home` for `~` and `~/…`, `other` for `~user`, `~+` and quotes behind the tilde. */
+type Tilde = 'none' | 'home' | 'other';
+
+/** Builtins to which a number is neither a file nor an option. */
+const TAKES_NUMBERS = /^(echo|printf|test|\[|exit|return|sleep|seq)$/;
+const NUMBER = /\$(?:[?#$]|\{[?#$]\})/g;
+
+/** `$?`, `$#` and `$$` are numbers, whichever: known well enough for `exit $?` and `echo "exit: $?"`. */
+export function withNumbers(words: readonly ShellWord[]): readonly ShellWord[] {
+  const name = nameOf(words) ?? '';
+  if (!TAKES_NUMBERS.test(name)) return words;
+  const isPrinted = name === 'echo' || name === 'printf';
+  return words.map((word) => {
+    const rest = word.raw.replace(NUMBER, '');
+    const isNumber = isPrinted ? /^"?[\w\s:;.,=()/+-]*"?$/.test(rest) : /^"?"?$/.test(rest);
+    if (word.literal || !isNumber || /^-/.test(word.value)) return word;
+    return {
+      value: word.raw.replace(NUMBER, '0').replaceAll('"', ''),
+      literal: true,
+      raw: word.raw,
+    };
+  });
 }
 
 class Builder {
@@ -43,7 +69,7 @@ class Builder {
       : known;
   }
 
-  part(part: WordPart, { tilde }: { tilde: boolean }): void {
+  part(part: WordPart, { tilde }: { tilde: Tilde }): void {
     switch (part.type) {
       case 'Literal':
         this.plain(part.value, { tilde });
@@ -70,9 +96,9 @@ class Builder {
   }
 
   /** Text outside quotes, where a leading tilde means a home directory. */
-  plain(text: string, { tilde }: { tilde: boolean }): void {
-    if (!tilde) this.#add(text);
-    else if (text !== '~' && !text.startsWith('~/')) this.#unknown();
+  plain(text: string, { tilde }: { tilde: Tilde }): void {
+    if (tilde === 'none') this.#add(text);
+    else if (tilde === 'other') this.#unknown();
     // fail-closed: the command line says itself where the home is.
     else if (this.#context.assigned.has('HOME')) this.#unknown();
     else {
@@ -93,8 +119,6 @@ class Builder {
     if (part.type === 'CommandExpansion') return quoted ? constantOutput(part) : undefined;
     const name = variableName(part);
     if (name === undefined) return undefined;
-    // A number, whichever; it can neither be an option nor lead anywhere else.
-    if (/^[?#$!]$/.test(name)) return '0';
     if (this.#context.assigned.has(name)) return undefined;
     const known =
       name === 'HOME' ? this.#context.home : name === 'PWD' ? this.#context.cwd : undefined;
