@@ -208,7 +208,7 @@ function isNamedAtRunTime(
 
 /** Started by a script of the project, whose code no rule looks into. */
 function isOfProject({ name }: StartedProgram): boolean {
-  return name === SOURCED;
+  return name === SOURCED || name === OUTSIDE_SECRET;
 }
 
 /** Rules that would have denied what ran: the script must not be allowed beside them. */

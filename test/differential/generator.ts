@@ -1,4 +1,6 @@
-import { AROUND, ATOMS, EVALUATED, FORBIDDEN, HONEST } from './corpus.js';
+import { ATOMS, FORBIDDEN, HONEST } from './corpus.js';
+import { EVALUATED } from './evaluations.js';
+import { AROUND } from './wrappings.js';
 
 /** The script of a seed and a number, always the same. */
 export function generateScript(seed: number, index: number): string {
@@ -37,7 +39,7 @@ class Generator {
       case 5:
       case 6:
       case 7:
-        return fill(pick(EVALUATED), { S: () => this.#text(code()) });
+        return fill(pick(EVALUATED), { C: code, S: () => this.#text(code()) });
       case 8:
         return this.#hereDocument(code);
       default:
@@ -224,7 +226,7 @@ function escaped(word: string): string {
 }
 
 function fill(template: string, holes: Readonly<Record<string, () => string>>): string {
-  return template.replaceAll(/\b[A-Z]{1,2}\b/g, (name) => holes[name]?.() ?? name);
+  return template.replaceAll(/(?<![-\w])[A-Z]{1,2}\b/g, (name) => holes[name]?.() ?? name);
 }
 
 /** Numbers that depend on the seed alone (mulberry32). */

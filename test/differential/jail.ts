@@ -153,6 +153,7 @@ function readLog(log: string): readonly StartedProgram[] {
 /** With -p bash takes neither start-up files nor functions nor options from the environment of the script. */
 function stub({ watched }: JailOptions): string {
   return `#!/jail/bash -p
+[[ $- == *p* ]] || exit 0
 input=
 for file in ${watched.map(quote).join(' ')}; do [[ /dev/stdin -ef $file ]] && input=$file; done
 printf '%s\\0' "$input" "$PWD" "$#" "$0" "$@" >>/jail/log

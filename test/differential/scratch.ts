@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   'project/.git/hooks/pre-commit': CODE,
   'project/.claude/settings.json': '{}',
   'home/.bashrc': CODE,
-  'home/notes.txt': 'notes\n',
+  'home/notes.txt': CODE,
   'outside/secret': `${OUTSIDE_SECRET}\n`,
 };
 
