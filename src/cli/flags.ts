@@ -1,3 +1,4 @@
+import { NO_AUTO_MODE } from '../protocol/permissions.js';
 /**
  * Every command-line flag, once: the parser, the help text and the reference page read this table.
  */
@@ -174,9 +175,7 @@ export const FLAGS: readonly FlagSpec[] = [
     kind: 'value',
     value: 'mode',
     choices: MODES,
-    refusedValues: {
-      auto: 'no model judges calls here; dontAsk refuses what no rule allows, default asks',
-    },
+    refusedValues: { auto: NO_AUTO_MODE },
     help: 'How much runs without asking',
     restricts: true,
   },

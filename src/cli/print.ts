@@ -2,6 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { AgentSession, LoopEvent, SessionConfig, SessionNews } from '../harness.js';
 import { openSession } from '../harness.js';
 import { describeEnd, resultFrame } from '../server/result.js';
+import { StartNotices } from '../server/start-notices.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
@@ -40,20 +41,32 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   const framer = wantsFrames
     ? (await import('./print-frames.js')).printFrames(options, () => sessionId, deps.uuid)
     : undefined;
+  const notices = new StartNotices();
+  const frame = (event: LoopEvent | SessionNews): void => {
+    for (const one of framer?.frames(event) ?? []) send(one);
+  };
   const emit = (event: LoopEvent | SessionNews): void => {
     if (options.outputFormat !== 'stream-json') tellPerson(event, output);
-    if (framer !== undefined) for (const frame of framer.frames(event)) send(frame);
+    if (!notices.hold(event)) frame(event);
+  };
+  const tellNotices = (): void => {
+    for (const event of notices.release()) frame(event);
   };
   const session = await openSession({
     ...deps.config,
     emit: withDebug(output, emit),
     waitForBackground: true,
     mayDefer: true,
+  }).catch((thrown: unknown) => {
+    tellNotices();
+    throw thrown;
   });
   deps.onOpen(session);
   sessionId = session.id;
   const sendInit = async (): Promise<void> => {
-    if (framer !== undefined) send(await framer.init(session));
+    if (framer === undefined) return;
+    send(await framer.init(session));
+    tellNotices();
   };
   try {
     await sendInit();

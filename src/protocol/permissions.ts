@@ -7,6 +7,10 @@ export const PERMISSION_MODES = [
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
+/** Why the mode `auto` of other runtimes is refused, and what to use in its place. */
+export const NO_AUTO_MODE =
+  'no model judges calls here; use "dontAsk" to refuse what no rule allows, or "default" to ask';
+
 /** How much a restrictor holds back. Ordered: among restrictors the strictest wins. */
 export const RESTRICTIONS = ['none', 'ask', 'defer', 'deny'] as const;
 export type Restriction = (typeof RESTRICTIONS)[number];

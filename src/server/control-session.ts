@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
+import { NO_AUTO_MODE, PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { misspeltEvent } from './callback-events.js';
 import { ACKNOWLEDGED, ControlError, type Handler, StartFailed, text } from './control-request.js';
@@ -143,12 +143,10 @@ function toDisplay(value: unknown): 'summarized' | 'omitted' | null {
 function toMode(mode: unknown): PermissionMode {
   const named = mode === 'manual' ? 'default' : mode;
   const known = PERMISSION_MODES.find((candidate) => candidate === named);
-  if (known === undefined) {
-    const names = PERMISSION_MODES.join(', ');
-    throw new ControlError(
-      'invalid_mode',
-      `unknown permission mode ${JSON.stringify(mode)}; known are ${names}`,
-    );
-  }
-  return known;
+  if (known !== undefined) return known;
+  const problem =
+    mode === 'auto'
+      ? `the permission mode "auto" is not supported: ${NO_AUTO_MODE}`
+      : `unknown permission mode ${JSON.stringify(mode)}; known are ${PERMISSION_MODES.join(', ')}`;
+  throw new ControlError('invalid_mode', problem);
 }

@@ -5,6 +5,8 @@ export interface QueuedPrompt {
   readonly message: InputMessage;
   /** The id was chosen by the host, who may want to hear what becomes of it. */
   readonly named: boolean;
+  /** Where the host says it comes from; the result of its turn repeats it. */
+  readonly origin?: Readonly<Record<string, unknown>>;
   /** What is done with it in place of a turn; then it stands alone. */
   readonly order?: PromptOrder;
   /** `later`: not folded into a running turn. `now`: before all others. */

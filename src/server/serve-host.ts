@@ -38,7 +38,7 @@ export interface Served extends StreamServerResult {
  */
 export async function serveHost(serving: HostServing): Promise<Served> {
   const { config, messages, tap, uuid } = serving;
-  let sessionId = '';
+  let sessionId = wantedId(config, uuid);
   let agentTexts = messages.agentTexts?.() === true;
   const limit = serving.frameLimit === undefined ? {} : { frameLimit: serving.frameLimit };
   const frames = createFramer({
@@ -78,7 +78,7 @@ export async function serveHost(serving: HostServing): Promise<Served> {
     });
     return { ...served, startError: undefined };
   } catch (thrown) {
-    return await refusedStart(serving, thrown);
+    return await refusedStart(serving, thrown, sessionId);
   }
 }
 
@@ -86,11 +86,12 @@ export async function serveHost(serving: HostServing): Promise<Served> {
 export async function refusedStart(
   { config, write, uuid }: Pick<HostServing, 'config' | 'write' | 'uuid'>,
   thrown: unknown,
+  sessionId = wantedId(config, uuid),
 ): Promise<Served> {
   if (!(thrown instanceof PortcullisError)) throw thrown;
   const words =
     thrown.remedy === undefined ? thrown.message : `${thrown.message} · ${thrown.remedy}`;
-  await write(startFailureFrame([words], wantedId(config, uuid), uuid()));
+  await write(startFailureFrame([words], sessionId, uuid()));
   return { lastRun: undefined, inputError: undefined, startError: thrown };
 }
 

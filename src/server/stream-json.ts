@@ -169,6 +169,7 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
     reading.stop();
     deps.signal?.removeEventListener('abort', stop);
     control.close();
+    turns.end();
     await control.answered();
   }
 }

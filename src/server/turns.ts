@@ -6,6 +6,7 @@ import type { Outlet } from './outlet.js';
 import type { PromptQueue, QueuedPrompt } from './prompt-queue.js';
 import { describeEnd, localResultFrame, resultFrame } from './result.js';
 import type { Spent } from './spent.js';
+import { StartNotices } from './start-notices.js';
 import { createToolProgress, type ToolProgress } from './tool-progress.js';
 import type { Frame } from './wire.js';
 
@@ -41,6 +42,8 @@ export interface Turns {
   queued(prompt: QueuedPrompt): void;
   /** A prompt was taken back. */
   cancelled(uuid: string): void;
+  /** Nothing more will be run: notices that waited for a first turn are told. */
+  end(): void;
 }
 
 export function createTurns(deps: TurnDeps): Turns {
@@ -81,6 +84,7 @@ class TurnTeller implements Turns {
   #interrupted = false;
   /** Ends the wait for servers. */
   #hurry: () => void = () => undefined;
+  #notices = new StartNotices();
   /** The first frame of the turn, until it has been written. */
   #init: (() => Frame) | undefined;
   /** Ids that the next answer is told to be for. */
@@ -133,7 +137,7 @@ class TurnTeller implements Turns {
     const frameOf = (of: RunResult): Frame => ({
       ...resultFrame(of, session.id, uuid()),
       ...idFields(this.#named),
-      ...(taken.length === 0 ? { origin: { kind: 'task-notification' } } : {}),
+      ...originField(taken),
       ...(waiting === 0 ? {} : { queued_turn_count: waiting }),
     });
     const frame = frameOf(run);
@@ -177,6 +181,7 @@ class TurnTeller implements Turns {
     const [prompt] = queue.takeTurn();
     if (prompt !== undefined) this.#started([prompt]);
     await session.close('clear');
+    this.#notices = new StartNotices();
     const id = uuid();
     const reset = { type: 'conversation_reset', new_conversation_id: id, trigger: 'clear' };
     outlet.write({
@@ -271,6 +276,7 @@ class TurnTeller implements Turns {
     spent.heard(event);
     this.#progress.heard(event);
     this.#follow(event);
+    if (this.#notices.hold(event)) return;
     // Told in the middle: the summary belongs to the turn, the end of the work on it does not.
     if (event.type !== 'compacted' && this.#opensTurn(event)) this.#writeInit();
     let index = 0;
@@ -348,7 +354,15 @@ class TurnTeller implements Turns {
   #writeInit(): void {
     const init = this.#init;
     this.#init = undefined;
-    if (init !== undefined) this.#deps.outlet.write(init());
+    if (init === undefined) return;
+    this.#deps.outlet.write(init());
+    this.end();
+  }
+
+  end(): void {
+    for (const event of this.#notices.release()) {
+      for (const frame of this.#deps.frames(event)) this.#deps.outlet.write(frame);
+    }
   }
 
   /** The first frame of an answer says which prompts it is for. */
@@ -383,4 +397,11 @@ class TurnTeller implements Turns {
 function idFields(ids: readonly string[]): Readonly<Record<string, unknown>> {
   const [first] = ids;
   return first === undefined ? {} : { user_message_uuid: first, user_message_uuids: [...ids] };
+}
+
+/** Where the first prompt of a turn comes from, as its host said it. */
+function originField(prompts: readonly QueuedPrompt[]): Readonly<Record<string, unknown>> {
+  if (prompts.length === 0) return { origin: { kind: 'task-notification' } };
+  const origin = prompts.find((prompt) => prompt.origin !== undefined)?.origin;
+  return origin === undefined ? {} : { origin };
 }

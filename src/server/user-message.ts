@@ -28,6 +28,7 @@ export function readUserMessage(
       ...(verbatim ? { verbatim } : {}),
     },
     ...(order === undefined ? {} : { order }),
+    ...(isRecord(message.origin) ? { origin: message.origin } : {}),
     named: id !== undefined,
     priority: priority === 'now' || priority === 'later' ? priority : 'next',
   };

@@ -1,6 +1,8 @@
 import type { SessionNews } from '../protocol/session-events.js';
+import { redactSureDeep } from '../util/redact.js';
+import { agentFacts } from './agent-facts.js';
 import { cleanLine } from './payload.js';
-import type { SessionStore } from './store.js';
+import type { NewLine, SessionStore } from './store.js';
 
 /** The same store, with every line told to the host as well, whose copy is to hold no more secrets than ours. */
 export function mirrored(store: SessionStore, emit: (news: SessionNews) => void): SessionStore {
@@ -9,7 +11,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
     append(sessionId, lines, agentId) {
       const grown = store.append(sessionId, lines, agentId);
       const path = store.transcriptPath(sessionId, agentId);
-      if (lines.length > 0) emit({ type: 'transcript', path, lines: lines.map(cleanLine) });
+      if (lines.length > 0) emit({ type: 'transcript', path, lines: copied(lines, agentId) });
       return grown;
     },
     read: (sessionId, agentId) => store.read(sessionId, agentId),
@@ -24,4 +26,12 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
     spillDirectory: (sessionId) => store.spillDirectory(sessionId),
     close: () => store.close(),
   };
+}
+
+/** Lines as a host keeps them. Of an agent it also keeps what stands beside the transcript on our disk. */
+function copied(lines: readonly NewLine[], agentId: string | undefined): readonly unknown[] {
+  const copies: unknown[] = lines.map(cleanLine);
+  const facts = agentId === undefined ? undefined : lines.map(agentFacts).find(Boolean);
+  if (facts !== undefined) copies.push(redactSureDeep({ type: 'agent_metadata', ...facts }));
+  return copies;
 }

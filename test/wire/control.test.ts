@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isResult, wire } from './host.js';
 
@@ -308,6 +308,9 @@ describe('initialize', () => {
     const first = await host.request({ subtype: 'initialize', ...fields });
     const second = await host.request({ subtype: 'initialize', ...fields });
     expect(second.response).toEqual(first.response);
+    // Notices of the start wait for `init`, or for the end where no prompt comes.
+    host.end();
+    await host.served;
     expect(host.frames.some((frame) => JSON.stringify(frame).includes('toolAliases'))).toBe(true);
   });
 });
@@ -341,6 +344,40 @@ describe('a session', () => {
       .flatMap(({ entries }) => entries as { type: string; uuid?: string }[]);
     expect(lines.map(({ type }) => type)).toEqual(expect.arrayContaining(['user', 'assistant']));
     expect(lines.some(({ uuid }) => uuid === '11111111-2222-4333-8444-555555555555')).toBe(true);
+  });
+});
+
+describe('the mode "auto"', () => {
+  it('is refused with what to use in its place', async () => {
+    const host = await wire();
+    const answer = await host.request({ subtype: 'set_permission_mode', mode: 'auto' });
+    expect(answer).toMatchObject({ subtype: 'error', error_code: 'invalid_mode' });
+    expect(answer.error).toContain('use "dontAsk"');
+  });
+});
+
+describe('an agent in a mirrored session', () => {
+  it('is described in the copy as beside its transcript', async () => {
+    const agent = { description: 'looks', prompt: 'look', subagent_type: 'general-purpose' };
+    const host = await wire({
+      script: [{ tool: 'Agent', input: agent, id: 'toolu_a' }, 'seen', 'done'],
+      config: { mirror: true },
+    });
+    host.prompt('go');
+    await host.next(isResult);
+    const copies = host.frames.filter(({ type }) => type === 'transcript_mirror');
+    const described = copies.flatMap(({ filePath, entries }) =>
+      (entries as { type: string }[])
+        .filter(({ type }) => type === 'agent_metadata')
+        .map((entry) => ({ filePath: String(filePath), entry })),
+    );
+    expect(described).toHaveLength(1);
+    expect(described[0]?.filePath).toMatch(/subagents[/\\]agent-[^/]+\.jsonl$/);
+    const beside = described[0]?.filePath.replace(/\.jsonl$/, '.meta.json') ?? '';
+    expect(described[0]?.entry).toEqual({
+      type: 'agent_metadata',
+      ...JSON.parse(readFileSync(beside, 'utf8')),
+    });
   });
 });
 

@@ -60,6 +60,46 @@ describe('the frames of a turn', () => {
     expect(kinds).toEqual(['system/init', 'system/informational', 'result/success']);
   });
 
+  it('begin with init: notices of the start come after it, with the id of the session', async () => {
+    const host = await wire({
+      script: ['one', 'two'],
+      files: { '.claude/settings.json': '{"unknownKey": true}' },
+    });
+    host.prompt('go');
+    await host.next(isResult);
+    const kinds = host.frames.map(kindOf).filter((kind) => kind.startsWith('system'));
+    expect(kinds[0]).toBe('system/init');
+    expect(kinds).toContain('system/informational');
+    const ids = new Set(
+      host.frames.map(({ session_id: id }) => id).filter((id) => id !== undefined),
+    );
+    expect([...ids]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    const notices = kinds.length;
+    host.prompt('again');
+    await host.next(isResult);
+    const later = host.frames.map(kindOf).filter((kind) => kind.startsWith('system'));
+    expect(later.slice(notices)).toEqual(['system/init']);
+  });
+
+  it('tell notices of the start also where no prompt ever comes', async () => {
+    const host = await wire({ files: { '.claude/settings.json': '{"unknownKey": true}' } });
+    await host.request({ subtype: 'initialize' });
+    host.end();
+    await host.served;
+    const notices = host.frames.filter(({ subtype }) => subtype === 'informational');
+    expect(notices).not.toEqual([]);
+    for (const notice of notices) expect(notice.session_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('end with a result that says where its prompt came from', async () => {
+    const host = await wire({ script: ['one', 'two'] });
+    const origin = { kind: 'peer', from: 'other' };
+    host.prompt('go', { origin });
+    expect(await host.next(isResult)).toMatchObject({ origin });
+    host.prompt('again');
+    expect(await host.next(isResult)).not.toHaveProperty('origin');
+  });
+
   it('carry names of commands, skills and agents', async () => {
     const skill = '---\nname: greet\ndescription: Says hello\nargument-hint: who\n---\nHello.\n';
     const host = await wire({

@@ -1,0 +1,30 @@
+import type { LoopEvent, SessionNews } from '../harness.js';
+
+type Event = LoopEvent | SessionNews;
+
+/**
+ * Notices of a session that is still starting. Clients expect `init` to come first, and only with it is
+ * the session's id known.
+ */
+export class StartNotices {
+  #waiting: Event[] | undefined = [];
+
+  /** True: the event is told after `init`. */
+  hold(event: Event): boolean {
+    if (this.#waiting === undefined || !isNotice(event)) return false;
+    this.#waiting.push(event);
+    return true;
+  }
+
+  /** `init` was written, or will never be: what waited is told now, and the rest as it comes. */
+  release(): readonly Event[] {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    return waiting;
+  }
+}
+
+function isNotice(event: Event): boolean {
+  if (event.type === 'notice') return event.tag !== 'prompt_blocked';
+  return event.type === 'config_changed';
+}
