@@ -20,6 +20,7 @@ import { openInstructions } from './harness/instructions.js';
 import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
 import { asMainAgent } from './harness/main-agent.js';
 import { openMcp } from './harness/mcp.js';
+import { withOutputStyle } from './harness/output-style.js';
 import { openSandboxing } from './harness/sandbox.js';
 import { openSkills } from './harness/skills.js';
 import { resolveModel } from './model/aliases.js';
@@ -72,7 +73,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   // Who goes on with a session goes on as the agent that it ran as.
   const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
   const earlier = goesOn ? await openLog(asked, ground) : undefined;
-  const config = await asMainAgent(asked, ground, earlier);
+  const config = await withOutputStyle(await asMainAgent(asked, ground, earlier), ground);
   const model = await openModelLayer(config, {
     env: ground.env,
     clock: ground.clock,

@@ -56,6 +56,8 @@ export interface HostRequests {
   compactsByItself(): boolean;
   /** Names of all skills that are offered. */
   skills(): Promise<readonly string[]>;
+  /** Names of output styles, the default first. */
+  outputStyles(): Promise<readonly string[]>;
   agents(): Promise<readonly AgentRow[]>;
   /** From now on; what is not said stays. */
   setThinking(wish: ThinkingWish): void;

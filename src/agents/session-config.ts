@@ -1,5 +1,6 @@
 import type { BudgetLimits } from '../budget/units.js';
 import type { AskIncludes } from '../context/include-approvals.js';
+import type { OutputStyle } from '../context/output-styles.js';
 import type { HostCallbacks } from '../hooks/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
 import type { DynamicServers } from '../mcp/config-types.js';
@@ -42,6 +43,8 @@ export interface SessionConfig {
   /** Replaces the system prompt; an empty text means none. */
   readonly systemPrompt?: string | readonly string[] | undefined;
   readonly appendSystemPrompt?: string | undefined;
+  /** How the model is to answer, as the setting `outputStyle` names it. */
+  readonly outputStyle?: OutputStyle | undefined;
   readonly addDirs?: readonly string[];
   /** Allow rules. */
   readonly allowedTools?: readonly string[];

@@ -1,19 +1,23 @@
 import type { SystemBlock } from '../model/client.js';
+import type { OutputStyle } from './output-styles.js';
 import defaultPrompt from './system-prompt.md';
+import styledPrompt from './system-prompt-styled.md';
 
 export interface SystemPromptOptions {
   /** Replaces the default text; an empty string means no system prompt of ours at all. */
   readonly replacement?: string | readonly string[];
   /** Added after the default or the replacement. */
   readonly appended?: string;
+  /** Shapes the default text; a replacement stands as it is. */
+  readonly style?: OutputStyle | undefined;
 }
 
 /** The system prompt of a session: fixed when it opens, so that the prompt cache holds. */
 export function systemPrompt(options: SystemPromptOptions): readonly SystemBlock[] {
-  const { replacement } = options;
+  const { replacement, style } = options;
   const base =
     replacement === undefined
-      ? [defaultPrompt.trim()]
+      ? defaultTexts(style)
       : typeof replacement === 'string'
         ? [replacement]
         : replacement;
@@ -21,4 +25,10 @@ export function systemPrompt(options: SystemPromptOptions): readonly SystemBlock
   return Object.freeze(
     texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text' as const, text })),
   );
+}
+
+function defaultTexts(style: OutputStyle | undefined): readonly string[] {
+  if (style === undefined) return [defaultPrompt.trim()];
+  const base = style.keepsCodingInstructions ? defaultPrompt : styledPrompt;
+  return [base.trim(), `# Output style: ${style.name}\n\n${style.prompt}`];
 }

@@ -26,7 +26,7 @@ export const OTHER_SETTINGS: SettingTable = {
   "effortLevel": {"type":"choice","values":["low","medium","high","xhigh","max"],"facts":{"status":"later"}},
   "maxEffortLevel": {"type":"choice","values":["low","medium","high","xhigh","max"],"facts":{"status":"later"}},
   "alwaysThinkingEnabled": {"type":"boolean","facts":{"status":"later"}},
-  "outputStyle": {"type":"string","facts":{"status":"later"}},
+  "outputStyle": {"type":"string"},
   "language": {"type":"string","facts":{"status":"later"}},
   "modelOverrides": {"type":"map","of":{"type":"string"},"facts":{"status":"later"}},
   "modelPricing": {"type":"map","of":{"type":"any"},"facts":{"status":"later"}},

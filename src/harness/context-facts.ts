@@ -19,5 +19,6 @@ export function systemOf(config: SessionConfig): readonly SystemBlock[] {
   return systemPrompt({
     ...(config.systemPrompt === undefined ? {} : { replacement: config.systemPrompt }),
     ...(config.appendSystemPrompt === undefined ? {} : { appended: config.appendSystemPrompt }),
+    style: config.outputStyle,
   });
 }

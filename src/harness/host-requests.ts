@@ -13,6 +13,7 @@ import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import { styleNames } from './output-style.js';
 import type { RulesInForce } from './rules-in-force.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
@@ -50,6 +51,7 @@ export function openHostRequests(
       mayCompact('auto', compactEnvironment(ground.env, parts.rules.live.current().values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
+    outputStyles: () => styleNames(ground),
     setThinking: model.choices.think,
     applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
     async stopTask(id) {

@@ -5,6 +5,7 @@ import type { SessionInfo } from '../protocol/session-events.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import { styleName } from './output-style.js';
 
 export interface InfoParts {
   readonly model: Pick<ModelLayer, 'choices' | 'client'>;
@@ -15,7 +16,8 @@ export interface InfoParts {
 }
 
 /** The facts about a session as they are now. */
-export function sessionInfo({ env, workspace, plugins }: Ground, parts: InfoParts): SessionInfo {
+export function sessionInfo(ground: Ground, parts: InfoParts): SessionInfo {
+  const { env, workspace, plugins } = ground;
   const { model, log, hands, mcp } = parts;
   const { sessionId } = log.history;
   const statuses = mcp?.statuses() ?? [];
@@ -26,6 +28,7 @@ export function sessionInfo({ env, workspace, plugins }: Ground, parts: InfoPart
     mode: hands.permissions.mode(),
     tools: callableNames(hands.builtins.pool.names, statuses),
     keySource: env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
+    outputStyle: styleName(ground),
     additionalDirectories: workspace.roots.slice(1),
     memoryPaths: parts.memoryPaths,
     transcriptPath: log.store.transcriptPath(sessionId),

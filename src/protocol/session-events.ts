@@ -152,6 +152,7 @@ export interface SessionInfo {
   readonly mode: PermissionMode;
   readonly tools: readonly string[];
   readonly keySource: string;
+  readonly outputStyle: string;
   readonly additionalDirectories: readonly string[];
   readonly memoryPaths: readonly string[];
   readonly transcriptPath: string;

@@ -46,7 +46,10 @@ export const modelSettings = {
     LATER,
   ),
   alwaysThinkingEnabled: key(flag(), 'false turns thinking off.', LATER),
-  outputStyle: key(text(), 'Name of an output style.', LATER),
+  outputStyle: key(
+    text(),
+    'How the model answers: default, Explanatory, Learning, or a file of `output-styles/`.',
+  ),
   language: key(text(), 'The language of answers.', LATER),
   modelOverrides: key(z.record(z.string(), z.string()), 'Names of models at a provider.', LATER),
   modelPricing: key(table(), 'Prices for cost figures.', LATER),

@@ -4,7 +4,7 @@ import { contextUsage } from './context-usage.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { ControlError, type Handler } from './control-request.js';
 import { hooksListing } from './hooks-listing.js';
-import { commandRow, OUTPUT_STYLES } from './initialize.js';
+import { commandRow } from './initialize.js';
 
 /** Requests that only want to know something. */
 export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -63,7 +63,10 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
       response: { skills: commands.filter(({ name }) => names.has(name)).map(commandRow) },
     };
   },
-  reload_output_styles: () => ({ response: { available_output_styles: OUTPUT_STYLES } }),
+  async reload_output_styles(handling) {
+    const { requests } = await handling.open({});
+    return { response: { available_output_styles: await requests.outputStyles() } };
+  },
   reload_plugins() {
     throw new ControlError(
       'unsupported_request',

@@ -281,7 +281,7 @@ export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO
     // Clients read this as the version of the contract that we speak; ours stands beside it.
     claude_code_version: CONTRACT_VERSION,
     portcullis_version: VERSION,
-    output_style: 'default',
+    output_style: info.outputStyle,
     agents: names.agents,
     skills: names.skills,
     plugins: info.plugins,

@@ -2,9 +2,6 @@ import type { AgentSession } from '../harness.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { CAPABILITIES, type InitNames } from './frames.js';
 
-/** Styles that a session can answer in. */
-export const OUTPUT_STYLES: readonly string[] = ['default'];
-
 type Command = Awaited<ReturnType<AgentSession['requests']['commands']>>[number];
 
 /** A command as hosts list it. */
@@ -35,9 +32,10 @@ export async function initializeAnswer(
   session: AgentSession,
 ): Promise<Readonly<Record<string, unknown> & { readonly commands: readonly CommandRow[] }>> {
   const info = session.info();
-  const [commands, agents] = await Promise.all([
+  const [commands, agents, outputStyles] = await Promise.all([
     session.requests.commands({ fresh: true }),
     session.requests.agents(),
+    session.requests.outputStyles(),
   ]);
   return {
     commands: commands.map(commandRow),
@@ -48,8 +46,8 @@ export async function initializeAnswer(
     })),
     models: info.models,
     account: { apiKeySource: info.keySource, apiProvider: providerName(info.provider) },
-    output_style: OUTPUT_STYLES[0],
-    available_output_styles: OUTPUT_STYLES,
+    output_style: info.outputStyle,
+    available_output_styles: outputStyles,
     claude_code_version: CONTRACT_VERSION,
     current_permission_mode: info.mode,
     capabilities: CAPABILITIES,

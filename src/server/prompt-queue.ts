@@ -90,3 +90,10 @@ class Waiting implements PromptQueue {
 }
 
 const NONE: readonly QueuedPrompt[] = [];
+
+/** Where the first prompt of a turn comes from, as its host said it. */
+export function originField(prompts: readonly QueuedPrompt[]): Readonly<Record<string, unknown>> {
+  if (prompts.length === 0) return { origin: { kind: 'task-notification' } };
+  const origin = prompts.find((prompt) => prompt.origin !== undefined)?.origin;
+  return origin === undefined ? {} : { origin };
+}

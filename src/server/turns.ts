@@ -3,7 +3,7 @@ import { type InitNames, initFrame } from './frames.js';
 import { areSameRows, type CommandRow, initNames } from './initialize.js';
 import { failureFields, localText, syntheticFrame } from './local-frames.js';
 import type { Outlet } from './outlet.js';
-import type { PromptQueue, QueuedPrompt } from './prompt-queue.js';
+import { originField, type PromptQueue, type QueuedPrompt } from './prompt-queue.js';
 import { describeEnd, localResultFrame, resultFrame } from './result.js';
 import type { Spent } from './spent.js';
 import { StartNotices } from './start-notices.js';
@@ -360,9 +360,8 @@ class TurnTeller implements Turns {
   }
 
   end(): void {
-    for (const event of this.#notices.release()) {
-      for (const frame of this.#deps.frames(event)) this.#deps.outlet.write(frame);
-    }
+    const { frames, outlet } = this.#deps;
+    for (const frame of this.#notices.release().flatMap(frames)) outlet.write(frame);
   }
 
   /** The first frame of an answer says which prompts it is for. */
@@ -397,11 +396,4 @@ class TurnTeller implements Turns {
 function idFields(ids: readonly string[]): Readonly<Record<string, unknown>> {
   const [first] = ids;
   return first === undefined ? {} : { user_message_uuid: first, user_message_uuids: [...ids] };
-}
-
-/** Where the first prompt of a turn comes from, as its host said it. */
-function originField(prompts: readonly QueuedPrompt[]): Readonly<Record<string, unknown>> {
-  if (prompts.length === 0) return { origin: { kind: 'task-notification' } };
-  const origin = prompts.find((prompt) => prompt.origin !== undefined)?.origin;
-  return origin === undefined ? {} : { origin };
 }

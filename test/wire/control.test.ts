@@ -123,7 +123,7 @@ describe('questions of a host', () => {
       response: { models: expect.arrayContaining([expect.objectContaining({ value: 'sonnet' })]) },
     });
     expect(await host.request({ subtype: 'reload_output_styles' })).toMatchObject({
-      response: { available_output_styles: ['default'] },
+      response: { available_output_styles: ['default', 'Explanatory', 'Learning'] },
     });
   });
 

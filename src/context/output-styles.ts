@@ -1,0 +1,114 @@
+import type { FileSystem } from '../env/fs.js';
+import { basename, isInside, join } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import { loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { nearest } from '../util/nearest.js';
+import explanatory from './output-styles/explanatory.md';
+import learning from './output-styles/learning.md';
+
+/** How the model is to answer: a text that takes the place of our own words about that. */
+export interface OutputStyle {
+  readonly name: string;
+  readonly prompt: string;
+  /** The default instructions for coding stay, and the style is added to them. */
+  readonly keepsCodingInstructions: boolean;
+}
+
+export const DEFAULT_STYLE = 'default';
+
+const BUILT_IN: readonly OutputStyle[] = [
+  { name: 'Explanatory', prompt: explanatory.trim(), keepsCodingInstructions: true },
+  { name: 'Learning', prompt: learning.trim(), keepsCodingInstructions: true },
+];
+
+export interface OutputStyleDeps {
+  readonly fs: Pick<FileSystem, 'list' | 'readText' | 'realPath'>;
+  /** Directories that may hold an `output-styles` folder; the first that has a style of a name wins. */
+  readonly directories: readonly string[];
+  readonly parseYaml: ParseYaml;
+}
+
+export interface OutputStyles {
+  readonly styles: readonly OutputStyle[];
+  /** Files that are no style, each with the reason. */
+  readonly problems: readonly string[];
+}
+
+/** Every style there is. Files come before the built-in ones of the same name. */
+export async function loadOutputStyles(deps: OutputStyleDeps): Promise<OutputStyles> {
+  const styles = new Map<string, OutputStyle>();
+  const problems: string[] = [];
+  const add = (style: OutputStyle): void => {
+    const key = style.name.toLowerCase();
+    if (!styles.has(key)) styles.set(key, style);
+  };
+  for (const directory of deps.directories) {
+    for (const file of await styleFiles(deps, join(directory, 'output-styles'), problems)) {
+      try {
+        add(await readStyle(deps, file));
+      } catch (thrown) {
+        problems.push(`the output style ${file} cannot be used: ${messageOf(thrown)}`);
+      }
+    }
+  }
+  BUILT_IN.forEach(add);
+  return { styles: [...styles.values()], problems };
+}
+
+/** The style of that name, or a sentence that says which there are. */
+export function findStyle(
+  name: string,
+  { styles }: Pick<OutputStyles, 'styles'>,
+): { readonly style: OutputStyle | undefined; readonly problem?: string } {
+  if (name.toLowerCase() === DEFAULT_STYLE) return { style: undefined };
+  const style = styles.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (style !== undefined) return { style };
+  const names = [DEFAULT_STYLE, ...styles.map((one) => one.name)];
+  const close = nearest(name, names);
+  const hint = close === undefined ? `There are ${names.join(', ')}.` : `Did you mean "${close}"?`;
+  return {
+    style: undefined,
+    problem: `outputStyle: there is no output style "${name}"; the default is used. ${hint}`,
+  };
+}
+
+async function styleFiles(
+  { fs }: OutputStyleDeps,
+  folder: string,
+  problems: string[],
+): Promise<readonly string[]> {
+  let names: readonly string[];
+  try {
+    names = (await fs.list(folder)).map(({ name }) => name);
+  } catch {
+    // Most directories have no such folder.
+    return [];
+  }
+  const files: string[] = [];
+  for (const name of names.filter((one) => one.endsWith('.md')).sort()) {
+    const file = join(folder, name);
+    const real = await fs.realPath(file);
+    // fail-closed: a link must not send a file from elsewhere to the model.
+    if (isInside(real, await fs.realPath(folder))) files.push(file);
+    else problems.push(`the output style ${file} is not used: it is a link to ${real}`);
+  }
+  return files;
+}
+
+const MOST_BYTES = 64 * 1024;
+
+async function readStyle({ fs, parseYaml }: OutputStyleDeps, file: string): Promise<OutputStyle> {
+  const text = await fs.readText(file, { maxBytes: MOST_BYTES });
+  const { fields, body } = await loadFrontmatter(text, { parseYaml });
+  const named = typeof fields.name === 'string' ? fields.name.trim() : '';
+  if (body.trim() === '') throw new Error('it has no text');
+  return {
+    name: named === '' ? basename(file, '.md') : named,
+    prompt: body.trim(),
+    keepsCodingInstructions: isTrue(fields['keep-coding-instructions']),
+  };
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true';
+}

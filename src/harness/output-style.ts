@@ -1,0 +1,48 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import {
+  DEFAULT_STYLE,
+  findStyle,
+  loadOutputStyles,
+  type OutputStyles,
+} from '../context/output-styles.js';
+import { join } from '../env/paths.js';
+import { parseYaml } from '../skills/parse-yaml.js';
+import type { Ground } from './ground.js';
+
+/** The session with the style that its settings name. A style that is not there is told, and none is used. */
+export async function withOutputStyle(
+  config: SessionConfig,
+  ground: Ground,
+): Promise<SessionConfig> {
+  const name = styleName(ground);
+  if (name === DEFAULT_STYLE) return config;
+  const loaded = await outputStylesOf(ground);
+  const { style, problem } = findStyle(name, loaded);
+  const problems = problem === undefined ? [] : [problem, ...loaded.problems];
+  for (const text of problems) config.emit({ type: 'notice', level: 'warning', text });
+  return { ...config, outputStyle: style };
+}
+
+/** As the settings say it, also where there is no such style: clients compare it with what they wrote. */
+export function styleName({ settings }: Pick<Ground, 'settings'>): string {
+  const value = settings.values.get('outputStyle')?.value;
+  return typeof value === 'string' && value.trim() !== '' ? value : DEFAULT_STYLE;
+}
+
+/** The closest directory first, the user's own last. */
+export function outputStylesOf(ground: Ground): Promise<OutputStyles> {
+  const { fs, levels, sources, configDir } = ground;
+  const project = sources.includes('project')
+    ? levels
+        .look()
+        .filter(({ hasDirectory }) => hasDirectory)
+        .map(({ path }) => join(path, '.claude'))
+    : [];
+  const user = sources.includes('user') ? [configDir] : [];
+  return loadOutputStyles({ fs, directories: [...project, ...user], parseYaml });
+}
+
+export async function styleNames(ground: Ground): Promise<readonly string[]> {
+  const { styles } = await outputStylesOf(ground);
+  return [DEFAULT_STYLE, ...styles.map(({ name }) => name)];
+}
