@@ -372,28 +372,6 @@ describe('guards', () => {
     expect(deferred).toMatchObject({ kind: 'refused', receipt: { decision: 'defer' } });
   });
 
-  it('do not read shell code where no rule needs it', async () => {
-    let reads = 0;
-    const count = guard('count', (view) => {
-      const counted = {
-        shell: () => Promise.resolve(++reads),
-        shellPaths: () => Promise.resolve(++reads),
-      };
-      Object.assign(view, counted);
-      return { decision: 'none' };
-    });
-    const gate = rig({ guards: [count], allow: ['Bash'], deny: ['WebFetch'] });
-    for (const command of [
-      'npm test',
-      'echo "$X" | sort',
-      'git commit -m "format"',
-      'for i in 1; do :; done',
-    ]) {
-      expect((await gate.call('Bash', { command })).kind).toBe('allowed');
-    }
-    expect(reads).toBe(0);
-  });
-
   it('leave a receipt of everything', async () => {
     const verdict = await rig({ allow: ['Bash(npm test:*)'] }).call('Bash', {
       command: 'npm test',

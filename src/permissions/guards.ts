@@ -9,8 +9,6 @@ import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
 import {
   isCriticalPath,
-  mayNameProtected,
-  mayWalk,
   type ProtectedPlace,
   protectedPart,
   staysClosed,
@@ -18,7 +16,7 @@ import {
 import type { RestrictionMatch } from './restriction-match.js';
 import { indexOf } from './rule-index.js';
 import { findRestriction, needsShell } from './rule-match.js';
-import { mayWriteFiles, removals } from './shell/file-commands.js';
+import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
 import type { CallView, TouchedPath } from './view.js';
 
@@ -135,10 +133,7 @@ async function protectedWrite(view: CallView): Promise<Finding> {
   const { agent, tool } = view.call;
   const notes = tool.kind === 'edit' ? (view.facts.notes?.(agent) ?? []) : [];
   const place = { roots: [...notes, ...roots], own: view.facts.own };
-  const touched = [...(await view.paths())];
-  if (command !== undefined && mayNameProtected(command, place)) {
-    touched.push(...(await view.shellPaths()).paths);
-  }
+  const touched = [...(await view.paths()), ...(await view.shellPaths()).paths];
   // With all questions off, what could undo every later decision is still asked about.
   const isHeld =
     view.mode === 'bypassPermissions'
@@ -153,16 +148,14 @@ async function protectedWrite(view: CallView): Promise<Finding> {
   const written = touched.filter(({ access }) => access === 'write');
   const named = written.find(({ spellings }) => isHeld(spellings));
   if (named !== undefined) return held(named.spellings, `is a ${PROTECTED}`);
-  if (command !== undefined && mayNameProtected(command, place)) {
+  if (command !== undefined) {
     const { protectedDoubt } = await import('./protected-doubts.js');
-    const doubt = await protectedDoubt(view, (path) => isHeld(spelledAs(path)));
+    const doubt = await protectedDoubt(view, isHeld);
     if (doubt !== undefined) return held(spelledAs(doubt), `may be written, a ${PROTECTED}`);
+    const met = await metOnWalk(view, isHeld);
+    if (met !== undefined) return held(spelledAs(met.path), met.what);
   }
-  const met = command !== undefined && mayWalk(command) ? await metOnWalk(view, isHeld) : undefined;
-  if (met !== undefined) return held(spelledAs(met.path), met.what);
-  const looksOn = command !== undefined && mayWriteFiles(command);
-  const more = looksOn ? (await view.shellPaths()).paths : [];
-  const twin = await twinOf([...written, ...more], { view, place, isHeld });
+  const twin = await twinOf(written, { view, place, isHeld });
   return twin === undefined ? NOTHING : held(twin.spellings, twin.what);
 }
 
@@ -223,8 +216,7 @@ async function twinOf(
 const criticalRemovals: Guard = {
   name: 'critical removals',
   onFailure: 'ask',
-  decide: (view) =>
-    mayName(view.call.subject.command, /\brm(dir)?\b/) ? criticalRemoval(view) : NOTHING,
+  decide: (view) => (view.call.subject.command === undefined ? NOTHING : criticalRemoval(view)),
 };
 
 async function criticalRemoval(view: CallView): Promise<Finding> {
@@ -232,7 +224,7 @@ async function criticalRemoval(view: CallView): Promise<Finding> {
   const place = { cwd, roots, home: view.home };
   for (const command of (await view.shell())?.commands ?? []) {
     for (const word of command.views.flatMap(removals)) {
-      for (const directory of command.directories ?? [cwd]) {
+      for (const directory of command.directories ?? (await anyPlaces(word, view))) {
         if (await isCriticalWord(word, directory, { view, place })) {
           const reason = `it removes ${word.raw}, which holds everything else`;
           return { decision: 'ask', reason, source: 'critical path' };
@@ -241,6 +233,13 @@ async function criticalRemoval(view: CallView): Promise<Finding> {
     }
   }
   return NOTHING;
+}
+
+/** Where a command may be whose directory is not known; the root only where the name is one in it. */
+async function anyPlaces({ value }: ShellWord, { call, home, judge }: CallView) {
+  const [top = ''] = value.split('/', 1);
+  const isAtRoot = top !== '' && (await judge.disk.lstat(`/${top}`).catch(() => 'unseen'));
+  return isAtRoot ? [call.workspace.cwd, home, '/'] : [call.workspace.cwd, home];
 }
 
 const planMode: Guard = {
@@ -282,25 +281,19 @@ export const STANDARD_GUARDS: readonly Guard[] = [
   needsPerson,
 ];
 
-/** A quick look, so that commands without such names need no analysis. */
-function mayName(command: string | undefined, name: RegExp): boolean {
-  return command !== undefined && name.test(command.replace(/['"\\\n]/g, ''));
-}
-
 async function isCriticalWord(
   word: ShellWord,
   directory: string,
   { view, place }: { view: CallView; place: Parameters<typeof isCriticalPath>[1] },
 ): Promise<boolean> {
   // `$DIR/` and `$DIR/*` are the root when the variable is empty.
-  if (!word.literal)
-    return /^"?\$\{?\w+\}?"?\/*("?\/?\*?)*$/.test(word.raw) && word.raw.includes('/');
+  if (!word.literal) return /^"?\$\{?\w+\}?[/"*]*$/.test(word.raw) && word.raw.includes('/');
   const isCritical = (path: PathSpellings): boolean => isCriticalPath(path, place);
   if (word.pattern === undefined) {
     return (await view.judge.spellFrom(directory, word.value)).some(isCritical);
   }
   // A wildcard directly below such a place empties it.
-  const above = word.value.replace(/[^/]*$/, '');
+  const above = word.value.slice(0, word.value.lastIndexOf('/') + 1);
   const spelled = await view.judge.spellFrom(directory, above === '' ? '.' : above);
   if (!spelled.some(isCritical)) return false;
   const { home } = place;

@@ -1,4 +1,5 @@
 import { expandHome, resolve } from '../env/paths.js';
+import type { PathSpellings } from './paths.js';
 import { protectedFitting } from './protected-patterns.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';
 import {
@@ -18,17 +19,24 @@ import type { CallView } from './view.js';
  */
 export async function protectedDoubt(
   view: CallView,
-  isHeld: (path: string) => boolean,
+  isHeld: (path: PathSpellings) => boolean,
 ): Promise<string | undefined> {
   const { command = '' } = view.call.subject;
   const { cwd } = view.call.workspace;
   const reading = await view.shell();
   const commands = reading?.commands ?? [];
-  const isProtected = (name: string): boolean => isHeld(resolve(cwd, expandHome(name, view.home)));
-  const byCode = commands.flatMap(filesOfWritingCode).find(isProtected);
+  /** The first that is protected by its name, or by where links lead from it. */
+  const firstProtected = async (names: Iterable<string>): Promise<string | undefined> => {
+    for (const name of new Set(names)) {
+      const path = resolve(cwd, expandHome(name, view.home));
+      if (isHeld(await view.judge.spell(path))) return path;
+    }
+    return undefined;
+  };
+  const byCode = await firstProtected(commands.flatMap(filesOfWritingCode));
   if (byCode !== undefined) return byCode;
   const byPattern = (await Promise.all(commands.map((one) => writtenByPattern(one, view)))).flat();
-  const fitted = byPattern.find(isProtected);
+  const fitted = await firstProtected(byPattern);
   if (fitted !== undefined) return fitted;
   // fail-closed: what is not known to be another file may be this one.
   const isOpen = reading?.opaque !== undefined || commands.some(writesSomewhere);
@@ -39,8 +47,8 @@ export async function protectedDoubt(
     ...commands.flatMap(textsOfUnknown).flatMap(namesInUnknown),
   ];
   const fitting = mentions.flatMap((name) => protectedFitting(name, { isGlob: true }));
-  const isAsked = GIT_TELLS.test(command) && isProtected('.git') ? '.git' : undefined;
-  return [...mentions, ...fitting].find(isProtected) ?? isAsked;
+  const asked = command.includes('rev-parse') && GIT_TELLS.test(command) ? ['.git'] : [];
+  return await firstProtected([...mentions, ...fitting, ...asked]);
 }
 
 /**
@@ -69,7 +77,7 @@ async function writtenByPattern(
 const MAGIC = /^:(\([^)]*\)|[/!^]+)/;
 
 /** By which git is asked where it keeps what is its own. */
-const GIT_TELLS = /rev-parse\b[^|;&\n]*--(absolute-git-dir|git-(dir|common-dir|path))\b/;
+const GIT_TELLS = /--(absolute-git-dir|git-(dir|common-dir|path))\b/;
 
 /** Words that are decided at run time and say what is written: in them all counts. */
 function textsOfUnknown({ views, redirections }: SimpleCommand): readonly string[] {
@@ -88,7 +96,7 @@ function namesInUnknown(raw: string): readonly string[] {
 
 /** By which code of another language shows that it does more than look. */
 const WRITING =
-  /writ|open\s*\(?[^)\n]*,\s*\w*=?["'][rb]*[wax+]|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
+  /writ|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
 /** By which code shows that it has patterns of files, or commands with such. */
 const GLOBS = /glob|\bDir\b|fnmatch|system|exec|spawn|popen|subprocess|`|<\./i;
 const EDITORS = /^(vim?|n?vim|ex|ed|emacs)$/;
@@ -98,7 +106,17 @@ export function isWritingCode(words: readonly ShellWord[], input: string): boole
   if (!isForeign(words)) return false;
   if (EDITORS.test(programOf(words) ?? '') || runBySed(words).length > 0) return true;
   const values = words.slice(1).map(({ value }) => value);
-  return WRITING.test([...values, input].join('\n'));
+  const code = [...values, input].join('\n');
+  return WRITING.test(code) || opensToWrite(code);
+}
+
+/** `open(name, 'w')`, `open(name, mode="a+b")`. */
+function opensToWrite(code: string): boolean {
+  const calls = code.replace(/,\s+/g, ',').split(/[)\n]/);
+  return calls.some((call) => {
+    const at = call.search(/open/i);
+    return at !== -1 && /,\w*=?["'][rb]*[wax+]/i.test(call.slice(at));
+  });
 }
 
 function filesOfWritingCode({ views, input }: SimpleCommand): readonly string[] {
@@ -134,7 +152,7 @@ const LOOKS = /^(source|\.|test|\[)$/;
 /** Commands that take words out of what others print. */
 const TAKES_WORDS = /\b(xargs|parallel|read|mapfile|readarray)\b/;
 const LEFT_OUT =
-  /(?:--?(?:exclude|ignore|skip)[\w-]*[=\s]+|-i?(?:path|name|wholename|regex)\s+)\S+/g;
+  /(?:--?(?:exclude|ignore|skip)s?(?:-[a-z]{1,12}){0,3}[=\s]+|-i?(?:path|name|wholename|regex)\s+)\S+/g;
 
 /** `isFed`: what commands print may become words, or code, of others. */
 function mentionsIn(
@@ -145,12 +163,13 @@ function mentionsIn(
   const harmless = commands.flatMap(({ words }) =>
     isHarmless(words, { isFed }) ? words.slice(1).flatMap(({ raw }) => namesIn(raw)) : [],
   );
-  const left = namesIn(command.replace(LEFT_OUT, ' '));
-  for (const name of harmless) {
-    const at = left.indexOf(name);
-    if (at !== -1) left.splice(at, 1);
-  }
-  return left;
+  const spared = new Map<string, number>();
+  for (const name of harmless) spared.set(name, (spared.get(name) ?? 0) + 1);
+  return namesIn(command.replace(LEFT_OUT, ' ')).filter((name) => {
+    const count = spared.get(name) ?? 0;
+    spared.set(name, count - 1);
+    return count <= 0;
+  });
 }
 
 function isHarmless(words: readonly ShellWord[], { isFed }: { readonly isFed: boolean }): boolean {

@@ -1,4 +1,5 @@
 import { dirname, isInside, toPosix } from '../env/paths.js';
+import { trimEnd } from '../util/trim-end.js';
 import { WordSet } from '../util/word-set.js';
 import { foldCase } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
@@ -88,29 +89,6 @@ export function isCriticalPath(
   );
 }
 
-/** By which a command line shows that it may be about a protected file: mostly a name that begins with a dot. */
-const TELLING =
-  /\bgit\b.*\b(?:config|te\w*|git-\w+)\b|\.(?:git|claude|portcullis|ssh|vscode|idea|husky|bash|zsh|profile|npmrc|envrc|mcp)|(^|[^\w.])\.[\w*?[{]|[^\t\n\x20-\x7e]|bunfig|lefthook|wrapper|pyrightconfig|code-workspace|mise|pip\.conf|customize|~\d/i;
-
-/** A quick look, so that commands which name nothing of the kind need no closer one. */
-export function mayNameProtected(command: string, { own = [], roots }: ProtectedPlace): boolean {
-  // Escapes inside `$'…'` can spell any name.
-  if (command.includes("$'")) return true;
-  // What lies in the project can be named in many ways, a plugin for one.
-  if (own.some((directory) => roots.some((root) => isInside(directory, root)))) return true;
-  const plain = command.replace(/['"\\]/g, '');
-  return TELLING.test(plain) || own.some((directory) => plain.includes(directory));
-}
-
-/** Programs that go through directories by themselves, or list what is in them. */
-const WALKS =
-  /\b(g?find|fd|fdfind|ls|tree|du|rsync|scp|g?cp|ditto|g?ch(mod|own|grp)|setfacl|chattr|chcon|[a-z]*tar|gzip|bzip2|xz|zstd|[a-z]*grep|rg|ag|ack|r?glob)\b/i;
-
-/** A quick look, so that commands which go through no directory need no closer one. */
-export function mayWalk(command: string): boolean {
-  return command.includes("$'") || WALKS.test(command.replace(/['"\\\n]/g, ''));
-}
-
 /** A working directory may itself lie inside such a directory; only what is below it counts. */
 function belowRoot(path: string, roots: readonly string[]): readonly string[] {
   const root = roots.find((one) => isInside(path, one));
@@ -131,10 +109,8 @@ function ownPart(path: string, { own = [], roots }: ProtectedPlace): string | un
 
 /** Some file systems take `.git.`, `.git ` and `.git::$DATA` for `.git`, and `git~1` is its short name. */
 function asSystemsTakeIt(name: string): string {
-  const plain = name
-    .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '')
-    .replace(/:.*$/s, '')
-    .replace(/[. ]+$/, '');
+  const visible = name.replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '');
+  const plain = trimEnd(visible.replace(/:.*$/s, ''), '. ');
   const short = /^(git|claude|portcu|vscode|husky|idea|bashrc|cursor)~\d$/.exec(plain)?.[1];
   if (short !== undefined) return short === 'portcu' ? '.portcullis' : `.${short}`;
   return plain === '' ? name : plain;

@@ -1,6 +1,7 @@
 import { basename, dirname, isInside, resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import { isLater } from '../util/at-once.js';
+import { trimEnd } from '../util/trim-end.js';
 import type { PathJudge } from './paths.js';
 import type { WrittenWalk } from './shell/written-walks.js';
 import type { TreeBudget } from './tree-walk.js';
@@ -225,5 +226,5 @@ class Way {
 
 /** The name by which find tests its start: of `a/b/` it is `b`, of `.` the dot. */
 function lastName(text: string): string {
-  return /([^/]+)\/*$/.exec(text)?.[1] ?? '/';
+  return trimEnd(text, '/').split('/').at(-1) || '/';
 }

@@ -52,7 +52,7 @@ type Around = Pick<WalkContext, 'codeWrites' | 'printsAreWritten' | 'mayInject'>
 function surroundings({ commands, opaque }: ShellReading, text: string): Around {
   // fail-closed: what cannot be followed may write whatever it is told.
   const isOpen = opaque !== undefined || commands.some(writesSomewhere);
-  const isKept = KEEPS_NAMES.test(text) || commands.some(feedsShell);
+  const isKept = keepsNames(text) || commands.some(feedsShell);
   return {
     codeWrites: isOpen || commands.some(writesFound),
     printsAreWritten: commands.some(writesWhatItIsFed) || (isOpen && isKept),
@@ -66,8 +66,13 @@ function holdsTests({ value }: SimpleCommand['assignments'][number]): boolean {
 }
 
 /** Names go into variables, or a substitution lists them. */
-const KEEPS_NAMES =
-  /\b(read|mapfile|readarray)\b|(\$\(|`|<\()[^)`]*\b(find|fd|fdfind|ls|tree|du|[a-z]*grep|rg|ag|ack)\b/;
+function keepsNames(text: string): boolean {
+  if (/\b(read|mapfile|readarray)\b/.test(text)) return true;
+  const [, ...substitutions] = text.split(/\$\(|`|<\(/);
+  return substitutions.some((inner) =>
+    /\b(find|fd|fdfind|ls|tree|du|[a-z]*grep|rg|ag|ack)\b/.test(inner.split(')', 1)[0] ?? ''),
+  );
+}
 
 /** `xargs rm`, and code of another language that may take names out of its input. */
 function writesWhatItIsFed({ piped, words, views, input }: SimpleCommand): boolean {

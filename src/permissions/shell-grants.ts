@@ -140,14 +140,42 @@ async function readOnlyCoverage(
   const reads = [...use.reads];
   // A program that is given no file looks at its directory or its input.
   if (reads.length === 0 && use.patterns.length === 0) reads.push('.');
-  for (const directory of command.directories ?? []) {
-    for (const pattern of use.patterns) {
-      const files = await place.judge.expand(directory, pattern);
-      if (files === undefined) return undefined;
-      reads.push(...files);
+  const files = await expanded(use.patterns, command, place);
+  if (files === undefined) return undefined;
+  reads.push(...files);
+  if (use.filesOnly === true && (await anyDirectory(reads, command, place))) return undefined;
+  return (await firstOutside(reads, command, place)) === undefined ? readOnly() : undefined;
+}
+
+/** Whether one of these is a directory, or cannot be looked at. */
+async function anyDirectory(
+  paths: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<boolean> {
+  for (const { real } of await spellAll(paths, command, place)) {
+    if ((await place.judge.disk.lstat(real))?.kind === 'directory') return true;
+  }
+  return false;
+}
+
+/** The files that patterns stand for now, wherever the command may run; undefined: nobody can tell. */
+async function expanded(
+  patterns: readonly string[],
+  { directories }: SimpleCommand,
+  { judge }: GrantPlace,
+): Promise<readonly string[] | undefined> {
+  const files: string[] = [];
+  for (const pattern of patterns) {
+    // fail-closed: without a known directory a relative pattern fits anything.
+    if (directories === undefined && !pattern.startsWith('/')) return undefined;
+    for (const directory of directories ?? ['/']) {
+      const found = await judge.expand(directory, pattern);
+      if (found === undefined) return undefined;
+      files.push(...found);
     }
   }
-  return (await firstOutside(reads, command, place)) === undefined ? readOnly() : undefined;
+  return files;
 }
 
 async function ruleCoverage(
@@ -174,10 +202,16 @@ async function ruleCoverage(
     // A rule for any program is not one for those that write, or that bring their own.
     const isAny = pattern.text.startsWith('*');
     if (isAny && (writes.length > 0 || RUNS_ANYTHING.test(nameOf(words) ?? ''))) continue;
-    if ((await firstUngranted(writes, command, place)) !== undefined) continue;
+    const files = writes.length === 0 ? [] : await expanded(wildcardsIn(words), command, place);
+    if (files === undefined) continue;
+    if ((await firstUngranted([...writes, ...files], command, place)) !== undefined) continue;
     return { covered: true, by: [rule.label], writes };
   }
   return undefined;
+}
+
+function wildcardsIn(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap(({ pattern }) => pattern ?? []);
 }
 
 /** Whether a pattern names what one for the beginning of a command leaves out. */

@@ -1,4 +1,5 @@
 import { resolve, toPosix } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
@@ -235,8 +236,14 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   const paths: TouchedPath[] = [];
   for (const directory of directories) {
     for (const { access, text } of wanted) {
-      const spelled = await judge.spellFrom(directory, text);
-      paths.push(...spelled.map((spellings) => ({ access, spellings })));
+      try {
+        const spelled = await judge.spellFrom(directory, text);
+        paths.push(...spelled.map((spellings) => ({ access, spellings })));
+      } catch (thrown) {
+        // What this user may not look up is not known; what is written there is nobody's guess.
+        if (access === 'write' || systemCodeOf(thrown) !== 'EACCES') throw thrown;
+        unknown ??= `${text} cannot be looked up`;
+      }
     }
     const patterns = await expandedPatterns(command, judge, directory);
     if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
@@ -245,7 +252,9 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   if (wanted.some(({ text }) => THROUGH_OPEN.test(text))) {
     unknown ??= 'it goes through a directory that is open at run time';
   }
-  const relative = wanted.some(({ text }) => !text.startsWith('/'));
+  const relative =
+    wanted.some(({ text }) => !text.startsWith('/')) ||
+    patternsIn(command).some(({ word }) => !word.pattern.startsWith('/'));
   if (command.directories === undefined && relative) {
     unknown ??= 'the directory it runs in is decided at run time';
   }

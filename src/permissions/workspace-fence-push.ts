@@ -116,9 +116,9 @@ function remotesIn(text: string): Remotes {
       section = (header[1] ?? '').toLowerCase();
       name = (header[2] ?? '').replace(/\\(.)/g, '$1');
     }
-    const setting = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(line.slice(header?.[0].length ?? 0));
+    const setting = /^([\w-]+)\s*=(.*)$/.exec(line.slice(header?.[0].length ?? 0).trim());
     const key = `${section}.${setting?.[1]?.toLowerCase()}`;
-    const value = (setting?.[2] ?? '').replace(/"/g, '');
+    const value = (setting?.[2] ?? '').trim().replace(/"/g, '');
     if (/^remote\.(url|pushurl)$/.test(key)) {
       addresses.set(name, [...(addresses.get(name) ?? []), value]);
     }

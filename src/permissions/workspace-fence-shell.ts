@@ -1,6 +1,6 @@
 import { expandHome, join, resolve } from '../env/paths.js';
 import type { PathSpellings } from './paths.js';
-import { cdTarget } from './shell/directories.js';
+import { cdTarget, directoriesAfter } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
 import {
   nameOf,
@@ -35,6 +35,7 @@ import {
   keepsAbsolute,
   type Looks,
   leaves,
+  looksAround,
   looksOf,
   neverNamed,
   pathCandidates,
@@ -77,11 +78,16 @@ class Judge {
   readonly #links: LinkWatch;
   readonly #reading: ShellReading;
   readonly #variables: LineVariables;
+  /** Whether some command changes to a directory that nobody judges. */
+  readonly #strays: boolean;
 
   constructor(place: FencePlace, line: { readonly reading: ShellReading; readonly text: string }) {
     this.#place = place;
     this.#reading = line.reading;
     this.#variables = lineVariables(line, place.view);
+    this.#strays = line.reading.commands.some((command) =>
+      command.views.some((view) => strays(view, command)),
+    );
     this.#links = createLinkWatch(place.fs, [place.fence.workspace, ...place.fence.writable]);
   }
 
@@ -111,7 +117,7 @@ class Judge {
   ): Promise<string | undefined> {
     if (access === 'none' || target === undefined) return undefined;
     if (access === 'read') {
-      return this.#looks(asLooks([target]), command, false);
+      return this.#looks(asLooks([target]), command);
     }
     if (!target.literal || target.pattern !== undefined) {
       return unreadable(`the redirection to ${target.raw} is decided at run time`);
@@ -136,16 +142,22 @@ class Judge {
     const program = programOf(view);
     if (program === 'git') return this.#git(view, command, looks === undefined);
     if (looks === undefined) return this.#writer(view, command);
-    return this.#looks(looks, command, RECURSIVE.has(name ?? ''));
+    return this.#looks(looks, command, {
+      below: RECURSIVE.has(name ?? ''),
+      around: looksAround(view),
+    });
   }
 
   async #looks(
-    { reads, patterns, begins, unknown }: Looks,
+    { reads, patterns, begins, unknown, filesOnly }: Looks,
     command: SimpleCommand,
-    below: boolean,
+    { below = false, around = false }: { readonly below?: boolean; readonly around?: boolean } = {},
   ): Promise<string | undefined> {
     if (this.#place.fence.hidden.length === 0) return undefined;
     const named = [...reads];
+    const isNamed = [...reads, ...patterns, ...unknown].length > 0;
+    // A program that is given no file looks around where it is.
+    if (around && !isNamed && this.#isLost(command, '.')) return unreadable(LOST);
     for (const word of unknown) {
       const values = await this.#values(word, command);
       // fail-closed: what is decided at run time may be a file of the main checkout.
@@ -154,10 +166,14 @@ class Judge {
       if (problem !== undefined) return problem;
     }
     for (const pattern of patterns) {
+      if (this.#isLost(command, pattern)) return unreadable(LOST);
       const found = await this.#expanded([pattern], command);
       // fail-closed: what fits cannot be told, and may be anywhere but below.
       if (found === undefined && leadsUp(pattern)) return unreadable(`${pattern} leads elsewhere`);
       named.push(...(found ?? []));
+    }
+    if (filesOnly === true && (await this.#anyDirectory(named, command))) {
+      return unreadable('it follows the links in directories (diff: add --no-dereference)');
     }
     // fail-closed: of what goes on at run time only the beginning can be judged.
     const odd = begins.find((begin) => /^\/+(proc|dev\/+fd)(\/|$)/.test(begin));
@@ -166,6 +182,18 @@ class Judge {
       (await this.#reads(named, command, below)) ??
       this.#reads(begins.filter(leadsUp), command, false)
     );
+  }
+
+  async #anyDirectory(paths: readonly string[], command: SimpleCommand): Promise<boolean> {
+    const { fs, view } = this.#place;
+    for (const directory of command.directories ?? ['/']) {
+      for (const path of paths) {
+        for (const { real } of await view.judge.spellFrom(directory, path)) {
+          if ((await fs.lstat(real))?.kind === 'directory') return true;
+        }
+      }
+    }
+    return false;
   }
 
   /** All that a word may stand for that is not plain; undefined: nobody can tell. */
@@ -197,7 +225,7 @@ class Judge {
     const target = cdTarget(view, call.home);
     if (target === undefined) {
       const words = view.slice(1).filter(({ value }) => !/^[-+]/.test(value));
-      return this.#looks(asLooks(words), command, false);
+      return this.#looks(asLooks(words), command);
     }
     if (fence.hidden.length > 0 && throughProcess(command.directories, target)) {
       return unreadable(`what ${target} leads to is known to a process alone`);
@@ -310,7 +338,7 @@ class Judge {
   async #directoryProblem(command: SimpleCommand): Promise<string | undefined> {
     const { fence, view } = this.#place;
     if (command.directories === undefined) {
-      return unreadable('the directory it runs in is not known (after set, pushd, eval or a loop)');
+      return unreadable(LOST);
     }
     for (const directory of command.directories) {
       const spelled = await view.judge.spell(directory);
@@ -325,11 +353,7 @@ class Judge {
     const { fence, view } = this.#place;
     for (const path of paths) {
       const meant = expandHome(path, view.home);
-      if (command.directories === undefined && !meant.startsWith('/')) {
-        return unreadable(
-          'the directory it runs in is not known (after set, pushd, eval or a loop)',
-        );
-      }
+      if (this.#isLost(command, meant)) return unreadable(LOST);
       for (const directory of command.directories ?? ['/']) {
         for (const spelled of await view.judge.spellFrom(directory, meant)) {
           const problem =
@@ -353,8 +377,8 @@ class Judge {
       if (throughProcess(command.directories, meant)) {
         return unreadable(`what ${meant} leads to is known to a process alone`);
       }
-      const from = command.directories ?? (meant.startsWith('/') ? ['/'] : []);
-      for (const directory of from) {
+      if (this.#isLost(command, meant)) return unreadable(LOST);
+      for (const directory of command.directories ?? ['/']) {
         for (const spelled of await view.judge.spellFrom(directory, meant)) {
           const problem = readProblem(fence, spelled, { below });
           if (problem !== undefined) return problem;
@@ -364,6 +388,15 @@ class Judge {
     return undefined;
   }
 
+  /**
+   * fail-closed: from a directory that is not known a relative path leads anywhere. Where only a `cd` is
+   * not known that was judged itself, it leads below what that may lead to.
+   */
+  #isLost({ directories }: SimpleCommand, path: string): boolean {
+    if (directories !== undefined || path.startsWith('/')) return false;
+    return this.#strays || leadsUp(path);
+  }
+
   /** The files that wildcards stand for now; undefined when that cannot be told. */
   async #expanded(
     patterns: readonly string[],
@@ -371,8 +404,8 @@ class Judge {
   ): Promise<readonly string[] | undefined> {
     const files: string[] = [];
     for (const pattern of patterns) {
-      const from = command.directories ?? (pattern.startsWith('/') ? ['/'] : []);
-      for (const directory of from) {
+      if (this.#isLost(command, pattern)) return undefined;
+      for (const directory of command.directories ?? ['/']) {
         const found = await this.#place.view.judge.expand(directory, pattern);
         if (found === undefined) return undefined;
         files.push(...found);
@@ -381,6 +414,18 @@ class Judge {
     return files;
   }
 }
+
+/** `cd -`, `cd ..` in a loop, and all but `cd` after which the directory is not known. */
+function strays(view: Words, command: SimpleCommand): boolean {
+  if (nameOf(view) !== 'cd') return directoriesAfter(view, ['/'], NOWHERE) === undefined;
+  const isUp = ({ value }: ShellWord): boolean => /^[-+]/.test(value) || leadsUp(value);
+  const isLed = command.directories === undefined || view.some(({ value }) => /^[-+]/.test(value));
+  return isLed && view.slice(1).some(isUp);
+}
+
+const NOWHERE = { home: '/', assigned: new Set<string>() };
+
+const LOST = 'the directory it runs in is not known (after set, pushd, eval, `cd -` or a loop)';
 
 function decidedLater({ raw }: ShellWord): string {
   return raw === ''

@@ -12,6 +12,8 @@ export interface Looks {
   readonly begins: readonly string[];
   /** Those words, where they may be files. */
   readonly unknown: readonly ShellWord[];
+  /** Of directories among what it reads it follows the links. */
+  readonly filesOnly?: true;
 }
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
@@ -168,9 +170,9 @@ export function neverNamed(text: string): string | undefined {
 }
 
 export function keepsAbsolute(word: ShellWord): boolean {
-  return /^(-[a-zA-Z]*P[a-zA-Z]*|--absolute-n\w*|--unlink-first|--keep-directory-symlink)$/.test(
-    word.value,
-  );
+  const { value } = word;
+  if (/^-[a-zA-Z]+$/.test(value)) return value.includes('P');
+  return /^--(absolute-n\w*|unlink-first|keep-directory-symlink)$/.test(value);
 }
 
 /** A script of sed that can only change text is no file. */
@@ -193,3 +195,10 @@ export const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
 
 /** Programs that go down into directories by themselves. */
 export const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
+
+/** Whether a program looks at its own directory when it is given no file; grep does so only when told. */
+export function looksAround(words: readonly ShellWord[]): boolean {
+  const name = nameOf(words) ?? '';
+  if (!/^[ef]?grep$/.test(name)) return RECURSIVE.has(name) || name === 'ls' || name === 'df';
+  return words.some(({ value }) => /^-[a-zA-Z]*[rRd]|^--(rec|dir|dere)/.test(value));
+}

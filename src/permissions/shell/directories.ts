@@ -27,6 +27,7 @@ export function directoriesAfter(
   // A search path for directories, or another home, leads anywhere.
   const isLed = assigned.has('CDPATH') || assigned.has('HOME');
   if (name === 'cd') return isLed ? undefined : moved(mine, directories, home);
+  if (name === 'set' && mine.slice(1).every(keepsCourse)) return directories;
   const movesUnseen = name === undefined && mine.length > 0;
   return movesUnseen || LOSES_TRACK.has(name ?? '') ? undefined : directories;
 }
@@ -41,6 +42,11 @@ export function cdTarget(words: readonly ShellWord[], home: string): string | un
   const isPhysical = words.some((word) => /^-[LPe@]*P/.test(word.value));
   if (isPhysical && target.value.includes('..')) return undefined;
   return /^[-+]/.test(target.value) || target.value === '' ? undefined : target.value;
+}
+
+/** `set -euo pipefail` and the like: how the shell reacts, not where it is. */
+function keepsCourse({ literal, value }: ShellWord): boolean {
+  return literal && /^([-+][eux]*o?|errexit|nounset|pipefail|xtrace)$/.test(value);
 }
 
 const LOSES_TRACK = new Set([

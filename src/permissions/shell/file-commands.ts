@@ -1,8 +1,9 @@
 import { dirname, join } from '../../env/paths.js';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
+import { trimEnd } from '../../util/trim-end.js';
 import { WordSet } from '../../util/word-set.js';
-import { gitWrites, isGitWrite, sedOutputs, tarWrites } from './known-outputs.js';
+import { gitWrites, sedOutputs, tarWrites } from './known-outputs.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';
 import { readOnlyUse } from './read-only.js';
@@ -77,7 +78,7 @@ function shareOut(operands: readonly string[], writes: 'all' | 'last'): FileUse 
 
 /** The last operand may be a directory, and what has the name in there may lead elsewhere. */
 function targetsOf(sources: readonly string[], last: readonly string[]): readonly string[] {
-  const names = sources.map((source) => source.replace(/\/+$/, '').replace(/^.*\//s, ''));
+  const names = sources.map((source) => trimEnd(source, '/').replace(/^.*\//s, ''));
   return last.flatMap((target) => [target, ...names.map((name) => `${target}/${name}`)]);
 }
 
@@ -356,29 +357,6 @@ export function knownWrites(words: readonly ShellWord[]): readonly string[] {
   if (readOnlyUse(words) !== undefined || TAKES_TEXT.has(programOf(words) ?? '')) return [];
   return possibleFileUse(words).writes;
 }
-
-/** A quick look, so that commands which write to no file that they name need no closer one. */
-export function mayWriteFiles(command: string): boolean {
-  // Escapes inside `$'…'` can spell any name.
-  if (command.includes('>') || command.includes("$'")) return true;
-  const plain = command.replace(/['"\\]/g, '');
-  if (WRITING_OPTION.test(plain)) return true;
-  const words = plain.split(/[^\w.+-]+/);
-  return words.some(
-    (word) =>
-      WRITES_ALL.has(word) ||
-      WRITES_LAST.has(word) ||
-      EDITS_IN_PLACE.test(word) ||
-      TARS.test(word) ||
-      CARRIES.test(word) ||
-      isGitWrite(word) ||
-      /^(dd|find|ruff)$/.test(word),
-  );
-}
-
-/** Options that name a file to write, or say that operands are written. */
-const WRITING_OPTION =
-  /\s-[a-zA-Z]*[iofatTCDdcPOw]|\s--(?:out|target|dir|dump|cookie|trace|stderr|write|fix|in-?place)|of=|keyout/i;
 
 /** `rm` and `rmdir`, whose operands must not be places that hold everything. */
 export function removals(words: readonly ShellWord[]): readonly ShellWord[] {

@@ -76,7 +76,7 @@ function quotedIn(code: string): readonly string[] {
 }
 
 /** Between two texts that a language makes one of: `".e" + "nv"`, `".e"."nv"`, `".e" "nv"`. */
-const JOINED = /(["'`])\s*(?:\+|\.{1,2}|<>|~|&)?\s*\1/g;
+const JOINED = /(["'`])\s*(?:(?:\+|\.{1,2}|<>|~|&)\s*)?\1/g;
 
 /** Languages in which names of files stand without quotes. */
 const COMMAND_LIKE =

@@ -158,13 +158,9 @@ function parseConfig(text: string): readonly Entry[] | undefined {
   const entries: Entry[] = [];
   let section = '';
   // A comment does not go on in the next line; a value does.
-  if (/[#;].*\\\r?\n/.test(text)) return undefined;
-  const lines = text
-    .replace(/^\uFEFF/, '')
-    .replace(/\r\n/g, '\n')
-    .replace(/\\\n/g, '')
-    .split('\n');
-  for (const line of lines) {
+  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n/g, '\n');
+  if (plain.split('\n').some((line) => line.endsWith('\\') && /[#;]/.test(line))) return undefined;
+  for (const line of plain.replace(/\\\n/g, '').split('\n')) {
     let rest = line.trim();
     const header = /^\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
     if (header !== null) {
@@ -175,7 +171,10 @@ function parseConfig(text: string): readonly Entry[] | undefined {
     if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) continue;
     const setting = /^([A-Za-z][-A-Za-z0-9]*)\s*(?:=\s*(.*))?$/s.exec(rest);
     if (setting?.[1] === undefined || section === '') return undefined;
-    const value = (setting[2] ?? 'true').replace(/\s*[#;].*$/, '').replace(/^"(.*)"$/, '$1');
+    const value = (setting[2] ?? 'true')
+      .replace(/[#;].*$/s, '')
+      .trimEnd()
+      .replace(/^"(.*)"$/, '$1');
     entries.push({ key: `${section}.${setting[1].toLowerCase()}`, value });
   }
   return entries;

@@ -8,6 +8,10 @@ export interface GitCommand extends OptionSpec {
   readonly leads?: boolean;
 }
 
+/** Settings without secrets. All others are shown of the repository alone: the user's files hold tokens. */
+const PLAIN_SETTING =
+  /^(user\.(name|email)|init\.defaultbranch|core\.\w+|(pull|push|fetch|merge|rebase)\.\w+|branch\.[\w./-]+|remote\.[\w./-]+\.(url|fetch))$/i;
+
 const nothing = (operands: readonly string[]): boolean => operands.length === 0;
 
 const HISTORY = `abbrev[=] abbrev-commit all author= before= branches cached cherry-pick color[=]
@@ -94,11 +98,13 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitCommand>> = {
   },
   config: {
     flags: 'lz',
-    long: 'get get-all list name-only show-origin show-scope local global system null type=',
-    operands: (operands, flags) =>
-      flags.has('l') || flags.has('list')
-        ? operands.length === 0
-        : (flags.has('get') || flags.has('get-all')) && operands.length === 1,
+    long: 'get get-all list name-only show-origin show-scope local null type=',
+    operands: (operands, flags) => {
+      if (flags.has('l') || flags.has('list')) return operands.length === 0 && flags.has('local');
+      const [key = '', ...more] = operands;
+      const isLookup = (flags.has('get') || flags.has('get-all')) && more.length === 0;
+      return isLookup && (flags.has('local') || PLAIN_SETTING.test(key));
+    },
   },
 };
 

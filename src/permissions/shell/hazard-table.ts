@@ -88,7 +88,7 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     long: `checkpoint-action use-compress-program to-command rsh-command rmt-command
       new-volume-script info-script absolute-names`,
     // The old way to write options, without a dash.
-    words: /^[A-Za-z]*[xctru][A-Za-z]*[IFP][A-Za-z]*$|^[A-Za-z]*[IFP][A-Za-z]*[xctru][A-Za-z]*$/,
+    words: /^(?=[A-Za-z]*[xctru])(?=[A-Za-z]*[IFP])[A-Za-z]+$/,
   },
   terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
   tree: { short: 'o', long: 'output' },

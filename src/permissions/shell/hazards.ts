@@ -98,12 +98,18 @@ function sedHazard(words: readonly ShellWord[]): string | undefined {
 /** Builtins that evaluate `name[…]` in an argument, substitutions and all. */
 function evaluatedSubscript(name: string, words: readonly ShellWord[]): string | undefined {
   const rest = words.slice(1).map((word) => word.value);
-  const found = rest.find((value) => /\w\[.*[$`(]/s.test(value));
+  const found = rest.find((value) => /[$`(]/.test(value.slice(subscriptIn(value))));
   if (found !== undefined && BUILTINS.test(name)) return found;
   const stores = name === 'printf' ? rest.find(assignsByFormat) : undefined;
   if (stores !== undefined) return stores;
   const flags = /^(test|\[|printf)$/.test(name) && rest.find((value) => /^-[vR]/.test(value));
   return flags === false ? undefined : flags;
+}
+
+/** Where the first `name[` stands; behind the end when there is none. */
+function subscriptIn(value: string): number {
+  const at = value.search(/\w\[/);
+  return at === -1 ? value.length : at;
 }
 
 const BUILTINS =

@@ -1,3 +1,4 @@
+import { trimEnd } from '../../util/trim-end.js';
 import { literalWord, type ShellWord, type SimpleCommand } from './model.js';
 
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */
@@ -47,7 +48,7 @@ export function codeInAssignment(name: string, value: ShellWord): readonly strin
   const inner = [...value.value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
     (found) => found[1] ?? found[2] ?? '',
   );
-  return [value.value.replace(/^[|!]+|\|+$/g, ''), ...inner];
+  return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...inner];
 }
 
 /** Stands for a redirection where only words are looked at; no program is called so. */

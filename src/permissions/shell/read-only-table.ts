@@ -7,6 +7,8 @@ export interface ReadOnlyProgram extends OptionSpec {
   readonly patternOptions?: string;
   /** Most operands it may have before one of them would be written to. */
   readonly most?: number;
+  /** It follows the links in directories that it is given, unless this option is. */
+  readonly filesOnly?: string;
   /** Whether wildcards are fine: no file name could turn into an option that does harm. */
   readonly wildcards?: boolean;
 }
@@ -39,7 +41,7 @@ const CHECKSUM: ReadOnlyProgram = {
 export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
   ls: {
     ...files,
-    flags: 'aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1',
+    flags: 'aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1',
     valued: 'IwT',
     long: `all almost-all author classify[=] color[=] directory full-time group-directories-first
       human-readable hyperlink[=] ignore= inode literal no-group numeric-uid-gid recursive reverse
@@ -101,8 +103,9 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
     flags: 'abBcdeEipqstTuwy',
     valued: 'UCWI',
     long: `brief color[=] context[=] ignore-all-space ignore-blank-lines ignore-case
-      ignore-space-change minimal side-by-side suppress-common-lines text unified[=] width= normal
-      report-identical-files strip-trailing-cr`,
+      ignore-space-change minimal no-dereference side-by-side suppress-common-lines text unified[=]
+      width= normal report-identical-files strip-trailing-cr`,
+    filesOnly: 'no-dereference',
   },
   stat: {
     ...files,
@@ -165,8 +168,6 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyProgram>> = {
     long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates width[=]',
   },
   hexdump: { ...files, flags: 'bcCdovx', valued: 'ns' },
-  // A second operand would be written to.
-  xxd: { operands: 'paths', most: 1, flags: 'abeEiupC', valued: 'clgosR' },
   md5sum: CHECKSUM,
   sha1sum: CHECKSUM,
   sha224sum: CHECKSUM,

@@ -14,6 +14,8 @@ export interface ReadOnlyUse {
   readonly reads: readonly string[];
   /** Words with wildcards that stand for files. */
   readonly patterns: readonly string[];
+  /** Of directories among these it follows the links: that it only looks inside cannot be told. */
+  readonly filesOnly?: true;
 }
 
 type Values = readonly string[];
@@ -56,7 +58,9 @@ function useOf(words: readonly ShellWord[]): ReadOnlyUse | undefined {
   }
   const patterns = wild.flatMap((word) => word.pattern ?? []);
   const plain = new Set(wild.map((word) => word.value));
-  return { reads: reads.filter((path) => path !== '-' && !plain.has(path)), patterns };
+  const use = { reads: reads.filter((path) => path !== '-' && !plain.has(path)), patterns };
+  const follows = program.filesOnly !== undefined && !parsed.flags.has(program.filesOnly);
+  return follows ? { ...use, filesOnly: true } : use;
 }
 
 /** Programs whose arguments need a closer look. */
@@ -69,6 +73,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   date: readsOfDate,
   sed: readsOfSed,
   jq: readsOfJq,
+  xxd: readsOfXxd,
   test: readsOfTest,
   '[': (values) => (values.at(-1) === ']' ? readsOfTest(values.slice(0, -1)) : undefined),
   command: (values) => (/^-[vV]$/.test(values[0] ?? '') ? [] : undefined),
@@ -146,6 +151,20 @@ function readsOfJq(values: Values): readonly string[] | undefined {
   const leaves =
     /\b(import|include|env|ENV|input_filename|get_search_list|modulemeta|__\w*)\b/.test(filter);
   return parsed === undefined || leaves ? undefined : files;
+}
+
+/** It takes two characters of a word for the option, so that letters in a bundle mean nothing to it. */
+function readsOfXxd(values: Values): readonly string[] | undefined {
+  const operands: string[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? '';
+    if (/^-[abeEiupC]$/.test(value) || /^-[clgos][-+]?(0x)?\d+$/.test(value)) continue;
+    if (/^-[clgos]$/.test(value) && /^[-+]?\d+$/.test(values[at + 1] ?? '')) at++;
+    else if (value.startsWith('-')) return undefined;
+    else operands.push(value);
+  }
+  // A second operand would be written to.
+  return operands.length > 1 ? undefined : operands;
 }
 
 /** `-v` and `-R` evaluate subscripts; operands that look like places elsewhere count as read. */

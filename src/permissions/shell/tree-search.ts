@@ -1,3 +1,4 @@
+import { trimEnd } from '../../util/trim-end.js';
 import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, type ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';
@@ -82,9 +83,7 @@ function grepSkips(options: LooseOptions): TreeSkips {
   const first = options.values.find(({ option }) => /^(in|ex)clude$/.test(option))?.option;
   return {
     file: (name) => !included(name) && (first === 'include' || excluded(name)),
-    directory: globMatcher(
-      valuesOf(options, 'exclude-dir').map((glob) => glob.replace(/\/+$/, '')),
-    ),
+    directory: globMatcher(valuesOf(options, 'exclude-dir').map((glob) => trimEnd(glob, '/'))),
   };
 }
 
