@@ -16,7 +16,7 @@ export function readOnlyCommandsFiles(): Record<string, string> {
 
 These run without asking, in every mode, as long as no rule says otherwise and every file they name lies in the working directories (or a rule opens it for reading). \`"portcullis": {"askReadOnly": true}\` asks about them too. An option that is not listed, abbreviated ones included, means that the command is asked about. The receipt of each such call says \`read-only\`.
 
-Also: \`echo\`, \`printf\` (with a plain format), \`find\` with tests and \`-print\`, \`-print0\`, \`-ls\`, \`-prune\`, \`-printf\`, \`-quit\`, \`date\` with a format, \`sed\` that only prints, \`jq\` without modules and environment, \`test\` and \`[\` without \`-v\` and \`-R\`, \`command -v\`, \`hostname\` and \`wait\` without arguments, \`exit\`, \`cd\` into the working directories, and \`--version\` of node, npm, python, cargo, rustc, ruby.
+Also: \`echo\`, \`printf\` (with a plain format), \`find\` with tests and \`-print\`, \`-print0\`, \`-ls\`, \`-prune\`, \`-printf\`, \`-quit\`, \`date\` with a format, \`sed\` that only prints, \`jq\` without modules and environment, \`xxd\` of one file with options one by one, \`test\` and \`[\` without \`-v\` and \`-R\`, \`command -v\`, \`hostname\` and \`wait\` without arguments, \`exit\`, \`cd\` into the working directories, and \`--version\` of node, npm, python, cargo, rustc, ruby.
 
 | program | options |
 |---|---|
