@@ -223,11 +223,13 @@ async function criticalRemoval(view: CallView): Promise<Finding> {
   const { cwd, roots } = view.call.workspace;
   const place = { cwd, roots, home: view.home };
   for (const command of (await view.shell())?.commands ?? []) {
-    for (const word of command.views.flatMap(removals)) {
-      for (const directory of command.directories ?? (await anyPlaces(word, view))) {
-        if (await isCriticalWord(word, directory, { view, place })) {
-          const reason = `it removes ${word.raw}, which holds everything else`;
-          return { decision: 'ask', reason, source: 'critical path' };
+    for (const words of command.views) {
+      for (const word of removals(words)) {
+        for (const directory of command.directories ?? (await anyPlaces(word, words, view))) {
+          if (await isCriticalWord(word, directory, { view, place })) {
+            const reason = `it removes ${word.raw}, which holds everything else`;
+            return { decision: 'ask', reason, source: 'critical path' };
+          }
         }
       }
     }
@@ -235,11 +237,16 @@ async function criticalRemoval(view: CallView): Promise<Finding> {
   return NOTHING;
 }
 
-/** Where a command may be whose directory is not known; the root only where the name is one in it. */
-async function anyPlaces({ value }: ShellWord, { call, home, judge }: CallView) {
+/** Where a command may be whose directory is not known; the root only where it removes one that is there. */
+async function anyPlaces(
+  { value }: ShellWord,
+  words: readonly ShellWord[],
+  { call, home, judge }: CallView,
+): Promise<readonly string[]> {
   const [top = ''] = value.split('/', 1);
-  const isAtRoot = top !== '' && (await judge.disk.lstat(`/${top}`).catch(() => 'unseen'));
-  return isAtRoot ? [call.workspace.cwd, home, '/'] : [call.workspace.cwd, home];
+  const isWhole = words.some((word) => /^-[a-zA-Z]*[rR]|^--r/.test(word.value));
+  const found = isWhole && top !== '' && (await judge.disk.lstat(`/${top}`).catch(() => 'unseen'));
+  return found ? [call.workspace.cwd, home, '/'] : [call.workspace.cwd, home];
 }
 
 const planMode: Guard = {
