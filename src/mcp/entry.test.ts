@@ -16,6 +16,13 @@ const warned = (raw: unknown): string =>
     .join('\n');
 
 describe('entries', () => {
+  it('may carry words for people, which are no news', () => {
+    const words = { description: 'd', name: 'n', version: '1', tags: ['t'], _comment: 'c' };
+    expect(warned({ command: 'x', ...words })).toBe('');
+    expect(warned({ type: 'http', url: 'http://127.0.0.1/', ...words })).toBe('');
+    expect(warned({ command: 'x', autoApprove: ['all'] })).toContain('`autoApprove`');
+  });
+
   it('are programs unless they say otherwise', () => {
     expect(read({ command: 'x' })).toMatchObject({
       ok: true,

@@ -45,7 +45,13 @@ const KNOWN = [
 ];
 
 /** Which fields are nothing to wonder about; some are there for other programs. */
-const SHARED = ['type', 'timeout', 'alwaysLoad', 'tools', 'disabled', 'enabled'];
+const SHARED = [
+  ...['type', 'timeout', 'alwaysLoad', 'tools', 'disabled', 'enabled'],
+  // For people who read the file: they change nothing.
+  ...['description', 'name', 'title', 'displayName', 'version', 'author', 'homepage', 'repository'],
+  ...['documentation', 'docs', 'icon', 'tags', 'category', 'note', 'notes', 'comment', 'comments'],
+  ...['_comment', '$comment', '//', '$schema'],
+];
 const REMOTE = [...SHARED, 'command', 'url', 'headers', 'headersHelper', 'oauth'];
 const FIELDS: Readonly<Record<McpEntry['type'], readonly string[]>> = {
   stdio: [...SHARED, 'command', 'args', 'env', 'url'],
@@ -54,7 +60,7 @@ const FIELDS: Readonly<Record<McpEntry['type'], readonly string[]>> = {
   ws: REMOTE,
   // Of the account that the entry came from.
   proxy: [...REMOTE, 'id'],
-  sdk: [...SHARED, 'name', 'instance', 'version', 'instructions'],
+  sdk: [...SHARED, 'instance', 'instructions'],
 };
 
 const TYPES: Readonly<Record<string, McpEntry['type']>> = {

@@ -109,6 +109,27 @@ describe('what a server answers', () => {
     const prose = await output({ content: [text('two')], structuredContent });
     expect(prose.content).toBe('two\n{"b":1,"a":[2]}');
   });
+
+  it.each([
+    ['a text in a wrapper', [text('file body')], { content: 'file body' }],
+    ['lines that were several blocks', [text('a'), text('b')], { result: 'a\nb' }],
+    ['a list, one text for each item', [text('a'), text('{"x":1}')], { result: ['a', { x: 1 }] }],
+    ['a number', [text('42')], { result: 42 }],
+    ['an object with other spacing', [text('{ "a": 1 }')], { result: { a: 1 } }],
+  ])('says once what text and structured content both say: %s', async (_name, content, same) => {
+    const made = await output({ content, structuredContent: same });
+    expect(made.content).toBe(content.map((block) => block.text).join('\n'));
+    expect(made.structured).toMatchObject({ structuredContent: same });
+  });
+
+  it.each([
+    ['another value', [text('a')], { result: 'b' }],
+    ['more than the text', [text('a')], { result: 'a', next: 2 }],
+    ['a longer list', [text('a')], { result: ['a', 'b'] }],
+  ])('keeps structured content that says %s', async (_name, content, other) => {
+    const made = await output({ content, structuredContent: other });
+    expect(made.content).toBe(`a\n${JSON.stringify(other)}`);
+  });
 });
 
 describe('long answers', () => {

@@ -144,26 +144,54 @@ function serverText(given: string): string {
 const SMUGGLED =
   /[\u{e0000}-\u{e007f}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200f\u2060-\u2064\ufeff]{4,}/gu;
 
-/** The structured answer, unless a text block says the same. */
+/** The structured part of an answer, unless the text beside it says the same already. */
 function structuredText(
   { content, structuredContent }: RawCallResult,
   json: string | undefined,
 ): string | undefined {
   if (json === undefined || structuredContent === null) return undefined;
+  const texts = content
+    .slice(0, MOST_BLOCKS)
+    .flatMap((block) =>
+      block.type === 'text' && typeof block.text === 'string' ? block.text : [],
+    );
+  if (texts.includes(json)) return undefined;
   // To put the keys of millions of objects in order takes more memory than there is.
-  const wanted = json.length <= MOST_COMPARED ? canonicalJson(structuredContent) : undefined;
-  const isSaid = content.slice(0, MOST_BLOCKS).some((block) => {
-    if (block.type !== 'text' || typeof block.text !== 'string') return false;
-    if (block.text === json) return true;
-    if (wanted === undefined || block.text.length > 4 * wanted.length + 1_000) return false;
-    try {
-      return canonicalJson(JSON.parse(block.text)) === wanted;
-    } catch {
-      // Prose, which says something else.
-      return false;
-    }
-  });
+  const isSmall = json.length <= MOST_COMPARED;
+  const isSaid = isSmall && saidBy(texts, [structuredContent, ...onlyValue(structuredContent)]);
   return isSaid ? undefined : serverText(json);
+}
+
+/** Servers wrap a value that is no object: `{"result": "text"}` beside the text. */
+function onlyValue(value: unknown): readonly unknown[] {
+  if (!isRecord(value)) return [];
+  const values = Object.values(value);
+  return values.length === 1 ? values : [];
+}
+
+/** Whether one of the values is what a text says, or what all texts say together or one by one. */
+function saidBy(texts: readonly string[], values: readonly unknown[]): boolean {
+  const says = (given: string, value: unknown): boolean =>
+    typeof value === 'string' ? given === value : isJsonOf(given, value);
+  return values.some(
+    (value) =>
+      texts.some((one) => says(one, value)) ||
+      value === texts.join('\n') ||
+      (Array.isArray(value) &&
+        value.length === texts.length &&
+        value.every((item, at) => says(texts[at] ?? '', item))),
+  );
+}
+
+function isJsonOf(given: string, value: unknown): boolean {
+  const wanted = canonicalJson(value);
+  if (given.length > 4 * wanted.length + 1_000) return false;
+  try {
+    return canonicalJson(JSON.parse(given)) === wanted;
+  } catch {
+    // Prose, which says something else.
+    return false;
+  }
 }
 
 /** Images count like text; those for which there is no room are said to be missing. */
