@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { isInside, join } from '../env/paths.js';
+import { type Git, zeroSeparated } from '../permissions/hardened-git.js';
 import type { WriteLedger } from '../tools/write-ledger.js';
-import { type Git, zeroSeparated } from './worktree-git.js';
 
 /** What an agent wrote, by where. */
 export interface Written {
@@ -40,10 +40,16 @@ export async function watchStrays(
   const look = async (): Promise<ReadonlyMap<string, string>> => {
     const found = new Map<string, string>();
     const status = await git(
-      ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'],
-      {
-        cwd: project,
-      },
+      [
+        'status',
+        '--porcelain=v1',
+        '-z',
+        '--untracked-files=all',
+        '--no-renames',
+        // fail-closed: a repository inside brings filters of its own, which git would run to look into it.
+        '--ignore-submodules=dirty',
+      ],
+      { cwd: project },
     );
     if (!status.ok) return found;
     const top = await git(['rev-parse', '--show-toplevel'], { cwd: project });

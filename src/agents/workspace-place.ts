@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { WorktreeHooks } from '../hooks/worktree-hooks.js';
+import { createGit } from '../permissions/hardened-git.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { createReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
@@ -15,7 +16,6 @@ import {
   reopenWorkspace,
   type WorkspaceDeps,
 } from './workspace-open.js';
-import { createGit } from './worktree-git.js';
 import { worktreeSettings } from './worktree-settings.js';
 
 export interface PlaceParts
@@ -23,6 +23,8 @@ export interface PlaceParts
   /** The repository's root, or where the session works. */
   readonly projectDir: string;
   readonly ledger: WriteLedger;
+  /** Whether a person trusts the folder. */
+  isTrusted(): Promise<boolean>;
   /** The value of the key `worktree`; asked for each agent. */
   settings?(): unknown;
   hooks?: WorktreeHooks | undefined;

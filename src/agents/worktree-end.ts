@@ -1,8 +1,8 @@
 import { isInside, join, relative } from '../env/paths.js';
+import { zeroSeparated } from '../permissions/hardened-git.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { LeftWorktree } from './report.js';
 import type { MadeWorktree, WorktreeDeps } from './worktree.js';
-import { zeroSeparated } from './worktree-git.js';
 
 /**
  * The agent has ended: a tree in which nothing was done goes, with its branch; any other one stays and
@@ -59,7 +59,17 @@ async function changesIn(
   const files = statusFiles(status.value).filter((file) => !links.includes(file));
   for (const commit of commits) {
     const diff = await git(
-      [...here, 'diff', '--name-only', '-z', '--no-renames', base, commit],
+      [
+        ...here,
+        'diff',
+        '--no-ext-diff',
+        '--no-textconv',
+        '--name-only',
+        '-z',
+        '--no-renames',
+        base,
+        commit,
+      ],
       call,
     );
     if (!diff.ok) return err(diff.error);

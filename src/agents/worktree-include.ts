@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { dirname, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import { type Git, zeroSeparated } from './worktree-git.js';
+import { type Git, zeroSeparated } from '../permissions/hardened-git.js';
 
 const LIST = '.worktreeinclude';
 const MOST_FILES = 5_000;

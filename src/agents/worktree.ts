@@ -1,10 +1,10 @@
 import type { FileSystem } from '../env/fs.js';
-import { dirname, join, resolve, toPosix } from '../env/paths.js';
+import { dirname, join, nearestRepository, resolve, toPosix } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
+import type { Git } from '../permissions/hardened-git.js';
+import { zeroSeparated } from '../permissions/hardened-git.js';
 import { err, ok, type Result } from '../util/result.js';
-import type { Git } from './worktree-git.js';
-import { zeroSeparated } from './worktree-git.js';
 import { copyIncluded } from './worktree-include.js';
 import type { WorktreeSettings } from './worktree-settings.js';
 
@@ -77,6 +77,13 @@ async function originOf(
     );
   }
   const checkout = await fs.realPath(top.value.trim());
+  const nearest = nearestRepository(await fs.realPath(cwd));
+  // fail-closed: by `core.worktree` a repository may name any directory as its own.
+  if (nearest === undefined || (await fs.realPath(nearest)) !== checkout) {
+    return err(
+      `the configuration of the repository at ${nearest ?? cwd} names ${checkout} as its working tree, so no tree is made there. Remove core.worktree from its configuration`,
+    );
+  }
   // Trees do not lie in trees: the one of a nested agent stands beside its parent's.
   const outer = /^(.+?)\/\.claude\/worktrees\/[^/]+$/.exec(toPosix(checkout))?.[1];
   const refs = baseRef === 'fresh' ? ['refs/remotes/origin/HEAD', 'HEAD'] : ['HEAD'];

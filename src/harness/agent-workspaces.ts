@@ -40,6 +40,7 @@ export function openWorkspaces(
         processes,
         env,
         projectDir,
+        isTrusted: ground.trust.accepted,
         temporaryDirectory: ground.host.temporaryDirectory,
         ledger,
         settings,

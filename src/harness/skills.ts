@@ -86,7 +86,12 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     override,
     trusts: folderTrust(config, ground).trusts,
     isHidden: parts.isHidden,
-    isIgnored: gitIgnored({ processes: parts.processes, env }),
+    isIgnored: gitIgnored({
+      fs,
+      processes: parts.processes,
+      env,
+      isTrusted: ground.trust.accepted,
+    }),
     veto: guard.veto,
     isGuarded: guard.isGuarded,
     ...(hasBundled ? { bundled: openExtraction(files) } : {}),

@@ -23,6 +23,8 @@ export interface StartedTrust {
    * was given with the start to documents none of which needs any: whoever gave it meant the folder.
    */
   covers(used?: UsedDocument): Promise<boolean>;
+  /** Whether a person stands behind the folder: it is trusted, or declares nothing and trust was given with the start. */
+  accepted(): Promise<boolean>;
   /**
    * Takes the look at the documents of the folder that was put off, if none was taken yet. To be
    * awaited before anything runs that might change them: a hook, a helper, the first call of the model.
@@ -82,6 +84,10 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
     now: verdict === 'trusted',
     settle,
     inForce: async (used) => (await judged(used)).verdict === 'trusted',
+    async accepted() {
+      const { verdict: now } = await judged(undefined);
+      return now === 'trusted' || (isGiven && now === 'nothing');
+    },
     async covers(used) {
       const { verdict: now, isBare } = await judged(used);
       const isMeant = isGiven && !wasBare && isBare !== true;

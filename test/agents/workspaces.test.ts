@@ -23,11 +23,11 @@ import {
   type WorkspaceDeps,
 } from '../../src/agents/workspace-open.js';
 import { createChildPlaces } from '../../src/agents/workspace-place.js';
-import { createGit } from '../../src/agents/worktree-git.js';
 import { worktreeSettings } from '../../src/agents/worktree-settings.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createProcessSupervisor } from '../../src/env/node-process.js';
 import type { WorktreeHooks } from '../../src/hooks/worktree-hooks.js';
+import { createGit } from '../../src/permissions/hardened-git.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
 import { createWriteLedger } from '../../src/tools/write-ledger.js';
@@ -72,7 +72,7 @@ const deps = (settings: unknown = {}, hooks?: WorktreeHooks): WorkspaceDeps => (
   fs: nodeFileSystem,
   processes,
   env,
-  git: createGit({ processes, env }),
+  git: createGit({ fs: nodeFileSystem, processes, env, isTrusted: async () => false }),
   temporaryDirectory: base,
   settings: worktreeSettings(settings),
   ledger,
@@ -371,6 +371,7 @@ describe('what was written where', () => {
       env,
       temporaryDirectory: base,
       projectDir: repo,
+      isTrusted: async () => false,
       ledger,
       warn: (text) => void warnings.push(text),
     });

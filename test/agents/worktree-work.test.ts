@@ -12,11 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspace-open.js';
-import { createGit } from '../../src/agents/worktree-git.js';
 import { worktreeSettings } from '../../src/agents/worktree-settings.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createProcessSupervisor } from '../../src/env/node-process.js';
 import type { WorktreeHooks } from '../../src/hooks/worktree-hooks.js';
+import { createGit } from '../../src/permissions/hardened-git.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
 import { type AgentsSession, agent, openAgentsSession } from './core-rig.js';
@@ -60,7 +60,7 @@ async function opened(settings: unknown = {}, hooks?: WorktreeHooks) {
     fs: nodeFileSystem,
     processes,
     env,
-    git: createGit({ processes, env }),
+    git: createGit({ fs: nodeFileSystem, processes, env, isTrusted: async () => false }),
     temporaryDirectory: base,
     settings: worktreeSettings(settings),
     hooks,

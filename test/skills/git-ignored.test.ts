@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createProcessSupervisor } from '../../src/env/node-process.js';
 import { gitIgnored } from '../../src/skills/git-ignored.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
@@ -28,7 +29,7 @@ function enter(git: boolean): TempProject {
 
 function asker(project: TempProject, env = process.env) {
   const processes = createProcessSupervisor({ stateDirectory: path.join(project.root, 'state') });
-  return gitIgnored({ processes, env });
+  return gitIgnored({ fs: nodeFileSystem, processes, env, isTrusted: async () => true });
 }
 
 describe('what git ignores', () => {

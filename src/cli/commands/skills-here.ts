@@ -37,7 +37,12 @@ export async function skillsHere(options: StartHereOptions): Promise<SkillsHere>
     ...places,
     parseYaml,
     override,
-    isIgnored: gitIgnored({ processes: createProcessSupervisor(places), env }),
+    isIgnored: gitIgnored({
+      fs: places.fs,
+      processes: createProcessSupervisor(places),
+      env,
+      isTrusted: async () => trusted,
+    }),
     ...(values.get('disableBundledSkills')?.value === true
       ? {}
       : { bundled: openExtraction(bundled) }),

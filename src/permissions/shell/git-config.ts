@@ -1,8 +1,9 @@
 import type { FileSystem } from '../../env/fs.js';
 import { dirname, gitDirectory, nearestRepository, resolve } from '../../env/paths.js';
+import { type GitSetting, parseGitConfig } from './git-config-parse.js';
 import { gitlinksIn } from './git-index.js';
 
-export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lstat'>;
+export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lstat' | 'realPath'>;
 
 /**
  * Whether the repository around a directory brings programs of its own that git starts for commands
@@ -13,8 +14,10 @@ export async function repositoryTrap(
   fs: ConfigFileSystem,
   directory: string,
 ): Promise<string | undefined> {
-  const root = nearestRepository(directory);
-  const bare = await bareRepository(fs, directory, root);
+  // Git goes upwards from where it really is, not from the name of a link that leads there.
+  const real = await fs.realPath(directory);
+  const root = nearestRepository(real);
+  const bare = await bareRepository(fs, real, root);
   if (bare !== undefined) return `${bare} looks like a repository without a working tree`;
   return root === undefined ? undefined : await trapAt(fs, root, MAX_DEPTH);
 }
@@ -31,7 +34,7 @@ async function trapAt(
   const own = gitDirectory(root);
   if (own === undefined) return `${root} holds a .git that leads nowhere`;
   const shared = await commonDirectory(fs, own);
-  const entries: Entry[] = [];
+  const entries: GitSetting[] = [];
   for (const file of new Set([resolve(shared, 'config'), resolve(own, 'config.worktree')])) {
     const found = await entriesOf(fs, file);
     if (found === undefined) return `${file} cannot be read`;
@@ -88,12 +91,6 @@ async function linksOf(fs: ConfigFileSystem, file: string): Promise<readonly str
   }
 }
 
-/** One setting: `section.key` or `section.name.key`, lower case but for the name. */
-interface Entry {
-  readonly key: string;
-  readonly value: string;
-}
-
 /** Programs that looking at a repository can start. */
 const STARTS_PROGRAMS = [
   /^core\.(pager|alternaterefscommand)$/,
@@ -102,6 +99,9 @@ const STARTS_PROGRAMS = [
   /^diff\..*\.(command|textconv)$/s,
   /^filter\..*\.(clean|smudge|process)$/s,
   /^gpg\.(.*\.)?program$/s,
+  /^hook\..*\.command$/s,
+  // By the filter of git-lfs, which mostly is in the user's own configuration.
+  /^lfs\.(customtransfer\..*\.path|extension\..*\.(clean|smudge)|standalonetransferagent)$/s,
   // What is included may hold any of these.
   /^include(if\..*)?\.path$/s,
 ];
@@ -111,10 +111,10 @@ const STARTS_WHEN_CONNECTED = [
   /^core\.(sshcommand|gitproxy|askpass)$/,
   /^credential\.(.*\.)?helper$/s,
   /^remote\..*\.(uploadpack|vcs)$/s,
-  /^protocol\.ext\.allow$/,
+  /^protocol\.(.*\.)?allow$/s,
 ];
 
-function trapAmong(entries: readonly Entry[]): string | undefined {
+function trapAmong(entries: readonly GitSetting[]): string | undefined {
   const isPartial = entries.some(
     ({ key }) => key === 'extensions.partialclone' || /^remote\..*\.promisor$/s.test(key),
   );
@@ -129,21 +129,21 @@ function trapAmong(entries: readonly Entry[]): string | undefined {
 }
 
 const MAX_CONFIG_BYTES = 1_000_000;
-const read = new Map<string, { readonly stamp: string; readonly entries: readonly Entry[] }>();
+const read = new Map<string, { readonly stamp: string; readonly entries: readonly GitSetting[] }>();
 const MAX_REMEMBERED = 64;
 
 /** Undefined when there is a file and it cannot be understood. */
 async function entriesOf(
   fs: ConfigFileSystem,
   file: string,
-): Promise<readonly Entry[] | undefined> {
+): Promise<readonly GitSetting[] | undefined> {
   try {
     const stat = await fs.lstat(file);
     if (stat === undefined) return [];
     const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
     const known = stat.kind === 'file' ? read.get(file) : undefined;
     if (known?.stamp === stamp) return known.entries;
-    const entries = parseConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES }));
+    const entries = parseGitConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES }));
     if (entries === undefined) return undefined;
     if (read.size >= MAX_REMEMBERED) read.clear();
     read.set(file, { stamp, entries });
@@ -152,32 +152,6 @@ async function entriesOf(
     // fail-closed: a configuration that we cannot read may hold anything.
     return undefined;
   }
-}
-
-function parseConfig(text: string): readonly Entry[] | undefined {
-  const entries: Entry[] = [];
-  let section = '';
-  // A comment does not go on in the next line; a value does.
-  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n/g, '\n');
-  if (plain.split('\n').some((line) => line.endsWith('\\') && /[#;]/.test(line))) return undefined;
-  for (const line of plain.replace(/\\\n/g, '').split('\n')) {
-    let rest = line.trim();
-    const header = /^\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(rest);
-    if (header !== null) {
-      const name = header[2]?.replace(/\\(.)/g, '$1');
-      section = `${(header[1] ?? '').toLowerCase()}${name === undefined ? '' : `.${name}`}`;
-      rest = rest.slice(header[0].length).trim();
-    }
-    if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) continue;
-    const setting = /^([A-Za-z][-A-Za-z0-9]*)\s*(?:=\s*(.*))?$/s.exec(rest);
-    if (setting?.[1] === undefined || section === '') return undefined;
-    const value = (setting[2] ?? 'true')
-      .replace(/[#;].*$/s, '')
-      .trimEnd()
-      .replace(/^"(.*)"$/, '$1');
-    entries.push({ key: `${section}.${setting[1].toLowerCase()}`, value });
-  }
-  return entries;
 }
 
 /** Where a linked working tree keeps what it shares with the others. */
