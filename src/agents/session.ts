@@ -156,6 +156,8 @@ export interface SessionParts {
   /** What stands before the first prompt; empty when the session goes on where it was. */
   openingMessages(): Promise<readonly InputMessage[]> | readonly InputMessage[];
   recordInput(message: InputMessage): void;
+  /** Fulfilled when what earlier processes of the session have cost is counted. */
+  costsKnown(): Promise<void>;
   accounts(): Pick<RunResult, 'modelUsage' | 'cost' | 'agents'>;
   /** Milliseconds spent in model calls since the session was opened. */
   apiMs(): number;
@@ -257,6 +259,7 @@ export function createSession(
       const focus = compactOrder(prompts);
       const outcome =
         focus === undefined ? await answer(prompts, signal) : await compactRun(focus, signal);
+      await parts.costsKnown();
       return {
         outcome,
         durationMs: parts.clock.monotonic() - started,

@@ -9,16 +9,17 @@ import type { AgentBook } from '../agents/definition-types.js';
 import { openAgentBook } from '../agents/definitions.js';
 import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
 import { createGoingOnAsks } from '../agents/going-on-rules.js';
+import type { ModelLayer } from '../agents/model-layer.js';
 import { outputOf } from '../agents/output-lines.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import type { AgentTask } from '../agents/task.js';
 import { createTypeRules, type TypeRuleParts } from '../agents/type-rules.js';
-import type { SessionBudget } from '../budget/session-budget.js';
+
 import { fileMemoryOf } from '../env/file-memory.js';
 import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { PortcullisError } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
 import type { Journal } from '../journal/journal.js';
 import type { InputMessage } from '../loop/types.js';
@@ -120,16 +121,28 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const earlierAgents = log.history.resumed ? log.store.agents(sessionId) : Promise.resolve([]);
   // Told to whoever waits for it.
   earlierAgents.catch(() => undefined);
-  let budget: SessionBudget | undefined;
+  let counters: ModelLayer | undefined;
   let recalling: Promise<void> | undefined;
-  /** Budgets go on where earlier processes of the session stopped. */
+  /** Budgets and costs go on where earlier processes of the session stopped. */
   const recallSpending = (): Promise<void> => {
-    if (budget === undefined || !log.history.resumed) return Promise.resolve();
-    const recalled = budget;
+    if (counters === undefined || !log.history.resumed) return Promise.resolve();
+    const { budget, ledger, client } = counters;
     recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
-      recallInto(recalled, { ...log, earlierAgents }),
+      recallInto({ budget, ledger, provider: client.provider }, { ...log, earlierAgents }),
     );
     return recalling;
+  };
+  let isTold = false;
+  /** As above, where nothing depends on it: what cannot be read is told, and counts as nothing. */
+  const recallCosts = async (): Promise<void> => {
+    try {
+      await recallSpending();
+    } catch (thrown) {
+      if (isTold) return;
+      isTold = true;
+      const text = `the cost of earlier parts of this session is not known: ${messageOf(thrown)}`;
+      config.emit({ type: 'notice', level: 'warning', text });
+    }
   };
   let canResume = false;
   const words = { cap: reportCap(env), spill, canResume: () => canResume };
@@ -253,7 +266,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     ): void {
       gate = lent.hands.permissions;
       journal = lent.hands.journal;
-      ({ budget } = lent.model);
+      counters = lent.model;
       lent.instructions.lendFences(fences);
       const world = openChildWorld(config, ground, {
         fences,
@@ -294,9 +307,14 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     },
     /** The session is taken up again. */
     async resumed(): Promise<void> {
-      if (budget?.isLimited === true) await recallSpending();
+      const isLimited = counters?.budget?.isLimited === true || config.maxBudgetUsd !== undefined;
+      // Costs that limit nothing are needed when the first run is over.
+      if (isLimited) await recallSpending();
+      else void recallCosts();
       await arrival.resumed();
     },
+    /** Fulfilled when the costs of earlier processes are counted. */
+    recallCosts,
     /** What the main agent sends, which its copies send too. */
     knows(mind: AgentMind): void {
       minds.set(MAIN_AGENT.id, mind);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EarlierUse, pastOf } from '../budget/earlier.js';
+import { UsageLedger } from '../model/usage.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import { INTERRUPTED_RESULT } from '../session/messages.js';
 import { SYNTHETIC_MODEL } from '../session/recorder.js';
@@ -121,8 +122,14 @@ describe('what counts as earlier', () => {
     const recall = (given: readonly EarlierUse[]): void => {
       uses = given;
     };
-    await recallInto({ recall }, { ...log, earlierAgents: Promise.resolve(['old']) });
+    const ledger = new UsageLedger();
+    const counters = { budget: { recall }, ledger, provider: 'anthropic' };
+    await recallInto(counters, { ...log, earlierAgents: Promise.resolve(['old']) });
     expect(uses.map(({ path, calls }) => [path, calls.length])).toEqual([
+      ['main', 2],
+      ['main/old', 1],
+    ]);
+    expect([...ledger.byAgent()].map(([path, { requests }]) => [path, requests])).toEqual([
       ['main', 2],
       ['main/old', 1],
     ]);

@@ -1,6 +1,7 @@
 import { AGENT_MARK } from '../agents/child-log.js';
 import type { EarlierUse, Span } from '../budget/earlier.js';
 import type { SessionBudget } from '../budget/session-budget.js';
+import type { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { ZERO_USAGE } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry, UserEntry } from '../protocol/transcript.js';
@@ -10,11 +11,11 @@ import { isRecord } from '../util/own.js';
 import type { Log } from './ground.js';
 
 /**
- * Lets a budget go on counting where earlier processes of the session stopped: what they used up
- * stands in the transcripts. A copy of a session has used up nothing of its own.
+ * Lets budgets and costs go on counting where earlier processes of the session stopped: what they used
+ * up stands in the transcripts. A copy of a session has used up nothing of its own.
  */
 export async function recallInto(
-  budget: Pick<SessionBudget, 'recall'>,
+  { budget, ledger, provider }: SpendingCounters,
   { store, history, earlierAgents }: Earlier,
 ): Promise<void> {
   const { sessionId } = history;
@@ -29,7 +30,16 @@ export async function recallInto(
     const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
     uses.push(useIn(entries, path));
   }
-  budget.recall(uses);
+  budget?.recall(uses);
+  for (const { path: agent, calls } of uses) {
+    for (const { model, usage } of calls) ledger.add({ agent, model, provider, usage });
+  }
+}
+
+export interface SpendingCounters {
+  readonly budget: Pick<SessionBudget, 'recall'> | undefined;
+  readonly ledger: Pick<UsageLedger, 'add'>;
+  readonly provider: string;
 }
 
 /**

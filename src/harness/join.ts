@@ -247,6 +247,7 @@ export async function joinSession(
         });
       },
       recordInput: (message) => recorder.input(message),
+      costsKnown: agents.recallCosts,
       accounts: () => ({
         ...modelAccounts(ledger, choices.limits()),
         ...agentRows(model.budget),

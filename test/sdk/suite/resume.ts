@@ -25,6 +25,21 @@ export function resume(client: Client): void {
       expect(transcripts(played.world)).toHaveLength(1);
     });
 
+    it('costs, gone on with, what all of it has cost; as a copy only what is new', async () => {
+      const before = await first();
+      const cost = (played: Played): number => Number(resultOf(played).total_cost_usd);
+      const onceMore = await next(before, { resume: sessionOf(before) });
+      expect(cost(before)).toBeGreaterThan(0);
+      expect(cost(onceMore)).toBeGreaterThan(cost(before));
+      const copy = await next(before, { resume: sessionOf(before), forkSession: true });
+      expect(cost(copy)).toBeLessThan(cost(onceMore));
+      const usage = (played: Played) =>
+        Object.values(resultOf(played).modelUsage as Record<string, { costUSD: number }>)
+          .map(({ costUSD }) => costUSD)
+          .reduce((sum, one) => sum + one, 0);
+      expect(usage(onceMore)).toBeCloseTo(cost(onceMore), 10);
+    });
+
     it('is gone on with as a copy', async () => {
       const before = await first();
       const played = await next(before, { resume: sessionOf(before), forkSession: true });
