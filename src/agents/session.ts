@@ -182,8 +182,11 @@ export function createSession(
   current: { run: SessionRun | undefined },
 ): AgentSession {
   let controller: AbortController | undefined;
-  let opened = false;
   let beginning: Promise<Beginning> | undefined;
+  /** The host asked for the prompts that hooks give, and runs them itself. */
+  let promptsGiven = false;
+  /** What stands before the first prompt, until the conversation has it. Undefined: not made yet. */
+  let opening: readonly InputMessage[] | undefined;
   let deferred = parts.deferredCalls;
   let closing: Promise<void> | undefined;
 
@@ -192,13 +195,17 @@ export function createSession(
     return beginning;
   };
 
-  /** What the first run is given besides its prompts. */
-  const opening = async (signal: AbortSignal): Promise<readonly InputMessage[]> => {
-    if (opened) return [];
-    const asked = beginning !== undefined;
+  const prepareOpening = async (signal: AbortSignal): Promise<void> => {
+    if (opening !== undefined) return;
     const { inputs, prompts } = await begin(signal);
-    opened = true;
-    return [...(await parts.openingMessages()), ...inputs, ...(asked ? [] : prompts)];
+    opening = [...(await parts.openingMessages()), ...inputs, ...(promptsGiven ? [] : prompts)];
+  };
+
+  /** What goes into the conversation before the next prompt; each message is given out once. */
+  const takeContext = (): readonly InputMessage[] => {
+    const messages = [...(opening ?? []), ...parts.pendingNotes()];
+    opening = [];
+    return messages;
   };
 
   /** One run of the agent, hooks before and after it included. */
@@ -206,7 +213,7 @@ export function createSession(
     prompts: readonly InputMessage[],
     signal: AbortSignal,
   ): Promise<LoopOutcome> => {
-    const before = await opening(signal);
+    await prepareOpening(signal);
     const submitted = await parts.hooks.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message } = submitted;
@@ -222,7 +229,7 @@ export function createSession(
     }
     const pending = deferred;
     deferred = [];
-    const start = { prompts: [...before, ...parts.pendingNotes(), ...submitted.inputs], pending };
+    const start = { prompts: [...takeContext(), ...submitted.inputs], pending };
     const outcome = settle(parts, await parts.agent.run(start, signal));
     if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
     await parts.hooks.ended(outcome);
@@ -297,11 +304,11 @@ export function createSession(
     prompts: readonly InputMessage[],
     signal: AbortSignal,
   ): Promise<string | undefined> => {
-    const before = await opening(signal);
+    await prepareOpening(signal);
     const submitted = await parts.hooks.submit(prompts, signal);
     const held = submitted.kind === 'blocked' ? submitted.message : undefined;
     const said = submitted.kind === 'blocked' ? [] : submitted.inputs;
-    for (const message of [...before, ...parts.pendingNotes(), ...said]) {
+    for (const message of [...takeContext(), ...said]) {
       parts.recordInput(message);
       parts.agent.conversation.append({ role: 'user', content: message.content });
       parts.emit({ type: 'input', message });
@@ -314,6 +321,7 @@ export function createSession(
     info: parts.info,
     inspect: parts.inspect,
     async begin() {
+      promptsGiven = true;
       const { prompts } = await begin(new AbortController().signal);
       const given = prompts.map((prompt) => [prompt]);
       return deferred.length > 0 ? [[], ...given] : given;
