@@ -1,4 +1,5 @@
 import type { OpenHow } from '../budget/tree.js';
+import type { CompactEnvironment } from '../context/compact-trigger.js';
 import type { Clock } from '../env/clock.js';
 import type { Scene } from '../hooks/scene.js';
 import type { StopHooks } from '../hooks/stop-hooks.js';
@@ -91,6 +92,8 @@ export interface ChildOutputLog {
 export interface ChildWorld {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The environment as compaction goes by it, with what settings say now. */
+  compactEnv(): CompactEnvironment;
   readonly provider: string;
   readonly choices: Pick<ModelChoices, 'other' | 'current'>;
   client(ref: AgentRef): ModelClient;

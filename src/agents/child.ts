@@ -143,7 +143,7 @@ function childSetup(
   const compaction = createCompaction({
     client: budget?.side?.(plain) ?? plain,
     clock: world.clock,
-    env: world.env,
+    env: world.compactEnv,
     window: () => limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     hooks: world.hooks.compaction(scene, facts),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CompactEnvironment } from '../context/compact-trigger.js';
 import type { ModelRequest } from '../model/client.js';
 import { type CompactionParts, createCompaction } from './compaction.js';
 
@@ -14,8 +15,11 @@ const request = (tokens: number): ModelRequest => ({
   maxTokens: 10,
 });
 
-function compaction(window: CompactionParts['window'], env: CompactionParts['env'] = {}) {
-  return createCompaction({ window, env } as CompactionParts);
+function compaction(window: CompactionParts['window'], env: CompactEnvironment = {}) {
+  return createCompaction({
+    window,
+    env: () => env,
+  } as Partial<CompactionParts> as CompactionParts);
 }
 
 describe('whether a history is to be shortened', () => {

@@ -1,5 +1,6 @@
 import {
   autoCompactThreshold,
+  type CompactEnvironment,
   compactThreshold,
   createCompactionBreaker,
   mayCompact,
@@ -39,7 +40,8 @@ export interface CompactionOrder {
 export interface CompactionParts {
   readonly client: ModelClient;
   readonly clock: Clock;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Asked anew each time: settings may turn automatic summaries off or on. */
+  env(): CompactEnvironment;
   /** The window of the model in use. */
   window(): { readonly contextWindow: number; readonly maxOutput: number };
   recordBoundary(compaction: {
@@ -111,7 +113,7 @@ class HistoryCompaction implements Compaction {
   ): Promise<readonly Message[] | undefined> {
     const parts = this.#parts;
     this.held = undefined;
-    if (!mayCompact(trigger, parts.env)) return undefined;
+    if (!mayCompact(trigger, parts.env())) return undefined;
     const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
     if (hooked.blocked !== undefined) {
       this.held = hooked.blocked;
@@ -182,9 +184,9 @@ class HistoryCompaction implements Compaction {
     return this.#threshold;
   }
 
-  #limits(): { window: number; maxOutput: number; env: CompactionParts['env'] } {
+  #limits(): { window: number; maxOutput: number; env: CompactEnvironment } {
     const { contextWindow, maxOutput } = this.#parts.window();
-    return { window: contextWindow, maxOutput, env: this.#parts.env };
+    return { window: contextWindow, maxOutput, env: this.#parts.env() };
   }
 
   #meterFor(request: ModelRequest): TokenMeter {

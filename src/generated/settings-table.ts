@@ -86,7 +86,7 @@ export const OTHER_SETTINGS: SettingTable = {
   "includeGitInstructions": {"type":"boolean","facts":{"status":"later"}},
   "includeCoAuthoredBy": {"type":"boolean","facts":{"status":"later"}},
   "attribution": {"type":"one","of":[{"type":"boolean"},{"type":"map","of":{"type":"any"}}],"facts":{"status":"later"}},
-  "worktree": {"type":"object","keys":{"baseRef":{"type":"choice","values":["fresh","head"]},"symlinkDirectories":{"type":"list","of":{"type":"string"}},"sparsePaths":{"type":"list","of":{"type":"string"}},"bgIsolation":{"type":"choice","values":["worktree","none"]},"location":{"type":"string"}},"open":true,"facts":{"needsTrust":true,"status":"later"}},
+  "worktree": {"type":"object","keys":{"baseRef":{"type":"choice","values":["fresh","head"]},"symlinkDirectories":{"type":"list","of":{"type":"string"}},"sparsePaths":{"type":"list","of":{"type":"string"}},"bgIsolation":{"type":"choice","values":["worktree","none"],"facts":{"status":"later"}},"location":{"type":"string","facts":{"status":"later"}}},"open":true,"facts":{"needsTrust":true}},
   "bashOutputMaxChars": {"type":"integer","least":4000,"most":128000,"facts":{"status":"later"}},
   "taskOutputMaxChars": {"type":"integer","least":1,"facts":{"status":"later"}},
   "skipWebFetchPreflight": {"type":"boolean","facts":{"status":"later"}},

@@ -24,7 +24,15 @@ export function openWorkspaces(
 ) {
   const { fs, env } = ground;
   const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
-  const settings = (): unknown => ground.settings.values.get('worktree')?.value;
+  const settings = (): unknown => {
+    const { values } = ground.settings;
+    const list = (key: string): readonly unknown[] => values.list(key).map(({ value }) => value);
+    return {
+      baseRef: values.get('worktree.baseRef')?.value,
+      symlinkDirectories: list('worktree.symlinkDirectories'),
+      sparsePaths: list('worktree.sparsePaths'),
+    };
+  };
   const guard: Guard = workspaceFence({
     fs,
     projectDir,

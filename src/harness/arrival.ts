@@ -37,7 +37,7 @@ export interface ArrivalParts {
 /** How agents report, are spoken to and ask. */
 export function openArrival(config: SessionConfig, ground: Ground, parts: ArrivalParts) {
   const { log, words, runtime, tell } = parts;
-  const { clock, settings } = ground;
+  const { clock } = ground;
   const { sessionId } = log.history;
   const deliveries = openDeliveries({
     sessionId,
@@ -56,7 +56,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     warn: tell,
   });
   const number = (key: string): number | undefined => {
-    const value = settings.values.get(key)?.value;
+    const value = ground.settings.values.get(key)?.value;
     return typeof value === 'number' ? value : undefined;
   };
   const inbox = openInbox({
@@ -86,7 +86,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
         inbox,
         sessionId,
         expiryMs: () => (number('portcullis.inbox.expiryMinutes') ?? EXPIRY_MINUTES) * 60_000,
-        unattended: () => settings.values.get('portcullis.inbox.unattended')?.value === true,
+        unattended: () => ground.settings.values.get('portcullis.inbox.unattended')?.value === true,
         self: nodeDeliveryFiles.self,
         member: parts.teams?.side.asks,
         now: clock.now,

@@ -53,9 +53,8 @@ export function openCheckpointing(
   ground: Ground,
   log: Log,
 ): OpenCheckpoints {
-  const { values } = ground.settings;
   const asked = config.persist ? config.fileCheckpoints : false;
-  const state = journalSwitch(values, ground.env, { asked, cwd: config.cwd });
+  const state = journalSwitch(ground.settings.values, ground.env, { asked, cwd: config.cwd });
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   let opened: Promise<Checkpoints> | undefined;
   /** What the person has said before it was opened: each is a point to come back to. */
@@ -107,7 +106,7 @@ export function openCheckpointing(
     const judge = async (window: OpenWindow): Promise<string | undefined> => {
       const journal = await open();
       if (assumed === undefined || journal === undefined) return undefined;
-      const rollback = takesBack(values);
+      const rollback = takesBack(ground.settings.values);
       const violation = await holdTo(assumed, await window.changes, { journal, rollback });
       if (violation === undefined) return undefined;
       needs?.amend(violation.amended);
@@ -126,7 +125,7 @@ export function openCheckpointing(
           return [];
         }
         // What is to be undone is undone before the model goes on; what is only told is told later.
-        const isAwaited = assumed !== undefined && takesBack(values);
+        const isAwaited = assumed !== undefined && takesBack(ground.settings.values);
         window.end({ isAwaited });
         if (assumed === undefined) return [];
         if (isAwaited) return [await judge(window).catch(failure)].filter(isText);

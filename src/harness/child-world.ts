@@ -89,7 +89,8 @@ export function openChildWorld(
   });
   return {
     clock,
-    env: compactEnvironment(env, ground.settings.values),
+    env,
+    compactEnv: () => compactEnvironment(env, ground.settings.values),
     provider: model.client.provider,
     choices: model.choices,
     client: model.clientFor,

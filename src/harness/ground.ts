@@ -19,7 +19,7 @@ export async function openGround(config: SessionConfig) {
   const configDir = configDirectory(config.env);
   const levels = new LevelsOfStart(fs, config.cwd);
   const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
-  const { settings, trust, watch } = await openSettings({
+  const opened = await openSettings({
     fs,
     cwd: config.cwd,
     levels,
@@ -37,6 +37,8 @@ export async function openGround(config: SessionConfig) {
     ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
     ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
   });
+  const { settings, trust } = opened;
+  let settingsNow = (): typeof settings => settings;
   const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
   const env = { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'];
   // Before anything is written down about this session.
@@ -53,8 +55,15 @@ export async function openGround(config: SessionConfig) {
     configDir,
     sources,
     stateDirectory: stateDirectory(config.env),
-    settings,
-    watch,
+    /** As they are now: whoever keeps them goes by those of an earlier time. */
+    get settings() {
+      return settingsNow();
+    },
+    watch(how: Parameters<typeof opened.watch>[0]) {
+      const live = opened.watch(how);
+      settingsNow = live.current;
+      return live;
+    },
     trust,
     plugins: await openPlugins(config, { fs, configDir, settings }),
     additional,

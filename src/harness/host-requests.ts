@@ -48,7 +48,7 @@ export function openHostRequests(
       });
     },
     compactsByItself: () =>
-      mayCompact('auto', compactEnvironment(ground.env, parts.rules.live.current().values)),
+      mayCompact('auto', compactEnvironment(ground.env, ground.settings.values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
     outputStyles: () => styleNames(ground),

@@ -41,12 +41,11 @@ describe('settings that a host gives to an open session', () => {
     ['permissions.defaultMode', 'plan'],
     ['permissions.defaultMode', 'dontAsk'],
     ['portcullis.budget.turns', 1],
-    ['portcullis.limits.agentDepth', 0],
-    ['portcullis.effects.onViolation', 'rollback'],
     ['portcullis.sandbox.hooks', true],
     ['deniedMcpServers', [{ serverName: 'x' }]],
     ['env', { A: 'b' }],
-    ['sandbox', { enabled: true }],
+    ['sandbox.enabled', true],
+    ['portcullis.checkpoints.keepDays', 1],
   ])('are refused by name where they would not be heard: %s', async (path, value) => {
     const deny = { permissions: { deny: ['Write'], ...(within(path, value).permissions ?? {}) } };
     expect(await apply({ ...within(path, value), ...deny })).toBe(
@@ -72,6 +71,13 @@ describe('settings that a host gives to an open session', () => {
     expect(await apply({ deniedMcpServers: null }, { deniedMcpServers: [] })).not.toBe('applied');
   });
 
+  it('take away nothing that the session would go on with', async () => {
+    const before = { portcullis: { budget: { usd: 1 }, askReadOnly: true } };
+    for (const portcullis of [null, {}, { askReadOnly: true }]) {
+      expect(await apply({ portcullis }, before)).toContain('portcullis.budget.usd cannot');
+    }
+  });
+
   it('hold back at once, or are refused: no key is in between', async () => {
     const table = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
     const all = restrictions({ type: 'object', keys: table }, '', false);
@@ -94,8 +100,12 @@ describe('settings that a host gives to an open session', () => {
       'permissions.disableBypassPermissionsMode',
       'portcullis.agents',
       'portcullis.askReadOnly',
+      'portcullis.effects.onViolation',
       'portcullis.hookFailure',
       'portcullis.hookTimeouts',
+      'portcullis.inbox.expiryMinutes',
+      'portcullis.limits.agentConcurrency',
+      'portcullis.limits.agentDepth',
       'portcullis.strict',
     ]);
     expect(all.length).toBeGreaterThan(heard.length + 30);

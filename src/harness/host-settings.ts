@@ -18,7 +18,9 @@ export async function applySettings(
   const { OTHER_SETTINGS } = await import('../generated/settings-table.js');
   const table: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
   const node = { type: 'object', keys: table } as const;
-  const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before });
+  // A key that is not given stays as it is.
+  const replaced = Object.fromEntries(Object.keys(changes).map((key) => [key, own(before, key)]));
+  const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before: replaced });
   // fail-closed: what would be accepted without taking effect is refused.
   if (dead.length > 0) return err(`${dead.join(', ')} cannot be changed while the session is open`);
   const name = changes.model;
@@ -39,8 +41,14 @@ export async function applySettings(
   });
 }
 
-/** What holds back and is asked anew at every call, hook or skill. */
-const LIVE_RESTRICTIONS: ReadonlySet<string> = new Set([
+/**
+ * Keys that are read at the time of use, each with all below it. Whatever else has an effect is built
+ * once, when the session opens.
+ */
+export const LIVE_SETTINGS: ReadonlySet<string> = new Set([
+  '$schema',
+  'model',
+  'permissions.allow',
   'permissions.ask',
   'permissions.deny',
   'permissions.disableBypassPermissionsMode',
@@ -52,21 +60,23 @@ const LIVE_RESTRICTIONS: ReadonlySet<string> = new Set([
   'allowedHttpHookUrls',
   'httpHookAllowedEnvVars',
   'disableSkillShellExecution',
+  'skillOverrides',
+  'skillListingBudgetFraction',
+  'skillListingMaxDescChars',
+  'autoCompactEnabled',
+  'autoMemoryEnabled',
+  'worktree',
+  'teammateMode',
   'portcullis.strict',
   'portcullis.askReadOnly',
   'portcullis.hookFailure',
   'portcullis.hookTimeouts',
   'portcullis.agents',
-]);
-
-/** What holds nothing back, and shapes what is built once, when the session opens. */
-const BUILT_ONCE: ReadonlySet<string> = new Set([
-  'env',
-  'agent',
-  'sandbox',
-  'apiKeyHelper',
-  'enableAllProjectMcpServers',
-  'enabledMcpjsonServers',
+  'portcullis.forks',
+  'portcullis.limits',
+  'portcullis.passEnv',
+  'portcullis.inbox.expiryMinutes',
+  'portcullis.effects',
 ]);
 
 interface Change {
@@ -81,21 +91,22 @@ interface Change {
 
 /** The keys that say something else than before and would not be heard. */
 function withoutEffect({ path, node, restricts, now, before }: Change): readonly string[] {
+  const isSame = JSON.stringify(now ?? null) === JSON.stringify(before ?? null);
+  if (isSame || LIVE_SETTINGS.has(path)) return [];
   const holdsBack = node.facts?.restricts ?? restricts;
-  if (node.type !== 'object' || BUILT_ONCE.has(path)) {
-    const isHeard = BUILT_ONCE.has(path) ? false : !holdsBack || LIVE_RESTRICTIONS.has(path);
-    return isHeard || JSON.stringify(now) === JSON.stringify(before ?? null) ? [] : [path];
-  }
+  // A convenience that this program does not have is passed over as in a file.
+  const { status, needsTrust } = node.facts ?? {};
+  if (status !== undefined && !holdsBack && needsTrust !== true) return [];
+  if (node.type !== 'object') return [path];
+  const [after, earlier] = [now, before].map((value) => (isRecord(value) ? value : {}));
   // What is not known at all, or of another kind, is found when the settings are checked.
-  return Object.entries(isRecord(now) ? now : {}).flatMap(([name, value]) => {
-    const child = own(node.keys, name);
-    if (child === undefined) return [];
-    return withoutEffect({
+  return Object.entries(node.keys).flatMap(([name, child]) =>
+    withoutEffect({
       path: path === '' ? name : `${path}.${name}`,
       node: child,
       restricts: holdsBack,
-      now: value,
-      before: isRecord(before) ? own(before, name) : undefined,
-    });
-  });
+      now: own(after ?? {}, name),
+      before: own(earlier ?? {}, name),
+    }),
+  );
 }

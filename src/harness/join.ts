@@ -91,7 +91,7 @@ export async function joinSession(
   const compaction = createCompaction({
     client,
     clock,
-    env: compactEnvironment(ground.env, ground.settings.values),
+    env: () => compactEnvironment(ground.env, ground.settings.values),
     window: choices.limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     hooks: events.compaction,

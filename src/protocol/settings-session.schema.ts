@@ -101,14 +101,20 @@ export const sessionSettings = {
   attribution: key(z.union([flag(), table()]), 'What commits and requests carry.', LATER),
   worktree: key(
     z.looseObject({
-      baseRef: z.enum(['fresh', 'head']).optional(),
-      symlinkDirectories: list().optional(),
-      sparsePaths: list().optional(),
-      bgIsolation: z.enum(['worktree', 'none']).optional(),
-      location: text().optional(),
+      baseRef: key(
+        z.enum(['fresh', 'head']),
+        'Where an agent starts: at the last commit of the one that started it (head, the default), or at the default branch of the remote as last fetched.',
+      ),
+      symlinkDirectories: key(
+        list(),
+        'Directories of the project that a worktree gets as links: node_modules.',
+      ),
+      sparsePaths: key(list(), 'The only paths that a worktree holds.'),
+      bgIsolation: key(z.enum(['worktree', 'none']), 'Worktrees of background sessions.', LATER),
+      location: key(text(), 'Where worktrees are made.', LATER),
     }),
-    'How worktrees are made.',
-    COMMAND,
+    'How worktrees of agents are made.',
+    { needsTrust: true },
   ),
   bashOutputMaxChars: key(count(4000, 128000), 'Longest output of a command.', LATER),
   taskOutputMaxChars: key(count(1), 'Longest output of a task.', LATER),
