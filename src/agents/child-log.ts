@@ -1,5 +1,11 @@
 import type { LoopEvent, ModelAnswer } from '../loop/types.js';
-import { type AssistantBlock, textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
+import {
+  type AssistantBlock,
+  addUsage,
+  textOf,
+  type Usage,
+  ZERO_USAGE,
+} from '../protocol/content.js';
 import type { TaskUsage } from '../protocol/session-events.js';
 import type { ChildOrder } from './child-order.js';
 import type { ChildWorld } from './child-world.js';
@@ -49,7 +55,7 @@ export class ChildLog {
 
   answer({ usage, model, message }: ModelAnswer): void {
     this.#turns++;
-    this.#usage = plus(this.#usage, usage);
+    this.#usage = addUsage(this.#usage, usage);
     this.#lastTokens = tokensOf(usage);
     if (!this.#models.includes(model)) this.#models = [...this.#models, model];
     const text = textOf(message.content);
@@ -122,13 +128,4 @@ export function tokensOf(usage: Usage): number {
     usage.cache_creation_input_tokens +
     usage.cache_read_input_tokens
   );
-}
-
-function plus(a: Usage, b: Usage): Usage {
-  return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-  };
 }

@@ -1,6 +1,6 @@
 import type { DeliveryFiles } from '../env/delivery-files.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
+import { addUsage, textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
 import { SYNTHETIC_MODEL } from '../session/recorder.js';
 import { proofIn } from './delivery-proof.js';
@@ -96,7 +96,7 @@ export function cutOffReport(
       turns: answers.length,
       toolUses: answers.flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'tool_use'))
         .length,
-      usage: answers.reduce((sum, { usage }) => plus(sum, usage), ZERO_USAGE),
+      usage: answers.reduce((sum, { usage }) => addUsage(sum, usage), ZERO_USAGE),
       // What was paid for it is not in the transcript, and a guess would pass for a price.
       costUsd: undefined,
       models: [...new Set(answers.map(({ model }) => model))],
@@ -124,13 +124,4 @@ function answersIn(entries: readonly TranscriptEntry[]): readonly Answer[] {
     answers.set(id, { blocks, usage: usage ?? ZERO_USAGE, model });
   }
   return [...answers.values()];
-}
-
-function plus(a: Usage, b: Usage): Usage {
-  return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-  };
 }

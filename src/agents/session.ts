@@ -11,7 +11,7 @@ import type {
   StopReason,
 } from '../loop/types.js';
 import type { ToolUseBlock, Usage } from '../protocol/content.js';
-import { textOf, ZERO_USAGE } from '../protocol/content.js';
+import { addUsage, textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
@@ -91,6 +91,8 @@ export interface AgentSession {
   /** Finished background work that the agent has not been told of yet. */
   takeBackgroundInput(): readonly InputMessage[];
   onBackgroundInput(listener: () => void): void;
+  /** The host waits for a person's prompt; what it returns is called when one comes. */
+  awaitPrompt(): () => void;
   /** Waits, for a bounded time, for running background work. True: there is something to tell. */
   waitForBackground(): Promise<boolean>;
   /** Tells hooks, ends background work and child processes, and flushes what is unsaved. */
@@ -139,6 +141,7 @@ export interface SessionParts {
   info(): SessionInfo;
   readonly inspect: SessionInspection;
   emit(event: LoopEvent | SessionNews): void;
+  readonly awaitPrompt: AgentSession['awaitPrompt'];
   setMode(mode: PermissionMode): void;
   readonly setModel: AgentSession['setModel'];
   readonly addDirectory: AgentSession['addDirectory'];
@@ -361,6 +364,7 @@ export function createSession(
     news: (event) => parts.emit(event),
     takeBackgroundInput: () => parts.background.take(),
     onBackgroundInput: (listener) => parts.background.onArrival(listener),
+    awaitPrompt: parts.awaitPrompt,
     waitForBackground: () => parts.background.wait(),
     close(reason = 'other') {
       closing ??= (async () => {
@@ -389,13 +393,4 @@ function compactOrder(prompts: readonly InputMessage[]): string | undefined {
   if (only.meta === true || only.verbatim === true) return undefined;
   const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
   return order === null ? undefined : (order[1] ?? '');
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-  };
 }

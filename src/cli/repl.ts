@@ -97,7 +97,9 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     for (;;) {
       output.out('> ');
       atPrompt = true;
+      const prompted = session.awaitPrompt();
       const next = await nextInput();
+      prompted();
       atPrompt = false;
       if (next.kind === 'over') break;
       if (next.kind === 'arrival') {

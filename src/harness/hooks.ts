@@ -11,6 +11,11 @@ import { createHookVariables } from '../hooks/env-variables.js';
 import type { HookDispatch } from '../hooks/hook.js';
 import { createIfRule } from '../hooks/if-rule.js';
 import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
+import {
+  createAttention,
+  createNotificationHooks,
+  type Notification,
+} from '../hooks/notification-hooks.js';
 import { createDenialHooks } from '../hooks/permission-denied.js';
 import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
@@ -136,6 +141,16 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
   const ofCall = (about: { readonly call: GateCall; readonly mode: PermissionMode }) =>
     ifRule(view(about.call, about.mode));
   const precheck = createHookPrecheck(asked, { ifRule });
+  const scene = (signal: AbortSignal): Scene => ({
+    agent: MAIN_AGENT,
+    cwd: workspace.cwd,
+    mode: mode(),
+    signal,
+  });
+  const over = new AbortController();
+  const notifications = createNotificationHooks({ dispatch: asked, tell });
+  const notify = (one: Notification): void => notifications.notify(one, scene(over.signal));
+  const attention = createAttention({ notify });
   return {
     dispatch: asked,
     variables,
@@ -158,12 +173,19 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     }),
     tell,
     /** Where it happens, for events that are about no call. */
-    scene: (signal: AbortSignal): Scene => ({
-      agent: MAIN_AGENT,
-      cwd: workspace.cwd,
-      mode: mode(),
-      signal,
-    }),
+    scene,
+    /** Calls a person to the screen at once. */
+    notify,
+    /** Calls a person who keeps something waiting. */
+    attention,
+    /** Aborts when the session ends. */
+    untilClose: over.signal,
+    /** Waits, for a while, for hooks that call a person; from then on none is called. */
+    async closeNotifications(): Promise<void> {
+      attention.close();
+      over.abort(new Error('the session is over'));
+      await notifications.close();
+    },
     /** As they are in force now. */
     settings: () => settings,
     snapshot: () => dispatch.snapshot(),

@@ -208,6 +208,7 @@ export async function joinSession(
       emit: config.emit,
       hooks: events.runs,
       hookReport: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
+      awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
       setMode: permissions.setMode,
       setModel: events.models.set,
       addDirectory: events.addDirectory,

@@ -7,6 +7,7 @@ import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';
 import { createHeadersHelper } from '../mcp/headers-helper.js';
 import { createServerAuth } from '../mcp/oauth.js';
+import { oneLine } from '../mcp/resource-content.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { VERSION } from '../version.js';
 import type { Ground } from './ground.js';
@@ -26,6 +27,18 @@ export function connectionMaker(
     hooks: createElicitationHooks({ dispatch: hooks.dispatch, tell }),
     scene: hooks.scene,
     onNote: tell,
+    onAttention(moment, question) {
+      const server = oneLine(question.server);
+      if (moment === 'over') return;
+      if (moment !== 'asked') {
+        const message = `The answer to the MCP server "${server}" is ${moment}`;
+        return hooks.notify({ type: 'elicitation_response', message });
+      }
+      hooks.notify({
+        type: question.mode === 'url' ? 'elicitation_url_dialog' : 'elicitation_dialog',
+        message: `The MCP server "${server}" asks: ${oneLine(question.message)}`,
+      });
+    },
     clock,
     ...(ask === undefined ? {} : { ask }),
   });

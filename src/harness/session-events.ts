@@ -137,7 +137,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       recorder.attachment({ type: 'replaced_prompt', uuid: said.uuid, content: said.content }),
     emit: config.emit,
     async close() {
-      await Promise.all([session.close(), watch.close(), hands.events.close()]);
+      await Promise.all([session.close(), watch.close(), hooks.closeNotifications()]);
       over.abort(new Error('the session is over'));
       await hooks.close();
     },

@@ -2,11 +2,7 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
 import { resolve } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import {
-  type Attention,
-  createAttention,
-  createNotificationHooks,
-} from '../hooks/notification-hooks.js';
+import type { Attention } from '../hooks/notification-hooks.js';
 import type { Scene } from '../hooks/scene.js';
 import { createTaskHooks, type HookTask } from '../hooks/task-hooks.js';
 import type { FitsRule } from '../hooks/tool-occasion.js';
@@ -48,11 +44,6 @@ export function openToolEvents(
 ) {
   const { dispatch, tell, post } = hooks;
   const tasks = createTaskHooks({ dispatch, tell });
-  const notifications = createNotificationHooks({ dispatch, tell });
-  const over = new AbortController();
-  const attention = createAttention({
-    notify: (notification) => notifications.notify(notification, hooks.scene(over.signal)),
-  });
   const sceneOf = ({ agent, workspace, mode, signal }: ToolContext) => ({
     agent,
     cwd: workspace.cwd,
@@ -106,7 +97,7 @@ export function openToolEvents(
     const { call } = judged;
     const interrupted = signal.aborted;
     // An interrupted call is over; its hooks are not.
-    const own = interrupted ? over.signal : signal;
+    const own = interrupted ? hooks.untilClose : signal;
     const fits = fittingAnew(hooks, { call, mode });
     const hearing = post.after({ call, mode, output, ms, signal: own, interrupted, fits });
     return isLater(hearing) ? endLater(finished, hearing, own) : end(finished, hearing, own);
@@ -163,8 +154,7 @@ export function openToolEvents(
     );
   return {
     tasks: watch,
-    asker: config.asker === undefined ? undefined : noticed(config.asker, attention),
-    attention,
+    asker: config.asker === undefined ? undefined : noticed(config.asker, hooks.attention),
     review,
     afterBatch,
     invalid: (seen: { invalid: InvalidInput; tool: AnyTool; scene: Scene }) => {
@@ -178,11 +168,6 @@ export function openToolEvents(
         problems,
         error: malformed === undefined ? 'the input does not fit the schema' : malformed.cause,
       });
-    },
-    async close(): Promise<void> {
-      attention.close();
-      over.abort(new Error('the session is over'));
-      await notifications.close();
     },
     cwd: () => ground.workspace.cwd,
   };

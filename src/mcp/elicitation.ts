@@ -42,6 +42,9 @@ export interface ElicitationHooksLike<Scene> {
   ): Promise<ElicitReply & { readonly reason?: string }>;
 }
 
+/** `over`: there was no answer, or the question was withdrawn. */
+export type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
+
 type AnsweredBy = 'person' | 'hook' | 'nobody';
 
 export interface ElicitDeps<Scene> {
@@ -52,7 +55,7 @@ export interface ElicitDeps<Scene> {
   /** For people: why a question was not put, or an answer did not go out as it was given. */
   onNote?(text: string): void;
   /** A person's attention is wanted, or no longer (the notifications `elicitation_*`). */
-  onAttention?(moment: 'asked' | 'answered', question: ElicitQuestion): void;
+  onAttention?(moment: ElicitMoment, question: ElicitQuestion): void;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly limits?: Partial<ElicitLimits>;
 }
@@ -131,12 +134,13 @@ async function firstAnswer<Scene>(
   }
   if (deps.ask === undefined) return nobody(note);
   deps.onAttention?.('asked', question);
+  let reply: ElicitReply | undefined;
   try {
-    const reply = await deps.ask(question, signal);
-    return reply === undefined ? nobody(note) : { reply, by: 'person' };
+    reply = await deps.ask(question, signal);
   } finally {
-    deps.onAttention?.('answered', question);
+    deps.onAttention?.(reply?.action ?? 'over', question);
   }
+  return reply === undefined ? nobody(note) : { reply, by: 'person' };
 }
 
 function nobody(note: (text: string) => void): Given {

@@ -102,6 +102,15 @@ export const ZERO_USAGE: Usage = {
   cache_read_input_tokens: 0,
 };
 
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
+    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
+  };
+}
+
 /** `max_tokens` and `refusal` matter to the loop; anything else a provider says is passed on. */
 export type ModelStopReason =
   | 'end_turn'
