@@ -36,7 +36,7 @@ export async function toolReference(
             `[${tool.name}](#${tool.name.toLowerCase()})`,
             tool.kind,
             offered(tool.name),
-            runsBesideOthers(tool) ? 'yes' : 'no',
+            runsBesideOthers(tool),
             (tool.aliases ?? []).join(', '),
           ]),
         ),
@@ -76,8 +76,9 @@ function namesOf(tools: readonly AnyTool[]): ReadonlySet<string> {
   return new Set(tools.map((tool) => tool.name));
 }
 
-function runsBesideOthers(tool: AnyTool): boolean {
-  return tool.concurrencySafe({});
+function runsBesideOthers(tool: AnyTool): string {
+  const safe = tool.concurrencySafe({});
+  return safe === 'if-read-only' ? 'if it only reads' : safe ? 'yes' : 'no';
 }
 
 function parameters(schema: Schema | undefined): readonly string[] {

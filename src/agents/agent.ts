@@ -52,6 +52,8 @@ export interface AgentSetup {
   readonly afterBatch?: LoopDeps['afterBatch'];
   readonly display?: LoopDeps['display'];
   readonly prepareCalls?: LoopDeps['prepareCalls'];
+  /** Whether a call surely changes nothing, as the gate judges it. Absent: none is known to. */
+  isReadOnly?(call: ToolUseBlock): Promise<boolean>;
   /** Whether a run may end with a call that a hook put off. */
   readonly mayDefer?: boolean;
   onAnswer(answer: ModelAnswer): void;
@@ -117,7 +119,12 @@ export function createAgent(setup: AgentSetup): Agent {
       }
       return setup.client.stream(modelRequest, signal);
     },
-    isConcurrencySafe: (call) => isConcurrencySafe(setup.pool, call),
+    async isConcurrencySafe(call) {
+      const safe = concurrencyOf(setup.pool, call);
+      if (safe !== 'if-read-only') return safe;
+      await settled;
+      return (await setup.isReadOnly?.(call)) === true;
+    },
     mostAtOnce: (call) => setup.pool.resolve(call.name)?.mostAtOnce?.(),
     runTool(call, malformed, signal) {
       if (settled === undefined) return setup.invoke(call, malformed, signal);
@@ -165,7 +172,7 @@ export function createAgent(setup: AgentSetup): Agent {
 }
 
 /** Unknown tools and inputs that a tool cannot even look at run alone. */
-function isConcurrencySafe(pool: ToolPool, call: ToolUseBlock): boolean {
+function concurrencyOf(pool: ToolPool, call: ToolUseBlock): boolean | 'if-read-only' {
   const tool = pool.resolve(call.name);
   if (tool === undefined) return false;
   try {

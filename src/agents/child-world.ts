@@ -8,6 +8,7 @@ import type { ModelClient, SystemBlock } from '../model/client.js';
 import type { Permissions } from '../permissions/open.js';
 import type { GateVerdict } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../protocol/content.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { Recorder } from '../session/recorder.js';
 import type { Invoke } from '../tools/invocation.js';
@@ -103,6 +104,12 @@ export interface ChildWorld {
   /** Of the agents that run, the main one too, by their ids. */
   readonly minds: Map<string, AgentMind>;
   invoke(hands: ChildHands): Invoke;
+  /** Whether a call of an agent surely changes nothing. */
+  readsOnly(
+    agent: AgentRef,
+    workspace: Workspace,
+    pool: ToolPool,
+  ): (call: ToolUseBlock) => Promise<boolean>;
   /** Its transcript, ready for the first line. */
   record(ref: AgentRef, place: RecordPlace): AtOnce<Recorder>;
   output(ref: AgentRef): ChildOutput;

@@ -163,6 +163,7 @@ function childSetup(
       unattended: definition.asks === 'deny',
       onVerdict: (verdict) => want.verdict(verdict),
     }),
+    isReadOnly: world.readsOnly(ref, place.workspace, pool),
     record: recorder,
     compaction,
     shouldStop(turns) {

@@ -104,6 +104,7 @@ export function openChildWorld(
       working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
+    readsOnly: hands.readsOnly,
     record(ref, place) {
       // What it records first is written at once: a file that is being made would be opened a second time for it.
       return whenThere(log.store.prepare(sessionId, ref.id), () =>

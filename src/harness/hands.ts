@@ -213,6 +213,14 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       for (const end of ends) end();
     };
   };
+  const readsOnly =
+    (agent: AgentRef, place: Workspace, pool: ToolPool) =>
+    async (block: ToolUseBlock): Promise<boolean> => {
+      const checked = await checkedCall(pool, block);
+      if (checked === undefined) return false;
+      const call = gateCallOf(agent, place)(checked, new AbortController().signal);
+      return await hooks.runsBeside(call, permissions.mode(agent));
+    };
   const aroundOf = (agent: AgentRef, place: Workspace): CallsAround => ({
     gate: permissions.gate,
     review: events.review,
@@ -292,6 +300,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     readState,
     events,
     prepareCalls,
+    readsOnly,
     lateTools: { add: ofServers.late, isToldByName: ofServers.isToldByName },
   };
 }

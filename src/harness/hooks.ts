@@ -21,7 +21,7 @@ import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/pre-tool-use.js';
 import type { Scene } from '../hooks/scene.js';
-import { isHarmless } from '../permissions/harmless.js';
+import { isHarmless, runsBeside } from '../permissions/harmless.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
 import { type CallView, viewOf } from '../permissions/view.js';
@@ -159,6 +159,13 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     askAhead: (call: GateCall, now: PermissionMode) => precheck.askAhead(view(call, now)),
     /** Whether other calls' guards may be asked before this one has run. */
     isHarmless: (call: GateCall, now: PermissionMode) => isHarmless(view(call, now)),
+    /** Whether a command may run beside others. */
+    runsBeside: async (call: GateCall, now: PermissionMode): Promise<boolean> => {
+      const matched = [call.tool.name, ...(call.tool.aliases ?? [])];
+      // fail-closed: a hook may put another command in its place.
+      if (asked.has('PreToolUse', { agent: call.agent, matched })) return false;
+      return await runsBeside(view(call, now));
+    },
     around: createHookAsker(asked, { ifRule: ofCall }),
     denied: createDenialHooks(asked, { ifRule: ofCall }),
     post: createPostToolHooks(asked),

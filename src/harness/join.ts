@@ -345,6 +345,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     mayDefer: config.mayDefer === true,
     display: events.display,
     prepareCalls: hands.prepareCalls,
+    isReadOnly: hands.readsOnly(MAIN_AGENT, ground.workspace, builtins.pool),
     async afterBatch(batch, signal) {
       await events.moved(signal);
       return await hands.events.afterBatch(batch, parts.hooks.scene(signal));

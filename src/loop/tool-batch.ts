@@ -69,7 +69,7 @@ async function runGroups(
     if (interrupt === true || finish !== undefined || stop !== undefined) stopped = true;
     return result;
   };
-  for (const group of groupsOf(deps, batch.calls)) {
+  for (const group of await groupsOf(deps, batch.calls)) {
     const started = inTurn(deps, group, run);
     try {
       for (const [index, call] of group.entries()) {
@@ -148,11 +148,14 @@ function isPutOff(deps: Pick<LoopDeps, 'mayDefer'>, result: ToolCallResult): boo
   return result.deferred === true && deps.mayDefer === true;
 }
 
-function groupsOf(deps: LoopDeps, calls: readonly ToolUseBlock[]): readonly ToolUseBlock[][] {
+async function groupsOf(
+  deps: LoopDeps,
+  calls: readonly ToolUseBlock[],
+): Promise<readonly ToolUseBlock[][]> {
   const groups: ToolUseBlock[][] = [];
   let open: ToolUseBlock[] | undefined;
   for (const call of calls) {
-    if (!deps.isConcurrencySafe(call)) {
+    if (!(await deps.isConcurrencySafe(call))) {
       open = undefined;
       groups.push([call]);
     } else if (open === undefined) {

@@ -142,7 +142,7 @@ export interface LoopDeps {
   prepareTurn(signal: AbortSignal): ModelRequest | Promise<ModelRequest>;
   callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** Whether this call may run beside others. */
-  isConcurrencySafe(call: ToolUseBlock): boolean;
+  isConcurrencySafe(call: ToolUseBlock): boolean | Promise<boolean>;
   /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
   mostAtOnce?(call: ToolUseBlock): number | undefined;
   /** Runs one call and always has a result, an error if need be. */

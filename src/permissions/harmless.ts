@@ -1,6 +1,13 @@
 import { coverageOf } from './shell-grants.js';
 import type { CallView } from './view.js';
 
+/** Whether a command may run beside others: it is harmless, and leaves the shell where it is. */
+export async function runsBeside(view: CallView): Promise<boolean> {
+  const reading = await view.shell();
+  const moves = reading?.commands.some(({ words }) => words.some(({ value }) => value === 'cd'));
+  return moves === false && (await isHarmless(view));
+}
+
 /** Whether a call surely leaves files and programs as they are, so that what was seen stays true. */
 export async function isHarmless(view: CallView): Promise<boolean> {
   const { tool, subject, workspace } = view.call;

@@ -232,7 +232,10 @@ const sessionInputs = {
   Notification: {
     message: is(text(), 'What is said.'),
     title: may(text(), 'Its title.'),
-    notification_type: is(text(), '`permission_prompt`, `idle_prompt`, `elicitation_dialog` …'),
+    notification_type: is(
+      text(),
+      '`permission_prompt`: a question is open for 6 seconds. `idle_prompt`: the terminal has waited 60 seconds for a prompt. `elicitation_dialog`, `elicitation_url_dialog`, `elicitation_response`: an MCP server asks, and is answered.',
+    ),
   },
   SessionEnd: {
     reason: is(z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']), 'Why it ends.'),

@@ -166,7 +166,7 @@ export interface Tool<Input = Record<string, unknown>> {
   fromModel?(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   subject(input: Input, workspace: Workspace): ToolSubject;
   /** Whether this call may run beside others. */
-  concurrencySafe(input: Input): boolean;
+  concurrencySafe(input: Input): boolean | 'if-read-only';
   /** How many calls may be running for one more of this tool to begin. Default: as many as of any other. */
   mostAtOnce?(): number;
   /**

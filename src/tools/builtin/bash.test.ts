@@ -35,12 +35,9 @@ describe('the Bash tool', () => {
     });
   });
 
-  it('runs beside others only when it is known to look only', () => {
-    expect(tool().concurrencySafe({ command: 'ls' })).toBe(false);
-    const knowing = tool({ isReadOnly: (command) => command === 'ls' });
-    expect(knowing.concurrencySafe({ command: 'ls' })).toBe(true);
-    expect(knowing.concurrencySafe({ command: 'rm x' })).toBe(false);
-    expect(knowing.concurrencySafe({ command: 'ls', run_in_background: true })).toBe(false);
+  it('leaves it to the gate whether it runs beside others, and never does in the background', () => {
+    expect(tool().concurrencySafe({ command: 'ls' })).toBe('if-read-only');
+    expect(tool().concurrencySafe({ command: 'ls', run_in_background: true })).toBe(false);
   });
 
   it('has a description that stays short, and refuses unknown input', async () => {

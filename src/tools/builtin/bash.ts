@@ -26,8 +26,6 @@ export interface BashDeps {
   /** The shell's whole environment; see `shellEnvironment`. Asked for each command. */
   readonly environment: () => Readonly<Record<string, string>>;
   readonly limits?: BashLimits;
-  /** Whether a command can only look. Absent: none is known to. */
-  readonly isReadOnly?: (command: string) => boolean;
   /** Where it is written down whose command ran when. */
   readonly ledger?: WriteLedger;
   /** Why this very call runs outside of the sandbox; undefined: inside, where there is one. */
@@ -56,8 +54,7 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
       command: input.command,
       summary: sliceWhole(input.command, 0, 80),
     }),
-    concurrencySafe: (input) =>
-      input.run_in_background !== true && deps.isReadOnly?.(input.command) === true,
+    concurrencySafe: (input) => (input.run_in_background === true ? false : 'if-read-only'),
     startsHeld: true,
     run: (input, context) => runner.run(input, context),
     present: presentBash,
