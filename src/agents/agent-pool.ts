@@ -12,7 +12,6 @@ export const MAIN_ONLY: readonly string[] = [
   'ExitPlanMode',
   'ScheduleWakeup',
   'StructuredOutput',
-  'TaskOutput',
   'WaitForMcpServers',
   'Workflow',
 ];

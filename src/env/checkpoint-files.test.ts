@@ -84,15 +84,15 @@ describe('the lock of a workspace', () => {
   it('is free at once when its holder is dead', async () => {
     // Above the largest that any Linux gives out.
     const pid = 4_194_305;
-    fs.mkdirSync(directory, { recursive: true });
-    fs.writeFileSync(path.join(directory, 'rewind.lock'), JSON.stringify({ pid, mark: 'x' }));
+    fs.mkdirSync(path.join(directory, 'rewind.lock'), { recursive: true });
+    fs.writeFileSync(path.join(directory, 'rewind.lock/1'), JSON.stringify({ pid, mark: 'x' }));
     expect(await files.exclusive(0, async () => 1)).toEqual({ value: 1 });
-    expect(fs.readdirSync(directory)).toEqual([]);
+    expect(await files.exclusive(0, async () => 2)).toEqual({ value: 2 });
   });
 
   it('is not taken from somebody who does not say who they are', async () => {
-    fs.mkdirSync(directory, { recursive: true });
-    fs.writeFileSync(path.join(directory, 'rewind.lock'), 'nonsense');
+    fs.mkdirSync(path.join(directory, 'rewind.lock'), { recursive: true });
+    fs.writeFileSync(path.join(directory, 'rewind.lock/1'), 'nonsense');
     expect(await files.exclusive(0, async () => 1)).toBeUndefined();
   });
 });

@@ -1,12 +1,10 @@
-import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { fileNameFor } from '../util/file-name.js';
-import { isRecord } from '../util/own.js';
 import { makePrivateDirectory } from './append-log.js';
-import { nodeDeliveryFiles, type ProcessStamp, type SyncedLog } from './delivery-files.js';
+import { nodeDeliveryFiles, type SyncedLog } from './delivery-files.js';
 import { withFileLock } from './file-lock.js';
-import { dirname, join } from './paths.js';
-import { randomUuid } from './random.js';
+import { join } from './paths.js';
 
 /** Where the journals of one workspace and its unfinished rewinds are kept. */
 export interface CheckpointFiles {
@@ -88,7 +86,10 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
       if (text !== undefined) nodeDeliveryFiles.keep(join(plans, `${file}.stuck`), text);
       rmSync(join(plans, file), { force: true });
     },
-    exclusive: (waitMs, work) => withOwner(join(directory, 'rewind.lock'), waitMs, work),
+    exclusive(waitMs, work) {
+      inWords(() => makePrivateDirectory(directory));
+      return withFileLock(join(directory, 'rewind.lock'), { waitMs }, work);
+    },
   };
 }
 
@@ -134,79 +135,5 @@ function namesIn(directory: string, end: string): string[] {
   } catch {
     // Not there yet: nothing was ever written.
     return [];
-  }
-}
-
-const POLL_MS = 25;
-/** The guarded section below takes microseconds; who is in it for longer is gone. */
-const GUARD = { staleMs: 2_000, waitMs: 4_000 };
-
-/**
- * A lock that names its holder, so that the lock of a killed program is free at once and that of a
- * slow one is not.
- */
-async function withOwner<T>(
-  path: string,
-  waitMs: number,
-  work: () => Promise<T>,
-): Promise<{ readonly value: T } | undefined> {
-  inWords(() => makePrivateDirectory(dirname(path)));
-  const mark = JSON.stringify({ ...nodeDeliveryFiles.self(), mark: randomUuid() });
-  const deadline = performance.now() + waitMs;
-  while (!inWords(() => taken(path, mark))) {
-    const holder = textAt(path);
-    if (holder !== undefined && !isHeld(holder)) {
-      await withFileLock(`${path}.guard`, GUARD, async () => {
-        // Somebody may have been faster: only what was judged is taken away.
-        if (textAt(path) === holder) rmSync(path, { force: true });
-      });
-    } else if (performance.now() >= deadline) return undefined;
-    else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  try {
-    return { value: await work() };
-  } finally {
-    if (textAt(path) === mark) rmSync(path, { force: true });
-  }
-}
-
-/** Linked into its place when it is whole: nobody ever reads a lock without its holder. */
-function taken(path: string, mark: string): boolean {
-  const draft = `${path}.${process.pid}.${randomUuid().slice(0, 8)}`;
-  writeFileSync(draft, mark, { mode: 0o600, flag: 'wx' });
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (thrown) {
-    if (systemCodeOf(thrown) === 'EEXIST') return false;
-    throw new Error(`no lock can be made at ${path}: ${messageOf(thrown)}`, { cause: thrown });
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-function textAt(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Released meanwhile.
-    return undefined;
-  }
-}
-
-function isHeld(text: string): boolean {
-  const stamp = stampIn(text);
-  // fail-closed: what does not name its holder may still be held.
-  return stamp === undefined || nodeDeliveryFiles.isAlive(stamp);
-}
-
-function stampIn(text: string): ProcessStamp | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || typeof value.pid !== 'number') return undefined;
-    const start = value.start;
-    return { pid: value.pid, ...(typeof start === 'string' ? { start } : {}) };
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('a lock in the file system', () => {
-  it('lets one in at a time, and is gone afterwards', async () => {
+  it('lets one in at a time, and is free afterwards', async () => {
     let inside = 0;
     let most = 0;
     const work = async (): Promise<number> => {
@@ -31,7 +31,8 @@ describe('a lock in the file system', () => {
     );
     expect(all).toEqual(Array.from({ length: 6 }, () => ({ value: 1 })));
     expect(most).toBe(1);
-    expect(existsSync(lock)).toBe(false);
+    expect(await withFileLock(lock, { waitMs: 0 }, async () => 2)).toEqual({ value: 2 });
+    expect(readdirSync(lock)).toHaveLength(1);
   });
 
   it('is released when the work throws', async () => {
@@ -47,19 +48,39 @@ describe('a lock in the file system', () => {
     });
   });
 
-  it('is taken over when whoever held it is long gone', async () => {
-    await withFileLock(lock, PATIENT, async () => undefined);
-    writeFileSync(lock, 'somebody');
-    utimesSync(lock, new Date(0), new Date(0));
+  /** Puts a holder into the lock, as of that time. */
+  const heldBy = (text: string, at = new Date()): void => {
+    mkdirSync(lock, { recursive: true });
+    const top = Math.max(0, ...readdirSync(lock).map(Number));
+    writeFileSync(path.join(lock, String(top + 1)), text);
+    utimesSync(path.join(lock, String(top + 1)), at, at);
+  };
+  const LATER = new Date(Date.now() + 48 * 3_600_000);
+
+  it.each([
+    ['is gone', JSON.stringify({ pid: 4_194_305 }), new Date()],
+    ['has held it for too long', JSON.stringify({ pid: process.pid }), new Date(0)],
+    ['has another clock', JSON.stringify({ pid: process.pid }), LATER],
+  ])('is taken over when whoever held it %s', async (_, holder, at) => {
+    heldBy(holder, at);
     expect(await withFileLock(lock, PATIENT, async () => 1)).toEqual({ value: 1 });
-    const later = new Date(Date.now() + 48 * 3_600_000);
-    writeFileSync(lock, 'somebody with another clock');
-    utimesSync(lock, later, later);
-    expect(await withFileLock(lock, PATIENT, async () => 2)).toEqual({ value: 2 });
+  });
+
+  it('is not taken from a process that lives, nor from one that does not say who it is', async () => {
+    heldBy(JSON.stringify({ pid: process.pid }), new Date(0));
+    expect(await withFileLock(lock, { waitMs: 0 }, async () => 1)).toBeUndefined();
+    heldBy('nonsense');
+    expect(await withFileLock(lock, { ...PATIENT, waitMs: 0 }, async () => 1)).toBeUndefined();
   });
 
   it('that was taken over is left to the other', async () => {
-    await withFileLock(lock, PATIENT, async () => writeFileSync(lock, 'another'));
-    expect(existsSync(lock)).toBe(true);
+    await withFileLock(lock, PATIENT, async () => heldBy(JSON.stringify({ pid: process.pid })));
+    expect(await withFileLock(lock, { waitMs: 0 }, async () => 1)).toBeUndefined();
+  });
+
+  it('takes the place of the single file of earlier versions', async () => {
+    mkdirSync(path.dirname(lock), { recursive: true });
+    writeFileSync(lock, 'somebody');
+    expect(await withFileLock(lock, PATIENT, async () => 1)).toEqual({ value: 1 });
   });
 });

@@ -1,65 +1,137 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { systemCodeOf } from '../errors.js';
-import { systemClock } from './clock.js';
-import { dirname } from './paths.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { nodeDeliveryFiles } from './delivery-files.js';
+import { join } from './paths.js';
 import { randomUuid } from './random.js';
 
 export interface FileLockOptions {
-  /** A lock older than this was left behind by a program that is gone. */
-  readonly staleMs: number;
   /** How long to wait for it. */
   readonly waitMs: number;
+  /** A lock older than this does not count, even while its process lives. Absent: it always counts. */
+  readonly staleMs?: number;
 }
 
-const POLL_MS = 25;
+const POLL_MS = 4;
+const FREE = 'free\n';
 
 /**
- * Runs `work` while no other program holds the same lock. Undefined when the lock was not free in time:
- * the caller decides what that means.
+ * Runs `work` while no other process, and nobody else in this one, holds the same lock. The lock of a
+ * process that is gone does not count. Undefined when the lock was not free in time: the caller
+ * decides what that means.
+ *
+ * The path becomes a directory of numbered files. The highest number has the lock, unless it is marked
+ * free or its holder is gone. Whoever wants it makes the next number, which only one can. Removing a
+ * stale file and making it anew would let two in: between the look and the removal another may have
+ * taken it. The last number stays, marked free, so that none is ever used twice.
  */
 export async function withFileLock<T>(
   path: string,
   options: FileLockOptions,
-  work: () => Promise<T>,
+  work: () => T | Promise<T>,
 ): Promise<{ readonly value: T } | undefined> {
-  const deadline = systemClock.monotonic() + options.waitMs;
-  const mark = randomUuid();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  while (!taken(path, mark)) {
-    if (isStale(path, options.staleMs)) rmSync(path, { force: true });
-    else if (systemClock.monotonic() >= deadline) return undefined;
-    else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  makeDirectory(path);
+  const deadline = performance.now() + options.waitMs;
+  let mine = tryToTake(path, options.staleMs);
+  while (mine === undefined) {
+    if (performance.now() >= deadline) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS + Math.random() * POLL_MS));
+    mine = tryToTake(path, options.staleMs);
   }
   try {
     return { value: await work() };
   } finally {
-    release(path, mark);
+    release(mine);
   }
 }
 
-/** Not when it took so long that another program took the lock over. */
-function release(path: string, mark: string): void {
+function makeDirectory(path: string): void {
   try {
-    if (readFileSync(path, 'utf8') === mark) rmSync(path, { force: true });
-  } catch {
-    // It is gone already.
-  }
-}
-
-function taken(path: string, mark: string): boolean {
-  try {
-    const fd = openSync(path, 'wx', 0o600);
-    writeSync(fd, mark);
-    closeSync(fd);
-    return true;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (thrown) {
-    if (systemCodeOf(thrown) === 'EEXIST') return false;
+    if (systemCodeOf(thrown) !== 'EEXIST' || !lstatSync(path).isFile()) throw thrown;
+    // Locks of earlier versions were single files.
+    rmSync(path, { force: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+}
+
+function tryToTake(lock: string, staleMs: number | undefined): string | undefined {
+  const top = highest(lock);
+  if (top > 0 && isHeld(join(lock, String(top)), staleMs)) return undefined;
+  const file = join(lock, String(top + 1));
+  const draft = join(lock, `${randomUuid()}.tmp`);
+  const holder = { ...nodeDeliveryFiles.self(), mark: randomUuid() };
+  writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    // Linked when it is whole: nobody reads a lock without its holder.
+    linkSync(draft, file);
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'EEXIST') return undefined;
+    throw thrown;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  // Our look was old: others have had the lock and tidied up since.
+  if (highest(lock) > top + 1) {
+    rmSync(file, { force: true });
+    return undefined;
+  }
+  for (const number of numbers(lock)) {
+    if (number <= top) rmSync(join(lock, String(number)), { force: true });
+  }
+  return file;
+}
+
+function isHeld(file: string, staleMs: number | undefined): boolean {
+  let text: string;
+  let age: number;
+  try {
+    text = readFileSync(file, 'utf8');
+    // A time in the future is of another clock, and would be waited for in vain.
+    age = Math.abs(Date.now() - statSync(file).mtimeMs);
+  } catch (thrown) {
+    // Somebody with a higher number took it away: look again.
+    if (systemCodeOf(thrown) === 'ENOENT') return true;
     throw thrown;
   }
+  if (text === FREE || (staleMs !== undefined && age > staleMs)) return false;
+  const parsed = parseJson(text);
+  const { pid, start } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+  // fail-closed: nobody can be told to be gone who is not known.
+  if (typeof pid !== 'number') return true;
+  return nodeDeliveryFiles.isAlive({ pid, ...(typeof start === 'string' ? { start } : {}) });
 }
 
-function isStale(path: string, staleMs: number): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  // A time in the future is of another clock, and would be waited for in vain.
-  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) > staleMs;
+/** Whole at once, by the rename. Not when it took so long that another has taken the lock over. */
+function release(file: string): void {
+  try {
+    statSync(file);
+    const draft = `${file}.${randomUuid()}.tmp`;
+    writeFileSync(draft, FREE, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, file);
+  } catch {
+    // The directory is gone, and the lock with it; or the process ends, and its lock then.
+  }
+}
+
+function numbers(lock: string): readonly number[] {
+  return readdirSync(lock)
+    .filter((name) => /^\d{1,15}$/.test(name))
+    .map(Number);
+}
+
+function highest(lock: string): number {
+  return Math.max(0, ...numbers(lock));
 }

@@ -190,8 +190,8 @@ describe('a ledger that cannot be used', () => {
   });
 
   it('is told while another program holds it', { timeout: 20_000 }, async () => {
-    mkdirSync(project.directory, { recursive: true });
-    writeFileSync(project.at('skill-ledger.jsonl.lock'), 'somebody');
+    mkdirSync(project.at('skill-ledger.jsonl.lock'), { recursive: true });
+    writeFileSync(project.at('skill-ledger.jsonl.lock/1'), JSON.stringify({ pid: process.pid }));
     const ledger = ledgerIn();
     ledger.started(skillOf('a'), 'model');
     await ledger.keep();

@@ -57,8 +57,8 @@ export interface BackgroundShells {
   start(request: StartShellRequest): Promise<Result<BackgroundShell, string>>;
   get(id: string): BackgroundShell | undefined;
   list(): readonly BackgroundShell[];
-  /** What it wrote since the last call; undefined for an unknown id. */
-  read(id: string): NewOutput | undefined;
+  /** What it wrote since this reader looked last; undefined for an unknown id. */
+  read(id: string, reader: string): NewOutput | undefined;
   /** Ends it with everything it started. Undefined for an unknown id; one that has ended stays as it is. */
   kill(id: string): Promise<BackgroundShell | undefined>;
   killAll(): Promise<void>;
@@ -76,8 +76,8 @@ export interface BackgroundShellDeps {
 export const DEFAULT_BACKGROUND_TIMEOUT_MS = 30 * 60_000;
 export const MAX_BACKGROUND_TIMEOUT_MS = 2 * 60 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Characters of unread output kept in memory for a shell. */
-const UNREAD_CAP = 128 * 1024;
+/** Characters of output kept in memory for a shell. */
+const OUTPUT_CAP = 128 * 1024;
 
 export function createBackgroundShells(deps: BackgroundShellDeps): BackgroundShells {
   const shells = new Map<string, Entry>();
@@ -95,9 +95,9 @@ export function createBackgroundShells(deps: BackgroundShellDeps): BackgroundShe
     },
     get: (id) => shells.get(id)?.shell,
     list: () => [...shells.values()].map((entry) => entry.shell),
-    read(id) {
+    read(id, reader) {
       const entry = shells.get(id);
-      return entry && { shell: entry.shell, ...entry.unread.take() };
+      return entry && { shell: entry.shell, ...entry.output.readBy(reader) };
     },
     async kill(id) {
       const entry = shells.get(id);
@@ -123,7 +123,7 @@ export function createBackgroundShells(deps: BackgroundShellDeps): BackgroundShe
 
 interface Entry {
   shell: BackgroundShell;
-  readonly unread: Unread;
+  readonly output: RecentOutput;
   readonly done: Promise<BackgroundShell>;
   kill(): Promise<void>;
 }
@@ -134,7 +134,7 @@ async function startEntry(
 ): Promise<Result<Entry, string>> {
   const id = `b${deps.clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const outputFile = join(request.directory, `${id}.output`);
-  const unread = new Unread(UNREAD_CAP);
+  const output = new RecentOutput(OUTPUT_CAP);
   const timeoutMs = Math.min(
     request.timeoutMs || DEFAULT_BACKGROUND_TIMEOUT_MS,
     MAX_BACKGROUND_TIMEOUT_MS,
@@ -153,7 +153,7 @@ async function startEntry(
       spillFromStart: true,
       maxSpillBytes: MAX_OUTPUT_BYTES,
       maxTotalBytes: MAX_OUTPUT_BYTES,
-      onOutput: (chunk) => unread.push(chunk),
+      onOutput: (chunk) => output.push(chunk),
       ...(request.owner !== undefined && { owner: request.owner }),
     });
   let running = start('bash');
@@ -167,7 +167,7 @@ async function startEntry(
     return err(startError ?? 'The command could not be started.');
   }
   return ok(
-    makeEntry({ running, unread, timeoutMs, shell: initialShell(deps, request, id, outputFile) }),
+    makeEntry({ running, output, timeoutMs, shell: initialShell(deps, request, id, outputFile) }),
   );
 }
 
@@ -199,14 +199,14 @@ function initialShell(
 
 function makeEntry(parts: {
   readonly running: RunningProcess;
-  readonly unread: Unread;
+  readonly output: RecentOutput;
   readonly timeoutMs: number;
   readonly shell: BackgroundShell;
 }): Entry {
   let asked = false;
   const entry: Entry = {
     shell: parts.shell,
-    unread: parts.unread,
+    output: parts.output,
     done: parts.running.result.then(
       (result) => {
         entry.shell = {
@@ -246,12 +246,15 @@ function outcomeOf(
   return { status: exitCode === 0 ? 'completed' : 'failed', exitCode, signal, ...note };
 }
 
-/** Output since the last look. Keeps the latest part when there is too much. */
-class Unread {
+/** The latest part of an output, of which each reader gets what it has not seen. */
+class RecentOutput {
   readonly #cap: number;
   #chunks: string[] = [];
   #length = 0;
+  /** Characters that came before those that are kept. */
   #dropped = 0;
+  /** How many characters each reader has seen. */
+  readonly #seen = new Map<string, number>();
 
   constructor(cap: number) {
     this.#cap = cap;
@@ -263,13 +266,13 @@ class Unread {
     if (this.#length > this.#cap * 2) this.#trim();
   }
 
-  take(): { readonly text: string; readonly dropped: number } {
+  readBy(reader: string): { readonly text: string; readonly dropped: number } {
     if (this.#length > this.#cap) this.#trim();
-    const taken = { text: this.#chunks.join(''), dropped: this.#dropped };
-    this.#chunks = [];
-    this.#length = 0;
-    this.#dropped = 0;
-    return taken;
+    const seen = this.#seen.get(reader) ?? 0;
+    this.#seen.set(reader, this.#dropped + this.#length);
+    const missed = Math.max(0, this.#dropped - seen);
+    const text = this.#chunks.join('');
+    return { text: text.slice(Math.max(0, seen - this.#dropped)), dropped: missed };
   }
 
   #trim(): void {

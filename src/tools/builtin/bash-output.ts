@@ -19,17 +19,21 @@ export function bashOutputTool(deps: {
     ...builtinDefinition('BashOutput', description),
     subject: (input) => ({ paths: [], summary: `output of ${input.task_id}` }),
     concurrencySafe: () => true,
-    run: async (input) => readOutput(deps.shells, input),
+    run: async (input, { agent }) => readOutput(deps.shells, input, agent.id),
   };
 }
 
-function readOutput(shells: BackgroundShells, input: ToolInputs['BashOutput']): ToolOutput {
+function readOutput(
+  shells: BackgroundShells,
+  input: ToolInputs['BashOutput'],
+  reader: string,
+): ToolOutput {
   if (input.filter !== undefined) {
     // Before the output is taken: a mistake in the expression must not cost it.
     const checked = filterLines('', input.filter);
     if (!checked.ok) return refusedFilter(input.filter, checked.error);
   }
-  const read = shells.read(input.task_id);
+  const read = shells.read(input.task_id, reader);
   if (read === undefined) return unknownShell(shells, input.task_id);
   const { shell, dropped } = read;
   let text = read.text;
