@@ -68,7 +68,8 @@ export function openDifferential(): Differential {
   /** Whether the rules allow what ran, written out plainly. */
   const allowsStarted = async (rules: RuleSet, started: StartedProgram): Promise<boolean> => {
     const { name, args, cwd, input } = started;
-    const words = [name, ...args].map(plain).join(' ');
+    // In quotes a name is no word of the language.
+    const words = [quote(name), ...args.map(plain)].join(' ');
     const there = cwd === project ? '' : `cd ${plain(cwd)} && `;
     return allows(rules, `${there}${words}${input === undefined ? '' : ` < ${plain(input)}`}`);
   };

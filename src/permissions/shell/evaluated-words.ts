@@ -15,6 +15,9 @@ export function isCode(name: string, value: ShellWord): boolean {
   if (COUNTED.test(name)) return !value.literal || !NUMBER.test(value.value);
   // Bash expands it before each line that it traces.
   if (name === 'PS4') return !value.literal || /\$\(|`|@|\[/.test(value.value);
+  // A shell expands it when it starts, to the name of a file that it runs first.
+  if (name === 'BASH_ENV') return !value.literal || /[$`]/.test(value.value);
+  if (name === 'ENV') return value.literal && /\$\(|`/.test(value.value);
   return value.literal && RUNS_WHEN_COUNTED.test(value.value);
 }
 

@@ -66,6 +66,10 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     if (node.type === 'ParameterExpansion') {
       if (node.index !== undefined) opaque ??= 'it uses an array';
       if (node.prefix === '!') opaque ??= 'it uses an indirect expansion';
+      // fail-closed: the parser ends the pattern at the first slash, also at one inside a command.
+      if (node.operation?.type === 'Replace' && /`|[$<>]\(/.test(node.text)) {
+        opaque ??= 'it uses a command inside a replacement in a variable';
+      }
     }
     if (node.type === 'Script' || node.type === 'CompoundList') {
       for (const statement of waitedFor(node.commands)) waited.add(statement);

@@ -32,6 +32,24 @@ export const WRAPPERS = new WordSet(
   toybox trap unshare valgrind watch xargs`,
 );
 
+/** Wrappers with a word of their own in front of the program: a lock, a root, a user. */
+export const TAKES_OPERAND = /^(chroot|flock|su|taskset)$/;
+
+/** Letters of options without a value, by wrapper. */
+export const WRAPPER_FLAGS: Readonly<Record<string, string>> = {
+  command: 'pVv',
+  doas: 'Lns',
+  env: '0iv',
+  exec: 'cl',
+  setsid: 'cfw',
+  sudo: 'AbEeHiKklnPSsVv',
+  time: 'pv',
+  timeout: 'v',
+  xargs: '0oprtx',
+};
+export const LONG_WRAPPER_FLAG =
+  /^--(foreground|preserve-status|verbose|null|no-run-if-empty|ignore-environment|non-interactive|preserve-env)?$/;
+
 /** The same in a place of their own, or with arguments of their own: looked through by restrictions alone. */
 export const LAUNCHERS = new WordSet(
   `ansible arch autossh aws-vault bpftrace bunx catatonit chamber choom chpst clush cmd concurrently

@@ -1,6 +1,6 @@
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
-import { evaluatedIn } from './evaluated-words.js';
+import { evaluatedIn, isCode } from './evaluated-words.js';
 import { commandsOfFd } from './fd-commands.js';
 import { builtinCode, gitCode } from './hidden-code.js';
 import { maySplit, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
@@ -10,11 +10,14 @@ import {
   FINDERS,
   GRANT_WRAPPERS,
   LAUNCHERS,
+  LONG_WRAPPER_FLAG,
   RUNS_VALUE,
   runsAfter,
   runsAttached,
   runsShort,
   SHELLS,
+  TAKES_OPERAND,
+  WRAPPER_FLAGS,
   WRAPPERS,
 } from './runner-tables.js';
 import { codeOf, codeOfShell, type GivenCode } from './shell-options.js';
@@ -245,6 +248,13 @@ export function fedCommand(words: readonly ShellWord[]): readonly ShellWord[] | 
   return found === -1 ? [] : rest.slice(found);
 }
 
+/** Whether the word behind an option may be its value; of an option that is not known it may. */
+function mayTakeValue(option: string, wrapper: string): boolean {
+  if (/^(--[\w-]+=|-[a-zA-Z]\d+$|-I.)/.test(option) || LONG_WRAPPER_FLAG.test(option)) return false;
+  const flags = own(WRAPPER_FLAGS, wrapper) ?? '';
+  return option.startsWith('--') || ![...option.slice(1)].every((letter) => flags.includes(letter));
+}
+
 /** A wrapper whose program is decided at run time. */
 function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {
@@ -255,14 +265,29 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
     return `${program} may be told at run time to run a command`;
   }
   if (!isWrapper(program)) return undefined;
+  let wrapper = program;
+  let mayBeValue = TAKES_OPERAND.test(wrapper);
   for (const [index, word] of withoutReplaced(words).entries()) {
-    if (index === 0 || isMark(words, index)) continue;
+    if (index === 0) continue;
+    if (isMark(words, index)) {
+      mayBeValue = false;
+      continue;
+    }
+    const [name = '', ...value] = word.value.split('=');
+    if (value.length > 0 && isCode(name, { ...word, value: value.join('=') })) {
+      return `the value of ${name} may be run as code`;
+    }
     if (!word.literal || word.pattern !== undefined) {
       return 'the name of a command is decided at run time';
     }
-    const isOptional =
-      /^[-+]/.test(word.value) || /=/.test(word.value) || /^[\d.]+\w?$/.test(word.value);
-    if (!isOptional && !isWrapper(word.value.split('/').at(-1) ?? '')) return undefined;
+    const isOption = /^[-+]/.test(word.value);
+    const isOptional = isOption || value.length > 0 || /^[\d.]+\w?$/.test(word.value);
+    const base = word.value.split('/').at(-1) ?? '';
+    if (!isOptional && !isWrapper(base) && !mayBeValue) return undefined;
+    if (!isOptional && isWrapper(base)) wrapper = base;
+    mayBeValue = isOption
+      ? mayTakeValue(word.value, wrapper)
+      : wrapper === base && TAKES_OPERAND.test(base);
   }
   const wrappers = words.filter(({ value }) => isWrapper(value.split('/').at(-1) ?? ''));
   const isFed = wrappers.some(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));

@@ -1,0 +1,80 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are shell code
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gateRig, type Rig } from '../../test/support/gate-rig.js';
+import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+
+let project: TempProject;
+let gate: Rig;
+beforeAll(() => {
+  project = makeTempProject({ files: { 'a.txt': 'a', '.env': 'X=1' } });
+  const deny = ['Bash(rm:*)', 'Read(./.env)'];
+  gate = gateRig({ cwd: project.directory, home: project.home, allow: ['Bash'], deny });
+});
+afterAll(() => project.remove());
+
+describe('a denied program that bash finds and the parser does not', () => {
+  it.each([
+    'echo ${PWD/$(ls /; rm a.txt)}',
+    'echo ${PWD/$(ls /; rm a.txt)/b}',
+    'echo "${PWD//$(ls /; rm a.txt)/b}"',
+    'echo ${PWD/`ls /; rm a.txt`}',
+    'echo ${PWD/<(ls /; rm a.txt)/b}',
+    'echo ${PWD/#$(ls (/); rm a.txt)/b}',
+  ])('is not run behind a slash of a replacement: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'exec -a ls ${x}rm a.txt',
+    'env -u A ${x}rm a.txt',
+    'env -C . ${x}rm a.txt',
+    'timeout -s KILL 5 ${x}rm a.txt',
+    'timeout --signal KILL 5 $x rm a.txt',
+    'sudo -u root ${x}rm a.txt',
+    'sudo -nu root ${x}rm a.txt',
+    'sudo --user root ${x}rm a.txt',
+    'xargs -d x ${x}rm a.txt',
+    'flock a.txt ${x}rm a.txt',
+    'chroot / ${x}rm a.txt',
+    'stdbuf -i L ${x}rm a.txt',
+    'sudo -p x ${x}rm a.txt',
+    'nice flock a.txt ${x}rm a.txt',
+    'nice env -u A ${x}rm a.txt',
+  ])('is not run by a wrapper behind the value of an option: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    "BASH_ENV='$(rm a.txt)' bash x.sh",
+    "BASH_ENV='$( (rm a.txt) )' bash x.sh",
+    "BASH_ENV='`rm`' bash x.sh",
+    'BASH_ENV="$x" bash x.sh',
+    "BASH_ENV='${x}' bash x.sh",
+    "export BASH_ENV='$(rm)'; bash x.sh",
+    "env BASH_ENV='$(rm)' bash x.sh",
+    "env PS4='$(rm)' bash -x x.sh",
+    "ENV='$(rm)' sh -i x.sh",
+  ])('is not run by a variable that a shell expands when it starts: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'echo ${PWD/a/b}',
+    'echo "${PWD//\\//-}"',
+    'sudo -n ls $x',
+    'sudo -E make $x',
+    'xargs -0 echo $x',
+    'xargs -n1 echo $x',
+    'xargs -r echo $x',
+    'timeout 5 ls $x',
+    'timeout --foreground 5 ls $x',
+    'nice -n 10 make $x',
+    'env A=b make $x',
+    'env -u A make all',
+    'ENV=$x make',
+    'ENV=production make',
+    'BASH_ENV=x.sh bash y.sh',
+  ])('does not make an honest command ask: %s', async (command) => {
+    expect(await gate.bash(command)).toBe('runs');
+  });
+});
