@@ -8,6 +8,7 @@ import {
   describeHandler,
   failureWish,
   handlerText,
+  isSwitchedOff,
   type ReadHandler,
   readHandler,
   runsBeside,
@@ -113,7 +114,10 @@ export class HookCollector {
       };
       const read = isGroup ? readHandler(event, raw) : err('it is no group of hooks');
       const what = read.ok ? describeHandler(read.value.handler) : `broken ${event} hook`;
-      const dropped = this.#whyDropped(event, place, read.ok ? read.value.handler.if : undefined);
+      const dropped =
+        isSwitchedOff(group) || isSwitchedOff(raw)
+          ? '"enabled": false switches it off'
+          : this.#whyDropped(event, place, read.ok ? read.value.handler.if : undefined);
       if (dropped !== undefined) this.#skip(what, dropped, place);
       else if (read.ok) this.#addRead(event, { raw, place, facts, what }, read.value);
       else this.#addBroken(event, { raw, place, facts, what }, read.error);

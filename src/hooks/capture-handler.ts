@@ -41,8 +41,6 @@ const checks = whenWanted(
     timeout: isDuration,
     statusMessage: isText,
     once: isFlag,
-    name: isText,
-    description: isText,
     onFailure: isOneOf('block', 'continue'),
     command: isFilled,
     args: areTexts,
@@ -81,12 +79,19 @@ export function readHandler(event: HookEventName, raw: unknown): Result<ReadHand
   const wrong = Object.keys(raw).find((name) => own(checks(), name)?.(raw[name]) === false);
   if (wrong !== undefined) return err(`${wrong} cannot be ${shown(raw[wrong])}`);
   const { timeout, onFailure, ...rest } = structuredClone(raw);
+  // Of a wrong type they describe nothing, which is no reason to lose the hook.
+  for (const name of ['name', 'description']) if (!isText(rest[name])) delete rest[name];
   return ok({
     // Every field that the kinds know was looked at above.
     handler: frozen(rest) as unknown as HookHandler,
     ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}),
     ...(onFailure === 'block' || onFailure === 'continue' ? { onFailure } : {}),
   });
+}
+
+/** Whether a group or handler is switched off. Only the very word does that. */
+export function isSwitchedOff(raw: unknown): boolean {
+  return isRecord(raw) && raw.enabled === false;
 }
 
 /** What a handler itself says about its failure, however broken the rest of it is. */

@@ -1,7 +1,11 @@
 import { join } from '../env/paths.js';
+import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import { checkHooksOf } from '../settings/check.js';
+import { isDescriptive } from '../settings/check-hook-keys.js';
+import { isComment } from '../settings/check-values.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { own } from '../util/own.js';
+import { nearest } from '../util/nearest.js';
+import { isRecord, own } from '../util/own.js';
 import { visible } from '../util/visible.js';
 import {
   type ComponentTable,
@@ -10,9 +14,6 @@ import {
   type OpenedPlugin,
 } from './component-files.js';
 import type { PluginHooks } from './plugin.js';
-
-/** Beside the events, for people. */
-const WORDS: ReadonlySet<string> = new Set(['description', '$schema']);
 
 /** What `hooks/hooks.json` and the manifest say together. */
 export async function hooksOf(plugin: OpenedPlugin): Promise<{
@@ -36,24 +37,52 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
 function eventsIn({ value }: ComponentTable): unknown {
   const inner = own(value, 'hooks');
   if (inner !== undefined) return inner;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !WORDS.has(key)));
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !isDescriptive(key)));
 }
 
-/** fail-closed: a guard that stands beside the others, and not among them, is never asked. */
+/** Keys beside `hooks`: what may be a guard stops the start, what only describes is passed over. */
 function strayKeys({ value, file, lineOf }: ComponentTable): readonly ConfigProblem[] {
   if (own(value, 'hooks') === undefined) return [];
-  return Object.keys(value)
-    .filter((key) => key !== 'hooks' && !WORDS.has(key))
-    .map((key) => {
-      const line = lineOf([key]);
-      return {
-        severity: 'fatal' as const,
-        file,
-        ...(line === undefined ? {} : { line }),
-        message: `\`${visible(key)}\` stands beside \`hooks\`, where nothing is read.`,
-        remedy: 'Put it into `hooks`.',
-      };
-    });
+  return Object.entries(value).flatMap(([key, inner]): readonly ConfigProblem[] => {
+    if (key === 'hooks' || isComment(key)) return [];
+    const line = lineOf([key]);
+    const place = { file, ...(line === undefined ? {} : { line }) };
+    const name = visible(key);
+    // fail-closed: a guard that stands beside the others, and not among them, is never asked.
+    if (isEventName(key) || mayHoldHooks(inner)) {
+      const message = `\`${name}\` stands beside \`hooks\`, where no hook is read.`;
+      return [
+        { severity: 'fatal', ...place, message, remedy: `Move it into "hooks": { "${name}": … }.` },
+      ];
+    }
+    if (key === 'enabled' && inner === false) {
+      const message = '`enabled` beside `hooks` switches nothing off.';
+      const remedy = 'Write "enabled": false on the groups or hooks that are to be off.';
+      return [{ severity: 'warning', ...place, message, remedy }];
+    }
+    if (isDescriptive(key)) return [];
+    const message = `\`${name}\` is not known here and has no effect.`;
+    return [{ severity: 'note', ...place, message, remedy: 'Remove it, or leave it for people.' }];
+  });
+}
+
+function isEventName(key: string): boolean {
+  return (
+    own(HOOK_EVENTS, key) !== undefined || nearest(key, Object.keys(HOOK_EVENTS)) !== undefined
+  );
+}
+
+/** Whether something in a value looks like a group or a handler of hooks. */
+function mayHoldHooks(value: unknown, depth = 0): boolean {
+  if (depth > 20) return true;
+  if (Array.isArray(value)) return value.some((item) => mayHoldHooks(item, depth + 1));
+  if (!isRecord(value)) return false;
+  return Object.entries(value).some(
+    ([key, inner]) =>
+      ['hooks', 'matcher', 'command'].includes(key) ||
+      own(HOOK_EVENTS, key) !== undefined ||
+      mayHoldHooks(inner, depth + 1),
+  );
 }
 
 /** As the checks of settings want it: whoever named the plugin stands for it. */

@@ -1,14 +1,28 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from './hook-events.js';
-import { flag, key, list, table, text } from './setting-key.schema.js';
+import { anything, flag, key, list, table, text } from './setting-key.schema.js';
+
+/** What describes a hook or a group of hooks. A fault in it loses nothing, so it only warns. */
+const PEOPLE = { restricts: false } as const;
+const metadata = {
+  enabled: key(flag(), 'False switches it off.', PEOPLE),
+  continueOnError: key(flag(), 'Without effect; onFailure says what a failure means.', PEOPLE),
+  name: key(text(), 'For people.', PEOPLE),
+  description: key(text(), 'For people.', PEOPLE),
+  id: key(anything(), 'For people.', PEOPLE),
+  priority: key(anything(), 'For people: all hooks are asked at the same time.', PEOPLE),
+  version: key(anything(), 'For people.', PEOPLE),
+  author: key(anything(), 'For people.', PEOPLE),
+  rewakeMessage: key(anything(), 'Of other programs, without effect.', PEOPLE),
+  rewakeSummary: key(anything(), 'Of other programs, without effect.', PEOPLE),
+};
 
 const commonHandler = {
   if: key(text(), 'One permission rule; the hook runs only for calls that it fits.'),
   timeout: key(z.number().positive(), 'Seconds until the hook counts as failed.'),
   statusMessage: key(text(), 'Shown while the hook runs.'),
   once: key(flag(), 'Runs at most once in a session.'),
-  description: key(text(), 'For people.'),
-  name: key(text(), 'For people.'),
+  ...metadata,
 };
 const onFailure = key(
   z.enum(['block', 'continue']),
@@ -71,7 +85,7 @@ const hookGroup = z.strictObject({
     'Only for these agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer).',
   ),
   hooks: z.array(handler),
-  description: key(text(), 'For people.'),
+  ...metadata,
 });
 
 export const eventNames = Object.keys(HOOK_EVENTS) as [string, ...string[]];

@@ -3,6 +3,7 @@ import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import type { SettingNode } from '../protocol/setting-node.js';
 import { isRecord, own } from '../util/own.js';
 import { checkHandler } from './check-handler.js';
+import { checkMetadata, isDescriptive, unknownHookKey } from './check-hook-keys.js';
 import { checkMatcher } from './check-matcher.js';
 import type { CheckOptions, EventCheck } from './check-options.js';
 import {
@@ -43,10 +44,22 @@ export function checkHooks(
     const at = { ...base, way: ['hooks', event] };
     if (isComment(event)) return [];
     const facts = own(HOOK_EVENTS, event);
+    // A text or number under such a name describes the file; a list may be a misplaced guard.
+    if (facts === undefined && isDescriptive(event) && typeof groups !== 'object') {
+      return event === 'enabled' && groups === false ? [switchesNothing(at)] : [];
+    }
     if (facts === undefined) return [unknownEvent(event, at, 'never runs')];
     const restricts = file.trusted && facts.role !== 'observe';
     return checkEvent(groups, { ...at, restricts }, { ...check, event, facts });
   });
+}
+
+function switchesNothing(context: ValueContext): ConfigProblem {
+  return problem(
+    milder(context),
+    `\`${inWords(context.way)}\` switches nothing off.`,
+    'Write "enabled": false on the groups or hooks that are to be off.',
+  );
 }
 
 /** A name that is no event. What other programs call theirs is told, and everything else refused. */
@@ -83,14 +96,22 @@ function checkEvent(
       ),
     ];
   }
-  const shape = check.node.type === 'map' ? checkValue(check.node.of, groups, context) : [];
-  if (!Array.isArray(groups)) return shape;
+  const node = check.node.type === 'map' ? check.node.of : undefined;
+  if (!Array.isArray(groups)) return node === undefined ? [] : checkValue(node, groups, context);
   return [
-    ...shape,
     ...(groups.length === 0 ? [] : unfired(context, check)),
-    ...groups.flatMap((group: unknown, index) =>
-      isRecord(group) ? checkGroup(group, { ...context, way: [...context.way, index] }, check) : [],
-    ),
+    ...groups.flatMap((group: unknown, index) => {
+      const way = [...context.way, index];
+      // What is switched off holds nothing back, so its faults lose nothing.
+      const isOff = isRecord(group) && group.enabled === false;
+      const at = { ...context, way, restricts: context.restricts && !isOff };
+      return [
+        ...(node?.type === 'list'
+          ? checkValue(node.of, group, { ...at, unknownKey: unknownHookKey })
+          : []),
+        ...(isRecord(group) ? checkGroup(group, at, check) : []),
+      ];
+    }),
   ];
 }
 
@@ -106,18 +127,25 @@ function unfired(context: ValueContext, { facts }: EventCheck): readonly ConfigP
 }
 
 function checkGroup(
-  { matcher, agents, hooks }: Readonly<Record<string, unknown>>,
+  group: Readonly<Record<string, unknown>>,
   context: ValueContext,
   check: EventCheck,
 ): readonly ConfigProblem[] {
+  const { matcher, agents, hooks } = group;
+  const { role } = check.facts;
   const inside = (name: string): ValueContext => ({ ...context, way: [...context.way, name] });
   const handlers = Array.isArray(hooks) ? hooks : [];
   return [
+    ...(context.file.trusted ? checkMetadata(group, context, role) : []),
     ...(typeof matcher === 'string' ? checkMatcher(matcher, inside('matcher'), check) : []),
     ...(typeof agents === 'string' ? checkPattern(agents, inside('agents'), check) : []),
     ...handlers.flatMap((handler: unknown, index) => {
       const at = { ...context, way: [...context.way, 'hooks', index] };
-      return isRecord(handler) ? checkHandler(handler, at, check) : [];
+      if (!isRecord(handler)) return [];
+      return [
+        ...(context.file.trusted ? checkMetadata(handler, at, role) : []),
+        ...checkHandler(handler, at, check),
+      ];
     }),
   ];
 }

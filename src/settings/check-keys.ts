@@ -1,5 +1,5 @@
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import type { SettingNode, SettingTable } from '../protocol/setting-node.js';
+import { type SettingNode, type SettingTable, strictValues } from '../protocol/setting-node.js';
 import { editDistance, nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { isComment } from './check-values.js';
@@ -44,8 +44,8 @@ interface Meaning {
 
 function meaningOf(name: string, value: unknown, table: SettingTable): Meaning | undefined {
   return (
-    wordOfOthers(name) ??
-    misplaced(name, table) ??
+    wordOfOthers(name, value) ??
+    misplaced(name, value, table) ??
     misspelt(name, table) ??
     restrictionInside(value)
   );
@@ -80,17 +80,33 @@ function words(names: string, meaning: Meaning): Readonly<Record<string, Meaning
   return Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
 }
 
-function wordOfOthers(name: string): Meaning | undefined {
-  return own(WORDS, folded(name));
+function wordOfOthers(name: string, value: unknown): Meaning | undefined {
+  const found = own(WORDS, folded(name));
+  return found !== undefined && isWideMode(value) ? { ...found, restricts: false } : found;
+}
+
+/** Modes that let more through than the default; without them nothing is lost but convenience. */
+const WIDE_MODES: ReadonlySet<unknown> = new Set(['acceptEdits', 'auto', 'bypassPermissions']);
+
+function isWideMode(value: unknown): boolean {
+  return WIDE_MODES.has(value);
+}
+
+/** Whether losing this value lets more through. One that only grants is lost with a warning. */
+function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
+  if (facts.restricts !== true || isWideMode(value)) return false;
+  const strict = strictValues(facts);
+  const isPlain = typeof value === 'boolean' || typeof value === 'string';
+  return strict.length === 0 || !isPlain || strict.some((one) => one === value);
 }
 
 /** A key that belongs one level deeper. */
-function misplaced(name: string, table: SettingTable): Meaning | undefined {
+function misplaced(name: string, value: unknown, table: SettingTable): Meaning | undefined {
   const wanted = folded(name);
   const event = Object.keys(HOOK_EVENTS).find((one) => folded(one) === wanted);
   if (event !== undefined) return { restricts: true, remedy: `Write it as hooks.${event}.` };
   for (const parent of ['permissions', 'sandbox', 'portcullis']) {
-    const found = findInside(own(table, parent), parent, wanted);
+    const found = findInside(own(table, parent), parent, { wanted, value });
     if (found !== undefined) return found;
   }
   return undefined;
@@ -102,15 +118,16 @@ const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
 function findInside(
   node: SettingNode | undefined,
   path: string,
-  wanted: string,
+  looked: { readonly wanted: string; readonly value: unknown },
 ): Meaning | undefined {
+  const { wanted, value } = looked;
   if (node?.type !== 'object' || COMMON.has(wanted)) return undefined;
   for (const [name, inner] of Object.entries(node.keys)) {
     const at = `${path}.${name}`;
     if (folded(name) === wanted) {
-      return { restricts: inner.facts?.restricts === true, remedy: `Write it as ${at}.` };
+      return { restricts: holdsBack(inner, value), remedy: `Write it as ${at}.` };
     }
-    const deeper = findInside(inner, at, wanted);
+    const deeper = findInside(inner, at, looked);
     if (deeper !== undefined) return deeper;
   }
   return undefined;

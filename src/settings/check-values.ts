@@ -9,7 +9,17 @@ export interface ValueContext {
   readonly way: Way;
   /** Whether a fault here may lose a restriction. */
   readonly restricts: boolean;
+  /** What an unknown key means here; absent: it is a fault like any other. */
+  readonly unknownKey?: UnknownKeyCheck;
 }
+
+type ObjectNode = Extract<SettingNode, { type: 'object' }>;
+
+export type UnknownKeyCheck = (
+  node: ObjectNode,
+  name: string,
+  context: ValueContext,
+) => ConfigProblem;
 
 /** Every fault of a value and of what is in it. */
 export function checkValue(
@@ -68,7 +78,7 @@ function checkItems(
 }
 
 function checkObject(
-  node: Extract<SettingNode, { type: 'object' }>,
+  node: ObjectNode,
   value: Readonly<Record<string, unknown>>,
   context: ValueContext,
 ): readonly ConfigProblem[] {
@@ -85,16 +95,13 @@ function checkObject(
       const known = own(node.keys, name);
       const at = { ...context, way: [...context.way, name] };
       if (known !== undefined) return checkValue(known, inner, at);
-      return node.open === true || isComment(name) ? [] : [unknownKey(node, name, at)];
+      const check = context.unknownKey ?? unknownKey;
+      return node.open === true || isComment(name) ? [] : [check(node, name, at)];
     }),
   ];
 }
 
-function unknownKey(
-  node: Extract<SettingNode, { type: 'object' }>,
-  name: string,
-  context: ValueContext,
-): ConfigProblem {
+export function unknownKey(node: ObjectNode, name: string, context: ValueContext): ConfigProblem {
   const near = nearest(name, Object.keys(node.keys));
   const meant = near === undefined ? undefined : own(node.keys, near);
   const restricts = meant?.facts?.restricts ?? context.restricts;

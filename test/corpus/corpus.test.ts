@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { agents } from './agents.js';
 import { commands } from './commands.js';
+import { hookFiles } from './hook-files.js';
 import { READINGS } from './readings.js';
 import type { CorpusTable } from './rows.js';
 import { rules } from './rules.js';
+import { settings } from './settings.js';
 import { skills } from './skills.js';
 
-const TABLES: readonly CorpusTable[] = [skills, commands, agents, rules];
+const TABLES: readonly CorpusTable[] = [skills, commands, agents, rules, hookFiles, settings];
 
 describe.each(TABLES)('the files people have: $kind', ({ kind, rows }) => {
   const read = READINGS[kind];

@@ -1,9 +1,20 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { readDefinition } from '../../src/agents/definition-reader.js';
 import { KNOWN_TOOLS } from '../../src/agents/definition-tools.js';
 import { readRuleHead } from '../../src/context/rule-files.js';
+import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { captureHooks, type ScopedHooks } from '../../src/hooks/capture.js';
+import { patternProblem } from '../../src/permissions/agent-rules.js';
+import { ruleChecker } from '../../src/permissions/rule-checker.js';
+import { RULE_TOOLS } from '../../src/permissions/rule-tools.js';
+import { loadPlugins } from '../../src/plugins/load.js';
+import { loadSettings } from '../../src/settings/load.js';
+import { type ConfigProblem, describeProblem } from '../../src/settings/types.js';
 import { reasonsToAsk } from '../../src/skills/grant-approval.js';
 import { readSkill } from '../../src/skills/head.js';
 import { parseYaml } from '../../src/skills/parse-yaml.js';
+import { temporaryDirectory } from '../process/helpers.js';
 
 type Reading = Readonly<Record<string, unknown>>;
 
@@ -13,6 +24,8 @@ export const READINGS: Readonly<Record<string, (text: string) => Promise<Reading
   command: (text) => skillReading(text, { isCommand: true }),
   agent: agentReading,
   rule: ruleReading,
+  settings: settingsReading,
+  'hook file': hookFileReading,
 };
 
 /** `loads`, `refusal`, `asks` (why a call of the model asks), `notes`, and the fields of the head. */
@@ -47,4 +60,97 @@ async function agentReading(text: string): Promise<Reading> {
 async function ruleReading(text: string): Promise<Reading> {
   const { globs, notes, body } = await readRuleHead(text, parseYaml);
   return { globs, notes, body: body.trim() };
+}
+
+const CHECKS = {
+  knownTools: Object.keys(RULE_TOOLS),
+  checkAgents: patternProblem,
+  checkRule: ruleChecker('/p', '/h'),
+};
+
+/**
+ * The text as settings of the user: `starts`, `mode`, `deny`, `allow`, `asked` and `off` (hooks, by event), and what
+ * is told: `refusals`, `warnings`, `notes`.
+ */
+async function settingsReading(text: string): Promise<Reading> {
+  const { settings, problems } = await loadSettings({
+    fs: nodeFileSystem,
+    cwd: '/nowhere/p',
+    configDir: '/nowhere/h',
+    managedDir: '/nowhere/m',
+    sources: [],
+    trustProject: true,
+    env: { HOME: '/nowhere/h' },
+    flagSettings: text,
+    ...CHECKS,
+  });
+  const { permissions, values } = settings;
+  return {
+    ...told(problems),
+    ...hooksReading(values),
+    mode: permissions.defaultMode?.value,
+    deny: permissions.deny.map(({ value }) => value.text),
+    allow: permissions.allow.map(({ value }) => value.text),
+  };
+}
+
+/** The text as `hooks/hooks.json` of a plugin: as above, but for what only settings have. */
+async function hookFileReading(text: string): Promise<Reading> {
+  const directory = temporaryDirectory();
+  mkdirSync(path.join(directory, 'kit', 'hooks'), { recursive: true });
+  writeFileSync(path.join(directory, 'kit', 'hooks', 'hooks.json'), text);
+  const { plugins, problems } = await loadPlugins([{ directory: 'kit' }], {
+    fs: nodeFileSystem,
+    cwd: directory,
+    configDir: directory,
+    check: CHECKS,
+  });
+  const scoped = plugins.flatMap(({ name, hooks }) =>
+    hooks.map(
+      (one): ScopedHooks => ({ kind: 'plugin', name, source: 'cli', trusted: true, ...one }),
+    ),
+  );
+  const values = { get: () => undefined, list: () => [], said: () => [], has: () => false };
+  return { ...told(problems), ...hooksReading(values, scoped) };
+}
+
+function hooksReading(
+  values: Parameters<typeof captureHooks>[0]['values'],
+  scoped: readonly ScopedHooks[] = [],
+): Reading {
+  const { hooks, skipped } = captureHooks({ values, scoped });
+  return {
+    asked: Object.values(hooks).flatMap((list) =>
+      list.map(({ hook, broken }) =>
+        [
+          hook.event,
+          hook.matcher ?? '*',
+          broken === undefined ? nameOf(hook.handler) : 'broken',
+          hook.onFailure,
+        ].join(' '),
+      ),
+    ),
+    off: skipped.map(({ label, why }) => `${label}: ${why}`),
+  };
+}
+
+function nameOf(handler: object): string {
+  const [what = ''] = ['command', 'url', 'prompt', 'tool'].flatMap((key) =>
+    key in handler ? [String((handler as Record<string, unknown>)[key])] : [],
+  );
+  return what;
+}
+
+function told(problems: readonly ConfigProblem[]): Reading {
+  const said = (severity: string): string =>
+    problems
+      .filter((one) => one.severity === severity)
+      .map((one) => describeProblem({ ...one, file: undefined, line: undefined } as ConfigProblem))
+      .join('\n');
+  return {
+    starts: said('fatal') === '',
+    refusals: said('fatal'),
+    warnings: said('warning'),
+    notes: said('note'),
+  };
 }
