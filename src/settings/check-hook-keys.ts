@@ -78,28 +78,20 @@ export function unknownHookKey(
   };
 }
 
-/** Notes on fields that are known and do not mean here what they mean elsewhere. */
+/** A field that is known and does not mean here what it means elsewhere. */
 export function checkMetadata(
-  { enabled, continueOnError }: Readonly<Record<string, unknown>>,
+  { continueOnError }: Readonly<Record<string, unknown>>,
   context: ValueContext,
   role: 'gate' | 'block' | 'observe',
 ): readonly ConfigProblem[] {
-  const at = (name: string): ValueContext => milder({ ...context, way: [...context.way, name] });
-  const problems: ConfigProblem[] = [];
-  if (enabled === false) {
-    const message = `\`${inWords(context.way)}\` is switched off by "enabled": false.`;
-    const off = problem(at('enabled'), message, 'Remove "enabled" to switch it on.');
-    problems.push({ ...off, severity: 'note' });
-  }
-  if (typeof continueOnError === 'boolean' && role === 'gate') {
-    const word = continueOnError ? 'continue' : 'block';
-    problems.push(
-      problem(
-        at('continueOnError'),
-        `\`${inWords(context.way)}.continueOnError\` has no effect: a guard that fails refuses.`,
-        `Write "onFailure": "${word}" to say what its failure means.`,
-      ),
-    );
-  }
-  return problems;
+  if (typeof continueOnError !== 'boolean' || role !== 'gate') return [];
+  const at = milder({ ...context, way: [...context.way, 'continueOnError'] });
+  const word = continueOnError ? 'continue' : 'block';
+  return [
+    problem(
+      at,
+      `\`${inWords(at.way)}\` has no effect: a guard that fails refuses.`,
+      `Write "onFailure": "${word}" on the hook to say what its failure means.`,
+    ),
+  ];
 }

@@ -97,12 +97,11 @@ export const hookFiles: CorpusTable = {
       starts: true,
       asked: [],
       off: [SAYS('"enabled": false switches it off')],
-      notes: SAYS('`hooks.PreToolUse[0]` is switched off'),
     }),
     row('a hook that is switched off', guard({}, { enabled: false }), {
       starts: true,
       asked: [],
-      notes: SAYS('`hooks.PreToolUse[0].hooks[0]` is switched off'),
+      off: [SAYS('"enabled": false switches it off')],
     }),
     row('"enabled" as a text leaves the guard on', guard({}, { enabled: 'false' }), {
       starts: true,

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -150,10 +150,50 @@ describe('portcullis hooks list', () => {
     const { stdout } = hooks(['list', '--trust']);
     expect(stdout).toContain('PreToolUse (gate: a no refuses)\n');
     expect(stdout).toContain(
-      '    for Edit · agents reviewer · limit 30 s · its failure lets things pass, with a warning\n',
+      '    for Edit · agents reviewer · limit 30 s · an error or a time-out blocks nothing, with a warning\n',
     );
     expect(stdout).not.toContain('does not fire yet');
     expect(stdout).not.toContain('Problems');
+  });
+
+  it('says for each hook what exit code 1, a crash and a time-out do', () => {
+    const guards = (more: object) => ({
+      PreToolUse: one(sh('true'), { matcher: 'Bash' }),
+      PostToolUse: one({ ...sh('true'), onFailure: 'block' }),
+      SessionStart: one(sh('true')),
+      ...more,
+    });
+    const usual = withHooks(guards({}), ['list']).stdout;
+    expect(usual).toContain(
+      'exit code 1 blocks nothing, with a warning; a crash by signal or a time-out refuses',
+    );
+    expect(usual).toContain('exit code 1, a crash by signal or a time-out refuses');
+    expect(usual).toContain('exit code 1, a crash by signal or a time-out is only told');
+    const strict = { hooks: guards({}), portcullis: { hookFailure: 'strict' } };
+    const args = ['list', '--json', '--settings', JSON.stringify(strict)];
+    const listed = JSON.parse(hooks(args, { cwd: at('elsewhere') }).stdout);
+    expect(listed.hooks).toContainEqual(
+      expect.objectContaining({ event: 'PreToolUse', failure: 'refuses', exitCode1: 'refuses' }),
+    );
+  });
+
+  it('shows a hook that is switched off, and why', () => {
+    const off = withHooks({ Stop: one({ ...sh('true'), enabled: false }) }, ['list']);
+    expect(off.stdout).toMatch(/Not asked\n.*"true".*\n.*"enabled": false switches it off/);
+  });
+
+  it('says that a script has changed since the hook was trusted', () => {
+    const over = { env: { PORTCULLIS_HOME: at('changed-state') } };
+    const [program = '', ...first] = PROGRAM;
+    const options = { cwd: project.directory, env: environment(over) };
+    expect(spawnSync(program, [...first, 'trust', '--yes'], options).status).toBe(0);
+    const script = path.join(project.directory, '.claude/hooks/guard.sh');
+    const before = readFileSync(script, 'utf8');
+    writeFileSync(script, `${before}# edited\n`);
+    const { stdout } = hooks(['list'], over);
+    writeFileSync(script, before);
+    expect(stdout).toContain('it or a script that it runs has changed since it was trusted');
+    expect(stdout).not.toContain('the folder is not trusted');
   });
 
   it('goes by trust that was given for good', () => {

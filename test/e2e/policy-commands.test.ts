@@ -65,6 +65,46 @@ describe('portcullis explain', () => {
     expect(explain('Bash(ls)', '--agent', 'reviewer').receipt.agent).toBe('main/reviewer#1');
   });
 
+  it('says how many hooks were not asked, and asks them with --hooks', () => {
+    const guard = { type: 'command', command: 'touch hook-ran; echo "a hook says no" >&2; exit 2' };
+    const settings = JSON.stringify({
+      permissions: { allow: ['Bash(touch *)'] },
+      hooks: {
+        PreToolUse: [
+          { matcher: 'Bash', hooks: [guard] },
+          { matcher: 'Edit', hooks: [guard] },
+        ],
+      },
+    });
+    const args = ['explain', 'Bash(touch x)', '--settings', settings];
+    const { stdout } = command(args);
+    expect(stdout).toContain('allowed  Bash(touch x)');
+    expect(stdout).toContain('1 PreToolUse hook was not asked and may still refuse; --hooks runs');
+    expect(explain('Bash(touch x)', '--settings', settings)).toMatchObject({ unaskedHooks: 1 });
+    expect(project.exists('hook-ran')).toBe(false);
+    const asked = command([...args, '--hooks']);
+    expect(asked.stdout).toContain('refused  Bash(touch x)');
+    expect(asked.stdout).toContain('a hook says no');
+    expect(asked.stdout).not.toContain('not asked');
+    expect([project.exists('hook-ran'), project.exists('x')]).toEqual([true, false]);
+    expect(command(['explain', 'Read(sub/x)', '--settings', settings]).stdout).not.toContain(
+      'hook',
+    );
+  });
+
+  it('does not run the hooks of a folder that nobody trusts', () => {
+    const world = makeTempProject({
+      files: {
+        '.claude/settings.json': {
+          json: { hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'touch ran' }] }] } },
+        },
+      },
+    });
+    command(['explain', 'Bash(ls)', '--hooks'], { cwd: world.directory, home: world.home });
+    expect(world.exists('ran')).toBe(false);
+    world.remove();
+  });
+
   it('prints a trace for people', () => {
     const { stdout, status } = command(['explain', 'Bash(git status && git push)']);
     expect(status).toBe(0);
@@ -219,5 +259,14 @@ describe('portcullis policy replay', () => {
     ).toBe(0);
     const compared = command(['policy', 'diff', 'stricter.json', 'stricter.json'], at);
     expect(compared.status).toBe(0);
+    const guard = { matcher: 'Bash', hooks: [{ type: 'command', command: 'exit 2' }] };
+    done.project.write('hooked.json', JSON.stringify({ hooks: { PreToolUse: [guard] } }));
+    const hooked = ['policy', 'replay', '--settings', 'hooked.json'];
+    expect(command(hooked, at).stdout).toBe(
+      '0 of 4 recorded calls would be decided differently\n4 calls have PreToolUse hooks that were not asked; --hooks runs and asks them\n',
+    );
+    expect(command([...hooked, '--hooks'], at).stdout).toContain(
+      '4 of 4 recorded calls would be decided differently',
+    );
   });
 });

@@ -4,18 +4,22 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { readCall } from './call-text.js';
-import { openPolicyJudge } from './policy-judge.js';
+import { withJudge } from './policy-hooks.js';
+import { type PolicyCase, unaskedText } from './policy-judge.js';
 import { receiptText } from './receipt-text.js';
-import { settingsHere } from './settings-here.js';
+import { type HereOptions, settingsHere } from './settings-here.js';
 
 export const USAGE =
-  "portcullis explain 'Bash(git push)' [--agent reviewer] [--mode plan] [--settings F] [--trust] [--json]";
+  "portcullis explain 'Bash(git push)' [--agent reviewer] [--mode plan] [--settings F] [--trust] [--hooks] [--json]";
 
-/** What would become of a call here and now, and why. Nothing is run and nobody is asked. */
+/**
+ * Shows whether a call would be allowed here, and why. The call is not run and no person is asked;
+ * hooks are run only with `--hooks`.
+ */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches, values } = readArguments(argv, {
     usage: USAGE,
-    switches: ['json', 'trust'],
+    switches: ['json', 'trust', 'hooks'],
     values: ['agent', 'mode', 'settings'],
   });
   if (words.length === 0) {
@@ -26,21 +30,23 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const mode = modeFrom(values.get('mode'));
   const agent = values.get('agent');
   const cwd = process.cwd();
-  const judge = await openPolicyJudge(process.env);
-  const decision = await judge.decide({
+  const here: HereOptions = {
+    cwd,
+    env: process.env,
+    trust: switches.has('trust') ? 'given' : 'as it is',
+    settings: values.get('settings'),
+    warn: output.warn,
+  };
+  const question: PolicyCase = {
     ...readCall(words.join(' ')),
     settings: {},
-    inForce: settingsHere({
-      cwd,
-      env: process.env,
-      trust: switches.has('trust') ? 'given' : 'as it is',
-      settings: values.get('settings'),
-      warn: output.warn,
-    }),
+    inForce: settingsHere(here),
     cwd,
     ...(mode === undefined ? {} : { mode }),
     ...(agent === undefined ? {} : { agent }),
-  });
+  };
+  const asks = switches.has('hooks');
+  const decision = await withJudge(here, { asks, output }, (judge) => judge.decide(question));
   if (switches.has('json')) {
     output.out(`${JSON.stringify(decision)}\n`);
     return EXIT.done;
@@ -56,6 +62,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   output.out(
     receiptText({ ...decision.receipt, reason, decidedBy, trace }, WORDS[decision.decision]),
   );
+  output.out(unaskedText(decision.unaskedHooks ?? 0));
   return EXIT.done;
 }
 

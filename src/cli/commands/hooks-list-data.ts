@@ -3,6 +3,7 @@ import { type CapturedHook, EVENTS, type HookSet } from '../../hooks/captured.js
 import type { Hook, HookHandler } from '../../hooks/hook.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import { type Contribution, contributionsOf, type Merged } from '../../settings/merge.js';
+import type { TrustCheck } from '../../settings/trust-types.js';
 import { isRecord } from '../../util/own.js';
 import { redact } from '../../util/redact.js';
 import { originOf } from '../../util/sourced.js';
@@ -25,8 +26,10 @@ export interface ListedHook {
   readonly file?: string;
   readonly line?: number;
   readonly timeoutMs: number;
-  /** What it means when it gives no verdict. */
-  readonly failure: 'refuses' | 'passes' | 'is told';
+  /** What a signal, a time-out or another failure does. */
+  readonly failure: FailureEffect;
+  /** What exit code 1 does. Absent: there is no exit code, as of a server or a persistent process. */
+  readonly exitCode1?: FailureEffect;
   /** Its yes counts for nothing. */
   readonly restrictOnly?: true;
   readonly once?: true;
@@ -42,6 +45,8 @@ export interface ListedHook {
   readonly waitsFor?: string;
   readonly notes: readonly string[];
 }
+
+export type FailureEffect = 'refuses' | 'passes' | 'is told';
 
 export interface ListedSkip {
   readonly event?: HookEventName;
@@ -94,6 +99,7 @@ function listed(
     ...present({ file, line }),
     timeoutMs,
     failure: failureOf(hook),
+    ...present({ exitCode1: exitCode1Of(hook) }),
     ...marks(hook),
     ...present({
       broken: broken?.message,
@@ -104,9 +110,17 @@ function listed(
   };
 }
 
-function failureOf(hook: Hook): ListedHook['failure'] {
+function failureOf(hook: Hook): FailureEffect {
   if (hook.role === 'observe' || runsBeside(hook.handler)) return 'is told';
   return hook.onFailure === 'block' ? 'refuses' : 'passes';
+}
+
+function exitCode1Of(hook: Hook): FailureEffect | undefined {
+  const { handler, strict } = hook;
+  if (handler.type !== 'command' || handler.persistent === true) return undefined;
+  const failure = failureOf(hook);
+  const isFailure = strict === true || hook.event === 'WorktreeCreate';
+  return failure === 'refuses' && !isFailure ? 'passes' : failure;
 }
 
 function marks({ handler, restrictOnly }: Hook): Partial<ListedHook> {
@@ -137,10 +151,10 @@ export function placeOf({
 }
 
 /** Hooks that stand in settings files and are not even looked at, by what became of them. */
-export function heldBack(merged: Merged): readonly ListedSkip[] {
+export function heldBack(merged: Merged, trust?: TrustCheck): readonly ListedSkip[] {
   return EVENTS.flatMap((event) => {
     return contributionsOf(merged, `hooks.${event}`).flatMap((one) => {
-      const why = whyHeldBack(one);
+      const why = whyHeldBack(one, changeOf(event, one, trust));
       if (why === undefined) return [];
       return handlersOf(event, one.value).map((label) => ({
         event,
@@ -152,13 +166,37 @@ export function heldBack(merged: Merged): readonly ListedSkip[] {
   });
 }
 
-function whyHeldBack({ standing, why }: Contribution): string | undefined {
+/** What became of a hook since the folder was trusted; undefined where it never was. */
+function changeOf(
+  event: HookEventName,
+  { file, value }: Contribution,
+  trust: TrustCheck | undefined,
+): string | undefined {
+  if (trust?.verdict !== 'changed') return undefined;
+  const matcher = isRecord(value) && typeof value.matcher === 'string' ? value.matcher : '';
+  const name = matcher === '' || matcher === '*' ? event : `${event} on ${matcher}`;
+  const mine = trust.pending.find(
+    ({ declaration }) =>
+      declaration.kind === 'hook' && declaration.name === name && declaration.file === file,
+  );
+  if (mine?.was === 'changed')
+    return 'it or a script that it runs has changed since it was trusted';
+  if (mine?.was === 'new') return 'it is new since the folder was trusted';
+  return 'the folder has changed since it was trusted';
+}
+
+function whyHeldBack(
+  { standing, why }: Contribution,
+  changed: string | undefined,
+): string | undefined {
   switch (standing) {
     case 'in force':
     case 'shadowed':
       return undefined;
     case 'untrusted':
-      return 'the folder is not trusted (portcullis trust, or --trust for one run)';
+      return changed === undefined
+        ? 'the folder is not trusted (portcullis trust, or --trust for one run)'
+        : `${changed} (portcullis trust shows and accepts it)`;
     case 'managed only':
       return 'an administrator lets only managed hooks run';
     case 'not here':

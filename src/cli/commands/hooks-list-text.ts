@@ -1,7 +1,7 @@
 import { displayPath } from '../../env/paths.js';
 import { seconds } from '../../hooks/hook-limit.js';
 import { visible } from '../../util/visible.js';
-import { type HookList, type ListedHook, placeOf } from './hooks-list-data.js';
+import { type FailureEffect, type HookList, type ListedHook, placeOf } from './hooks-list-data.js';
 
 /** The list for people. Files below `cwd` are shown by their way from there. */
 export function listText({ hooks, skipped, notes }: HookList, cwd: string): string {
@@ -54,11 +54,19 @@ function title(hook: ListedHook, cwd: string): string {
   return `${name}${what}  ${visible(displayPath(placeOf(hook), cwd))}`;
 }
 
-const FAILURES = {
-  refuses: 'its failure refuses',
-  passes: 'its failure lets things pass, with a warning',
-  'is told': 'its failure is told',
-} as const;
+const EFFECTS: Readonly<Record<FailureEffect, string>> = {
+  refuses: 'refuses',
+  passes: 'blocks nothing, with a warning',
+  'is told': 'is only told',
+};
+
+/** What each way to fail does: `exit code 1 blocks nothing, with a warning; a signal or time-out refuses`. */
+function failureTexts({ kind, failure, exitCode1 }: ListedHook): string {
+  const others = kind === 'command' ? 'a crash by signal or a time-out' : 'an error or a time-out';
+  if (exitCode1 === undefined) return `${others} ${EFFECTS[failure]}`;
+  if (exitCode1 === failure) return `exit code 1, ${others} ${EFFECTS[failure]}`;
+  return `exit code 1 ${EFFECTS[exitCode1]}; ${others} ${EFFECTS[failure]}`;
+}
 
 function details(hook: ListedHook, cwd: string): readonly string[] {
   const whom = [
@@ -68,7 +76,7 @@ function details(hook: ListedHook, cwd: string): readonly string[] {
   ];
   const how = [
     `limit ${seconds(hook.timeoutMs)}`,
-    FAILURES[hook.failure],
+    failureTexts(hook),
     ...(hook.once === true ? ['once'] : []),
     ...(hook.async === true || hook.asyncRewake === true
       ? [

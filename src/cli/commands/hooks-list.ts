@@ -122,7 +122,7 @@ async function hooksHere(
       (severity === 'warning' && /hook/i.test(message) && !message.includes('does not fire yet')),
   );
   return {
-    list: { ...list, skipped: [...heldBack(merged), ...list.skipped] },
+    list: { ...list, skipped: [...heldBack(merged, await trust.trust.check()), ...list.skipped] },
     trusted: trust.now,
     starts: problems.every(({ severity }) => severity !== 'fatal'),
     problems,

@@ -45,7 +45,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'explain',
     {
-      help: 'What would become of a call here, and why: explain "Bash(git push)" (--agent, --mode, --json)',
+      help: 'Show whether a tool call would be allowed here, and why: explain "Bash(git push)" (--agent, --mode, --hooks, --json)',
       load: () => import('./explain.js'),
     },
   ],

@@ -9,7 +9,12 @@ import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { callText, type DescribedCall, readCall } from './call-text.js';
 import { CORPUS } from './policy-corpus.js';
-import { openPolicyJudge, type PolicyDecision, type PolicyJudge } from './policy-judge.js';
+import {
+  openPolicyJudge,
+  type PolicyDecision,
+  type PolicyJudge,
+  unaskedText,
+} from './policy-judge.js';
 import { recordedCalls } from './recorded-calls.js';
 
 export const USAGE = 'portcullis policy diff A.json B.json [--json]';
@@ -37,17 +42,22 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const judge = await openPolicyJudge(process.env);
   const changed: Changed[] = [];
   let judged = 0;
+  let unasked = 0;
   for (const { call, recorded } of await calls()) {
     const from = await decide(judge, before, { call, file: a });
     const to = await decide(judge, after, { call, file: b });
     if (from === undefined || to === undefined) continue;
     judged++;
+    unasked = Math.max(unasked, from.unaskedHooks ?? 0, to.unaskedHooks ?? 0);
     if (from.decision !== to.decision) changed.push({ call: callText(call), from, to, recorded });
   }
   const rules = ruleChanges(before, after);
   if (switches.has('json'))
     output.out(`${JSON.stringify({ rules, judged, calls: changed.map(asData) })}\n`);
-  else report({ rules, changed, judged }, output);
+  else {
+    report({ rules, changed, judged }, output);
+    output.out(unaskedText(unasked, 'files are compared by their rules alone'));
+  }
   return rules.length === 0 && changed.length === 0 ? EXIT.done : EXIT.error;
 }
 

@@ -3,7 +3,9 @@ import { nodeFileSystem } from '../../env/node-fs.js';
 import { createProcessSupervisor } from '../../env/node-process.js';
 import { configDirectory, join, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { captureHooks, type HookSet } from '../../hooks/capture.js';
 import { openPermissions } from '../../permissions/open.js';
+import type { Precheck } from '../../permissions/precheck.js';
 import type { AskAnswer, Gate, GateVerdict } from '../../permissions/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode, Receipt, TraceStep } from '../../protocol/permissions.js';
@@ -45,6 +47,8 @@ export interface PolicyDecision {
   readonly reason: string;
   /** Absent when the settings themselves are refused, so that nothing would start. */
   readonly receipt?: Receipt;
+  /** Hooks whose matcher fits the call and that were not asked. Absent: there is none. */
+  readonly unaskedHooks?: number;
 }
 
 export interface PolicyJudge {
@@ -52,22 +56,30 @@ export interface PolicyJudge {
   decide(question: PolicyCase): Promise<PolicyDecision>;
 }
 
+/** How PreToolUse hooks are asked, where they are. */
+export interface AskHooks {
+  readonly precheck: Precheck;
+}
+
 /** The gate of real runs with the tools of real runs, of which none is ever run. */
-export async function openPolicyJudge(env: Environment): Promise<PolicyJudge> {
+export async function openPolicyJudge(env: Environment, hooks?: AskHooks): Promise<PolicyJudge> {
   const pool = await wholePool(env);
   const gates = new Map<string, Promise<OpenedGate>>();
   return {
     async decide(question) {
       const { settings, cwd, mode, inForce } = question;
       const key = JSON.stringify([settings, cwd, mode, inForce?.name]);
-      const opening = gates.get(key) ?? openGate(env, question);
+      const opening = gates.get(key) ?? openGate(env, question, hooks);
       if (gates.size >= MOST_GATES) gates.clear();
       gates.set(key, opening);
       const opened = await opening;
       if ('refused' in opened) {
         return { decision: 'deny', decidedBy: 'settings', reason: opened.refused };
       }
-      return await judge(opened, { ...question, found: toolNamed(pool, question.tool) });
+      const found = toolNamed(pool, question.tool);
+      const decision = await judge(opened, { ...question, found });
+      const unaskedHooks = hooks === undefined ? hooksFor(opened, question, found) : 0;
+      return unaskedHooks === 0 ? decision : { ...decision, unaskedHooks };
     },
   };
 }
@@ -77,6 +89,20 @@ const MOST_GATES = 500;
 interface Questioned {
   readonly gate: Gate;
   readonly roots: readonly string[];
+  readonly hooks: HookSet['hooks'];
+}
+
+/** Hooks that a session would ask about a call, for all that their matchers say. */
+function hooksFor({ hooks }: Questioned, { agent }: PolicyCase, tool: AnyTool): number {
+  const occasion = { agent: agentNamed(agent), matched: [tool.name, ...(tool.aliases ?? [])] };
+  return (hooks.PreToolUse ?? []).filter((one) => one.matches(occasion)).length;
+}
+
+/** One line on hooks that were not asked; empty when there are none. */
+export function unaskedText(count: number, flag = '--hooks runs and asks them'): string {
+  if (count === 0) return '';
+  const which = count === 1 ? '1 PreToolUse hook was' : `${count} PreToolUse hooks were`;
+  return `${which} not asked and may still refuse${flag === '' ? '' : `; ${flag}`}\n`;
 }
 
 type OpenedGate = Questioned | { readonly refused: string };
@@ -84,7 +110,11 @@ type OpenedGate = Questioned | { readonly refused: string };
 /** Questions end here: who is asked says no, and that somebody was asked shows in the trace. */
 const REFUSE: AskAnswer = { behavior: 'deny', message: 'this is a check, nobody is asked' };
 
-async function openGate(env: Environment, question: PolicyCase): Promise<OpenedGate> {
+async function openGate(
+  env: Environment,
+  question: PolicyCase,
+  asked: AskHooks | undefined,
+): Promise<OpenedGate> {
   const { cwd, mode } = question;
   try {
     const { settings, problems } = await settingsOf(env, question);
@@ -105,9 +135,11 @@ async function openGate(env: Environment, question: PolicyCase): Promise<OpenedG
       bypassArmed: true,
       asker: async () => REFUSE,
       emit: () => undefined,
+      ...asked,
     });
+    const { hooks } = captureHooks({ values: settings.values, env, cwd });
     const added = settings.permissions.additionalDirectories.map(({ value }) => value);
-    return { gate: permissions.gate, roots: [cwd, ...added] };
+    return { gate: permissions.gate, roots: [cwd, ...added], hooks };
   } catch (thrown) {
     if (thrown instanceof PortcullisError && thrown.code === 'config') {
       return { refused: thrown.message };

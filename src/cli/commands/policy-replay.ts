@@ -4,17 +4,13 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { callText } from './call-text.js';
-import {
-  openPolicyJudge,
-  type PolicyDecision,
-  type PolicyJudge,
-  type SettingsInForce,
-} from './policy-judge.js';
+import { withJudge } from './policy-hooks.js';
+import type { PolicyDecision, PolicyJudge, SettingsInForce } from './policy-judge.js';
 import { type RecordedCall, recordedCalls } from './recorded-calls.js';
 import { type HereOptions, settingsHere } from './settings-here.js';
 
 export const USAGE =
-  'portcullis policy replay [--settings F] [--last 30d] [--session id] [--trust] [--json]';
+  'portcullis policy replay [--settings F] [--last 30d] [--session id] [--trust] [--hooks] [--json]';
 
 interface Replayed {
   readonly call: string;
@@ -33,7 +29,7 @@ interface Replayed {
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const { words, switches, values } = readArguments(argv, {
     usage: USAGE,
-    switches: ['json', 'trust'],
+    switches: ['json', 'trust', 'hooks'],
     values: ['settings', 'last', 'session'],
   });
   if (words.length > 0) {
@@ -54,23 +50,34 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     session: values.get('session'),
     ...(since === undefined ? {} : { since }),
   });
-  const { changed, skipped } = await replay(calls, here);
+  const asks = switches.has('hooks');
+  const { changed, skipped, unasked } = await withJudge(here, { asks, output }, (judge) =>
+    replay(calls, settingsHere(here), judge),
+  );
   if (switches.has('json')) {
-    output.out(`${JSON.stringify({ calls: calls.length, skipped, changed })}\n`);
-  } else report({ calls: calls.length, skipped, changed }, output);
+    const report = { calls: calls.length, skipped, callsWithUnaskedHooks: unasked, changed };
+    output.out(`${JSON.stringify(report)}\n`);
+  } else {
+    report({ calls: calls.length, skipped, changed }, output);
+    if (unasked > 0) {
+      const which = unasked === 1 ? '1 call has' : `${unasked} calls have`;
+      output.out(`${which} PreToolUse hooks that were not asked; --hooks runs and asks them\n`);
+    }
+  }
   return EXIT.done;
 }
 
 async function replay(
   calls: readonly RecordedCall[],
-  here: HereOptions,
-): Promise<{ changed: readonly Replayed[]; skipped: number }> {
-  const judge = await openPolicyJudge(here.env);
-  const inForce = settingsHere(here);
+  inForce: SettingsInForce,
+  judge: PolicyJudge,
+): Promise<{ changed: readonly Replayed[]; skipped: number; unasked: number }> {
   const changed = new Map<string, Replayed>();
   let skipped = 0;
+  let unasked = 0;
   for (const recorded of calls) {
     const now = await decide(judge, recorded, inForce);
+    if (now?.unaskedHooks !== undefined) unasked++;
     if (now === undefined) skipped++;
     else if (now.decision !== recorded.decision) {
       const call = callText(recorded.call);
@@ -81,7 +88,7 @@ async function replay(
       changed.set(key, { call, from: recorded.decision, to: now.decision, by, count, last });
     }
   }
-  return { changed: [...changed.values()].sort((a, b) => b.count - a.count), skipped };
+  return { changed: [...changed.values()].sort((a, b) => b.count - a.count), skipped, unasked };
 }
 
 /** Undefined for a call that cannot be judged again. */

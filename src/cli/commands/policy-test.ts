@@ -10,6 +10,7 @@ import {
   type PolicyDecision,
   type PolicyJudge,
   type SettingsInForce,
+  unaskedText,
 } from './policy-judge.js';
 import { type PolicyTest, readPolicyTests } from './policy-test-file.js';
 import { type HereOptions, settingsHere } from './settings-here.js';
@@ -137,6 +138,8 @@ function report(
     output.out(`${file}:${test.line}: ${visible(test.text)}\n  ${visible(failure ?? '')}\n`);
   }
   const files = new Set(results.map(({ file }) => file)).size;
+  const unasked = Math.max(0, ...results.map(({ decision }) => decision.unaskedHooks ?? 0));
+  output.out(unaskedText(unasked, 'the tables test rules alone'));
   output.out(
     `${results.length - failed.length} passed, ${failed.length} failed (${results.length} cases in ${files} ${files === 1 ? 'file' : 'files'})\n`,
   );

@@ -19,7 +19,7 @@ export const run = runSubcommands('policy', [
   },
   {
     name: 'replay',
-    help: '                  judge the calls of recorded sessions again',
+    help: '                  judge the calls of recorded sessions again (--hooks runs hooks, too)',
     load: () => import('./policy-replay.js'),
   },
 ]);
