@@ -6,7 +6,9 @@ import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 let project: TempProject;
 let gate: Rig;
 beforeAll(() => {
-  project = makeTempProject({ files: { 'a.txt': 'a', '.env': 'X=1' } });
+  project = makeTempProject({
+    files: { 'a.txt': 'a', '.env': 'X=1', link: { symlink: '../home' } },
+  });
   const deny = ['Bash(rm:*)', 'Read(./.env)'];
   gate = gateRig({ cwd: project.directory, home: project.home, allow: ['Bash'], deny });
 });
@@ -76,5 +78,16 @@ describe('a denied program that bash finds and the parser does not', () => {
     'BASH_ENV=x.sh bash y.sh',
   ])('does not make an honest command ask: %s', async (command) => {
     expect(await gate.bash(command)).toBe('runs');
+  });
+});
+
+describe('a denied file', () => {
+  it.each([
+    'cd -P link && cd .. && cat project/.env',
+    'cd -P link; cd ../project; cat .env',
+    'cd -LP link && cd ../project && grep -r x .',
+    'set -P; cd link; cd ../project; cat .env',
+  ])('is not read from a directory that a link has led to: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
   });
 });

@@ -38,9 +38,8 @@ export function cdTarget(words: readonly ShellWord[], home: string): string | un
   const [target] = targets;
   if (target === undefined) return home;
   if (targets.length > 1 || !target.literal || target.pattern !== undefined) return undefined;
-  // With `-P` two dots lead on from where a link has led.
-  const isPhysical = words.some((word) => /^-[LPe@]*P/.test(word.value));
-  if (isPhysical && target.value.includes('..')) return undefined;
+  // With `-P` two dots, here or in a later `cd`, lead on from where a link has led.
+  if (words.some((word) => /^-[LPe@]*P/.test(word.value))) return undefined;
   return /^[-+]/.test(target.value) || target.value === '' ? undefined : target.value;
 }
 
