@@ -17,7 +17,7 @@ export function cliReference(): Record<string, string> {
         [...COMMANDS].map(([name, command]) => [code(name), command.help]),
       ),
       '## Flags',
-      'A flag marked "restricts" holds the run back: a near miss of its name is a usage error. Any other unknown flag is warned about and ignored.',
+      'An unknown flag is a usage error. For a program that drives the session (--input-format stream-json) it is skipped with its value and a warning, unless it is a near miss of a flag marked "restricts".',
       table(['flag', 'value', 'what it does', 'restricts'], active.map(flagRow)),
       '## Not yet in effect',
       'Clients of the ecosystem know these flags. What happens when one is given stands in the last column.',

@@ -43,10 +43,27 @@ describe('parsing flags', () => {
     expect(parsed('--debug', '--verbose').switches.has('verbose')).toBe(true);
   });
 
-  it('warns about unknown flags and goes on', () => {
-    const args = parsed('--of-a-newer-client', '--modell', 'x');
-    expect(args.warnings[0]).toContain('--of-a-newer-client is ignored');
-    expect(args.warnings[1]).toContain('did you mean --model?');
+  it('refuses unknown flags as they were typed, with the one that was meant', () => {
+    expect(problem('-p', '--modell', 'gpt-x', 'fix it')).toBe(
+      'unknown flag --modell; did you mean --model?',
+    );
+    expect(problem('-p', '--of-a-newer-client=1', 'fix it')).toBe(
+      'unknown flag --of-a-newer-client',
+    );
+    expect(problem('-z')).toBe('unknown flag -z');
+  });
+
+  it('skips unknown flags of a program that drives it, with their values', () => {
+    const driven = ['--input-format', 'stream-json'];
+    const args = parsed(...driven, '--newer', '--val-flag', 'v', '--dash-flag=-x', '--verbose');
+    expect(args.warnings).toEqual([
+      'unknown flag --newer; it is ignored',
+      'unknown flag --val-flag; it is ignored',
+      'unknown flag --dash-flag; it is ignored',
+    ]);
+    expect(args.positionals).toEqual([]);
+    expect(args.switches.has('verbose')).toBe(true);
+    expect(problem(...driven, '--disalowedTools', 'Bash')).toContain('did you mean');
   });
 
   it('refuses a misspelt restriction, a missing value and a wrong one', () => {

@@ -17,9 +17,9 @@ export interface ParsedArgs {
 const NEAR_MISS = 2;
 
 /**
- * Parses `--flag value` and `--flag=value` alike, empty values included. A wrong value of a known
- * flag is an error; an unknown flag is only warned about, so that newer clients can start us, unless
- * it looks like a misspelt restriction.
+ * Parses `--flag value` and `--flag=value` alike, empty values included. A wrong value of a known flag
+ * is an error, and so is an unknown flag. Only for a program that drives us it is a warning, so that
+ * newer clients can start us, unless it looks like a misspelt restriction.
  */
 export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
   const switches = new Set<string>();
@@ -27,6 +27,7 @@ export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
   const positionals: string[] = [];
   const warnings: string[] = [];
   let rest: string[] | undefined;
+  const isDriven = isDrivenBy(argv);
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
     if (word === '--') {
@@ -39,9 +40,12 @@ export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
     }
     const { spec, name, inline } = lookUp(word);
     if (spec === undefined) {
-      const problem = unknownFlag(name);
-      if (!problem.ok) return problem;
-      warnings.push(problem.value);
+      const problem = unknownFlag(word, name);
+      if (!isDriven || problem.isFatal) return err(problem.text);
+      warnings.push(`${problem.text}; it is ignored`);
+      // Its value must not become a prompt.
+      const next = argv[i + 1];
+      if (inline === undefined && next !== undefined && !next.startsWith('-')) i++;
       continue;
     }
     // fail-closed: a flag that would change who acts is not ignored.
@@ -123,17 +127,24 @@ function checked(
   );
 }
 
-function unknownFlag(name: string): Result<string, string> {
+/** A program drives us: prompts are frames, and no word of the command line is one. */
+export function isDrivenBy(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      word === '--input-format=stream-json' ||
+      (word === '--input-format' && argv[index + 1] === 'stream-json'),
+  );
+}
+
+function unknownFlag(word: string, name: string): { readonly text: string; isFatal: boolean } {
   const names = FLAGS.flatMap((row) => [row.name, ...(row.aliases ?? [])]);
-  const close = nearest(name, names);
+  const close = word.startsWith('--') ? nearest(name, names) : undefined;
   const spec = FLAGS.find(
     (row) => row.name === close || row.aliases?.includes(close ?? '') === true,
   );
   // fail-closed: a misspelt restriction must not be ignored.
-  if (spec?.restricts === true && close !== undefined && editDistance(name, close) <= NEAR_MISS) {
-    return err(`unknown flag --${name}; did you mean --${close}?`);
-  }
-  return ok(
-    `unknown flag --${name} is ignored${close === undefined ? '' : `; did you mean --${close}?`}`,
-  );
+  const isFatal =
+    spec?.restricts === true && close !== undefined && editDistance(name, close) <= NEAR_MISS;
+  const hint = close === undefined ? '' : `; did you mean --${close}?`;
+  return { text: `unknown flag ${word.split('=')[0]}${hint}`, isFatal };
 }

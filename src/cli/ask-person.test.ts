@@ -4,7 +4,6 @@ import type { AskRequest } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { createPersonAsker } from './ask-person.js';
-import { LineQueue } from './line-queue.js';
 
 const workspace = createWorkspace(['/p']);
 
@@ -34,19 +33,12 @@ function question(
 
 function terminal(...lines: (string | undefined)[]) {
   const shown: string[] = [];
-  const typed = new LineQueue();
-  for (const line of lines) {
-    if (line === undefined) typed.end();
-    else typed.push(line);
-  }
-  return {
-    shown,
-    asker: createPersonAsker({
-      lines: typed,
-      freshOnly: false,
-      out: (text) => void shown.push(text),
-    }),
+  const out = (text: string): void => void shown.push(text);
+  const ask = async (text: string): Promise<string | undefined> => {
+    out(text);
+    return lines.shift();
   };
+  return { shown, asker: createPersonAsker({ ask, out }) };
 }
 
 describe('the question at the terminal', () => {

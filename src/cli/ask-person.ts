@@ -1,12 +1,10 @@
 import { type AskAnswer, type Asker, type AskRequest, describeRule } from '../harness.js';
 import { printable } from '../util/printable.js';
 import { previewCall, type ReadCurrent, shortened } from './call-preview.js';
-import type { LineQueue } from './line-queue.js';
+import type { AskLine } from './terminal-input.js';
 
 export interface Terminal {
-  readonly lines: LineQueue;
-  /** Only what is typed after a question answers it. Off where all input is there beforehand. */
-  readonly freshOnly: boolean;
+  readonly ask: AskLine;
   out(text: string): void;
   /** For the difference that a Write would make. Without it all of the new text is shown. */
   readonly readCurrent?: ReadCurrent;
@@ -26,7 +24,7 @@ export function createPersonAsker(terminal: Terminal): Asker {
 }
 
 async function askPerson(request: AskRequest, terminal: Terminal): Promise<AskAnswer> {
-  const { out, lines, freshOnly, readCurrent = () => 'unreadable' } = terminal;
+  const { ask, readCurrent = () => 'unreadable' } = terminal;
   const { call, reason } = request;
   if (call.signal.aborted) return { behavior: 'deny', message: 'The question was withdrawn.' };
   const choices = choicesFor(request);
@@ -34,22 +32,20 @@ async function askPerson(request: AskRequest, terminal: Terminal): Promise<AskAn
   const short = shortened(preview.lines, SHOWN);
   const keys = ['y', ...choices.map(({ key }) => key), ...(short.isCut ? ['v'] : []), 'n'];
   const prompt = `  Allow? [${keys.join('/')}] `;
-  out(
-    [
-      `\n? ${whoAsks(call)}${printable(call.tool.name)}: ${preview.title}`,
-      ...short.lines.map(marked),
-      ...reasonLines(reason),
-      '  y  yes, this once',
-      ...choices.map(({ key, words }) => `  ${key}  yes, and ${printable(words)}`),
-      ...(short.isCut ? ['  v  show all of it first'] : []),
-      '  n  no; say why behind it, and the model goes on from there',
-      prompt,
-    ].join('\n'),
-  );
+  let text = [
+    `\n? ${whoAsks(call)}${printable(call.tool.name)}: ${preview.title}`,
+    ...short.lines.map(marked),
+    ...reasonLines(reason),
+    '  y  Yes, this once',
+    ...choices.map(({ key, words }) => `  ${key}  Yes, and ${printable(words)}`),
+    ...(short.isCut ? ['  v  View all of it first'] : []),
+    '  n  No (add a reason to tell the model what to do instead)',
+    prompt,
+  ].join('\n');
   for (;;) {
-    const line = (await (freshOnly ? lines.fresh(call.signal) : lines.next(call.signal))) ?? 'n';
+    const line = (await ask(text, call.signal)) ?? 'n';
     if (!short.isCut || !/^\s*v\s*$/i.test(line)) return answerFrom(line.trim(), choices);
-    out(['', ...preview.lines.map(marked), prompt].join('\n'));
+    text = ['', ...preview.lines.map(marked), prompt].join('\n');
   }
 }
 
@@ -81,7 +77,7 @@ function choicesFor({ suggestions }: AskRequest): readonly Choice[] {
   if (suggestions === undefined) return [];
   const exact: Choice = {
     key: 'a',
-    words: 'always this very call, in this session',
+    words: "don't ask again for this exact call this session",
     answer: { behavior: 'allow', scope: { what: 'exact', until: 'session' } },
   };
   const rule =
@@ -92,7 +88,7 @@ function choicesFor({ suggestions }: AskRequest): readonly Choice[] {
     exact,
     {
       key: 'p',
-      words: `always in this project ${describeRule(rule)}: saves the rule ${rule}`,
+      words: `always allow ${describeRule(rule)} in this project (adds the rule ${rule})`,
       answer: { behavior: 'allow', scope: { what, until: 'project' } },
     },
   ];

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ElicitQuestion } from '../protocol/elicitation.js';
 import { readForm } from '../util/elicit-form.js';
 import { createPersonElicit } from './elicit-person.js';
-import { LineQueue } from './line-queue.js';
 import { createTurns } from './turns.js';
 
 function form(
@@ -23,17 +22,15 @@ function form(
 }
 
 async function answer(question: ElicitQuestion, ...lines: (string | undefined)[]) {
-  const typed = new LineQueue();
-  for (const line of lines) {
-    if (line === undefined) typed.end();
-    else typed.push(line);
-  }
   let shown = '';
+  const out = (text: string): void => {
+    shown += text;
+  };
   const terminal = {
-    lines: typed,
-    freshOnly: false,
-    out: (text: string) => {
-      shown += text;
+    out,
+    ask: async (text: string) => {
+      out(text);
+      return lines.shift();
     },
   };
   const ask = createPersonElicit(terminal, createTurns());
@@ -62,7 +59,7 @@ describe('a form at the terminal', () => {
     expect(shown).toContain('Your name (name): required, text');
     expect(shown).toContain('count: optional, whole number, from 1, default 3');
     expect(shown).toContain('1  Red (r)');
-    expect(shown).toContain('To "srv" goes:');
+    expect(shown).toContain('This is sent to "srv":');
   });
 
   it('says what is wrong and asks again, but not forever', async () => {

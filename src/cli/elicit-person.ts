@@ -54,8 +54,8 @@ function opening(question: ElicitQuestion): string {
 }
 
 async function askUrl({ terminal, signal }: Dialogue): Promise<ElicitReply> {
-  terminal.out('  y  yes, I have opened it or will\n  n  no\n  c  cancel\n  Agree? [y/n/c] ');
-  const line = await nextLine(terminal, signal);
+  const choices = '  y  yes, I have opened it or will\n  n  no\n  c  cancel\n';
+  const line = await terminal.ask(`${choices}  Agree? [y/n/c] `, signal);
   // fail-closed: anything but a clear yes is a no, and so is the end of input.
   if (line === undefined) return CANCEL;
   if (/^(y|yes)$/i.test(line.trim())) return { action: 'accept' };
@@ -90,8 +90,8 @@ async function confirm(
     ([name, value]) => `    ${shown(name)}: ${shown(JSON.stringify(value))}`,
   );
   const what = sent.length === 0 ? ['    (only that you agree)'] : sent;
-  terminal.out(`  To "${shown(server)}" goes:\n${what.join('\n')}\n  Send? [y/n/c] `);
-  const line = (await nextLine(terminal, signal))?.trim();
+  const question = `  This is sent to "${shown(server)}":\n${what.join('\n')}\n  Send? [y/n/c] `;
+  const line = (await terminal.ask(question, signal))?.trim();
   if (line === undefined || /^(c|cancel|\/cancel)$/i.test(line)) return CANCEL;
   // fail-closed: anything but a clear yes sends nothing.
   return /^(y|yes)$/i.test(line) ? { action: 'accept', content } : DECLINE;
@@ -104,8 +104,7 @@ type FieldAnswer =
 async function askField(field: ElicitField, { terminal, signal }: Dialogue): Promise<FieldAnswer> {
   terminal.out(fieldText(field));
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    terminal.out('  > ');
-    const line = await nextLine(terminal, signal);
+    const line = await terminal.ask('  > ', signal);
     if (line === undefined) return { kind: 'over', reply: CANCEL };
     const word = line.trim().toLowerCase();
     if (word === '/cancel') return { kind: 'over', reply: CANCEL };
@@ -174,13 +173,6 @@ function bounds(field: ElicitField): readonly string[] {
 
 function defaultText({ fallback }: ElicitField): readonly string[] {
   return fallback === undefined ? [] : [`default ${shown(JSON.stringify(fallback))}`];
-}
-
-function nextLine(
-  { lines, freshOnly }: Terminal,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  return freshOnly ? lines.fresh(signal) : lines.next(signal);
 }
 
 /** One line; nothing in it moves the cursor or is invisible. */

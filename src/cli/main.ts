@@ -7,7 +7,7 @@ import { startFailureFrame } from '../server/result.js';
 import { encodeFrame } from '../server/wire.js';
 import { nearest } from '../util/nearest.js';
 import { VERSION } from '../version.js';
-import { parseArgs } from './args.js';
+import { isDrivenBy, parseArgs } from './args.js';
 import { COMMANDS } from './commands/index.js';
 import { EXIT } from './exit-code.js';
 import { type CliOptions, readOptions } from './options.js';
@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<void> {
     }
   } catch (thrown) {
     code = await report(thrown, output);
-    if (wantsFrames(argv)) {
+    if (isDrivenBy(argv)) {
       // A host that reads frames learns of it from a frame, whatever went wrong.
       const frame = startFailureFrame([messageOf(thrown)], systemClock.uuid(), systemClock.uuid());
       output.out(encodeFrame(frame));
@@ -55,33 +55,22 @@ async function main(argv: readonly string[]): Promise<void> {
   process.exit(code);
 }
 
-/** Whether a program drives us that reads nothing but frames. Asked where the flags could not be read. */
-function wantsFrames(argv: readonly string[]): boolean {
-  return argv.some(
-    (word, index) =>
-      word === '--input-format=stream-json' ||
-      (word === '--input-format' && argv[index + 1] === 'stream-json'),
-  );
-}
-
 /** What needs no session: version, help, subcommands. Undefined: go on. */
 async function runEarly(argv: readonly string[], output: Output): Promise<number | undefined> {
   const first = argv[0];
-  if (first === '--version') {
+  // What follows a bare -- is a prompt, whatever it looks like.
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const flags = first?.startsWith('-') === true ? argv.slice(0, end) : [];
+  if (flags.includes('--version')) {
     output.out(`${VERSION} (Portcullis)\n`);
     return EXIT.done;
   }
-  if (first === '-v') {
+  if (flags.includes('-v')) {
     // Client libraries ask so before they start us, and compare the answer with what they need.
     output.out(`${CONTRACT_VERSION} (Portcullis ${VERSION})\n`);
     return EXIT.done;
   }
-  // What follows a bare -- is a prompt, whatever it looks like.
-  const flags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const asksForHelp =
-    first === 'help' ||
-    (first?.startsWith('-') === true && (flags.includes('--help') || flags.includes('-h')));
-  if (asksForHelp) {
+  if (first === 'help' || flags.includes('--help') || flags.includes('-h')) {
     const { help } = await import('./help.js');
     output.out(help());
     return EXIT.done;
@@ -97,7 +86,7 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
   throw new PortcullisError('usage', `"${first}" is not a command`, {
     remedy:
       meant === undefined
-        ? 'a prompt follows -p: portcullis -p "…"; portcullis --help lists the rest'
+        ? 'to send a prompt, use: portcullis -p "…"; see portcullis --help'
         : `did you mean: portcullis ${meant}`,
   });
 }
@@ -186,7 +175,7 @@ function handleSignals(output: Output): { watch(session: AgentSession): void } {
   };
   process.on('SIGINT', () => {
     if (session?.interrupt() !== true) leave(EXIT.interrupted);
-    else output.warn('interrupted; once more to leave at once');
+    else output.warn('Interrupted. Press Ctrl+C again to quit.');
   });
   process.on('SIGTERM', () => leave(EXIT.terminated));
   process.on('SIGHUP', () => leave(EXIT.terminated));

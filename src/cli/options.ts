@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messageOf } from '../errors.js';
+import { messageOf, systemCodeOf } from '../errors.js';
 import type { SessionConfig, TeamRole } from '../harness.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { parseJson } from '../util/json.js';
@@ -74,7 +74,7 @@ export function readOptions(args: ParsedArgs): Result<CliOptions, string> {
     const words = [...args.positionals, ...(args.rest ?? [])];
     refuse(
       !print && args.positionals.length > 0,
-      `a prompt follows -p or --: portcullis -p ${JSON.stringify(words.join(' '))}`,
+      `to send a prompt, use: portcullis -p ${JSON.stringify(words.join(' '))}`,
     );
     const promptTool = one('permission-prompt-tool');
     const asksTool = promptTool !== undefined && promptTool !== 'stdio';
@@ -228,7 +228,7 @@ function textOrFile(args: ParsedArgs, name: string): string | undefined {
     text !== undefined && file !== undefined,
     `--${name} and --${name}-file exclude each other`,
   );
-  return file === undefined ? text : readFileSync(file, 'utf8');
+  return file === undefined ? text : readFile(`${name}-file`, file);
 }
 
 function toolNames(values: readonly string[]): readonly string[] | undefined {
@@ -248,7 +248,7 @@ function settingSources(values: readonly string[]): readonly ('user' | 'project'
 
 function jsonSchema(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
-  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8');
+  const source = inlineOrFile('json-schema', text);
   const parsed = parseJson(source);
   if (!parsed.ok) throw new Error(`--json-schema is not valid JSON: ${parsed.error}`);
   if (!isRecord(parsed.value)) throw new Error('--json-schema must be a JSON object');
@@ -257,11 +257,24 @@ function jsonSchema(text: string | undefined): Record<string, unknown> | undefin
 
 function agentDefinitions(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
-  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8');
+  const source = inlineOrFile('agents', text);
   const parsed = parseJson(source);
   if (!parsed.ok) throw new Error(`--agents is not valid JSON: ${parsed.error}`);
   if (!isRecord(parsed.value)) throw new Error('--agents must be {"name": {…}}');
   return parsed.value;
+}
+
+function inlineOrFile(name: string, text: string): string {
+  return text.trimStart().startsWith('{') ? text : readFile(name, text, ' (JSON begins with "{")');
+}
+
+function readFile(name: string, file: string, note = ''): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    const why = systemCodeOf(thrown) === 'ENOENT' ? 'there is no such file' : messageOf(thrown);
+    throw new Error(`--${name}: "${file}" cannot be read: ${why}${note}`);
+  }
 }
 
 function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {

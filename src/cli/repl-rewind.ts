@@ -2,10 +2,11 @@ import type { AgentSession } from '../harness.js';
 import { printable } from '../util/printable.js';
 import { changesText, planText, pointsText } from './commands/changes-text.js';
 import { targetOf } from './commands/rewind-target.js';
+import type { AskLine } from './terminal-input.js';
 
 export interface RewindTerminal {
   out(text: string): void;
-  nextLine(): Promise<string | undefined>;
+  readonly ask: AskLine;
 }
 
 const USAGE = '/rewind [number | call <id> | agent <name>] [files | conversation | both]';
@@ -27,7 +28,7 @@ export async function rewindCommand(
   if (words[0] === 'redo') {
     const result = await journal.redo();
     terminal.out(
-      result.kind === 'refused' ? `! ${printable(result.why)}\n` : planText(result.plan),
+      result.kind === 'refused' ? `! ${printable(result.why)}\n` : planText(result.plan, 'done'),
     );
     return undefined;
   }
@@ -40,14 +41,15 @@ export async function rewindCommand(
   const target = targetOf(
     first === 'call' || first === 'agent' ? undefined : first,
     { call: first === 'call' ? second : undefined, agent: first === 'agent' ? second : undefined },
-    points,
+    { points, listedBy: '/rewind' },
   );
   if (what !== 'conversation') {
     const plan = await journal.preview(target);
     if ('why' in plan) terminal.out(`! ${printable(plan.why)}\n`);
     if ('why' in plan) return undefined;
-    terminal.out(`${planText(plan)}Restore? [y/n, o: also what others changed since] `);
-    const answer = ((await terminal.nextLine()) ?? 'n').trim().toLowerCase();
+    const question = 'Restore these files? [y/n; o = also overwrite changes made since] ';
+    const line = await terminal.ask(`${planText(plan, 'planned')}${question}`);
+    const answer = (line ?? 'n').trim().toLowerCase();
     // fail-closed: anything but a clear yes leaves the files as they are.
     if (answer !== 'y' && answer !== 'o') return undefined;
     const result = await journal.rewind(target, { overwriteConflicts: answer === 'o' });
@@ -70,8 +72,9 @@ async function whichPoint(
   list: string,
   terminal: RewindTerminal,
 ): Promise<readonly string[] | undefined> {
-  terminal.out(`${list}Back to which? [number, files|conversation|both; Enter: nowhere] `);
-  const line = ((await terminal.nextLine()) ?? '').trim();
+  const question =
+    'Rewind to which point? [number, then files, conversation or both; Enter to cancel] ';
+  const line = ((await terminal.ask(`${list}${question}`)) ?? '').trim();
   return line === '' ? undefined : line.split(/\s+/);
 }
 

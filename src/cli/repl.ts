@@ -12,11 +12,11 @@ import { onDoubleEscape } from './double-escape.js';
 import { createPersonElicit } from './elicit-person.js';
 import { EXIT } from './exit-code.js';
 import { askAboutIncludes } from './include-question.js';
-import { LineQueue } from './line-queue.js';
 import { askAboutServers } from './mcp-start.js';
 import type { PrintDeps } from './print.js';
 import { createRenderer } from './render.js';
 import { arrivalText, createWaiting } from './repl-team.js';
+import { hasTerminal, TerminalInput } from './terminal-input.js';
 import { settleTrust } from './trust-question.js';
 import { createTurns } from './turns.js';
 
@@ -39,11 +39,14 @@ const HELP = `Type a prompt and press Enter. Ctrl+C interrupts the running turn,
 export async function runRepl(deps: PrintDeps): Promise<number> {
   const { output } = deps;
   output.open();
-  const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const terminal = hasTerminal();
   const reader = createInterface({ input: process.stdin, output: process.stdout, terminal });
-  const lines = new LineQueue();
-  reader.on('line', (line) => lines.push(line));
-  reader.on('close', () => lines.end());
+  const input = new TerminalInput({
+    reader,
+    keys: process.stdin,
+    isTerminal: terminal,
+    out: output.out,
+  });
   const show = createRenderer({
     colour: terminal && process.env.NO_COLOR === undefined,
     width: Math.max(40, (process.stdout.columns ?? 100) - 4),
@@ -52,28 +55,26 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const text = event.type === 'input' ? arrivalText(event.message) : show(event);
     if (text !== undefined && text !== '') output.out(`${text}\n`);
   };
-  const person = { lines, out: output.out, freshOnly: terminal, readCurrent: currentText };
+  const { ask } = input;
+  const person = { ask, out: output.out, readCurrent: currentText };
   const turns = createTurns();
-  const ask = createPersonAsker(person);
-  // readline takes Ctrl+C for itself on a terminal.
-  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  const nextLine = (): Promise<string | undefined> => lines.next();
+  const askPerson = createPersonAsker(person);
+  const leaving = handleInterrupts(reader, input);
   const { team = leadOf(deps) } = deps.config;
   // What the lead was told holds for those who work for it: they are not asked once more.
   const isOwn = terminal && team.kind === 'lead';
   const projectTrust = isOwn
-    ? await settleTrust({ config: deps.config, out: output.out, nextLine })
+    ? await settleTrust({ config: deps.config, out: output.out, ask })
     : undefined;
   if (isOwn && projectTrust === undefined) {
     reader.close();
     return EXIT.error;
   }
-  const about = { config: deps.config, trust: projectTrust, out: output.out, nextLine };
+  const about = { config: deps.config, trust: projectTrust, out: output.out, ask };
   if (isOwn) await askAboutServers(about);
-  let atPrompt = false;
   if (terminal) {
     onDoubleEscape(process.stdin, () => {
-      if (atPrompt && reader.line === '') lines.push('/rewind');
+      if (input.isAtPrompt && reader.line === '') input.lines.push('/rewind');
     });
   }
   const session = await openSession({
@@ -81,26 +82,25 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     projectTrust,
     team,
     emit: withDebug(output, emit),
-    asker: (request) => turns(() => ask(request)),
-    elicit: createPersonElicit(person, turns),
+    // fail-closed: only a terminal answers; what a pipe holds was written before the question.
+    ...(terminal && { asker: (request) => turns(() => askPerson(request)) }),
+    ...(terminal && { elicit: createPersonElicit(person, turns) }),
     serversMayComeLater: terminal,
     // fail-closed: where no person sees the question, nothing is approved.
-    askIncludes: isOwn ? askAboutIncludes({ out: output.out, nextLine }) : undefined,
+    askIncludes: isOwn ? askAboutIncludes({ out: output.out, ask }) : undefined,
   });
   deps.onOpen(session);
+  leaving.session = session;
   const info = session.info();
   output.out(`Portcullis · ${info.model} · ${info.cwd} · mode ${info.mode}\n/help for help\n`);
   try {
     for (const prompts of await session.begin()) await turnOf(session, prompts, deps);
     if (deps.options.prompt !== undefined) await turn(session, deps.options.prompt, deps);
-    const nextInput = createWaiting(session, lines);
+    const nextInput = createWaiting(session, input.lines);
     for (;;) {
-      output.out('> ');
-      atPrompt = true;
       const prompted = session.awaitPrompt();
-      const next = await nextInput();
+      const next = await input.prompt(nextInput);
       prompted();
-      atPrompt = false;
       if (next.kind === 'over') break;
       if (next.kind === 'arrival') {
         await turnOf(session, next.messages, deps);
@@ -111,15 +111,45 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
       const text = line.trim();
       if (text === '') continue;
       if (text === '/exit' || text === '/quit') break;
-      if (/^\/rewind(\s|$)/.test(text)) await rewindFrom(session, text, { deps, lines, reader });
+      if (/^\/rewind(\s|$)/.test(text)) await rewindFrom(session, text, { deps, input });
       else if (text.startsWith('/')) await tryCommand(session, text, deps);
       else await turn(session, text, deps);
     }
-    return EXIT.done;
+    return leaving.byInterrupt ? EXIT.interrupted : EXIT.done;
   } finally {
     reader.close();
     await session.close('prompt_input_exit');
   }
+}
+
+interface Leaving {
+  /** Once it is open: before that Ctrl+C ends the program. */
+  session?: AgentSession;
+  byInterrupt: boolean;
+}
+
+/** A second Ctrl+C this soon after the first one leaves. */
+const TWICE_MS = 3_000;
+
+/**
+ * Ctrl+C, which readline takes for itself on a terminal: leaves an open question without an answer, or
+ * interrupts the turn. At the prompt the first one clears what is typed and the second one leaves.
+ */
+function handleInterrupts(reader: Interface, input: TerminalInput): Leaving {
+  const leaving: Leaving = { byInterrupt: false };
+  let last = Number.NEGATIVE_INFINITY;
+  reader.on('SIGINT', () => {
+    const isSecond = performance.now() - last < TWICE_MS;
+    if (leaving.session === undefined) process.kill(process.pid, 'SIGINT');
+    else if (input.isAtPrompt && isSecond) {
+      leaving.byInterrupt = true;
+      input.lines.end();
+    } else if (input.isAtPrompt) {
+      last = performance.now();
+      input.clear('Press Ctrl+C again to quit.');
+    } else if (!input.cancelQuestion()) process.kill(process.pid, 'SIGINT');
+  });
+  return leaving;
 }
 
 /** A conversation may have a team, which is started by this program once more. */
@@ -146,17 +176,16 @@ async function turnOf(
 async function rewindFrom(
   session: AgentSession,
   text: string,
-  { deps, lines, reader }: { deps: PrintDeps; lines: LineQueue; reader: Interface },
+  { deps, input }: { deps: PrintDeps; input: TerminalInput },
 ): Promise<void> {
   const { out } = deps.output;
   await tried(deps, async () => {
     const { rewindCommand } = await import('./repl-rewind.js');
     const words = text.split(/\s+/).slice(1);
-    const terminal = { out, nextLine: () => lines.next() };
-    const prompt = await rewindCommand(session, words, terminal);
+    const prompt = await rewindCommand(session, words, { out, ask: input.ask });
     if (prompt === undefined) return;
     out(`taken back: ${printable(prompt)}\n`);
-    if (reader.terminal) reader.write(printable(prompt).replaceAll('\n', ' '));
+    input.offer(printable(prompt).replaceAll('\n', ' '));
   });
 }
 

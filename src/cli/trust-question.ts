@@ -3,12 +3,12 @@ import { nodeFileSystem } from '../env/node-fs.js';
 import { configDirectory, stateDirectory } from '../env/paths.js';
 import { openProjectTrust, type ProjectTrust, type SessionConfig } from '../harness.js';
 import { visible } from '../util/visible.js';
+import type { AskLine } from './terminal-input.js';
 
 export interface TrustQuestion {
   readonly config: Pick<SessionConfig, 'cwd' | 'env' | 'trust' | 'settingSources'>;
   out(text: string): void;
-  /** The next line that the person types; undefined at the end of input. */
-  nextLine(): Promise<string | undefined>;
+  readonly ask: AskLine;
 }
 
 /**
@@ -21,10 +21,9 @@ export async function settleTrust(question: TrustQuestion): Promise<ProjectTrust
   const seen = await trust.check();
   const given = config.trust || config.env.PORTCULLIS_TRUST === 'once';
   if (seen.pending.length === 0 || given) return trust;
-  out(await whatIsAsked(trust, seen));
-  out('Trust this folder? [y/n] ');
+  const list = await whatIsAsked(trust, seen);
   // fail-closed: anything but a clear yes is a no, and so is the end of input.
-  const answer = (await question.nextLine())?.trim() ?? '';
+  const answer = (await question.ask(`${list}Trust this folder? [y/n] `))?.trim() ?? '';
   if (!/^(y|yes)$/i.test(answer)) {
     out('\nNot trusted; nothing was started.\n');
     return undefined;

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeDeliveryFiles } from './delivery-files.js';
-import { isRunByAgent, nodeInboxFiles } from './inbox-files.js';
+import { nodeInboxFiles } from './inbox-files.js';
 
 let directory: string;
 beforeEach(() => {
@@ -60,16 +60,6 @@ describe('files of the inbox', () => {
     linkSync(file, path.join(directory, 'other.json'));
     expect(nodeInboxFiles.readOwn(file)).toMatchObject({ ok: false });
     expect(nodeInboxFiles.readOwn(directory)).toMatchObject({ ok: false });
-  });
-});
-
-describe('who runs a command', () => {
-  it.each(['PORTCULLIS', 'CLAUDECODE', 'PORTCULLIS_CHILD_OF'])('is an agent by %s', (name) => {
-    expect(isRunByAgent({ [name]: '1' }, [])).toBe(true);
-  });
-
-  it('is an agent when a process that asks is above it', () => {
-    expect(isRunByAgent({}, [process.ppid])).toBe(true);
   });
 });
 

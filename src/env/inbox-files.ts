@@ -14,7 +14,6 @@ import { messageOf, systemCodeOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import { makePrivateDirectory } from './append-log.js';
 import { dirname } from './paths.js';
-import { MARKER_VARIABLE } from './process-tree.js';
 
 /** What questions and answers on the disk ask of it. Synchronous: they are small and rare. */
 export interface InboxFiles {
@@ -115,42 +114,5 @@ function readOwn(path: string): Result<string, string> | undefined {
     return err(messageOf(thrown));
   } finally {
     closeSync(fd);
-  }
-}
-
-/** By which commands know that an agent runs them. */
-const AGENT_MARKS: readonly string[] = ['PORTCULLIS', 'CLAUDECODE', MARKER_VARIABLE];
-const MOST_ANCESTORS = 64;
-
-/**
- * Whether this process was started by an agent: by its own environment, or, where the system shows
- * it, by that of a process above it, which `env -u` does not change.
- */
-export function isRunByAgent(
-  env: Readonly<Record<string, string | undefined>>,
-  askers: readonly number[],
-): boolean {
-  if (AGENT_MARKS.some((name) => (env[name] ?? '') !== '')) return true;
-  let pid = process.ppid;
-  for (let steps = 0; pid > 1 && steps < MOST_ANCESTORS; steps++) {
-    if (askers.includes(pid)) return true;
-    const above = lookAt(pid);
-    if (above === undefined) return false;
-    if (above.marked) return true;
-    pid = above.parent;
-  }
-  return false;
-}
-
-function lookAt(pid: number): { readonly parent: number; readonly marked: boolean } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    const names = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    const marked = names.some((one) => AGENT_MARKS.some((name) => one.startsWith(`${name}=`)));
-    return { parent, marked };
-  } catch {
-    // Gone, another user's, or a system without /proc: nothing more is to be seen from here.
-    return undefined;
   }
 }

@@ -237,7 +237,8 @@ function environmentOf(pid: number): string {
   }
 }
 
-function listProcesses(): number[] | undefined {
+/** Undefined where there is no /proc. */
+export function listProcesses(): number[] | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     return readdirSync('/proc')

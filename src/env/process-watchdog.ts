@@ -2,6 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { childProcess } from './builtins.js';
 import { type ProcessTree, startTimeOf } from './process-tree.js';
 
+/** The last word of its command line, by which others know a session. */
+export const WATCHDOG_NAME = 'portcullis-watchdog';
+
 /**
  * Ends our children when we die without a chance to do so ourselves (`kill -9`, a crash, the
  * out-of-memory killer). A small shell program that knows what runs and reads from a pipe whose only
@@ -31,7 +34,7 @@ export class ProcessWatchdog {
   }
 
   #start(): ChildProcess {
-    const program = childProcess().spawn('/bin/sh', ['-c', SCRIPT, 'portcullis-watchdog'], {
+    const program = childProcess().spawn('/bin/sh', ['-c', SCRIPT, WATCHDOG_NAME], {
       cwd: '/',
       detached: true,
       // Its own environment carries no marker, so that it never finds itself.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visible } from './visible.js';
+import { visible, visibleText } from './visible.js';
 
 describe('text of others on a terminal', () => {
   it.each([
@@ -15,5 +15,14 @@ describe('text of others on a terminal', () => {
     [`ls${' '.repeat(200)}; rm`, 'ls⟨200 spaces⟩; rm'],
   ])('%j', (text, shown) => {
     expect(visible(text)).toBe(shown);
+  });
+});
+
+describe('text of many lines on a terminal', () => {
+  it('keeps lines, tabs and blanks, and shows everything else that is invisible as its code', () => {
+    const patch = '+\tif (x) {        // far\r\n \u001b]0;T\u0007\u009b2J\u202ea\rb\n';
+    expect(visibleText(patch)).toBe(
+      '+\tif (x) {        // far\r\n \\u001b]0;T\\u0007\\u009b2J\\u202ea\\u000db\n',
+    );
   });
 });

@@ -11,6 +11,19 @@ export function visible(text: string): string {
     .replace(/ {6,}/g, (run) => `⟨${run.length} spaces⟩`);
 }
 
+/**
+ * A text of many lines, the same way, but with its tabs, blanks and ends of lines as they are: a patch
+ * still applies unless it holds what a terminal must not get.
+ */
+export function visibleText(text: string): string {
+  return text.replace(hidden(), (character, at: number) =>
+    KEPT.has(character) || (character === '\r' && text[at + 1] === '\n')
+      ? character
+      : codeOf(character),
+  );
+}
+
+const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u00a0', '\ufe0f']);
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Controls, format characters (bidirectional marks, zero width, tags), separators, odd blanks, lone surrogates. */

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRunByAgent } from '../../src/env/inbox-files.js';
+import { isRunByAgent } from '../../src/env/run-by-agent.js';
 import type { Actor } from '../../src/model/script-format.js';
 import type { Scenario, ScenarioRun } from '../../src/testing/scenario.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
@@ -68,7 +68,7 @@ const go = (at: TempProject, more: Partial<Scenario> = {}): Promise<ScenarioRun>
   play({ world: { project: at, remove: () => at.remove() }, actors: ACTORS, ...more });
 
 /** An agent that works on this project cannot answer either, so that it cannot see this work. */
-const byAgent = isRunByAgent(process.env, []);
+const byAgent = isRunByAgent(process.env);
 
 describe.skipIf(byAgent)('a question of a background agent', () => {
   it('waits in the inbox, for its owner alone, and is answered from there', async () => {
@@ -118,7 +118,7 @@ describe.skipIf(byAgent)('a question of a background agent', () => {
     for (const name of ['CLAUDECODE', 'PORTCULLIS']) {
       const refused = await inbox(at, ['answer', id, 'allow'], { [name]: '1' });
       expect(refused.code).not.toBe(0);
-      expect(refused.text).toContain('only people answer');
+      expect(refused.text).toContain('only a person may run inbox answer');
     }
     await inbox(at, ['answer', id, 'deny']);
     await run;

@@ -24,10 +24,10 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     expect(shell.project.exists('kept.txt')).toBe(false);
 
     shell.press('Escape', 'Escape');
-    const points = await shell.shows('Back to which?');
+    const points = await shell.shows('Rewind to which point?');
     expect(points).toContain('remember the number 17');
     shell.line('1');
-    const preview = await shell.shows('Restore?');
+    const preview = await shell.shows('Restore these files?');
     expect(preview).toMatch(/create +kept\.txt/);
     expect(preview).toMatch(/delete +made\.txt/);
     shell.line('y');
@@ -35,7 +35,8 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     expect(shell.project.read('kept.txt')).toBe('kept\n');
     expect(shell.project.exists('made.txt')).toBe(false);
 
-    // The prompt stands in the line again: Enter sends it.
+    // The prompt stands in the line again, behind the sign: Enter sends it.
+    await shell.shows(/\n> delete it\s*$/);
     shell.press('Enter');
     await shell.shows('Third answer.');
     const sent = JSON.stringify(shell.server.requests.at(-1)?.body);
@@ -59,7 +60,7 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     shell.line('delete it');
     await shell.shows('Deleted.');
     shell.line('/rewind 1 files');
-    await shell.shows('Restore?');
+    await shell.shows('Restore these files?');
     shell.line('');
     shell.line('/rewind 7');
     await shell.shows('there is no point 7');

@@ -175,8 +175,10 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     expect(await shell.exitCode()).toBe(0);
   });
 
-  it('leaves on Ctrl+C when nothing runs', async () => {
+  it('leaves on the second Ctrl+C when nothing runs', async () => {
     const shell = await terminal({ script: [] });
+    shell.press('C-c');
+    await shell.shows('Press Ctrl+C again to quit.');
     shell.press('C-c');
     expect(await shell.exitCode()).toBe(130);
   });

@@ -150,7 +150,10 @@ describe('the question at the start', () => {
       out: (more) => {
         text += more;
       },
-      nextLine: async () => lines.shift(),
+      ask: async (more) => {
+        text += more;
+        return lines.shift();
+      },
     });
     return text;
   }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createPersonElicit } from '../../src/cli/elicit-person.js';
-import { LineQueue } from '../../src/cli/line-queue.js';
 import { createTurns } from '../../src/cli/turns.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
@@ -74,15 +73,17 @@ describe('the questions of a real server', () => {
   });
 
   it('are answered at the terminal, field by field', async () => {
-    const lines = new LineQueue();
     let shown = '';
     const out = (piece: string): void => {
       shown += piece;
-      // The person answers each question, takes every default, and agrees at the end.
-      if (piece === '  > ') lines.push(/\(name\): [^\n]*\n[^>]*> $/.test(shown) ? 'Ada' : '');
-      if (piece.endsWith('Send? [y/n/c] ')) lines.push('y');
     };
-    const ask = createPersonElicit({ lines, out, freshOnly: false }, createTurns());
+    // The person answers each question, takes every default, and agrees at the end.
+    const person = async (piece: string): Promise<string> => {
+      out(piece);
+      if (piece.endsWith('Send? [y/n/c] ')) return 'y';
+      return /\(name\): [^\n]*\n[^>]*> $/.test(shown) ? 'Ada' : '';
+    };
+    const ask = createPersonElicit({ ask: person, out }, createTurns());
     const { connection } = everything(ask);
     const answer = text(await call(connection, FORM));
     expect(shown).toContain('The MCP server "srv" asks:');

@@ -113,7 +113,7 @@ describe('portcullis mcp auth', () => {
   it('is not for agents, other transports, or entries with a header of their own', async () => {
     const agent = await command(['auth', 'guarded'], { env: { PORTCULLIS: '1' } });
     expect(agent).toMatchObject({ code: 2 });
-    expect(agent.err).toContain('an agent cannot sign in for a person');
+    expect(agent.err).toContain('only a person may run mcp auth');
     expect((await command(['auth', 'local'])).err).toContain('stdio server, which has no sign-in');
     const fixed = await command(['auth', 'fixed']);
     expect(fixed.err).toContain('an Authorization header of its own');

@@ -64,8 +64,8 @@ export function pointsText(points: readonly CheckpointNote[]): string {
   return `${rows.join('\n')}\n`;
 }
 
-/** The three lists of a preview. */
-export function planText(plan: RewindPlan): string {
+/** What a rewind restores and what it leaves, before it (`planned`) or after it. */
+export function planText(plan: RewindPlan, when: 'planned' | 'done'): string {
   const lines: string[] = [];
   const { restored, conflicts, impossible, stillRunning } = plan;
   const list = (title: string, rows: readonly string[]): void => {
@@ -73,7 +73,7 @@ export function planText(plan: RewindPlan): string {
     lines.push(`${title} (${rows.length}):`, ...rows.map((row) => `  ${visible(row)}`));
   };
   list(
-    'restored',
+    when === 'planned' ? 'to be restored' : 'restored',
     restored.map(({ action, path }) => `${action.padEnd(9)} ${path}`),
   );
   list(

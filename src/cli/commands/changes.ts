@@ -1,5 +1,5 @@
 import type { Change } from '../../checkpoint/types.js';
-import { visible } from '../../util/visible.js';
+import { visible, visibleText } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
@@ -32,7 +32,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
       for (const change of changes) {
         const head = `# ${actionOf(change)} ${change.path}: ${authorsText(change.authors)}`;
         output.out(`${visible(head)}\n`);
-        output.out((await journal.diff(change)) ?? '');
+        output.out(visibleText((await journal.diff(change)) ?? ''));
       }
     } else {
       output.out(`session ${sessionId}\n${changesText(changes)}`);

@@ -6,6 +6,7 @@ import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
+import { refuseAgent } from './person-only.js';
 
 export interface AnswerWishes {
   readonly paths: readonly string[];
@@ -25,6 +26,7 @@ export async function answerIncludes(
       remedy: `usage: ${usage}`,
     });
   }
+  if (answer === 'approve') refuseAgent('context approve');
   const { env } = process;
   const home = homeDirectory(env);
   const { realRoot } = await projectPlace(nodeFileSystem, cwd, home);

@@ -1,10 +1,10 @@
-import { isRunByAgent } from '../../env/inbox-files.js';
 import { PortcullisError } from '../../errors.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { inboxHere } from './inbox-here.js';
+import { refuseAgent } from './person-only.js';
 
 export const USAGE =
   'portcullis inbox answer <id> allow|deny [--scope once|session] [--message TEXT] [--json]';
@@ -25,17 +25,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     });
   }
   const inbox = inboxHere();
-  const askers = inbox.list().map(({ by }) => by.pid);
-  // fail-closed: the answer must be a person's, not that of the agent that asks.
-  if (isRunByAgent(process.env, askers)) {
-    throw new PortcullisError(
-      'config',
-      'an agent runs this, and only people answer its questions',
-      {
-        remedy: 'answer from a terminal of your own',
-      },
-    );
-  }
+  refuseAgent('inbox answer');
   const message = values.get('message');
   const given = { behavior, scope, ...(message === undefined ? {} : { message }) } as const;
   const answered = inbox.answer(id, given);

@@ -1,13 +1,14 @@
-import { createInterface } from 'node:readline';
 import { PortcullisError } from '../../errors.js';
 import type { ServerDeclaration } from '../../mcp/server.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
+import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
 import { readArguments } from './arguments.js';
-import { isAgentShell, type McpHere, mcpHere, serverNamed } from './mcp-here.js';
+import { type McpHere, mcpHere, serverNamed } from './mcp-here.js';
 import { serverText } from './mcp-text.js';
+import { refuseAgent } from './person-only.js';
 
 export const USAGE = 'portcullis mcp approve <name> [--tools] [--yes] [--decline]';
 
@@ -21,12 +22,12 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   if (name === undefined || words.length > 1)
     throw new PortcullisError('usage', 'mcp approve wants one name', { remedy: `usage: ${USAGE}` });
   if (switches.has('tools')) {
-    refuseAgent();
+    refuseAgent('mcp approve');
     const { approveTools } = await import('./mcp-approve-tools.js');
     const confirm = async (): Promise<boolean> => {
       if (switches.has('yes')) return true;
       refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --tools --yes`);
-      return await confirmed(output, 'Accept these definitions?');
+      return await confirmAtTerminal('Accept these definitions?', output.out);
     };
     return await approveTools({ name, confirm }, output);
   }
@@ -40,9 +41,9 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   }
   output.out(serverText(here, server));
   for (const line of here.configuration.standsFor(server)) output.out(`  ${line}\n`);
-  refuseAgent();
+  refuseAgent('mcp approve');
   if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --yes`);
-  if (!switches.has('yes') && !(await confirmed(output, 'Use this server?'))) {
+  if (!switches.has('yes') && !(await confirmAtTerminal('Use this server?', output.out))) {
     output.out('Not approved.\n');
     return EXIT.error;
   }
@@ -52,19 +53,11 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   return EXIT.done;
 }
 
-/** fail-closed: an answer is a person's; the shell of an agent is no place for one. */
-function refuseAgent(): void {
-  if (!isAgentShell()) return;
-  throw new PortcullisError('denied', 'an agent cannot approve a server', {
-    remedy: 'run the command in a terminal of your own',
-  });
-}
-
 /** fail-closed: a pipe is no person. */
 function refusePipe(command: string): void {
-  if (process.stdin.isTTY === true) return;
+  if (hasTerminal()) return;
   throw new PortcullisError('config', 'not approved: there is no terminal to ask on', {
-    remedy: `read what stands above, then: ${command}`,
+    remedy: `read the entry above, then run: ${command}`,
   });
 }
 
@@ -84,17 +77,4 @@ function ofProject(here: McpHere, name: string): ServerDeclaration {
       remedy: 'only servers of .mcp.json are asked about',
     },
   );
-}
-
-/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
-async function confirmed(output: Output, question: string): Promise<boolean> {
-  const reader = createInterface({ input: process.stdin, output: process.stdout });
-  output.out(`${question} [y/n] `);
-  const answer = await new Promise<string>((resolveLine) => {
-    reader.once('line', resolveLine);
-    reader.once('close', () => resolveLine(''));
-    reader.once('SIGINT', () => reader.close());
-  });
-  reader.close();
-  return /^(y|yes)$/i.test(answer.trim());
 }

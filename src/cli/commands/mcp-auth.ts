@@ -16,7 +16,8 @@ import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { isAgentShell, mcpHere, serverNamed } from './mcp-here.js';
+import { mcpHere, serverNamed } from './mcp-here.js';
+import { refuseAgent } from './person-only.js';
 
 export const USAGE = 'portcullis mcp auth <name> [--no-browser] [--json]';
 /** A person may have to find a password first. */
@@ -31,11 +32,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
   const [name] = words;
   if (name === undefined || words.length > 1)
     throw new PortcullisError('usage', 'mcp auth wants one name', { remedy: `usage: ${USAGE}` });
-  // fail-closed: signing in is a person's act, and what was granted would be the agent's to use.
-  if (isAgentShell())
-    throw new PortcullisError('denied', 'an agent cannot sign in for a person', {
-      remedy: `run it in a terminal of your own: portcullis mcp auth ${visible(shellWord(name))}`,
-    });
+  refuseAgent('mcp auth');
   const json = switches.has('json');
   const declaration = remoteDeclaration(serverNamed(await mcpHere(), name));
   const auth = authFor(declaration);

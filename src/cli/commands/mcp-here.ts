@@ -112,11 +112,6 @@ export function serverNamed(here: McpHere, name: string): ServerDeclaration {
   });
 }
 
-/** Whether a session of ours, or of another program, runs this command. */
-export function isAgentShell(): boolean {
-  return process.env.PORTCULLIS === '1' || process.env.CLAUDECODE === '1';
-}
-
 /** fail-closed: an administrator's list is not added to. */
 export function refuseExclusive({ configuration }: McpHere): void {
   if (!configuration.exclusive) return;

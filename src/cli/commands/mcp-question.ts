@@ -1,6 +1,7 @@
 import type { ProjectTrust, SessionConfig } from '../../harness.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
+import type { AskLine } from '../terminal-input.js';
 import { mcpHere } from './mcp-here.js';
 
 export interface McpQuestion {
@@ -10,8 +11,7 @@ export interface McpQuestion {
   >;
   readonly trust: ProjectTrust | undefined;
   out(text: string): void;
-  /** The next line that the person types; undefined at the end of input. */
-  nextLine(): Promise<string | undefined>;
+  readonly ask: AskLine;
 }
 
 /**
@@ -37,11 +37,9 @@ export async function settleServers(question: McpQuestion): Promise<void> {
   for (const server of pending) {
     const reason = server.standing.kind === 'ready' ? '' : server.standing.reason.split(';')[0];
     const lines = [...describe(server), ...standsFor(server)].map((line) => `  ${line}\n`);
-    out(
-      `\n.mcp.json of this folder has a server "${visible(server.name)}" (${reason}):\n${lines.join('')}`,
+    const line = await question.ask(
+      `\n.mcp.json of this folder has a server "${visible(server.name)}" (${reason}):\n${lines.join('')}Use it? [y/n] `,
     );
-    out('Use it? [y/n] ');
-    const line = await question.nextLine();
     if (line === undefined) return;
     const answer = line.trim();
     // fail-closed: anything but a clear yes is a no.

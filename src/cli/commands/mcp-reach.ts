@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { SessionConfig } from '../../agents/session-config.js';
+import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
 import type { OpenServersOfSession } from '../../harness/mcp-servers.js';
 import type { ClientConnection } from '../../mcp/connection.js';
@@ -9,9 +10,8 @@ import { visible } from '../../util/visible.js';
 import { createPersonAsker } from '../ask-person.js';
 import { currentText } from '../current-text.js';
 import { createPersonElicit } from '../elicit-person.js';
-import { LineQueue } from '../line-queue.js';
+import { TerminalInput } from '../terminal-input.js';
 import { createTurns } from '../turns.js';
-import { isAgentShell } from './mcp-here.js';
 import type { ToolsHere } from './tools-here.js';
 
 /** The connection of a server that may be used, or an error that says why there is none. */
@@ -58,20 +58,14 @@ export interface PersonHere extends Pick<SessionConfig, 'asker' | 'elicit'> {
 /** The person at the terminal. Standard output stays the answer's; questions go beside it. */
 export function personHere(): PersonHere {
   // fail-closed: the shell of an agent is no person, and neither is a pipe.
-  if (isAgentShell() || process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true || isRunByAgent(process.env)) {
     return { close: () => undefined };
   }
-  const lines = new LineQueue();
   const reader = createInterface({ input: process.stdin, output: process.stderr });
-  reader.on('line', (line) => lines.push(line));
-  reader.on('close', () => lines.end());
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  const person = {
-    lines,
-    freshOnly: true,
-    readCurrent: currentText,
-    out: (text: string): void => void process.stderr.write(text),
-  };
+  const out = (text: string): void => void process.stderr.write(text);
+  const input = new TerminalInput({ reader, keys: process.stdin, isTerminal: true, out });
+  const person = { ask: input.ask, out, readCurrent: currentText };
   const turns = createTurns();
   const ask = createPersonAsker(person);
   return {

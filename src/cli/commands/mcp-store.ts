@@ -1,5 +1,6 @@
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath } from '../../env/paths.js';
+import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
 import { nameProblem } from '../../mcp/config-names.js';
 import { contentHash, filledText } from '../../mcp/declaration.js';
@@ -8,7 +9,7 @@ import { addServer, WRITABLE_SCOPES, type WritableScope } from '../../mcp/stores
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
-import { isAgentShell, mcpHere, refuseExclusive } from './mcp-here.js';
+import { mcpHere, refuseExclusive } from './mcp-here.js';
 
 export function scopeFrom(text: string | undefined): WritableScope {
   const scope = WRITABLE_SCOPES.find((one) => one === (text ?? 'local'));
@@ -27,6 +28,13 @@ export interface NewServer {
 /** Checks an entry as a session would, and writes it. What this person writes is approved with it. */
 export async function storeServer(server: NewServer, output: Output): Promise<number> {
   const { scope, name, raw } = server;
+  const isAgent = isRunByAgent(process.env);
+  if (isAgent && scope !== 'project') {
+    // fail-closed: such a server starts in every later session, without a question.
+    throw new PortcullisError('denied', `an agent may not add a server with the scope ${scope}`, {
+      remedy: 'use --scope project, which a person has to approve, or run it in a terminal',
+    });
+  }
   const here = await mcpHere();
   refuseExclusive(here);
   const parsed = parseEntry(raw, { scope, variables: process.env, ofHost: false });
@@ -42,7 +50,7 @@ export async function storeServer(server: NewServer, output: Output): Promise<nu
   const added = await addServer({ fs, stores }, server);
   if (!added.ok)
     throw new PortcullisError('config', visible(added.error), { remedy: 'nothing was written' });
-  if (scope === 'project' && !isAgentShell())
+  if (scope === 'project' && !isAgent)
     await here.approvals.approve(here.configuration.project, {
       name,
       contentHash: contentHash(raw),

@@ -1,11 +1,17 @@
 import type { CheckpointNote, RewindTarget } from '../../checkpoint/types.js';
 import { PortcullisError } from '../../errors.js';
 
+export interface ListedPoints {
+  readonly points: readonly CheckpointNote[];
+  /** The command that lists them where the person is. */
+  readonly listedBy: string;
+}
+
 /** What a person meant by a number, a message, a call or an agent. */
 export function targetOf(
   word: string | undefined,
   { call, agent }: { readonly call?: string | undefined; readonly agent?: string | undefined },
-  points: readonly CheckpointNote[],
+  listed: ListedPoints,
 ): RewindTarget {
   const said = [word, call, agent].filter((one) => one !== undefined);
   const single =
@@ -16,7 +22,7 @@ export function targetOf(
     });
   }
   if (call !== undefined) return { kind: 'call', toolUseId: call };
-  const since = word === undefined ? undefined : pointOf(word, points).messageId;
+  const since = word === undefined ? undefined : pointOf(word, listed).messageId;
   if (agent !== undefined)
     return { kind: 'agent', agent, ...(since === undefined ? {} : { since }) };
   if (since === undefined) throw new PortcullisError('usage', 'name a point, a call or an agent');
@@ -24,7 +30,7 @@ export function targetOf(
 }
 
 /** By its number in the list (1 is the newest), its id or the beginning of that. */
-function pointOf(word: string, points: readonly CheckpointNote[]): CheckpointNote {
+function pointOf(word: string, { points, listedBy }: ListedPoints): CheckpointNote {
   const byNumber = /^\d{1,4}$/.test(word) ? points[points.length - Number(word)] : undefined;
   const fits =
     byNumber === undefined
@@ -34,5 +40,5 @@ function pointOf(word: string, points: readonly CheckpointNote[]): CheckpointNot
   if (only !== undefined && others.length === 0) return only;
   const message =
     only === undefined ? `there is no point ${word}` : `${word} stands for ${fits.length} points`;
-  throw new PortcullisError('usage', message, { remedy: 'portcullis rewind points lists them' });
+  throw new PortcullisError('usage', message, { remedy: `${listedBy} lists them` });
 }

@@ -35,7 +35,10 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     }
     const options = { overwriteConflicts: switches.has('overwrite') };
     if (what === 'redo') return told(await journal.redo(options), switches.has('json'), output);
-    const target = targetOf(what === 'points' ? undefined : what, named, journal.points());
+    const target = targetOf(what === 'points' ? undefined : what, named, {
+      points: journal.points(),
+      listedBy: 'portcullis rewind points',
+    });
     if (switches.has('dry-run'))
       return await preview(journal, target, switches.has('json'), output);
     return told(await journal.rewind(target, options), switches.has('json'), output);
@@ -52,11 +55,11 @@ async function preview(
 ): Promise<number> {
   const plan = await journal.preview(target);
   if (asJson) output.out(`${JSON.stringify(plan)}\n`);
-  else output.out('restored' in plan ? planText(plan) : `! ${plan.why}\n`);
+  else output.out('restored' in plan ? planText(plan, 'planned') : `! ${plan.why}\n`);
   return 'restored' in plan ? EXIT.done : EXIT.error;
 }
 
-/** fail-closed: a way back that was not gone to its end does not end well. */
+/** fail-closed: a rewind that left something as it is did not succeed. */
 function told(
   result: Awaited<ReturnType<Checkpoints['rewind']>>,
   asJson: boolean,
@@ -65,8 +68,18 @@ function told(
   if (asJson) output.out(`${JSON.stringify(result)}\n`);
   else if (result.kind === 'refused') output.warn(result.why);
   else {
-    output.out(planText(result.plan));
+    output.out(planText(result.plan, 'done'));
     for (const { path, why } of result.failed) output.warn(`${path} was not restored: ${why}`);
+    if (isKept(result))
+      output.warn('nothing was restored; --overwrite also restores what others changed since');
   }
-  return result.kind === 'done' && result.failed.length === 0 ? EXIT.done : EXIT.error;
+  const isDone = result.kind === 'done' && result.failed.length === 0 && !isKept(result);
+  return isDone ? EXIT.done : EXIT.error;
+}
+
+/** Everything that would have been restored was changed by others since and kept. */
+function isKept(result: Awaited<ReturnType<Checkpoints['rewind']>>): boolean {
+  if (result.kind !== 'done') return false;
+  const { restored, conflicts } = result.plan;
+  return restored.length === 0 && conflicts.length > 0;
 }

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { resolve, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
@@ -8,7 +7,9 @@ import { openTrustStore, type TrustStore } from '../../settings/trust-store.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
+import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
 import { projectTrust, whatIsAsked } from '../trust-question.js';
+import { refuseAgent } from './person-only.js';
 
 export const USAGE = 'portcullis trust [folder] [--list] [--revoke] [--yes] [--json]';
 
@@ -55,13 +56,14 @@ async function accept(
     return report(wishes, seen, output);
   }
   say(await whatIsAsked(trust, seen));
-  if (!wishes.yes && (wishes.json || process.stdin.isTTY !== true)) {
+  if (!wishes.yes && (wishes.json || !hasTerminal())) {
     report(wishes, seen, output);
     throw new PortcullisError('config', 'not trusted: there is no terminal to ask on', {
       remedy: 'read the list above, then accept it with: portcullis trust --yes',
     });
   }
-  if (!wishes.yes && !(await confirmed(output))) {
+  refuseAgent('trust');
+  if (!wishes.yes && !(await confirmAtTerminal('Trust this folder?', output.out))) {
     say('Not trusted.\n');
     return EXIT.error;
   }
@@ -116,19 +118,6 @@ async function revoke(
       was ? `No longer trusted: ${visible(root)}\n` : `${visible(root)} was not trusted.\n`,
     );
   return EXIT.done;
-}
-
-/** fail-closed: anything but a clear yes is a no, and so is the end of input. */
-async function confirmed(output: Output): Promise<boolean> {
-  const reader = createInterface({ input: process.stdin, output: process.stdout });
-  output.out('Trust this folder? [y/n] ');
-  const answer = await new Promise<string>((resolveLine) => {
-    reader.once('line', resolveLine);
-    reader.once('close', () => resolveLine(''));
-    reader.once('SIGINT', () => reader.close());
-  });
-  reader.close();
-  return /^(y|yes)$/i.test(answer.trim());
 }
 
 const ACTIONS: Readonly<Record<string, Partial<Wishes>>> = {
