@@ -67,7 +67,11 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
     ['an include', { 'CLAUDE.md': 'See @/etc/hostname' }, 'Include them? [y/n]'],
   ];
   it.each(startQuestions)('typed before the start, for %s', async (_, files, question) => {
-    const shell = await terminal({ files, script: [], args: question.startsWith('Use') ? ['--trust'] : [] });
+    const shell = await terminal({
+      files,
+      script: [],
+      args: question.startsWith('Use') ? ['--trust'] : [],
+    });
     // The program has not read anything yet.
     shell.line('y');
     shell.press('y');
