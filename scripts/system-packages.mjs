@@ -1,4 +1,5 @@
-// Programs that some tests drive (a terminal, a repository). Installed where we may; named where not.
+// Programs that some tests drive (a terminal, a repository). As root on Debian they are installed, unless
+// PORTCULLIS_NO_INSTALL=1 forbids it; elsewhere they are named.
 import { spawnSync } from 'node:child_process';
 
 /** Packages that are called otherwise than their program. */
@@ -10,9 +11,13 @@ export function ensureSystemPackages(names) {
   );
   if (missing.length === 0) return;
   const canInstall =
-    process.getuid?.() === 0 && spawnSync('sh', ['-c', 'command -v apt-get']).status === 0;
+    process.env.PORTCULLIS_NO_INSTALL !== '1' &&
+    process.getuid?.() === 0 &&
+    spawnSync('sh', ['-c', 'command -v apt-get']).status === 0;
   if (canInstall) {
-    process.stderr.write(`installing ${missing.join(', ')} …\n`);
+    process.stderr.write(
+      `installing with apt-get, for tests: ${missing.join(', ')} (PORTCULLIS_NO_INSTALL=1 skips this)\n`,
+    );
     spawnSync('apt-get', ['update', '-qq'], { stdio: ['ignore', 'ignore', 2] });
     // One by one: a package that cannot be had must not keep the others away.
     for (const name of missing) {

@@ -57,6 +57,7 @@ export {
 } from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { SdkBridge } from './mcp/connection-deps.js';
+export { knownLimits } from './model/model-facts.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
 export { describeRule } from './permissions/rule-words.js';
 export { suggestedUpdates } from './permissions/suggested-updates.js';

@@ -15,7 +15,12 @@ export interface Beginning {
 export type Submitted =
   | { readonly kind: 'pass'; readonly inputs: readonly InputMessage[] }
   /** None of them goes to the model. */
-  | { readonly kind: 'blocked'; readonly message: string };
+  | {
+      readonly kind: 'blocked';
+      readonly message: string;
+      /** All of them begin with the name of a command that does not exist. */
+      readonly cause?: 'unknown_command' | undefined;
+    };
 
 /** Hooks around the runs of a session. Without any, each of these is over at once. */
 export interface RunHooks {

@@ -219,12 +219,12 @@ export function createSession(
     await prepareOpening(signal);
     const submitted = await parts.hooks.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
-      const { message } = submitted;
+      const { message, cause } = submitted;
       return {
         // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
         reason: signal.aborted
           ? { kind: 'aborted', during: 'streaming' }
-          : { kind: 'prompt_blocked', message },
+          : { kind: 'prompt_blocked', message, cause },
         turns: 0,
         text: message,
         lastAnswer: undefined,

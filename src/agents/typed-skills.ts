@@ -58,15 +58,17 @@ export async function submitTyped(
   signal: AbortSignal,
 ): Promise<Submitted> {
   const passed: InputMessage[] = [];
-  const refusals: string[] = [];
+  const refusals: Extract<Submitted, { kind: 'blocked' }>[] = [];
   for (const prompt of prompts) {
     const submitted = await submitOne(deps, prompt, signal);
     if (submitted.kind === 'pass') passed.push(...submitted.inputs);
-    else refusals.push(submitted.message);
+    else refusals.push(submitted);
   }
   const said = passed.some((message) => message.meta !== true);
-  if (refusals.length > 0 && !said) return { kind: 'blocked', message: refusals.join('\n\n') };
-  return { kind: 'pass', inputs: passed };
+  if (refusals.length === 0 || said) return { kind: 'pass', inputs: passed };
+  const message = refusals.map((refusal) => refusal.message).join('\n\n');
+  const isUnknown = refusals.every(({ cause }) => cause === 'unknown_command');
+  return { kind: 'blocked', message, ...(isUnknown && { cause: 'unknown_command' }) };
 }
 
 async function submitOne(
@@ -76,13 +78,14 @@ async function submitOne(
 ): Promise<Submitted> {
   const begun: ReadySkill[] = [];
   let isThrough = false;
-  const refused = (message: string): Submitted => {
+  const refused = (message: string): { kind: 'blocked'; message: string } => {
     deps.onRefused(message);
     return { kind: 'blocked', message };
   };
   try {
     const steps = await expandTyped(deps, prompt, { signal, begun });
     if (typeof steps === 'string') return refused(steps);
+    if ('unknown' in steps) return { ...refused(steps.unknown), cause: 'unknown_command' };
     const submitted = await deps.submit([prompt], signal);
     if (submitted.kind !== 'pass') return submitted;
     const way: Way = { prompt, passed: submitted.inputs, signal };
@@ -128,7 +131,7 @@ async function expandTyped(
   deps: TypedSkillDeps,
   prompt: InputMessage,
   { signal, begun }: { readonly signal: AbortSignal; readonly begun: ReadySkill[] },
-): Promise<readonly Step[] | string> {
+): Promise<readonly Step[] | { readonly unknown: string } | string> {
   const text = textOf(prompt.content);
   const isPlain = prompt.meta === true || prompt.verbatim === true;
   if (isPlain || !text.trimStart().startsWith('/')) return [];
@@ -138,7 +141,9 @@ async function expandTyped(
   }
   const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
   if (typed.kind === 'prompt' || typed.kind === 'builtin') return [];
-  if (typed.kind === 'unknown') return deps.unknownIsText === true ? [] : typed.message;
+  if (typed.kind === 'unknown') {
+    return deps.unknownIsText === true ? [] : { unknown: typed.message };
+  }
   const scene = deps.scene(signal);
   const steps: Step[] = [];
   for (const { skill, args } of typed.invocations) {

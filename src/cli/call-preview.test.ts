@@ -36,7 +36,24 @@ describe('what a person sees of a call', () => {
   it('an edit as a difference', () => {
     const input = { file_path: '/p/a', old_string: 'one\ntwo\n', new_string: 'one\nthree\n' };
     expect(lines(asked('Edit', input, '/p/a'))).toEqual(['  one', '- two', '+ three']);
-    expect(lines(asked('Edit', { ...input, replace_all: true }))[0]).toContain('every place');
+    expect(lines(asked('Edit', { ...input, replace_all: true }))[0]).toContain('every occurrence');
+  });
+
+  it('an Edit with its place in the file, and no word about the end of it', () => {
+    const text = Array.from({ length: 9 }, (_, at) => `line ${at + 1}\n`).join('');
+    const edit = (more: object) =>
+      lines(asked('Edit', { file_path: '/p/a', old_string: 'line 8', ...more }), { text });
+    expect(edit({ new_string: 'LINE $& 8' })).toEqual([
+      '@@ -5 +5 @@',
+      '  line 5',
+      '  line 6',
+      '  line 7',
+      '- line 8',
+      '+ LINE $& 8',
+      '  line 9',
+    ]);
+    expect(edit({ old_string: 'absent', new_string: 'x' })).toEqual(['- absent', '+ x']);
+    expect(edit({ old_string: 'line', new_string: 'row', replace_all: true })).toHaveLength(18);
   });
 
   it('a Write against what is there', () => {

@@ -61,14 +61,23 @@ function changeOf({ tool, input, subject }: AskedCall, readCurrent: ReadCurrent)
     const value = input[field];
     return typeof value === 'string' ? value : undefined;
   };
+  const [target] = subject.paths;
   if (tool.name === 'Edit') {
     const [before, after] = [text('old_string'), text('new_string')];
     if (before === undefined || after === undefined) return undefined;
-    const all = input.replace_all === true ? ['every place where this stands:'] : [];
-    return [...all, ...differenceOf(before, after)];
+    const isAll = input.replace_all === true;
+    const current = target === undefined ? 'unreadable' : readCurrent(target.path);
+    if (typeof current === 'object' && before !== '' && current.text.includes(before)) {
+      const { text: old } = current;
+      // As a function: a text would have `$&` and the like filled in.
+      const edited = isAll ? old.replaceAll(before, () => after) : old.replace(before, () => after);
+      return differenceOf(old, edited);
+    }
+    // The end of the text is not the end of the file.
+    const [from, to] = [before, after].map((one) => (one === '' ? one : `${one}\n`));
+    return [...(isAll ? ['every occurrence of:'] : []), ...differenceOf(from ?? '', to ?? '')];
   }
   const content = text('content');
-  const [target] = subject.paths;
   if (tool.name !== 'Write' || content === undefined || target === undefined) return undefined;
   const current = readCurrent(target.path);
   if (typeof current === 'object') {

@@ -25,7 +25,7 @@ export function exitCodeOf(run: RunResult): number {
       // A refused run does not look like a done one.
       return run.unrecoveredDenials > 0 ? EXIT.denied : EXIT.done;
     case 'prompt_blocked':
-      return EXIT.denied;
+      return run.outcome.reason.cause === 'unknown_command' ? EXIT.usage : EXIT.denied;
     case 'max_turns':
       return EXIT.maxTurns;
     case 'budget':

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { SessionConfig, TeamRole } from '../harness.js';
 import type { PermissionMode } from '../protocol/permissions.js';
@@ -134,7 +134,7 @@ function sessionFields(args: ParsedArgs): SessionFields {
     maxBudgetUsd: amount('max-budget-usd', one('max-budget-usd')),
     systemPrompt: textOrFile(args, 'system-prompt'),
     appendSystemPrompt: textOrFile(args, 'append-system-prompt'),
-    addDirs: list('add-dir'),
+    addDirs: directories('add-dir', list('add-dir')),
     allowedTools: list('allowedTools'),
     disallowedTools: list('disallowedTools'),
     tools: args.values.has('tools') ? toolNames(list('tools')) : bare ? BARE_TOOLS : undefined,
@@ -229,6 +229,14 @@ function textOrFile(args: ParsedArgs, name: string): string | undefined {
     `--${name} and --${name}-file exclude each other`,
   );
   return file === undefined ? text : readFile(`${name}-file`, file);
+}
+
+function directories(name: string, given: readonly string[]): readonly string[] {
+  const missing = given.find(
+    (one) => statSync(one, { throwIfNoEntry: false })?.isDirectory() !== true,
+  );
+  refuse(missing !== undefined, `--${name}: "${missing}" is not a directory`);
+  return given;
 }
 
 function toolNames(values: readonly string[]): readonly string[] | undefined {

@@ -8,6 +8,7 @@ import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { CliOptions } from './options.js';
 import type { Output } from './output.js';
+import { retryText } from './render.js';
 import { readPiped } from './stdin.js';
 
 export interface PrintDeps {
@@ -127,5 +128,6 @@ function tellPerson(event: LoopEvent | SessionNews, output: Output): void {
     if (event.level !== 'info' && event.tag !== 'prompt_blocked') output.warn(event.text);
   } else if (event.type === 'writes_lost')
     output.warn(`the transcript cannot be written: ${event.code}`);
-  else if (event.type === 'retry') output.warn(`${event.event.failure.message}; trying again`);
+  else if (event.type === 'retry')
+    output.warn(`${event.event.failure.message}; ${retryText(event.event)}`);
 }

@@ -1,6 +1,7 @@
 import type { LoopEvent, SessionNews } from '../harness.js';
 import { textOf } from '../protocol/content.js';
 import { printable } from '../util/printable.js';
+import { ellipsis } from '../util/truncate.js';
 
 export interface RenderOptions {
   readonly colour: boolean;
@@ -17,7 +18,7 @@ export function createRenderer(
   const dim = (text: string): string => paint('2', text);
   const line = (text: string): string => {
     const flat = printable(text).replace(/\s+/g, ' ').trim();
-    return flat.length <= options.width ? flat : `${flat.slice(0, options.width - 1)}…`;
+    return ellipsis(flat, options.width);
   };
   return (event) => {
     switch (event.type) {
@@ -41,12 +42,7 @@ export function createRenderer(
       case 'retry': {
         const { failure } = event.event;
         const reason = line(failure.message);
-        return event.event.type === 'retry'
-          ? paint(
-              '33',
-              `! ${reason}; trying again in ${(event.event.delayMs / 1000).toFixed(1)} s (${event.event.attempt} of ${event.event.maxRetries})`,
-            )
-          : paint('33', `! ${reason}; going on with ${event.event.to}`);
+        return paint('33', `! ${reason}; ${printable(retryText(event.event))}`);
       }
       case 'notice':
         // The end of the turn says it.
@@ -112,6 +108,14 @@ export function createRenderer(
         return undefined;
     }
   };
+}
+
+/** What follows a failed request of the model. The first time with what to do about it. */
+export function retryText(event: Extract<LoopEvent, { type: 'retry' }>['event']): string {
+  if (event.type === 'fallback') return `going on with ${event.to}`;
+  const { attempt, maxRetries, delayMs, failure } = event;
+  const remedy = attempt === 1 && failure.remedy !== undefined ? ` · ${failure.remedy}` : '';
+  return `trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})${remedy}`;
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {

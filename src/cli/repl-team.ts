@@ -1,6 +1,7 @@
 import type { AgentSession, InputMessage } from '../harness.js';
 import { textOf } from '../protocol/content.js';
 import { printable } from '../util/printable.js';
+import { ellipsis } from '../util/truncate.js';
 import type { LineQueue } from './line-queue.js';
 
 /** What happens next: a person types, or something comes for the agent. */
@@ -53,7 +54,7 @@ export function arrivalText({ content }: Pick<InputMessage, 'content'>): string 
   return [...textOf(content).matchAll(HEAD)]
     .map(([, from = '', kind, said = '']) => {
       const what = kind === undefined ? '' : ` (${kind})`;
-      return `← ${printable(from)}${what}: ${printable(said).slice(0, 160)}`;
+      return `← ${printable(from)}${what}: ${ellipsis(printable(said), 160)}`;
     })
     .join('\n');
 }

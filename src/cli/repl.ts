@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { PortcullisError } from '../errors.js';
 import type { AgentSession, InputMessage, LoopEvent, SessionNews, TeamRole } from '../harness.js';
-import { openSession } from '../harness.js';
+import { knownLimits, openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
@@ -213,7 +213,10 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       return output.out(`${HELP}\n`);
     case 'model':
       if (argument !== '') await session.setModel(argument, 'command');
-      return output.out(`model: ${session.info().model}\n`);
+      output.out(`model: ${printable(session.info().model)}\n`);
+      return knownLimits(session.info().model) === undefined
+        ? output.out('! This model is not known here: its name is checked by the next request.\n')
+        : undefined;
     case 'add-dir':
       if (argument === '') return output.out('! name a directory: /add-dir <path>\n');
       await session.addDirectory(argument);
@@ -224,8 +227,10 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       const mode = PERMISSION_MODES.find((known: PermissionMode) => known === argument);
       if (argument !== '' && mode === undefined)
         return output.out(`! one of ${PERMISSION_MODES.join(', ')}\n`);
+      const before = session.info().mode;
       if (mode !== undefined) session.setMode(mode);
-      return output.out(`mode: ${session.info().mode}\n`);
+      // A change is told by the session itself.
+      return session.info().mode === before ? output.out(`mode: ${before}\n`) : undefined;
     }
     case 'compact':
       await session.compact(argument === '' ? undefined : argument);

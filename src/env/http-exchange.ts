@@ -112,7 +112,8 @@ export class HttpExchange implements Exchange, ChunkSender, Abortable {
   broke(how: Break, { isStale }: { readonly isStale: boolean }): void {
     if (this.#isOver) return;
     const { target, idleTimeoutMs } = this.outgoing;
-    const failure = failureOf(how, { target, idleTimeoutMs, isStale });
+    const isAnswered = this.#isAnswered;
+    const failure = failureOf(how, { target, idleTimeoutMs, isStale, isAnswered });
     if (!failure.staleSocket || ++this.#staleSockets >= MAX_STALE_SOCKETS) {
       this.#fail(failure);
       return;

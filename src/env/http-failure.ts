@@ -21,19 +21,25 @@ export interface Circumstances {
   readonly idleTimeoutMs: number;
   /** The connection was an old one, and nothing was answered. */
   readonly isStale: boolean;
+  /** The head of an answer has arrived. */
+  readonly isAnswered: boolean;
 }
 
 /** What became of a request whose connection broke. */
 export function failureOf(
   how: Break,
-  { target, idleTimeoutMs, isStale }: Circumstances,
+  { target, idleTimeoutMs, isStale, isAnswered }: Circumstances,
 ): HttpError {
   const { host } = target;
   switch (how.kind) {
     case 'closed':
       return new HttpError('reset', `${host} closed the connection`, { staleSocket: isStale });
     case 'silent':
-      return new HttpError('timeout', `${host} sent nothing for ${idleTimeoutMs / 1000} s`);
+      return new HttpError(
+        'timeout',
+        `${host} sent nothing for ${idleTimeoutMs / 1000} s`,
+        isAnswered ? {} : { waitedMs: idleTimeoutMs },
+      );
     case 'fault':
       return new HttpError('protocol', `${host} does not speak HTTP here: ${how.reason}`);
     case 'error':

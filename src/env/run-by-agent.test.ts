@@ -7,24 +7,40 @@ const SESSION = 900_002;
 const WATCHDOG = 900_003;
 const init: [number, ProcessFacts] = [
   1,
-  { parent: 0, startTime: 1, hasTerminal: false, command: '/sbin/init ' },
+  { parent: 0, group: 1, startTime: 1, hasTerminal: false, command: '/sbin/init ' },
 ];
 const session: [number, ProcessFacts][] = [
   [
     SESSION,
     {
       parent: 1,
+      group: SESSION,
       startTime: 100,
       hasTerminal: true,
       command: 'node app.js ',
       env: { HOME: '/home/u' },
     },
   ],
-  [WATCHDOG, { parent: SESSION, startTime: 101, command: '/bin/sh -c x portcullis-watchdog ' }],
+  [
+    WATCHDOG,
+    {
+      parent: SESSION,
+      group: WATCHDOG,
+      startTime: 101,
+      command: '/bin/sh -c x portcullis-watchdog ',
+    },
+  ],
 ];
 
 function facts(over: Partial<ProcessFacts>): ProcessFacts {
-  return { parent: SHELL, startTime: 200, hasTerminal: false, command: 'portcullis', ...over };
+  return {
+    parent: SHELL,
+    group: SHELL,
+    startTime: 200,
+    hasTerminal: false,
+    command: 'portcullis',
+    ...over,
+  };
 }
 
 const run = (...rows: readonly (readonly [number, ProcessFacts])[]): boolean =>
@@ -72,6 +88,11 @@ describe('an agent runs a command', () => {
 });
 
 describe('a person runs a command', () => {
+  it('by a program that has a session in it and starts the command itself', () => {
+    const row = facts({ parent: SESSION, group: SESSION, hasTerminal: true });
+    expect(run(...session, [own, row])).toBe(false);
+  });
+
   it('in a terminal beside a session', () => {
     const shell = facts({ parent: 1, startTime: 150, hasTerminal: true, command: 'bash' });
     expect(run(...session, [own, facts({ hasTerminal: true })], [SHELL, shell])).toBe(false);

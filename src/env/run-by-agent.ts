@@ -10,6 +10,8 @@ const AGENT_MARKS: readonly string[] = ['PORTCULLIS', 'CLAUDECODE', MARKER_VARIA
 /** What the system tells of a process. */
 export interface ProcessFacts {
   readonly parent: number;
+  /** Its process group. */
+  readonly group: number;
   /** In clock ticks since boot. */
   readonly startTime?: number | undefined;
   readonly hasTerminal?: boolean;
@@ -38,7 +40,18 @@ export function isRunByAgent(
   if (table === undefined || own === undefined) return process.stdin.isTTY !== true;
   const sessions = sessionsIn(table);
   const above = ancestorsOf(own, table);
-  if (above.some((pid) => sessions.has(pid) || isMarked(table.get(pid)?.env))) return true;
+  if (above.some((pid) => isMarked(table.get(pid)?.env))) return true;
+  // What a session starts leads a group of its own and cannot come back into that of the session; what the
+  // program around a session starts itself stays in it.
+  const groupOf = (pid: number): number | undefined => table.get(pid)?.group;
+  const line = [process.pid, ...above];
+  if (
+    line.some(
+      (pid, at) => at > 0 && sessions.has(pid) && groupOf(pid) !== groupOf(line[at - 1] ?? 0),
+    )
+  ) {
+    return true;
+  }
   if (own.hasTerminal !== false) return false;
   // What has left its parents belongs to the process that adopts all such.
   const kin = [own, ...above.flatMap((pid) => (isAdopter(pid, table) ? [] : [table.get(pid)]))];
@@ -99,9 +112,10 @@ function factsOf(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [, parent, , , terminal] = fields;
+    const [, parent, group, , terminal] = fields;
     return {
       parent: Number(parent),
+      group: Number(group),
       startTime: Number(fields[19]),
       hasTerminal: terminal !== '0',
       command: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
@@ -130,7 +144,7 @@ function environmentOf(pid: number): Environment | undefined {
 
 /** Systems without /proc show parents and commands, but no environment of others. */
 function listedByPs(): ProcessTable | undefined {
-  const listed = childProcess().spawnSync('ps', ['-A', '-o', 'pid=,ppid=,command='], {
+  const listed = childProcess().spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,command='], {
     encoding: 'utf8',
     timeout: 5_000,
     maxBuffer: 64 << 20,
@@ -138,8 +152,10 @@ function listedByPs(): ProcessTable | undefined {
   if (listed.status !== 0) return undefined;
   return new Map(
     listed.stdout.split('\n').flatMap((row) => {
-      const [, pid, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [];
-      return pid === undefined ? [] : [[Number(pid), { parent: Number(parent), command }] as const];
+      const [, pid, parent, group, command = ''] =
+        /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [];
+      if (pid === undefined) return [];
+      return [[Number(pid), { parent: Number(parent), group: Number(group), command }] as const];
     }),
   );
 }

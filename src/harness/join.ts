@@ -250,7 +250,7 @@ export async function joinSession(
       recordInput: (message) => recorder.input(message),
       costsKnown: agents.recallCosts,
       accounts: () => ({
-        ...modelAccounts(ledger, choices.limits()),
+        ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
         ...agentRows(model.budget),
       }),
       apiMs: client.elapsedMs,

@@ -67,8 +67,12 @@ export type StopReason =
   | { readonly kind: 'hook_stopped'; readonly message: string }
   /** A Stop hook said that the turn ends here, whatever others say. */
   | { readonly kind: 'stop_prevented'; readonly message: string }
-  /** A hook kept the prompt from the model. */
-  | { readonly kind: 'prompt_blocked'; readonly message: string }
+  /** A hook kept the prompt from the model, or its first word names no command (`cause`). */
+  | {
+      readonly kind: 'prompt_blocked';
+      readonly message: string;
+      readonly cause?: 'unknown_command' | undefined;
+    }
   /** A hook put the one call of the answer off; resuming the session asks about it again. */
   | { readonly kind: 'tool_deferred'; readonly call: ToolUseBlock }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure }

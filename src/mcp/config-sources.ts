@@ -197,9 +197,17 @@ function readDynamic({
             maxBytes: MOST_BYTES,
             required: true,
           });
-      return { read: withServers(read), ofHost: isText };
+      return { read: withServers(isText ? read : namingFlag(read, given)), ofHost: isText };
     }),
   );
+}
+
+/** A file that cannot be read is told as it was given. */
+function namingFlag(read: ReadDocument, given: string): ReadDocument {
+  if (read.kind !== 'broken') return read;
+  const { problem } = read;
+  const message = `--mcp-config ${JSON.stringify(given)}: ${problem.message}`;
+  return { ...read, problem: { ...problem, message } };
 }
 
 /** fail-closed: what was asked for and cannot be understood is not passed over. */

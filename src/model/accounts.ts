@@ -1,16 +1,22 @@
+import { knownLimits } from './model-facts.js';
 import type { UsageLedger, UsageTotals } from './usage.js';
 
 /** What a session has used, in the field names of the result message. */
 export function modelAccounts(
   ledger: UsageLedger,
-  limits: { readonly contextWindow: number; readonly maxOutput: number },
+  /** The model in use; its limits may have been set by the environment. */
+  current: { readonly model: string; readonly limits: Limits },
 ): {
   readonly modelUsage: Readonly<Record<string, unknown>>;
   readonly cost: { readonly knownUsd: number; readonly unknownModels: readonly string[] };
 } {
   const rows = [...ledger.byModel()];
+  const limitsOf = (model: string): Limits =>
+    (model === current.model ? undefined : knownLimits(model)) ?? current.limits;
   return {
-    modelUsage: Object.fromEntries(rows.map(([model, totals]) => [model, row(totals, limits)])),
+    modelUsage: Object.fromEntries(
+      rows.map(([model, totals]) => [model, row(totals, limitsOf(model))]),
+    ),
     cost: {
       knownUsd: ledger.total().costUsd,
       unknownModels: rows
@@ -20,10 +26,12 @@ export function modelAccounts(
   };
 }
 
-function row(
-  totals: UsageTotals,
-  limits: { readonly contextWindow: number; readonly maxOutput: number },
-): Readonly<Record<string, unknown>> {
+interface Limits {
+  readonly contextWindow: number;
+  readonly maxOutput: number;
+}
+
+function row(totals: UsageTotals, limits: Limits): Readonly<Record<string, unknown>> {
   return {
     inputTokens: totals.inputTokens,
     outputTokens: totals.outputTokens,

@@ -107,6 +107,8 @@ export interface ModelFailure {
   readonly remedy?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** The server was waited for this long and sent not even the head of an answer. */
+  readonly waitedMs?: number;
   readonly requestId?: string;
 }
 

@@ -77,9 +77,11 @@ export function failureOfTransport(thrown: unknown, context: FailureContext): Mo
   if (!(thrown instanceof HttpError)) {
     return { kind: 'connection', message: messageOf(thrown), retryable: false };
   }
-  const { kind, message } = thrown;
+  const { kind, message, waitedMs } = thrown;
   if (kind === 'aborted') return ABORTED;
-  if (kind === 'timeout') return { kind: 'timeout', message, retryable: true };
+  if (kind === 'timeout') {
+    return { kind, message, retryable: true, ...(waitedMs !== undefined && { waitedMs }) };
+  }
   const address = `Check ${context.baseUrlVariable} (now ${context.baseUrl})`;
   const remedies: Partial<Record<typeof kind, string>> = {
     refused: `${address} and that the server runs.`,

@@ -47,7 +47,7 @@ export async function openModel(
       const script = await loadScript(choice.file, options.readText);
       if (script.ok) return withRetry(scriptedClient(script.value), options.retry);
       throw new PortcullisError('config', script.error, {
-        remedy: 'Correct the file that PORTCULLIS_SCRIPT names, or unset the variable.',
+        remedy: 'Correct the script that --script or PORTCULLIS_SCRIPT names.',
       });
     }
     case 'none':

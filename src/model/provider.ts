@@ -62,7 +62,7 @@ export function chooseProvider(
     kind: 'none',
     reason: 'no model is configured',
     remedy:
-      'Set ANTHROPIC_API_KEY, or PORTCULLIS_OPENAI_BASE_URL for a local or other server that speaks chat completions.',
+      'Set ANTHROPIC_API_KEY, or OPENAI_BASE_URL for a local or other server that speaks chat completions.',
   };
 }
 
@@ -112,7 +112,7 @@ function openAi(environment: Environment, model: string | undefined): ProviderCh
     return {
       kind: 'none',
       reason: 'no key for the OpenAI API',
-      remedy: 'Set OPENAI_API_KEY, or PORTCULLIS_OPENAI_BASE_URL for another server.',
+      remedy: 'Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.',
     };
   }
   const hasPath = new URL(address.url).pathname !== '/';

@@ -43,9 +43,8 @@ export class PortcullisClient implements AsyncDisposable {
 
   /** Sends a prompt. While a turn runs it is taken into it, or becomes the next one. */
   async query(prompt: string | AsyncIterable<SDKUserMessage>): Promise<void> {
-    const { query, session } = this.#connected();
-    if (typeof prompt === 'string') session.prompt(textPrompt(prompt));
-    else await query.streamInput(prompt);
+    const { query } = this.#connected();
+    await query.streamInput(typeof prompt === 'string' ? only(textPrompt(prompt)) : prompt);
   }
 
   /** Everything that comes, until the session ends. Leaving the loop leaves the session open. */
@@ -123,4 +122,8 @@ export class PortcullisClient implements AsyncDisposable {
     if (this.#open !== undefined) return this.#open;
     throw new PortcullisError('usage', 'not connected', { remedy: 'call connect() first' });
   }
+}
+
+async function* only(message: SDKUserMessage): AsyncGenerator<SDKUserMessage, void> {
+  yield message;
 }

@@ -1,4 +1,4 @@
-import type { HookEvent } from './types/index.js';
+import type { HookEvent, OwnHookInputs } from './types/index.js';
 
 /** Every event that a hook may be registered for. */
 export const HOOK_EVENTS = [
@@ -6,6 +6,7 @@ export const HOOK_EVENTS = [
   'PostToolUse',
   'PostToolUseFailure',
   'PostToolBatch',
+  'ToolInputInvalid',
   'Notification',
   'UserPromptSubmit',
   'UserPromptExpansion',
@@ -35,7 +36,7 @@ export const HOOK_EVENTS = [
   'FileChanged',
   'DirectoryAdded',
   'MessageDisplay',
-] as const satisfies readonly HookEvent[];
+] as const satisfies readonly (HookEvent | keyof OwnHookInputs)[];
 
 export const EXIT_REASONS = ['clear', 'resume', 'logout', 'prompt_input_exit', 'other'] as const;
 

@@ -1,4 +1,4 @@
-import type { HookCallback, Options } from './types/index.js';
+import type { HookCallback, HookCallbackMatcher, Options } from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,9 @@ export interface Registered {
 export function registerHooks(hooks: Options['hooks']): Registered {
   const callbacks = new Map<string, HookCallback>();
   const listed: [string, unknown][] = [];
-  for (const [event, matchers] of Object.entries(hooks ?? {})) {
+  // Which event a callback is for, the caller's types have said.
+  const given = (hooks ?? {}) as Partial<Record<string, readonly HookCallbackMatcher[]>>;
+  for (const [event, matchers] of Object.entries(given)) {
     if (matchers === undefined) continue;
     listed.push([
       event,

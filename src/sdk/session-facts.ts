@@ -1,5 +1,6 @@
 import type { RawLine, ShelfItem } from '../harness.js';
 import { isRecord } from '../util/own.js';
+import { sliceWhole } from '../util/truncate.js';
 import type { SDKSessionInfo } from './types/index.js';
 
 const LONGEST_PROMPT = 200;
@@ -54,7 +55,7 @@ function promptOf(line: RawLine): string | undefined {
   for (const block of blocks) {
     const said = isRecord(block) && block.type === 'text' ? text(block.text)?.trim() : undefined;
     if (said === undefined || said === '' || said.startsWith('<')) continue;
-    return said.length <= LONGEST_PROMPT ? said : `${said.slice(0, LONGEST_PROMPT)}…`;
+    return said.length <= LONGEST_PROMPT ? said : `${sliceWhole(said, 0, LONGEST_PROMPT)}…`;
   }
   return undefined;
 }

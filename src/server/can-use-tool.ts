@@ -7,6 +7,7 @@ import {
   suggestedUpdates,
   wireSource,
 } from '../harness.js';
+import { sliceWhole } from '../util/truncate.js';
 import type { HostChannel } from './host-channel.js';
 
 /** Puts a question to the host's `canUseTool`. Never throws: a question without an answer is answered no. */
@@ -37,7 +38,7 @@ function questionOf(ask: AskRequest): Readonly<Record<string, unknown>> {
     subtype: 'can_use_tool',
     tool_name: call.tool.name,
     display_name: call.tool.name,
-    title: `${call.tool.name}: ${call.subject.summary}`.slice(0, MAX_TITLE),
+    title: sliceWhole(`${call.tool.name}: ${call.subject.summary}`, 0, MAX_TITLE),
     ...(typeof description === 'string' ? { description } : {}),
     input: call.input,
     tool_use_id: call.toolUseId,

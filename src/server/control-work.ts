@@ -7,7 +7,8 @@ import { MAX_FRAME_BYTES } from './wire.js';
 export const WORK_HANDLERS: Readonly<Record<string, Handler>> = {
   async stop_task(handling, request) {
     const id = text(request, 'task_id');
-    await (await handling.session())?.requests.stopTask(id);
+    const isStopped = await (await handling.session())?.requests.stopTask(id);
+    if (isStopped !== true) throw new ControlError('not_found', `there is no task ${id}`);
     return ACKNOWLEDGED;
   },
   /** What runs in the foreground stays there: nothing of ours can be moved once it has begun. */

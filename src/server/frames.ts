@@ -1,4 +1,4 @@
-import type { LoopEvent, SessionInfo, SessionNews } from '../harness.js';
+import { errorName, type LoopEvent, type SessionInfo, type SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { mirrorFrames } from './mirror-frames.js';
@@ -111,8 +111,11 @@ export function createFramer(
             max_retries: event.event.maxRetries,
             retry_delay_ms: event.event.delayMs,
             error_status: failure.status ?? null,
-            error: failure.message,
-            ...(failure.status === undefined ? { no_response: true } : {}),
+            error: errorName(failure),
+            // An attempt that failed so is repeated with the same patience.
+            ...(failure.waitedMs !== undefined && {
+              no_response: { waited_ms: failure.waitedMs, retry_wait_ms: failure.waitedMs },
+            }),
           }),
         ];
       }

@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import { LineSplitter, parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { sliceWhole } from '../util/truncate.js';
 
 /** One message of a host, parsed. */
 export type Message = Readonly<Record<string, unknown>>;
@@ -59,7 +60,7 @@ function parseLine(line: string): Message {
   if (parsed.ok && isRecord(parsed.value)) return parsed.value;
   throw new PortcullisError(
     'usage',
-    `a line on standard input is not a JSON object: ${line.slice(0, 200)}`,
+    `a line on standard input is not a JSON object: ${sliceWhole(line, 0, 200)}`,
   );
 }
 

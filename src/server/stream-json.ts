@@ -133,6 +133,16 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
       wake();
     });
 
+  let listensTo: AgentSession | undefined;
+  /** One listener at a time: it is gone only when something arrives. */
+  const wakeOnBackgroundInput = (opened: AgentSession): void => {
+    if (listensTo === opened) return;
+    listensTo = opened;
+    opened.onBackgroundInput(() => {
+      listensTo = undefined;
+      wake();
+    });
+  };
   let lastRun: RunResult | undefined;
   try {
     while (!stopped) {
@@ -158,18 +168,23 @@ export async function serveStream(deps: StreamServerDeps): Promise<StreamServerR
       if (ended) continue;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        opened?.onBackgroundInput(resolve);
+        if (opened !== undefined) wakeOnBackgroundInput(opened);
       });
     }
     // Unreadable input has ended by itself; a session that was stopped does not wait for its end.
     await inputDone;
-    await (await session)?.close();
     return { lastRun, inputError };
   } finally {
     reading.stop();
     deps.signal?.removeEventListener('abort', stop);
-    control.close();
-    turns.end();
-    await control.answered();
+    try {
+      // Also when a turn threw: servers and shells would live on. A refused start has opened nothing.
+      const opened = await session?.catch(() => undefined);
+      await opened?.close();
+    } finally {
+      control.close();
+      turns.end();
+      await control.answered();
+    }
   }
 }

@@ -1,3 +1,5 @@
+import { sliceWhole } from '../util/truncate.js';
+
 /** The messages that leave over standard output, as the official clients know them. */
 export interface Frame {
   readonly type: string;
@@ -74,7 +76,7 @@ function shorten(value: unknown, most: Most): unknown {
   if (typeof value === 'string') {
     return value.length <= most.characters
       ? value
-      : `${value.slice(0, most.characters)}… [${value.length - most.characters} more characters]`;
+      : `${sliceWhole(value, 0, most.characters)}… [${value.length - most.characters} more characters]`;
   }
   if (Array.isArray(value)) return value.slice(0, most.items).map((item) => shorten(item, most));
   if (typeof value !== 'object' || value === null) return value;

@@ -16,7 +16,7 @@ export function refuseBroken(
   const fatal = fatalOf(judged);
   if (fatal.length > 0) {
     throw new PortcullisError('config', fatal.map(describeProblem).join('\n'), {
-      remedy: 'nothing was started, because a restriction could not be honoured',
+      remedy: 'Nothing was started. Correct what is named above.',
     });
   }
   for (const problem of judged) {

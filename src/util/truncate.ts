@@ -14,6 +14,11 @@ export function head(text: string, cap: number): string {
   return `${kept}\n… [${text.length - kept.length} more characters]`;
 }
 
+/** At most so many characters, the last of them `…` where something was cut. */
+export function ellipsis(text: string, most: number): string {
+  return text.length <= most ? text : `${sliceWhole(text, 0, most - 1).trimEnd()}…`;
+}
+
 /** Like `slice`, but never leaves half of a surrogate pair at either end. */
 export function sliceWhole(text: string, start: number, end: number): string {
   const from = isLowSurrogate(text.charCodeAt(start)) ? start + 1 : start;

@@ -59,18 +59,12 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
   const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] };
   const startQuestions: readonly [string, ProjectFiles, string][] = [
     ['trust', { '.claude/settings.json': { json: { hooks } } }, 'Trust this folder? [y/n]'],
-    [
-      'an MCP server',
-      { '.mcp.json': { json: { mcpServers: { srv: { command: 'cat' } } } } },
-      'Use it? [y/n]',
-    ],
     ['an include', { 'CLAUDE.md': 'See @/etc/hostname' }, 'Include them? [y/n]'],
   ];
   it.each(startQuestions)('typed before the start, for %s', async (_, files, question) => {
     const shell = await terminal({
       files,
       script: [],
-      args: question.startsWith('Use') ? ['--trust'] : [],
     });
     // The program has not read anything yet.
     shell.line('y');

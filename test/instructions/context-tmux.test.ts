@@ -61,9 +61,9 @@ describe.skipIf(!hasTmux)(
     });
 
     it.each([
-      ['n', 'Not shown.', 1],
-      ['yess', 'Not shown this time.', 0],
-      ['', 'Not shown this time.', 0],
+      ['n', 'Not included.', 1],
+      ['yess', 'Not included this time.', 0],
+      ['', 'Not included this time.', 0],
     ])('are not shown after %j', async (answer, words, kept) => {
       const shell = await open();
       shell.line(answer);

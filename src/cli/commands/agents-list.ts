@@ -4,6 +4,7 @@ import { listTeams, type TeamView } from '../../agents/team-view.js';
 import { configDirectory } from '../../env/paths.js';
 import { nodeTeamFiles } from '../../env/team-files.js';
 import { PortcullisError } from '../../errors.js';
+import { ellipsis } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -79,7 +80,7 @@ function text({ here, agents, hidden, problems, documents = [], teams }: Report)
   const { cwd } = here;
   const lines = agents.flatMap((agent) => [
     `${visible(agent.name)}  (${agent.source})  ${placeOfDefinition(agent, cwd)}\n`,
-    `  ${visible(agent.description.replace(/\s+/g, ' ')).slice(0, 160)}\n`,
+    `  ${ellipsis(visible(agent.description.replace(/\s+/g, ' ')), 160)}\n`,
     ...factsOf(agent).map((fact) => `  ${fact}\n`),
   ]);
   const odd = hidden.map(

@@ -9,7 +9,7 @@ export const run = runSubcommands('inbox', [
   },
   {
     name: 'answer',
-    help: '<id> allow|deny [--scope once|session] [--message TEXT]',
+    help: '<id> allow|deny [--scope once|session] [--message TEXT]  answer one of them',
     load: () => import('./inbox-answer.js'),
   },
 ]);

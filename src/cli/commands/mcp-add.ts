@@ -26,6 +26,7 @@ interface Wish {
   readonly options: ReadonlyMap<string, string>;
 }
 
+const ADDRESS = /^(?:https?|wss?):\/\//i;
 const SHORT: Readonly<Record<string, string>> = {
   '-s': 'scope',
   '-t': 'transport',
@@ -43,8 +44,8 @@ const VALUES = [
 ];
 
 /**
- * Options stand before the name, or between the name and `--`. What follows `--`, or the first word
- * after the name of a program, is the program's own.
+ * Options stand before the command, or anywhere beside an address. What follows `--` is the program's
+ * own. fail-closed: an option after the command could be meant for either, and is refused.
  */
 function wishFrom(argv: readonly string[]): Wish {
   const found: [string, string][] = [];
@@ -60,6 +61,11 @@ function wishFrom(argv: readonly string[]): Wish {
       words.push(word);
       continue;
     }
+    const [, command] = words;
+    if (command !== undefined && !ADDRESS.test(command))
+      throw wrong(
+        `"${visible(word)}" follows the command; options of mcp add stand before the name, those of the program follow --`,
+      );
     const [flag = '', ...inline] = word.split('=');
     const name = SHORT[flag] ?? (flag.startsWith('--') ? flag.slice(2) : '');
     // fail-closed: an option that is not known is a mistake, or the program's own and belongs behind `--`.
@@ -89,7 +95,7 @@ function entryFrom(wish: Wish): Record<string, unknown> {
   const [first, ...rest] = words;
   if (transport === 'stdio') {
     if (first === undefined) throw wrong('there is no command');
-    if (/^(?:https?|wss?):\/\//i.test(first) && rest.length === 0)
+    if (ADDRESS.test(first) && rest.length === 0)
       throw wrong(`"${visible(first)}" is an address; add --transport http`);
     if (headers.length > 0) throw wrong('--header is for addresses; a program gets --env');
     const variables = pairs(env, /^([^=\s]+)=(.*)$/s, '--env wants NAME=value');

@@ -3,6 +3,7 @@ import { PortcullisError } from '../../errors.js';
 import { recordKey, type SkillRecord } from '../../skills/ledger-record.js';
 import { type SkillListing, skillListing } from '../../skills/listing.js';
 import type { Skill, SkippedSkill } from '../../skills/skill.js';
+import { ellipsis } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -100,7 +101,7 @@ function text(report: Report): string {
     `${visible(skill.name)}  (${whereOf(skill)})  ${visible(displayPath(skill.file, cwd))}\n`,
     ...(skill.head.description === undefined
       ? []
-      : [`  ${visible(skill.head.description).slice(0, 160)}\n`]),
+      : [`  ${ellipsis(visible(skill.head.description), 160)}\n`]),
     ...notesOf(skill, report).map((note) => `  ${note}\n`),
   ]);
   const odd = skipped.map(

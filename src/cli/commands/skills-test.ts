@@ -141,10 +141,15 @@ async function listingsOf(
   const windowTokens = layer.choices.limits().contextWindow;
   const listings = new Map<string | undefined, SkillListing>();
   for (const touch of new Set(tests.map((test) => test.touch))) {
-    const { book, listing } = touch === undefined ? here : await skillsHere(wishes);
-    if (touch !== undefined) await book.touched([touch]);
-    const options = { ...listing, windowTokens, isDormant: book.isDormant };
-    listings.set(touch, skillListing(await book.all(), options));
+    const place = touch === undefined ? here : await skillsHere(wishes);
+    try {
+      const { book, listing } = place;
+      if (touch !== undefined) await book.touched([touch]);
+      const options = { ...listing, windowTokens, isDormant: book.isDormant };
+      listings.set(touch, skillListing(await book.all(), options));
+    } finally {
+      if (place !== here) place.close();
+    }
   }
   for (const test of tests) await refuseUnknown(test, listings, { here, file: wishes.file });
   return listings;

@@ -7,7 +7,7 @@ import { type CommandModule, runModule } from './command-module.js';
 /** One of several words that follow a command. Its file is loaded only when it is called. */
 export interface Subcommand {
   readonly name: string;
-  /** What follows the name, padded, and what it does. */
+  /** What follows the name, two blanks, and what it does. */
   readonly help: string;
   load(): Promise<CommandModule>;
 }
@@ -16,7 +16,12 @@ type Run = (argv: readonly string[], output: Output) => Promise<number>;
 
 /** A command that only leads to its subcommands. */
 export function runSubcommands(command: string, subcommands: readonly Subcommand[]): Run {
-  const lines = subcommands.map(({ name, help }) => `  portcullis ${command} ${name} ${help}`);
+  const rows = subcommands.map(({ name, help }) => {
+    const [, words = '', text = help] = /^(\S.*?)? {2,}(\S.*)$/.exec(help) ?? [];
+    return { left: `portcullis ${command} ${name} ${words}`.trimEnd(), text };
+  });
+  const width = Math.max(...rows.map(({ left }) => left.length));
+  const lines = rows.map(({ left, text }) => `  ${left.padEnd(width)}  ${text}`);
   const usage = `usage:\n${lines.join('\n')}\n`;
   return async (argv, output) => {
     const [name, ...rest] = argv;

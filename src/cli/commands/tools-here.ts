@@ -46,7 +46,7 @@ export async function openToolsHere(wishes: ToolsWishes): Promise<ToolsHere> {
   const ground = await openGround(config);
   const model = asksModel ? await modelHere(config, ground) : silentModel(config, ground);
   const parts = await openParts(config, ground, model);
-  const { agents, mcp, hooks, skills, hands, processes, log } = parts;
+  const { agents, mcp, hooks, skills, hands, processes, sandbox, checkpoints, log } = parts;
   mcp?.onTools((tools) => void hands.lateTools.add(tools));
   return {
     ground,
@@ -58,6 +58,8 @@ export async function openToolsHere(wishes: ToolsWishes): Promise<ToolsHere> {
       await hooks.close();
       await skills.close();
       await processes.killAll();
+      await sandbox.close();
+      await checkpoints.close();
       hands.journal.close();
       log.store.close();
     },

@@ -50,6 +50,19 @@ export type PostToolUseFailureHookInput = Input<
   Call & { tool_use_id: string; error: string; is_interrupt?: boolean; duration_ms?: number }
 >;
 
+/** Ours: the input of a call arrived broken, or does not fit the tool. */
+export type ToolInputInvalidHookInput = Input<
+  'ToolInputInvalid',
+  {
+    tool_name: string;
+    tool_input?: Record<string, unknown>;
+    tool_use_id: string;
+    raw?: string;
+    cause: 'output_limit' | 'cut_stream' | 'invalid_json' | 'not_an_object' | 'schema';
+    problems: { path: string; message: string }[];
+  }
+>;
+
 export type PostToolBatchToolCall = {
   tool_name: string;
   tool_input: unknown;

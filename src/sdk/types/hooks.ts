@@ -1,4 +1,4 @@
-import type { HookInput } from './hook-inputs.js';
+import type { HookEvent, HookInput, ToolInputInvalidHookInput } from './hook-inputs.js';
 import type { PermissionUpdate } from './permissions.js';
 
 export type HookPermissionDecision = 'allow' | 'deny' | 'ask' | 'defer';
@@ -28,6 +28,9 @@ export type PostToolUseHookSpecificOutput = Output<
 >;
 
 export type PostToolUseFailureHookSpecificOutput = Output<'PostToolUseFailure', MoreContext>;
+
+/** Ours. */
+export type ToolInputInvalidHookSpecificOutput = Output<'ToolInputInvalid', MoreContext>;
 export type PostToolBatchHookSpecificOutput = Output<'PostToolBatch', MoreContext>;
 export type NotificationHookSpecificOutput = Output<'Notification', MoreContext>;
 
@@ -145,3 +148,25 @@ export interface HookCallbackMatcher {
   /** What a callback that throws means. Absent: block. */
   onFailure?: 'continue' | 'block';
 }
+
+/** Events of ours that the official types do not have, and what their callbacks get. */
+export interface OwnHookInputs {
+  ToolInputInvalid: ToolInputInvalidHookInput;
+}
+
+export type OwnHookCallback<Name extends keyof OwnHookInputs> = (
+  input: OwnHookInputs[Name],
+  toolUseID: string | undefined,
+  options: { signal: AbortSignal },
+) => Promise<
+  Omit<SyncHookJSONOutput, 'hookSpecificOutput'> & {
+    hookSpecificOutput?: ToolInputInvalidHookSpecificOutput;
+  }
+>;
+
+/** Callbacks by event. */
+export type HookCallbacks = Partial<Record<HookEvent, HookCallbackMatcher[]>> & {
+  [Name in keyof OwnHookInputs]?: (Omit<HookCallbackMatcher, 'hooks'> & {
+    hooks: OwnHookCallback<Name>[];
+  })[];
+};

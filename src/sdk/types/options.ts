@@ -1,5 +1,4 @@
-import type { HookEvent } from './hook-inputs.js';
-import type { HookCallbackMatcher } from './hooks.js';
+import type { HookCallbacks } from './hooks.js';
 import type {
   McpServerConfig,
   McpServerConfigForProcessTransport,
@@ -93,7 +92,7 @@ export type Options = {
   toolConfig?: ToolConfig;
   forkSession?: boolean;
   betas?: SdkBeta[];
-  hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
+  hooks?: HookCallbacks;
   onElicitation?: OnElicitation;
   onUserDialog?: OnUserDialog;
   supportedDialogKinds?: string[];
