@@ -74,7 +74,7 @@ function changeOf({ tool, input, subject }: AskedCall, readCurrent: ReadCurrent)
       return differenceOf(old, edited);
     }
     // The end of the text is not the end of the file.
-    const [from, to] = [before, after].map((one) => (one === '' ? one : `${one}\n`));
+    const [from, to] = [before, after].map((one) => one.replace(/(?<=[^\n])$/, '\n'));
     return [...(isAll ? ['every occurrence of:'] : []), ...differenceOf(from ?? '', to ?? '')];
   }
   const content = text('content');
