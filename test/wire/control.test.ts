@@ -240,7 +240,10 @@ describe('background work', () => {
       status: 'stopped',
     });
     expect(await host.next(isResult)).toMatchObject({ origin: { kind: 'task-notification' } });
-    expect(await host.request({ subtype: 'stop_task', task_id: 'nobody' })).toMatchObject(isDone);
+    expect(await host.request({ subtype: 'stop_task', task_id: 'nobody' })).toMatchObject({
+      subtype: 'error',
+      error_code: 'not_found',
+    });
     expect(await host.request({ subtype: 'get_task_output', task_id: 'nobody' })).toMatchObject({
       subtype: 'error',
     });
