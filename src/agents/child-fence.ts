@@ -20,7 +20,8 @@ import { bareName } from './definition-tools.js';
 
 /**
  * What definitions hold agents to: `Bash(git *)` among the tools leaves of Bash only that, and what is
- * disallowed, a tool or a part of one, is taken away. Holds for the agent and for all that it starts.
+ * disallowed, a tool or a part of one, is taken away. Holds for the agent and for all that it starts,
+ * who also get no tool that the list of an agent above them leaves out.
  */
 export interface AgentFences {
   readonly guard: Guard;
@@ -42,7 +43,14 @@ export interface AgentFences {
 
 interface Fences {
   readonly all: readonly Fence[];
+  /** The lists of tools of the agents above. The agent's own is its pool. */
+  readonly given: readonly GivenTools[];
   readonly rules: RuleSet;
+}
+
+interface GivenTools {
+  readonly name: string;
+  readonly allows: ToolMatcher;
 }
 
 interface Fence {
@@ -78,7 +86,7 @@ export function createAgentFences(parts: {
       onFailure: 'deny',
       decide(view) {
         const mine = of(view.call.agent);
-        return mine === undefined ? NOTHING : held(mine.all, view);
+        return mine === undefined ? NOTHING : held(mine, view);
       },
     },
     holds: (agent) => of(agent) !== undefined,
@@ -91,8 +99,11 @@ export function createAgentFences(parts: {
         if (!made.ok) return made;
         if (made.value !== undefined) all.push(made.value);
       }
-      if (all.length === 0) return ok(() => undefined);
-      const raised: Fences = { all, rules: rulesOf(all) };
+      const given = above.flatMap(({ name, tools }) =>
+        tools === undefined ? [] : [{ name, allows: createToolMatcher(tools) }],
+      );
+      if (all.length + given.length === 0) return ok(() => undefined);
+      const raised: Fences = { all, given, rules: rulesOf(all) };
       fences.set(ref.path, raised);
       return ok(() => {
         if (fences.get(ref.path) === raised) fences.delete(ref.path);
@@ -109,8 +120,17 @@ function rulesOf(fences: readonly Fence[]): RuleSet {
   return { ...NO_RULES, deny: [only, ...more].flatMap(({ denied }) => denied.deny) };
 }
 
-async function held(fences: readonly Fence[], view: CallView): Promise<Finding> {
-  for (const { name, only, banned } of fences) {
+async function held({ all, given }: Fences, view: CallView): Promise<Finding> {
+  const without = given.find(({ allows }) => !allows(view.names));
+  if (without !== undefined) {
+    return {
+      decision: 'deny',
+      reason: `the agent ${without.name} has no ${view.call.tool.name}, so none that it starts has it either`,
+      source: `tools of the agent ${without.name}`,
+      refusal: 'rule',
+    };
+  }
+  for (const { name, only, banned } of all) {
     if (banned(view.names)) {
       return {
         decision: 'deny',

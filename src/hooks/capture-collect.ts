@@ -213,7 +213,8 @@ export class HookCollector {
   ): void {
     const ofCallback = place.standing === 'callback';
     const { matcher, agents } = facts;
-    const { matches, notes, lost } = matchingOf({ event, matcher, agents, agentId: place.agentId });
+    const matching = matchingOf({ event, matcher, agents, agentId: place.agentId });
+    const { matches, inherits, notes, lost } = matching;
     if (lost !== undefined) {
       this.#skip(what, lost, place);
       return;
@@ -242,6 +243,7 @@ export class HookCollector {
         hook,
         standing: place.standing,
         matches,
+        ...(inherits === undefined ? {} : { inherits }),
         ...(copyOf === undefined ? {} : { copyOf }),
         ...(broken === undefined ? {} : { broken }),
       }),

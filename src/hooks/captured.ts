@@ -1,3 +1,4 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { HOOK_EVENTS, type HookEventName } from '../protocol/hook-events.js';
 import type { SettingSource } from '../util/sourced.js';
 import type { Hook, HookFailure, PluginDirectories } from './hook.js';
@@ -50,6 +51,8 @@ export interface CapturedHook {
   readonly hook: Hook;
   readonly standing: HookStanding;
   matches(occasion: OccasionKey): boolean;
+  /** Whether it is asked about an agent only because it guards one above it: it then can only hold back. */
+  inherits?(agent: AgentRef): boolean;
   /** The same for copies in several settings files, of which one is asked. Absent: it is never a copy. */
   readonly copyOf?: string;
   /** It has not the shape of a hook and can only fail. */

@@ -110,7 +110,9 @@ class Dispatcher implements HookDispatcher {
     if (hooks === undefined) return NO_ROUND;
     const { except = [] } = occasion;
     const asked = withoutCopies(
-      hooks.filter((one) => this.#mayAsk(one) && one.matches(occasion)),
+      hooks
+        .filter((one) => this.#mayAsk(one) && one.matches(occasion))
+        .map((one) => (one.inherits?.(occasion.agent) === true ? onlyRestricting(one) : one)),
     ).filter(({ ids }) => !ids.some((id) => except.includes(id)));
     if (asked.length === 0) return NO_ROUND;
     const request = this.#request(event, occasion);
@@ -340,6 +342,10 @@ async function endWithin(running: Iterable<Promise<void>>, ms: number): Promise<
 }
 
 /** Of identical hooks in several settings files the first is asked, for all of them. */
+function onlyRestricting(captured: CapturedHook): CapturedHook {
+  return { ...captured, hook: { ...captured.hook, restrictOnly: true } };
+}
+
 function withoutCopies(hooks: readonly CapturedHook[]): readonly Asked[] {
   const known = new Map<string, { captured: CapturedHook; ids: string[] }>();
   for (const captured of hooks) {

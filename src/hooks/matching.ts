@@ -1,6 +1,7 @@
 import { basename } from '../env/paths.js';
-import { agentPattern, patternProblem } from '../permissions/agent-rules.js';
+import { agentPattern, inheritedPattern, patternProblem } from '../permissions/agent-rules.js';
 import { gateMatcher } from '../permissions/name-matcher.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
 import type { Occasion } from './hook.js';
 
@@ -10,6 +11,8 @@ export type OccasionKey = Pick<Occasion, 'agent' | 'matched'>;
 /** For which occasions of its event a hook is meant. */
 export interface Matching {
   matches(occasion: OccasionKey): boolean;
+  /** Whether it is asked about an agent only because it guards one above it. Absent: never. */
+  inherits?(agent: AgentRef): boolean;
   /** Where it does not mean what was written, and what it is taken to mean. */
   readonly notes: readonly string[];
   /** Why it is not in force at all: an observer that nobody can tell what to look at. */
@@ -33,15 +36,19 @@ export function matchingOf({ event, matcher, agents, agentId }: MatchingSpec): M
   const who = agents === undefined ? undefined : agentsFit(agents);
   const problems = [names.problem, who?.problem].filter((one) => one !== undefined);
   const ofWhom = who?.fits;
+  const { role, matches } = hookEventFacts(event);
+  // fail-closed: a guard is not passed by delegating.
+  const inherits = role === 'gate' && matches === 'tool' ? who?.inherits : undefined;
   return {
+    ...(inherits === undefined ? {} : { inherits }),
     notes: problems,
     // A guard that cannot tell whom it guards guards everybody; one that only watches is not let loose.
-    ...(hookEventFacts(event).role === 'observe' && (names.unreadable === true || who?.unreadable)
+    ...(role === 'observe' && (names.unreadable === true || who?.unreadable)
       ? { lost: problems.join('; ') }
       : {}),
     matches: ({ agent, matched }) =>
       (agentId === undefined || agent.id === agentId) &&
-      (ofWhom === undefined || ofWhom(agent)) &&
+      (ofWhom === undefined || ofWhom(agent) || inherits?.(agent) === true) &&
       (matched.length === 0 || names.fits(matched)),
   };
 }
@@ -78,12 +85,15 @@ function fileNames(matcher: string | undefined): Fits {
 }
 
 function agentsFit(pattern: string): {
-  readonly fits: ReturnType<typeof agentPattern>;
+  readonly fits: (agent: AgentRef) => boolean;
+  readonly inherits?: (agent: AgentRef) => boolean;
   readonly problem?: string;
   readonly unreadable?: true;
 } {
   const why = patternProblem(pattern);
-  if (why === undefined) return { fits: agentPattern(pattern) };
+  if (why === undefined) {
+    return { fits: agentPattern(pattern), inherits: inheritedPattern(pattern) };
+  }
   // fail-closed: a guard for agents that cannot be is a guard for all.
   const problem = `the agents "${pattern}" name no agent (${why}); it is taken to mean every agent`;
   return { fits: () => true, problem, unreadable: true };

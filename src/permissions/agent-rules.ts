@@ -9,7 +9,7 @@ export type RulesOf = (agent: AgentRef) => RuleSet;
 
 /**
  * Compiles `portcullis.agents`. Denies are looked at first wherever they come from, so what is
- * granted to an agent never beats a ban, and a ban for some binds only these.
+ * granted to an agent never beats a ban. What binds an agent binds all that it starts.
  */
 export function createAgentRules(
   everybody: RuleSet,
@@ -31,8 +31,8 @@ export function createAgentRules(
     problems,
     rulesOf(agent) {
       if (compiled.length === 0) return everybody;
-      const mine = compiled.flatMap(({ names, covers, rules }, index) => {
-        if (!covers(agent)) return [];
+      const mine = compiled.flatMap(({ names, binds, rules }, index) => {
+        if (!binds(agent)) return [];
         // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
         return [{ index, rules, grants: agent.untrusted !== true && names(agent) }];
       });
@@ -56,21 +56,39 @@ export function agentPattern(pattern: string): (agent: AgentRef) => boolean {
 
 type Named = Pick<AgentRef, 'type' | 'path'>;
 
-/** `names`: by what it is called itself. `covers`: also by its original, for a fork is that one again. */
+/** Whether the pattern means an agent only through one that it was started by, however far above. */
+export function inheritedPattern(pattern: string): (agent: AgentRef) => boolean {
+  const { covers, binds } = whoFits(pattern);
+  return (agent) => binds(agent) && !covers(agent);
+}
+
+/**
+ * `names`: by what it is called itself. `covers`: also by its original, for a fork is that one again.
+ * `binds`: also by the agents above it, but for the main agent, which delegates what it may not do.
+ */
 function whoFits(pattern: string): {
   readonly names: (agent: Named) => boolean;
-  readonly covers: (agent: AgentRef) => boolean;
+  readonly covers: (agent: Named) => boolean;
+  readonly binds: (agent: Named) => boolean;
 } {
   const segments = segmentsOf(pattern);
   const names = isPath(pattern)
     ? ({ path }: Named) => reachesEnd(segments, folded(path).split('/'))
     : ({ type, path }: Named) =>
         reachesEnd(segments, [folded(type)]) || folded(path) === folded(pattern);
-  return {
-    names,
-    covers: (agent) =>
-      names(agent) || [agent, ...originalsOf(agent)].some((one) => otherNamed(one).some(names)),
-  };
+  const covers = (agent: Named): boolean =>
+    names(agent) || [agent, ...originalsOf(agent)].some((one) => otherNamed(one).some(names));
+  return { names, covers, binds: (agent) => covers(agent) || agentsAbove(agent).some(covers) };
+}
+
+/** The agents by which this one was started, without the main agent and forks of it. */
+function agentsAbove({ path }: Named): readonly Named[] {
+  const parts = path.split('/');
+  const isBelowMain = (count: number): boolean =>
+    parts.slice(1, count).some((part) => !FORK.test(part));
+  return parts.flatMap((_part, count) =>
+    count > 1 && isBelowMain(count) ? [namedBy(parts.slice(0, count))] : [],
+  );
 }
 
 /** fail-closed: the default agent is not free of its rules under its second name. */
@@ -84,7 +102,7 @@ function otherNamed(agent: Named): readonly Named[] {
 const FORK = /^fork#\d+$/i;
 
 /** Whom a fork stands for, and where the agents below a fork would be had it not been made. */
-function originalsOf({ type, path }: AgentRef): readonly Named[] {
+function originalsOf({ type, path }: Named): readonly Named[] {
   const parts = path.split('/');
   if (!parts.some((part) => FORK.test(part))) return [];
   const found: Named[] = [];
