@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { homeDirectory } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { NOTHING } from '../permissions/guard.js';
+import { ASKS_PERSON, NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import { settingsFilesGuard } from '../permissions/settings-files.js';
@@ -66,7 +66,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
   const extension: GateExtension = {
     guards: [
       {
-        name: 'sandbox',
+        name: ASKS_PERSON.sandbox,
         // fail-closed: where it runs must be known before it runs.
         onFailure: 'deny',
         decide: (view) => (isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view))),
@@ -75,7 +75,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
     ],
     resolvers: [
       {
-        name: 'sandbox',
+        name: ASKS_PERSON.sandbox,
         decide: (view) =>
           isOff() ? undefined : load().then(({ gate }) => gate.resolver.decide(view)),
       },

@@ -155,6 +155,12 @@ describe('when they are asked', () => {
     expect(fired).toHaveLength(1);
   });
 
+  it('in vain for a yes to a critical removal', async () => {
+    const { bash } = rig({ h: yes });
+    for (const command of ['rm -rf ~', 'rm -rf /', 'rm -rf "$HOME"'])
+      expect(await bash(command), command).toBe('asks');
+  });
+
   it.each<[string, Partial<RigOptions>, string]>([
     ['plan mode', { mode: 'plan' }, 'a.txt'],
     ['a protected path', {}, '.git/config'],

@@ -1,4 +1,5 @@
 import { readAskAnswer } from '../permissions/ask-answer.js';
+import { ASKS_PERSON } from '../permissions/guard.js';
 import { suggestedUpdates } from '../permissions/suggested-updates.js';
 import type { AskAnswer, Asker, AskRequest, GateCall } from '../permissions/types.js';
 import type { TraceStep } from '../protocol/permissions.js';
@@ -45,10 +46,14 @@ export function createHookAsker(
     const known = ofAsker.get(agent.path);
     if (known !== undefined) return known;
     const made: Asker = (request) => put(request, asker, (at) => hooksSay(dispatch, deps, at));
+    // Agents come and go; a question that is put once more is the price of forgetting.
+    if (ofAsker.size >= MOST_AGENTS) ofAsker.clear();
     ofAsker.set(agent.path, made);
     return made;
   };
 }
+
+const MOST_AGENTS = 256;
 
 interface Asked {
   readonly request: AskRequest;
@@ -100,17 +105,12 @@ async function put(
   }
 }
 
-/** Guards whose question is for a person: a script may say no to it, and nothing else. */
-const FOR_PERSON: ReadonlySet<string> = new Set([
-  'plan mode',
-  'protected paths',
-  'sandbox',
-  'settings files',
-]);
+const FOR_PERSON: ReadonlySet<string> = new Set(Object.values(ASKS_PERSON));
 
 /**
  * fail-closed: a hook that wants a person to decide is not answered by another hook's yes, and what
- * plan mode or a protected path holds is not opened by a script, also where another guard asks first.
+ * plan mode, a protected path or a critical removal holds is not opened by a script, also where another
+ * guard asks first.
  */
 function waitsForPerson({ heldBy, trace }: AskRequest): boolean {
   if (heldBy === PRE_TOOL_USE_HOOKS) return true;

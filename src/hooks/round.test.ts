@@ -8,7 +8,6 @@ import {
   deniedBy,
   endOf,
   prefixOf,
-  reasonsOf,
   stopOf,
   worst,
 } from './round.js';
@@ -56,7 +55,7 @@ describe('objections', () => {
       },
       { by: 'd', reason: 'no reason given', failed: false },
     ]);
-    expect(reasonsOf(mixed)[1]).toBe(
+    expect(blockedBy(mixed)[1]?.reason).toBe(
       'guard failed: b gave no verdict (timeout: no answer within 5 s)',
     );
     expect(deniedBy(mixed).map(({ by }) => by)).toEqual(['a', 'd']);

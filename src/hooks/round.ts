@@ -56,10 +56,6 @@ export function blockedBy(round: HookRound): readonly Objection[] {
   });
 }
 
-export function reasonsOf(round: HookRound): readonly string[] {
-  return blockedBy(round).map(({ reason }) => reason);
-}
-
 function reasonOf({ reason }: HookAnswer): string {
   return isBlank(reason) ? NO_REASON : reason;
 }

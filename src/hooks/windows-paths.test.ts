@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gitBashEnvironment, gitBashPath, gitBashPathList } from './windows-paths.js';
+import { gitBashEnvironment, gitBashPath } from './windows-paths.js';
 
 describe('gitBashPath', () => {
   it.each([
@@ -27,15 +27,6 @@ describe('gitBashPath', () => {
   it('changes nothing the second time', () => {
     const once = gitBashPath('C:\\x\\y');
     expect(gitBashPath(once)).toBe(once);
-  });
-});
-
-describe('gitBashPathList', () => {
-  it('converts every entry, takes quotes off and drops empty ones', () => {
-    expect(gitBashPathList('C:\\a;"D:\\b c";;\\\\srv\\s; C:\\e ;')).toBe(
-      '/c/a:/d/b c:\\\\srv\\s:/c/e',
-    );
-    expect(gitBashPathList('')).toBe('');
   });
 });
 

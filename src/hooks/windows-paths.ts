@@ -15,16 +15,6 @@ export function gitBashPath(path: string): string {
   return `/${drive.toLowerCase()}${rest === '/' ? '' : rest}`;
 }
 
-/** A list with semicolons becomes one with colons. Empty entries, which mean "here", are dropped. */
-export function gitBashPathList(list: string): string {
-  return list
-    .split(';')
-    .map((entry) => entry.trim().replace(/^"(.*)"$/, '$1'))
-    .filter((entry) => entry !== '')
-    .map(gitBashPath)
-    .join(':');
-}
-
 /** The variables with those of the given names as Git Bash writes them. */
 export function gitBashEnvironment(
   variables: Readonly<Record<string, string>>,

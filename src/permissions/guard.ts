@@ -24,7 +24,7 @@ export interface Finding {
   readonly foremost?: true;
 }
 
-export type RefusalKind = 'rule' | 'plan' | 'banned' | 'guard-failed' | 'approval' | 'hook';
+export type RefusalKind = 'rule' | 'plan' | 'guard-failed' | 'approval' | 'hook';
 
 /** Holds calls back. Its own failure is a verdict too, stated beforehand. */
 export interface Guard {
@@ -32,6 +32,15 @@ export interface Guard {
   readonly onFailure: 'deny' | 'ask';
   decide(view: CallView): Finding | Promise<Finding>;
 }
+
+/** The names of guards whose question is for a person: a script may say no to it, and nothing else. */
+export const ASKS_PERSON = {
+  criticalRemovals: 'critical removals',
+  planMode: 'plan mode',
+  protectedPaths: 'protected paths',
+  sandbox: 'sandbox',
+  settingsFiles: 'settings files',
+} as const;
 
 /** Lets calls through that no guard held back. One that fails lets nothing through. */
 export interface Resolver {

@@ -3,7 +3,7 @@ import { displayPath } from '../env/paths.js';
 import type { PathAccess } from '../tools/tool.js';
 import { isLater } from '../util/at-once.js';
 import { effectRules } from './effects.js';
-import { type Finding, type Guard, NOTHING } from './guard.js';
+import { ASKS_PERSON, type Finding, type Guard, NOTHING } from './guard.js';
 import { STANCES } from './modes.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
@@ -19,18 +19,6 @@ import { findRestriction, needsShell } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
 import type { CallView, TouchedPath } from './view.js';
-
-/** Tools that are not to be used at all. The pool leaves them out; this holds if one comes all the same. */
-export function bannedTools(isBanned: (name: string) => boolean): Guard {
-  return {
-    name: 'banned tools',
-    onFailure: 'deny',
-    decide: ({ names }) =>
-      names.some(isBanned)
-        ? { decision: 'deny', refusal: 'banned', reason: `the tool ${names[0]} is switched off` }
-        : NOTHING,
-  };
-}
 
 const denyRules: Guard = {
   name: 'deny rules',
@@ -113,7 +101,7 @@ async function doubted(view: CallView): Promise<Finding> {
 }
 
 const protectedPaths: Guard = {
-  name: 'protected paths',
+  name: ASKS_PERSON.protectedPaths,
   onFailure: 'ask',
   decide: (view) => (mayWrite(view) ? protectedWrite(view) : NOTHING),
 };
@@ -214,7 +202,7 @@ async function twinOf(
 }
 
 const criticalRemovals: Guard = {
-  name: 'critical removals',
+  name: ASKS_PERSON.criticalRemovals,
   onFailure: 'ask',
   decide: (view) => (view.call.subject.command === undefined ? NOTHING : criticalRemoval(view)),
 };
@@ -250,7 +238,7 @@ async function anyPlaces(
 }
 
 const planMode: Guard = {
-  name: 'plan mode',
+  name: ASKS_PERSON.planMode,
   onFailure: 'ask',
   decide: ({ mode, call }) =>
     STANCES[mode][call.tool.kind] === 'hold'

@@ -18,7 +18,6 @@ export function refusalText(
   if (finding?.refusal === 'rule') {
     return `Permission to use ${tool} has been denied by permission rule ${finding.source}. Do not look for another way to the same effect; go on without it or tell the user.`;
   }
-  if (finding?.refusal === 'banned') return `${tool} is switched off in this session.`;
   if (finding?.refusal === 'guard-failed') {
     return `${tool} was refused because ${finding.reason}. A guard that cannot answer refuses; tell the user.`;
   }

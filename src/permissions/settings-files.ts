@@ -1,5 +1,5 @@
 import { basename } from '../env/paths.js';
-import { type Finding, type Guard, NOTHING } from './guard.js';
+import { ASKS_PERSON, type Finding, type Guard, NOTHING } from './guard.js';
 import { mayWrite } from './guards.js';
 import { protectedPart } from './protected-paths.js';
 import type { CallView } from './view.js';
@@ -10,7 +10,7 @@ import type { CallView } from './view.js';
  */
 export function settingsFilesGuard(files: () => readonly string[]): Guard {
   return {
-    name: 'settings files',
+    name: ASKS_PERSON.settingsFiles,
     onFailure: 'ask',
     decide(view) {
       // Whoever names no file to write and runs no code writes none.

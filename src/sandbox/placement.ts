@@ -1,4 +1,5 @@
 import {
+  ASKS_PERSON,
   type Finding,
   type Guard,
   NOTHING,
@@ -70,7 +71,7 @@ export function createSandboxGate(deps: {
     return settings.mayLeave ? asksToLeave(view) : mayNotLeave();
   };
   const guard: Guard = {
-    name: 'sandbox',
+    name: ASKS_PERSON.sandbox,
     // fail-closed: where it runs must be known before it runs.
     onFailure: 'deny',
     decide: (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
@@ -87,7 +88,7 @@ export function createSandboxGate(deps: {
     return { decision: 'allow', reason: 'it runs inside the sandbox', source };
   };
   const resolver: Resolver = {
-    name: 'sandbox',
+    name: ASKS_PERSON.sandbox,
     decide: (view) => (runsCommands(view) ? openCommand(view) : undefined),
   };
   return {

@@ -2,6 +2,7 @@ import type { FileSystem } from '../env/fs.js';
 import { basename, dirname, gitDirectory, isInside, join, resolve } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { PROTECTED_NAMES } from '../permissions/protected-paths.js';
+import { parseGitConfig } from '../permissions/shell/git-config-parse.js';
 import type { Finder } from './policy-find.js';
 
 /** Directories of the list that builds write to; of these only what is named below is kept. */
@@ -119,23 +120,22 @@ const LONGEST_CONFIG = 16 * 1024 * 1024;
 async function namedByConfig(directory: string, fs: PlaceFiles): Promise<readonly string[]> {
   const config = join(directory, 'config');
   if ((await fs.lstat(config))?.kind !== 'file') return [];
-  const text = await fs.readText(config, { maxBytes: LONGEST_CONFIG }).catch((thrown: unknown) => {
-    // fail-closed: hooks that it names would not be protected, and git would run them outside.
-    throw new PortcullisError('denied', `${config} cannot be read: ${messageOf(thrown)}`, {
+  // fail-closed: hooks that it names would not be protected, and git would run them outside.
+  const unknown = (why: string): PortcullisError =>
+    new PortcullisError('denied', `${config} cannot be read: ${why}`, {
       remedy:
         'the sandbox has to know which hooks git runs: make the file readable, or move it away',
     });
+  const text = await fs.readText(config, { maxBytes: LONGEST_CONFIG }).catch((thrown: unknown) => {
+    throw unknown(messageOf(thrown));
   });
+  const settings = parseGitConfig(text);
+  if (settings === undefined) throw unknown('it is no configuration that git understands');
   const named: string[] = [];
-  for (const [, key = '', value = ''] of text.matchAll(
-    /^[ \t]*(hookspath|path)[ \t]*=[ \t]*(.+)$/gim,
-  )) {
-    const path = value
-      .replace(/[ \t]+[#;].*$/, '')
-      .replace(/^"(.*)"$/, '$1')
-      .trim();
+  for (const { key, value: path } of settings) {
+    const isHooks = key === 'core.hookspath';
+    if (!isHooks && !/^include(if\..*)?\.path$/s.test(key)) continue;
     if (path === '' || path.startsWith('~')) continue;
-    const isHooks = key.toLowerCase() === 'hookspath';
     const place = resolve(isHooks ? dirname(directory) : directory, path);
     // The whole project cannot be kept.
     if (isInside(dirname(directory), place)) continue;
