@@ -6,7 +6,7 @@ import {
   mayCompact,
 } from '../context/compact-trigger.js';
 import { isInstructionsReminder } from '../context/instructions-reminder.js';
-import { reminder } from '../context/reminders.js';
+import { reminder, showsOpening } from '../context/reminders.js';
 import { SUMMARY_TAG } from '../context/summary-tag.js';
 import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
@@ -131,7 +131,10 @@ class HistoryCompaction implements Compaction {
       callModel: (summary, abort) => parts.client.stream(summary, abort),
       signal,
       usedTokens: this.#meterFor(request).used(request.messages),
-      preserve: [openingOf(request.messages[0]), ...hooked.preserve]
+      preserve: [
+        openingOf(request.messages.find(showsOpening) ?? request.messages[0]),
+        ...hooked.preserve,
+      ]
         .filter((text) => text !== '')
         .join('\n'),
       ...(wanted.length === 0 ? {} : { instructions: wanted.join('\n') }),

@@ -37,7 +37,7 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
   const tree = createBudgetTree(rest);
   const spending: SpendingParts = {
     note: message,
-    spentUsd: () => ledger.total().costUsd,
+    spentUsd: () => ledger.sinceStart().costUsd,
     ...rest,
   };
   const known = new Map<string, AgentRef>([[MAIN_AGENT.path, MAIN_AGENT]]);

@@ -1,3 +1,4 @@
+import type { Message } from '../protocol/content.js';
 import { visible } from '../util/visible.js';
 
 export interface EnvironmentFacts {
@@ -15,6 +16,14 @@ export interface EnvironmentFacts {
  */
 export function environmentReminder(facts: EnvironmentFacts): string {
   return reminder(environmentText(facts));
+}
+
+/** Whether a message shows the environment as the start of a session does; other runtimes' messages do not. */
+export function showsOpening({ role, content }: Message): boolean {
+  return (
+    role === 'user' &&
+    content.some((block) => block.type === 'text' && block.text.includes(OPENING_START))
+  );
 }
 
 /** Shown when a session goes on in another place than where it was left. */
@@ -38,11 +47,13 @@ export function reminderOf(lines: readonly string[]): string {
 
 const OPEN = '<system-reminder>';
 const CLOSE = '</system-reminder>';
+const FIRST_FACT = 'Primary working directory: ';
+const OPENING_START = `${OPEN}\n${FIRST_FACT}`;
 
 /** One line each: the name of a folder is no place to give orders from. */
 export function environmentText(facts: EnvironmentFacts): string {
   const lines = [
-    `Primary working directory: ${visible(facts.cwd)}`,
+    `${FIRST_FACT}${visible(facts.cwd)}`,
     ...facts.additionalDirectories.map((one) => `Additional directory: ${visible(one)}`),
     `Git branch: ${visible(facts.gitBranch ?? 'none (not a repository)')}`,
     `Platform: ${facts.platform}`,

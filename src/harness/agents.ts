@@ -307,7 +307,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     },
     /** The session is taken up again. */
     async resumed(): Promise<void> {
-      const isLimited = counters?.budget?.isLimited === true || config.maxBudgetUsd !== undefined;
+      const isLimited = counters?.budget?.isLimited === true;
       // Costs that limit nothing are needed when the first run is over.
       if (isLimited) await recallSpending();
       else void recallCosts();

@@ -83,8 +83,8 @@ export function openChildWorld(
   const spent = createLimits({
     maxTurns: undefined,
     maxBudgetUsd: config.maxBudgetUsd,
-    spentUsd: () => ledger.total().costUsd,
-    unpricedCalls: () => ledger.total().unpricedRequests,
+    spentUsd: () => ledger.sinceStart().costUsd,
+    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
     stuck: () => undefined,
   });
   return {

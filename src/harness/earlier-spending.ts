@@ -32,13 +32,13 @@ export async function recallInto(
   }
   budget?.recall(uses);
   for (const { path: agent, calls } of uses) {
-    for (const { model, usage } of calls) ledger.add({ agent, model, provider, usage });
+    for (const { model, usage } of calls) ledger.recall({ agent, model, provider, usage });
   }
 }
 
 export interface SpendingCounters {
   readonly budget: Pick<SessionBudget, 'recall'> | undefined;
-  readonly ledger: Pick<UsageLedger, 'add'>;
+  readonly ledger: Pick<UsageLedger, 'recall'>;
   readonly provider: string;
 }
 

@@ -13,7 +13,7 @@ import { createLimits } from '../budget/limits.js';
 import { agentRows } from '../budget/rows.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { openOpening } from '../context/opening.js';
-import { reminder } from '../context/reminders.js';
+import { reminder, showsOpening } from '../context/reminders.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
@@ -143,26 +143,28 @@ export async function joinSession(
     messages: () => main.conversation.messages,
     ...(config.runsAs === undefined ? {} : { definition: config.runsAs }),
   });
+  // A session that another runtime began was never shown what ours begin with.
+  const isOpened = history.resumed && history.messages.some(showsOpening);
   const opening = await openOpening({
     fs: ground.fs,
     configDir: ground.configDir,
     sources: ground.sources,
     facts: openingFacts(ground, choices.current().model),
     book: instructions.book,
-    resumedFrom: history.resumed ? { cwd: history.lastCwd } : undefined,
+    resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,
     emit: config.emit,
     uuid: clock.uuid,
   });
   instructions.told({ files: opening.loaded });
-  const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !history.resumed;
+  const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !isOpened;
   const listing = offersSkills
     ? await skills.listing(choices.limits().contextWindow).catch((thrown: unknown) => {
         hooks.tell(`the skills could not be listed: ${messageOf(thrown)}`);
         return undefined;
       })
     : undefined;
-  const announced = history.resumed ? undefined : mcp?.announcement(builtins.pool);
-  const kinds = history.resumed ? undefined : await agents.listing(builtins.pool);
+  const announced = isOpened ? undefined : mcp?.announcement(builtins.pool);
+  const kinds = isOpened ? undefined : await agents.listing(builtins.pool);
   const { runsAs } = config;
   const first = runsAs === undefined ? [] : await mainOpening(runsAs, parts, history.resumed);
   const openingMessages = () => [
@@ -318,8 +320,8 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
   const limits = createLimits({
     maxTurns: config.maxTurns,
     maxBudgetUsd: config.maxBudgetUsd,
-    spentUsd: () => ledger.total().costUsd,
-    unpricedCalls: () => ledger.total().unpricedRequests,
+    spentUsd: () => ledger.sinceStart().costUsd,
+    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
     stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
   });
   return {

@@ -38,6 +38,7 @@ export const ZERO_TOTALS: UsageTotals = {
 export class UsageLedger {
   readonly #overrides: PriceOverrides | undefined;
   readonly #rows = new Map<string, Map<string, UsageTotals>>();
+  #earlier: UsageTotals = ZERO_TOTALS;
 
   constructor(options: { readonly priceOverrides?: PriceOverrides } = {}) {
     this.#overrides = options.priceOverrides;
@@ -52,6 +53,21 @@ export class UsageLedger {
     this.#rows.set(agent, models);
     models.set(model, plus(models.get(model) ?? ZERO_TOTALS, totalsOf(usage, cost)));
     return cost;
+  }
+
+  /** Books a call of an earlier process of the session: it counts in all sums but `sinceStart`. */
+  recall(entry: UsageEntry): void {
+    const cost = this.add(entry);
+    this.#earlier = plus(this.#earlier, totalsOf(entry.usage, cost));
+  }
+
+  /** What this process itself has used. */
+  sinceStart(): { readonly costUsd: number; readonly unpricedRequests: number } {
+    const { costUsd, unpricedRequests } = this.total();
+    return {
+      costUsd: costUsd - this.#earlier.costUsd,
+      unpricedRequests: unpricedRequests - this.#earlier.unpricedRequests,
+    };
   }
 
   /** The sum of the rows of all agents, in their order: added up so, it is the same to the last digit. */

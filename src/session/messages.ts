@@ -6,6 +6,7 @@ import type {
   UserBlock,
 } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
+import { REMINDER_MARK } from './recorder.js';
 import { soundAssistantBlocks, soundUserBlocks } from './sound-blocks.js';
 
 /** A call whose result never reached the transcript, and the result that stands in for it. */
@@ -80,10 +81,9 @@ interface AssistantDraft {
 function draft(entries: readonly TranscriptEntry[]): readonly (UserDraft | AssistantDraft)[] {
   const drafts: (UserDraft | AssistantDraft)[] = [];
   for (const entry of entries) {
-    if (entry.type !== 'user' && entry.type !== 'assistant') continue;
     const last = drafts.at(-1);
-    if (entry.type === 'user') {
-      const blocks = soundUserBlocks(entry.message.content);
+    if (entry.type !== 'assistant') {
+      const blocks = soundUserBlocks(inputOf(entry) ?? '');
       if (blocks.length === 0) continue;
       // One by one: an entry may hold more blocks than a call takes arguments.
       if (last?.role === 'user') for (const block of blocks) last.blocks.push(block);
@@ -98,6 +98,14 @@ function draft(entries: readonly TranscriptEntry[]): readonly (UserDraft | Assis
       drafts.push({ role: 'assistant', blocks, id: entry.message.id, requestId: entry.requestId });
   }
   return drafts;
+}
+
+/** What an entry shows the model in the place of a user; undefined for other entries. */
+function inputOf(entry: TranscriptEntry): string | readonly unknown[] | undefined {
+  if (entry.type === 'user') return entry.message.content;
+  if (entry.type !== 'attachment' || entry.attachment.type !== REMINDER_MARK) return undefined;
+  const { content } = entry.attachment;
+  return typeof content === 'string' || Array.isArray(content) ? content : undefined;
 }
 
 /** The answer that this entry is a further block of. */

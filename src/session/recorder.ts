@@ -83,6 +83,9 @@ export interface RecordedCompaction {
   readonly messages: readonly Message[];
 }
 
+/** An attachment that the model is shown as a message. */
+export const REMINDER_MARK = 'reminder';
+
 /** Stands where a model's name is asked for and no model wrote the message just now. */
 export const SYNTHETIC_MODEL = '<synthetic>';
 
@@ -129,6 +132,10 @@ class StoreRecorder implements Recorder {
   }
 
   input(message: RecordedInput): void {
+    if (message.meta === true && isAllReminders(message.content)) {
+      this.#append([this.#linked(this.#reminder(message))]);
+      return;
+    }
     const entry = this.#linked({
       type: 'user',
       ...(message.meta === true ? { isMeta: true } : {}),
@@ -209,6 +216,17 @@ class StoreRecorder implements Recorder {
     if (agent === this.#agent) return;
     this.#agent = agent;
     this.#append(this.#facts('agent-setting'));
+  }
+
+  /** Not a message of a user: many readers of transcripts show those as prompts, whatever `isMeta` says. */
+  #reminder({ uuid, content }: RecordedInput): OwnFields<AttachmentEntry> {
+    return {
+      type: 'attachment',
+      isMeta: true,
+      uuid: this.#unused(uuid),
+      timestamp: this.#now(),
+      attachment: { type: REMINDER_MARK, content: compactContent(content) },
+    };
   }
 
   #answerEntries(answer: RecordedAnswer): LinkedEntry[] {
@@ -345,6 +363,12 @@ class StoreRecorder implements Recorder {
 type Draft<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
 
 /** A lone text is stored as a string, which every reader of the format shows. */
+function isAllReminders(content: readonly UserBlock[]): boolean {
+  return content.every(
+    (block) => block.type === 'text' && block.text.startsWith('<system-reminder>'),
+  );
+}
+
 function compactContent(content: readonly UserBlock[]): string | readonly UserBlock[] {
   const [only] = content;
   if (content.length !== 1 || only?.type !== 'text') return content;

@@ -102,7 +102,7 @@ describe('an agent', () => {
       });
       try {
         await world.say('go');
-        expect(happened.slice(0, 3)).toEqual(['open', 'attachment', 'user']);
+        expect(happened.slice(0, 3)).toEqual(['open', 'attachment', 'attachment']);
         expect(happened).toContain('asked');
         expect(happened.filter((one) => one === 'open')).toHaveLength(1);
       } finally {

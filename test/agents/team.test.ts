@@ -177,7 +177,11 @@ describe('a teammate in the process of the lead', () => {
     await session.say('APPROVE');
     await session.say('ORDER');
     await until(() => modes.length === 2);
-    expect(modes.sort()).toEqual(['after default', 'planned default']);
+    const inProject = (name: string) => path.join(session.project.directory, name);
+    expect(modes.sort()).toEqual([
+      `${inProject('after')} default`,
+      `${inProject('planned')} default`,
+    ]);
     expect(existsSync(path.join(session.project.directory, 'planned'))).toBe(false);
     expect(existsSync(path.join(session.project.directory, 'after'))).toBe(false);
   });
