@@ -82,6 +82,33 @@ describe('shellEnvironment', () => {
     });
   });
 
+  it.each([
+    ['zh_CN.GBK', false],
+    ['zh_TW.BIG5', false],
+    ['zh_TW.Big5-HKSCS', false],
+    ['ja_JP.SJIS', false],
+    ['ja_JP', false],
+    ['ko_KR.eucKR', false],
+    ['zh_CN', false],
+    ['./locale', false],
+    ['zh_CN.UTF-8', true],
+    ['en_US.utf8', true],
+    ['C.UTF-8', true],
+    ['UTF-8', true],
+    ['C', true],
+    ['POSIX', true],
+    ['de_DE@euro', true],
+    ['de_DE.ISO-8859-15@euro', true],
+    ['en_US', true],
+  ])('starts a shell only in a locale whose characters hold no backslash: %s', (value, passes) => {
+    for (const name of ['LC_ALL', 'LC_CTYPE', 'LANG']) {
+      const expected = passes ? value : undefined;
+      expect(shellEnvironment({ [name]: value })[name]).toBe(expected);
+      expect(shellEnvironment({}, { extra: { [name]: value } })[name]).toBe(expected);
+      expect(shellEnvironment({ [name]: value }, { grants: [name] })[name]).toBe(expected);
+    }
+  });
+
   it('passes what is granted by its exact name, and what is set for the child', () => {
     const selected = shellEnvironment(env, {
       grants: ['GITHUB_TOKEN', 'node_options', 'MISSING'],

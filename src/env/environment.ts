@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute } from 'node:path';
 import { redactSure } from '../util/redact.js';
+import { isLocaleVariable, isSafeLocale } from './locale.js';
 import { hasSecretWord } from './secret-names.js';
 
 /** An environment as `process.env` has it. */
@@ -49,11 +50,17 @@ export function shellEnvironment(
   env: Environment,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  return select(
+  const selected = select(
     env,
     options,
     (name, value) =>
       !isSecretName(name) && !isInternal(name) && (USUAL.has(name) || !holdsSecret(value)),
+  );
+  // fail-closed: in such a locale bash does not read the characters that were judged.
+  return Object.fromEntries(
+    Object.entries(selected).filter(
+      ([name, value]) => !isLocaleVariable(name) || isSafeLocale(name, value),
+    ),
   );
 }
 

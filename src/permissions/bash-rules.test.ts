@@ -426,3 +426,69 @@ describe('modes', () => {
       },
     ));
 });
+
+describe('a rule for a whole command', () => {
+  table(
+    {
+      allow: ['Bash'],
+      deny: ['Bash(git push)', 'Bash(git push origin)', 'Bash(ls a.txt)', 'Bash(rm -rf:*)'],
+    },
+    {
+      denied: ['git push', '"git" push', 'ls a.txt'],
+      asks: [
+        'git push $x',
+        'git push $(true)',
+        'git push `true`',
+        'git push ""',
+        "git '' push",
+        'git push "$x"',
+        'git push $x $y',
+        'git push "$@"',
+        'git push $x origin',
+        'git push ori""$x',
+        'ls a*',
+        'ls [a]*',
+        'ls ?.txt',
+        '/bin/ls a*',
+        'rm *',
+        'rm -?f x',
+      ],
+      runs: [
+        'git push upstream',
+        'git pull $x',
+        'git push x$y',
+        'git push "" upstream',
+        'ls b*',
+        'ls *.ts',
+        'rm *.txt',
+        'grep "" a.txt',
+        'ls',
+      ],
+    },
+  );
+});
+
+describe('a rule for a command that is also a parameter or a word of the language', () => {
+  table(
+    { allow: ['Bash'], deny: ['Bash(timeout:*)', 'Bash(time:*)'] },
+    {
+      denied: [
+        'timeout 5 ls',
+        '/usr/bin/timeout 5 ls',
+        'nice timeout 5 ls',
+        'time ls',
+        'time -p ls',
+        '! time ls',
+        'time { ls; }',
+        'time',
+        'bash -c "time ls"',
+        'echo "$(time ls)"',
+      ],
+      runs: ['ls', 'echo time', 'echo timeout'],
+    },
+  );
+  table(
+    { allow: ['Bash'], deny: ['Bash(time -p ls)', 'Bash(time ls)'] },
+    { denied: ['time -p ls', 'time ls'], runs: ['time cat a.txt', 'time -p cat a.txt', 'ls'] },
+  );
+});

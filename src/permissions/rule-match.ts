@@ -12,7 +12,7 @@ import type { ShellWord } from './shell/model.js';
 import { canonicalText } from './shell/runners.js';
 import { mayTakeTree } from './shell/tree-programs.js';
 import type { CallView } from './view.js';
-import { couldMatch, matches, mustMatch } from './wildcard.js';
+import { couldMatch, matches, mustMatch, segmentTokens } from './wildcard.js';
 
 type Found = Promise<RestrictionMatch | undefined>;
 
@@ -135,7 +135,9 @@ async function restrictingCommand(
   for (const command of reading?.commands ?? []) {
     const written = rules.exact(command.raw);
     if (written !== undefined) return { rule: written.rule, sure: 'yes' };
-    for (const words of command.views) {
+    const { timed } = command;
+    const views = timed === undefined ? [] : [[...timed, ...command.words]];
+    for (const words of [...command.views, ...views]) {
       const found = restrictingWords(rules, words);
       if (found?.sure === 'yes') return found;
       possible ??= found ?? mentioned(rules, namesInForeignCode(words, command.input));
@@ -158,7 +160,7 @@ function restrictingWords(
         rules.exact(text) ?? rules.patternsFor(text).find(({ pattern }) => fits(pattern, text));
       if (found !== undefined) return { rule: found.rule, sure: 'yes' };
     }
-    return undefined;
+    return expandedWords(rules, words);
   }
   const starts = spellings.map(beginning);
   for (const start of starts) {
@@ -168,11 +170,53 @@ function restrictingWords(
     if (found !== undefined) return { rule: found.rule, sure: 'yes' };
   }
   if (open === 0) return undefined;
-  for (const start of starts) {
-    const found = rules.rulesBeginning(start).find(({ pattern }) => couldFit(pattern, start));
+  for (const [at, start] of starts.entries()) {
+    const shorter = shortest(spellings[at] ?? [], words.slice(open));
+    const found = rules
+      .rulesBeginning(start)
+      .find(
+        ({ pattern }) =>
+          couldFit(pattern, start) || (shorter !== undefined && fits(pattern, shorter)),
+      );
     if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
   }
   return undefined;
+}
+
+/** The command without its last words, where all of these may turn out empty. */
+function shortest(start: readonly ShellWord[], open: readonly ShellWord[]): string | undefined {
+  const mayVanish = open.every(({ literal, value }) => !literal && value === '');
+  return mayVanish ? canonicalText(start.slice(0, -1)) : undefined;
+}
+
+/** A pattern of names may become what a rule names, and an empty word is none to most programs. */
+function expandedWords(
+  rules: ToolRules['commands'],
+  words: readonly ShellWord[],
+): RestrictionMatch | undefined {
+  const full = words.filter(({ value }) => value !== '');
+  for (const spelled of withProgramName(words)) {
+    const [head] = spelled;
+    if (head === undefined) continue;
+    const text = full.length === words.length ? '' : canonicalText([head, ...full.slice(1)]);
+    const found = rules
+      .rulesNaming(head.value)
+      .find(({ pattern }) => fits(pattern, text) || couldExpandTo(pattern, spelled));
+    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
+  }
+  return undefined;
+}
+
+/** Whether the first pattern among the words fits what the rule has in its place. */
+function couldExpandTo(pattern: CommandPattern, words: readonly ShellWord[]): boolean {
+  const at = words.findIndex((word) => word.pattern !== undefined);
+  const glob = words[at]?.pattern;
+  const meant = pattern.text.replace(/(:| )\*$/, '').split(' ')[at];
+  if (at < 1 || glob === undefined || meant === undefined) return false;
+  return (
+    couldFit(pattern, `${canonicalText(words.slice(0, at))} `) &&
+    (meant.includes('*') || matches(segmentTokens(glob), meant))
+  );
 }
 
 /** Code of another language that speaks of what a rule is about may do it. */

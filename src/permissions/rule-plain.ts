@@ -3,7 +3,7 @@ import { own } from '../util/own.js';
 import { originOf } from '../util/sourced.js';
 import type { ParseRulesOptions, Rule, RuleKind, RuleSpec } from './rule.js';
 import { resolveRuleName } from './rule-names.js';
-import { parseSpec } from './rule-specs.js';
+import { parseSpec, startsWithKeyword } from './rule-specs.js';
 import { RULE_TOOLS, type SpecKind } from './rule-tools.js';
 
 /** One tool and one specifier of letters, digits, blanks, slashes, dots, dashes and stars, not of stars alone. */
@@ -52,7 +52,8 @@ export function plainRules(
     if (!text.endsWith(')')) {
       return TOOL.test(text) ? toolRule(kind, origin, options) : undefined;
     }
-    if (!PLAIN.test(text)) return undefined;
+    if (!PLAIN.test(text) || startsWithKeyword(text.slice(text.indexOf('(') + 1, -1)))
+      return undefined;
     const meant = meantBy(text.slice(0, text.indexOf('(')));
     return meant === undefined ? undefined : new PlainRule(origin, meant);
   };

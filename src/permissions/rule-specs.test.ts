@@ -159,3 +159,31 @@ describe('a restriction that looks like a pattern and is none', () => {
     expect(await rig.outcome('WebFetch', { url, prompt: 'x' })).toBe('denied');
   });
 });
+
+describe('a restriction on commands that could mean something else', () => {
+  it.each([
+    ['Bash(timeout:5 rm*)', 'Write Bash(timeout *) for the command'],
+    ['Bash(timeout: rm *)', 'Write Bash(timeout *) for the command'],
+    ['PowerShell(timeout:x)', 'Write PowerShell(timeout *) for the command'],
+    ['Bash(if:*)', 'Write Bash(command *)'],
+    ['Bash(for *)', 'Write Bash(command *)'],
+    ['Bash(while true:*)', 'Write Bash(command *)'],
+    ['Bash([[ *)', 'Write Bash(command *)'],
+  ])('stops the start: %s', (text, remedy) => {
+    for (const kind of ['deny', 'ask'] as const) {
+      const [problem] = problemsOf(kind, text);
+      expect(JSON.stringify(problem)).toContain(remedy);
+    }
+  });
+
+  it.each(['Bash(timeout:*)', 'Bash(timeout:60000)', 'Bash(timeout:6*)', 'Bash(timeout *)'])(
+    'is read: %s',
+    (text) => expect(problemsOf('deny', text)).toEqual([]),
+  );
+
+  it('is still about the parameter where its value is a number', async () => {
+    const rig = gateRig({ cwd: '/', home: '/h', allow: ['Bash'], deny: ['Bash(timeout:6*)'] });
+    expect(await rig.outcome('Bash', { command: 'ls', timeout: 60_000 })).toBe('denied');
+    expect(await rig.outcome('Bash', { command: 'ls', timeout: 1000 })).toBe('runs');
+  });
+});

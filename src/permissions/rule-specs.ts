@@ -32,6 +32,12 @@ export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malfor
     case 'command':
       // A prefix of nothing: for a restriction, every command begins with that.
       if (kind !== 'allow' && spec.trim() === ':*') return { kind: 'any' };
+      if (kind !== 'allow' && startsWithKeyword(spec)) {
+        return {
+          why: 'it begins with a word of the shell language, which no command does',
+          remedy: `Write ${name}(command *) with the command that it is about.`,
+        };
+      }
       return { kind: 'command', pattern: parseCommandPattern(spec) };
     case 'read-path':
     case 'write-path':
@@ -54,6 +60,14 @@ export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malfor
   }
 }
 
+const KEYWORD =
+  /^\s*(!|\{|\}|\[\[|\]\]|case|coproc|do|done|elif|else|esac|fi|for|function|if|select|then|until|while)(\s.*)?(:| )\*\s*$/s;
+
+/** Whether a rule for the beginning of a command names none. A whole line may begin with `for`. */
+export function startsWithKeyword(spec: string): boolean {
+  return KEYWORD.test(spec);
+}
+
 /** `Tool(parameter:value)`, in restrictions only. Not for what the tool is mainly about. */
 function parameterSpec(
   spec: string,
@@ -70,9 +84,20 @@ function parameterSpec(
       remedy: `Write ${name}(${tool.spec === 'domain' ? 'domain:example.com' : value}).`,
     };
   }
-  if (kind === 'allow') return undefined;
+  if (kind === 'allow' || (isProgram(field, tool) && value === '*')) return undefined;
+  if (isProgram(field, tool) && !/^[\d*]+$/.test(value)) {
+    return {
+      why: `${field} is a command and a parameter of ${name}`,
+      remedy: `Write ${name}(${field} *) for the command or ${name}(${field}:60000) for the parameter.`,
+    };
+  }
   const isParameter = tool.parameters?.includes(field) ?? tool.spec === 'none';
   return isParameter ? { kind: 'field', field, value: folded(value, kind) } : undefined;
+}
+
+/** `Bash(timeout:*)` is about the command of that name, as every rule of this form. */
+function isProgram(field: string, { spec }: RuleTool): boolean {
+  return spec === 'command' && field === 'timeout';
 }
 
 function isPrimary(field: string, tool: RuleTool): boolean {

@@ -259,3 +259,39 @@ describe('ordinary text', () => {
     expect(await banned.bash(command)).toBe('runs');
   });
 });
+
+describe('a locale in which a backslash may be half a character', () => {
+  it.each([
+    'LC_ALL=zh_CN.GBK\ncat a.txt',
+    'LC_ALL=zh_CN.GBK; cat a.txt',
+    'LANG=zh_TW.BIG5\ncat a.txt',
+    'LC_CTYPE=ja_JP.SJIS cat a.txt',
+    'LC_ALL=zh_CN\ncat a.txt',
+    'LC_ALL=./x/y.UTF-8\ncat a.txt',
+    'LC_ALL+=.GBK\ncat a.txt',
+    'LC_ALL=$x\ncat a.txt',
+    'LOCPATH=sub\ncat a.txt',
+    'export LC_ALL=zh_CN.GBK\ncat a.txt',
+    'declare -x "LC_ALL=zh_CN.GBK"\ncat a.txt',
+    'env LC_ALL=zh_CN.GBK bash -c "cat a.txt"',
+    'read LC_ALL <<< zh_CN.GBK\ncat a.txt',
+    'printf -v LC_ALL %s zh_CN.GBK\ncat a.txt',
+    'printf -vLANG %s zh_CN.GBK\ncat a.txt',
+    'for LC_ALL in zh_CN.GBK; do cat a.txt; done',
+    ': ${LC_CTYPE:=zh_CN.GBK}\ncat a.txt',
+    'mapfile LC_ALL < a.txt\ncat a.txt',
+    'n=LC_ALL; export $n=zh_CN.GBK\ncat a.txt',
+    'eval LC_ALL=zh_CN.GBK\ncat a.txt',
+    'bash -c "LC_ALL=zh_CN.GBK; cat a.txt"',
+  ])('is not set unasked: %j', async (command) => {
+    for (const rig of [bare, editing, banned, fenced]) expect(await rig.bash(command)).toBe('asks');
+  });
+
+  it.each(['LC_ALL=C sort a.txt', 'LANG=en_US.UTF-8 sort a.txt', 'LC_ALL= sort a.txt'])(
+    'is none of UTF-8 and C: %s',
+    async (command) => {
+      expect(await bare.bash(command)).toBe('runs');
+      expect(await banned.bash(`export LC_ALL=C.UTF-8; ${command}`)).toBe('runs');
+    },
+  );
+});

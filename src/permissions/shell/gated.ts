@@ -1,4 +1,5 @@
 import type { Script, Statement, SyntaxNode } from 'unbash';
+import { isLocaleVariable } from '../../env/locale.js';
 import { evaluatedBy } from './evaluated-syntax.js';
 import { variablesSetBy } from './set-variables.js';
 
@@ -60,7 +61,11 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
       opaque ??= 'it is not valid shell syntax';
     }
-    for (const name of variablesSetBy(node)) assigned.add(name);
+    for (const name of variablesSetBy(node)) {
+      assigned.add(name);
+      // fail-closed: assignments are looked at with their value, all else may give it any.
+      if (node.type !== 'Assignment' && isLocaleVariable(name)) opaque ??= `it sets ${name}`;
+    }
     if (node.type === 'Assignment' && node.index !== undefined) opaque ??= 'it uses an array';
     if (node.type === 'FileDescriptorVariable') complex ??= 'it opens a file by variable';
     if (node.type === 'ParameterExpansion') {

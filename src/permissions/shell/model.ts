@@ -16,6 +16,12 @@ export interface ShellRedirection {
   readonly target?: ShellWord;
 }
 
+/** Where shell code begins to run. */
+export interface ShellPlace {
+  readonly cwd: string;
+  readonly home: string;
+}
+
 /** One command that the shell would run, with what surrounds it. */
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
@@ -28,6 +34,8 @@ export interface SimpleCommand {
   readonly raw: string;
   /** Text that the command line gives to it: here-documents and here-strings. */
   readonly input: string;
+  /** The words `time` and `time -p` in front of it, which belong to the language: for restrictions. */
+  readonly timed?: readonly ShellWord[];
   /** What the command in front of it writes is its input. */
   readonly piped?: true;
   /**

@@ -1,9 +1,10 @@
+import type { Pipeline } from 'unbash';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
 import { evaluatedIn, isCode } from './evaluated-words.js';
 import { commandsOfFd } from './fd-commands.js';
 import { builtinCode, gitCode } from './hidden-code.js';
-import { maySplit, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
+import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 import {
   EXEC_ACTIONS,
   FEEDERS,
@@ -55,6 +56,13 @@ export function disguisesOf(
   });
   opaque ??= hiddenHead(words) ?? evaluatedIn(words) ?? (piped ? runsInput(words) : undefined);
   return { views, scripts, suspects, ...(opaque === undefined ? {} : { opaque }) };
+}
+
+/** `time`, with its option, where a pipeline begins with it. */
+export function timeIn({ prefixes }: Pipeline): readonly ShellWord[] | undefined {
+  const found = prefixes.find((one) => one.type === 'Time');
+  if (found === undefined) return undefined;
+  return (found.posix === undefined ? ['time'] : ['time', '-p']).map(literalWord);
 }
 
 /** Any later word may be the program that is run; options of wrappers are too many to know. */

@@ -1,6 +1,7 @@
 import type { Command, SyntaxNode, WordPart } from 'unbash';
+import { isLocaleVariable, isPlainLocale } from '../../env/locale.js';
 import { isCode, isEvaluated } from './evaluated-words.js';
-import { literalWord, type ShellWord } from './model.js';
+import { literalWord, type ShellWord, type SimpleCommand } from './model.js';
 
 /** Variables whose value the analysis goes by. */
 const FOLLOWED = ['HOME', 'PWD', 'OLDPWD', 'CDPATH', 'IFS', 'PATH'] as const;
@@ -81,4 +82,21 @@ export function assignedInTurn(
     value.literal || isEvaluated(name) ? value : literalWord(''),
   );
   return (values.length === 0 ? [literalWord('')] : values).map((value) => ({ name, value }));
+}
+
+/** Why a command may make the shell read the next line in other characters than it was judged in. */
+export function localeIn({
+  words,
+  assignments = [],
+}: Pick<SimpleCommand, 'words'> & Partial<SimpleCommand>): string | undefined {
+  const given = words.flatMap((word) => {
+    const [, name, value = ''] = /^([A-Z_]+)\+?=(.*)$/s.exec(word.value) ?? [];
+    return name === undefined ? [] : [{ name, value: { ...word, value } }];
+  });
+  const odd = [...assignments, ...given].find(
+    ({ name, value }) =>
+      isLocaleVariable(name) && !(value.literal && isPlainLocale(name, value.value)),
+  );
+  // fail-closed: there bash may find a quote or a backslash inside a character.
+  return odd === undefined ? undefined : `it sets ${odd.name} to a locale that is not UTF-8 or C`;
 }
