@@ -1,7 +1,47 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSecretName, minimalEnvironment, secretValues, shellEnvironment } from './environment.js';
 
 const MARKS = { CLAUDECODE: '1', PORTCULLIS: '1' };
+
+describe('the search path of servers', () => {
+  const searched = (path: string, projectDirectories?: readonly string[]): string =>
+    minimalEnvironment(
+      { PATH: path },
+      projectDirectories === undefined ? {} : { projectDirectories },
+    ).PATH ?? '';
+
+  it("keeps a node_modules/.bin of the user, and none of the project's own or above it", () => {
+    const path = [
+      '/opt/tools/node_modules/.bin',
+      '/work/app/node_modules/.bin',
+      '/work/app/packages/b/node_modules/.bin/',
+      '/work/node_modules/.bin',
+      '/node_modules/.bin',
+      'node_modules/.bin',
+      '/work/application/node_modules/.bin',
+      '/usr/bin',
+    ].join(':');
+    expect(searched(path, ['/work/app'])).toBe(
+      '/opt/tools/node_modules/.bin:/work/application/node_modules/.bin:/usr/bin',
+    );
+    expect(searched(path)).toBe('/usr/bin');
+  });
+
+  it('follows a link that leads into the project', () => {
+    const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'portcullis-path-')));
+    const bin = path.join(root, 'app/node_modules/.bin');
+    mkdirSync(bin, { recursive: true });
+    mkdirSync(path.join(root, 'tools/node_modules'), { recursive: true });
+    const link = path.join(root, 'tools/node_modules/.bin');
+    symlinkSync(bin, link);
+    expect(searched(`${link}:/usr/bin`, [path.join(root, 'app')])).toBe('/usr/bin');
+    expect(searched(`${link}:/usr/bin`, [path.join(root, 'other')])).toBe(`${link}:/usr/bin`);
+    rmSync(root, { recursive: true });
+  });
+});
 
 describe('isSecretName', () => {
   it.each([

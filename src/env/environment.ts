@@ -1,6 +1,11 @@
-import { delimiter, isAbsolute } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import { redactSure } from '../util/redact.js';
+<<<<<<< HEAD
 import { isLocaleVariable, isSafeLocale } from './locale.js';
+=======
+import { isInside } from './paths.js';
+>>>>>>> 93efa8c (Name missing MCP programs with the PATH searched; keep trust of own writes)
 import { hasSecretWord } from './secret-names.js';
 
 /** An environment as `process.env` has it. */
@@ -11,6 +16,11 @@ export interface EnvironmentOptions {
   readonly grants?: readonly string[];
   /** Set on top of everything else, as given. */
   readonly extra?: Readonly<Record<string, string>>;
+  /**
+   * Directories of the project. With them the search path keeps a `node_modules/.bin` that has nothing
+   * to do with these; without them it keeps none.
+   */
+  readonly projectDirectories?: readonly string[];
 }
 
 /**
@@ -21,7 +31,8 @@ export function minimalEnvironment(
   env: Environment,
   options: EnvironmentOptions = {},
 ): Record<string, string> {
-  const path = env.PATH === undefined ? {} : { PATH: ofTheMachine(env.PATH) };
+  const { projectDirectories } = options;
+  const path = env.PATH === undefined ? {} : { PATH: ofTheMachine(env.PATH, projectDirectories) };
   return select({ ...env, ...path }, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
 }
 
@@ -30,15 +41,39 @@ export function minimalEnvironment(
  * package managers put in front: our own `git` would else be whatever a project or a program inside
  * the sandbox has put there.
  */
-function ofTheMachine(path: string): string {
+function ofTheMachine(path: string, projects: readonly string[] | undefined): string {
   return path
     .split(delimiter)
-    .filter((one) => isAbsolute(one) && !isOfProject(one))
+    .filter((one) => isAbsolute(one) && !isOfProject(one, projects))
     .join(delimiter);
 }
 
-function isOfProject(directory: string): boolean {
-  return directory.includes('node_modules') && /[/\\]node_modules[/\\]\.bin[/\\]?$/.test(directory);
+const PACKAGE_PROGRAMS = /^(.*)[/\\]node_modules[/\\]\.bin[/\\]?$/;
+
+/**
+ * Whether a directory holds programs of a project's packages. Package managers put those of the project and of
+ * every directory above it in front, so both count.
+ */
+function isOfProject(directory: string, projects: readonly string[] | undefined): boolean {
+  const owner = PACKAGE_PROGRAMS.exec(directory)?.[1];
+  if (owner === undefined) return false;
+  if (projects === undefined) return true;
+  // fail-closed: what a link leads to counts as well as its own name.
+  const real = realPathOf(directory);
+  const places = [owner, PACKAGE_PROGRAMS.exec(real)?.[1] ?? real].map((one) => one || sep);
+  const roots = projects.flatMap((one) => [resolve(one), realPathOf(one)]);
+  return places.some((place) =>
+    roots.some((root) => isInside(place, root) || isInside(root, place)),
+  );
+}
+
+function realPathOf(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    // Not there: nothing is found in it either.
+    return resolve(directory);
+  }
 }
 
 /**

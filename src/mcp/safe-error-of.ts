@@ -5,7 +5,7 @@ import { redact } from '../util/redact.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import type { SafeError, SafeErrorCode } from './safe-error.js';
-import type { Thrown } from './thrown.js';
+import type { SearchedProgram, Thrown } from './thrown.js';
 
 /** Characters of a server's own words that are handed on. */
 const SERVER_TEXT = 2000;
@@ -47,7 +47,7 @@ export function connectError(words: SafeWords, thrown: Thrown): SafeError {
     case 'timeout':
       return safeError(words, 'connect-timeout', 'did not answer in time.');
     case 'ended':
-      return safeError(words, 'connect-failed', `could not be started: ${endText(thrown.end)}.`);
+      return safeError(words, 'connect-failed', `could not be started: ${endText(words, thrown)}.`);
     case 'closed':
     case 'not-sent':
       return safeError(words, 'connect-failed', 'closed the connection before it was ready.');
@@ -207,8 +207,11 @@ function spelled(parts: readonly string[]): RegExp {
   return new RegExp(`${first}${written.join(between)}(?![\\w-])`, 'gi');
 }
 
-function endText(end: LineProcessEnd): string {
-  if (end.startErrorKind === 'program-missing') return 'its program was not found';
+function endText(
+  words: SafeWords,
+  { end, searched }: { readonly end: LineProcessEnd; readonly searched?: SearchedProgram },
+): string {
+  if (end.startErrorKind === 'program-missing') return missingText(words, searched);
   if (end.startErrorKind === 'directory') return 'its working directory does not exist';
   if (end.startErrorKind === 'too-long') return 'its arguments are too long';
   if (end.startError !== undefined) return 'the system did not start its program';
@@ -216,6 +219,15 @@ function endText(end: LineProcessEnd): string {
   return end.exitCode === null
     ? `its process was ended by ${end.signal ?? 'a signal'}`
     : `its process ended with exit code ${end.exitCode}`;
+}
+
+/** Which program is missing, and where it was looked for. */
+function missingText(words: SafeWords, searched: SearchedProgram | undefined): string {
+  if (searched === undefined) return 'its program was not found';
+  const shown = (text: string): string => serverText(words, text);
+  const program = `its program "${shown(searched.program)}" was not found`;
+  if (/[/\\]/.test(searched.program)) return program;
+  return `${program} in PATH (${searched.path === '' ? 'which is empty' : shown(searched.path)})`;
 }
 
 function httpText(status: number): string {

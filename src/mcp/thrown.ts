@@ -1,5 +1,5 @@
 import { HttpError, type HttpErrorKind } from '../env/http-error.js';
-import type { LineProcessEnd } from '../env/process.js';
+import type { LineProcessEnd, LineProcessRequest } from '../env/process.js';
 import { SocketRefused } from '../env/web-socket.js';
 import { isRecord } from '../util/own.js';
 import type { McpLibrary } from './library.js';
@@ -22,14 +22,22 @@ export class HostFailed extends Error {
   }
 }
 
+export interface SearchedProgram {
+  readonly program: string;
+  readonly path: string;
+}
+
 /** The child of a stdio server ended, or did not start. */
 export class ServerEnded extends Error {
   readonly end: LineProcessEnd;
+  /** What was to be started, and the search path that it was looked for in. */
+  readonly searched: SearchedProgram;
 
-  constructor(end: LineProcessEnd) {
+  constructor(end: LineProcessEnd, request: Pick<LineProcessRequest, 'command' | 'env'>) {
     super('the server process ended');
     this.name = 'ServerEnded';
     this.end = end;
+    this.searched = { program: request.command, path: request.env.PATH ?? '' };
   }
 }
 
@@ -94,7 +102,11 @@ export type Thrown =
   /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
   | { readonly kind: 'auth-failed'; readonly message: string }
   | { readonly kind: 'network'; readonly network: HttpErrorKind }
-  | { readonly kind: 'ended'; readonly end: LineProcessEnd }
+  | {
+      readonly kind: 'ended';
+      readonly end: LineProcessEnd;
+      readonly searched?: SearchedProgram;
+    }
   /** The channel closed while an answer was awaited. */
   | { readonly kind: 'closed' }
   | { readonly kind: 'not-sent' }
@@ -106,7 +118,9 @@ export type Thrown =
 export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   if (thrown instanceof NotSent) return { kind: 'not-sent' };
   if (thrown instanceof HostFailed) return { kind: 'closed' };
-  if (thrown instanceof ServerEnded) return { kind: 'ended', end: thrown.end };
+  if (thrown instanceof ServerEnded) {
+    return { kind: 'ended', end: thrown.end, searched: thrown.searched };
+  }
   if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
   if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };
   const refusal = failureInside(thrown);

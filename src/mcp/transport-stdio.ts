@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { minimalEnvironment } from '../env/environment.js';
+import { findRepositoryRoot } from '../env/paths.js';
 import type { LineProcess, LineProcessRequest, ProcessSupervisor } from '../env/process.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
@@ -24,6 +25,7 @@ export function stdioRequest(
     cwd: deps.cwd,
     env: minimalEnvironment(deps.env, {
       ...(deps.grants === undefined ? {} : { grants: deps.grants }),
+      projectDirectories: projectDirectories([deps.cwd, deps.projectDir ?? deps.cwd]),
       extra: { CLAUDE_PROJECT_DIR: deps.projectDir ?? deps.cwd, ...entry.env },
     }),
     kind: 'mcp',
@@ -31,6 +33,11 @@ export function stdioRequest(
     owner: { server: name },
     graceMs: GRACE_MS,
   };
+}
+
+/** Directories whose packages are the project's own: also those of the repository around it. */
+function projectDirectories(directories: readonly string[]): readonly string[] {
+  return directories.flatMap((one) => [one, findRepositoryRoot(one) ?? one]);
 }
 
 /**
@@ -90,7 +97,7 @@ export class StdioTransport implements Transport {
       this.#over();
     });
     const pid = child.started === undefined ? child.pid : await child.started;
-    if (pid === undefined) throw new ServerEnded(await child.exited);
+    if (pid === undefined) throw new ServerEnded(await child.exited, this.#request);
   }
 
   /** How the child ended, if it has or does so within a moment. */
@@ -98,7 +105,7 @@ export class StdioTransport implements Transport {
     const child = this.#process;
     if (child === undefined) return undefined;
     const end = await within(child.exited, withinMs);
-    return end === undefined ? undefined : new ServerEnded(end);
+    return end === undefined ? undefined : new ServerEnded(end, this.#request);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -89,6 +89,8 @@ export interface OwnWrite {
   readonly allow?: readonly string[];
   /** What was written into `permissions.additionalDirectories`. */
   readonly directories?: readonly string[];
+  /** A server that was written into `.mcp.json`. */
+  readonly server?: string;
 }
 
 /** `waits`: in force only when the rest of what the folder declares is accepted as well. */
@@ -310,6 +312,7 @@ async function levelNames(places: TrustPlaces, root: string): Promise<readonly s
 }
 
 function isOurs(declaration: Declaration, written: OwnWrite): boolean {
+  if (declaration.kind === 'MCP server') return declaration.name === written.server;
   if (declaration.name === 'permissions.allow')
     return written.allow?.includes(declaration.text) === true;
   return (

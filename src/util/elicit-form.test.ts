@@ -61,6 +61,16 @@ describe('a form of a server', () => {
     ]);
   });
 
+  it('takes no warning against secrets for a question for one', () => {
+    const text = 'Your favourite number (do NOT enter your SSN, card number, PIN or password)';
+    const [warned] = form({ integer: { type: 'integer', description: text } });
+    expect(warned?.secret).toBe(false);
+    const asks = 'This is not a joke. Enter your password, do not share it.';
+    const [asked] = form({ x: { type: 'string', description: asks } });
+    const [named] = form({ pin: { type: 'string', description: 'Do not enter a password.' } });
+    expect([asked?.secret, named?.secret]).toEqual([true, true]);
+  });
+
   it('knows fields that ask for a secret', () => {
     const names = ['password', 'apiKey', 'api_key', 'accessToken', 'db_passwd', 'token', 'pin'];
     for (const name of names) expect(form({ [name]: { type: 'string' } })[0]?.secret).toBe(true);

@@ -151,11 +151,20 @@ const FORMATS: readonly TextFormat[] = ['email', 'uri', 'date', 'date-time'];
 const SECRET =
   /passw|passphrase|passcode|secret|credential|private.?key|api.?key|access.?key|\b(access|auth|refresh|bearer|session|api|personal).?token|\btoken\b|\bpin\b|\botp\b|one.?time.?(code|password)|\bcvv?\b|\bcvc\b|card.?number|\bssn\b|seed.?phrase|recovery.?(code|phrase|key)/i;
 
+/** What tells people to leave a secret out is no question for one. */
+const WARNING =
+  /\b(?:do not|don['’]t|never|please no)\s+(?:enter|provide|type|give|use|share|include|submit|send|put|write)\b[^.;!\n]*/gi;
+
 function asksForSecret(property: Schema, words: readonly string[]): boolean {
   if (property.format === 'password' || property.writeOnly === true) return true;
   // `apiKey` and `api_key` are `api key`.
   return words.some((text) =>
-    SECRET.test(text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ')),
+    SECRET.test(
+      text
+        .replace(WARNING, '')
+        .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+        .replaceAll('_', ' '),
+    ),
   );
 }
 

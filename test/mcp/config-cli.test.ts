@@ -20,17 +20,18 @@ afterEach(() => {
 function world(files: ProjectFiles = {}, env: Readonly<Record<string, string>> = {}) {
   const project = makeTempProject({ files });
   projects.add(project);
-  const mcp = (...args: string[]) => {
+  const run = (...args: string[]) => {
     const [command = '', ...first] = PROGRAM;
-    const done = spawnSync(command, [...first, 'mcp', ...args], {
+    const done = spawnSync(command, [...first, ...args], {
       cwd: project.directory,
       env: { PATH: process.env.PATH, HOME: project.home, ...env },
       encoding: 'utf8',
     });
     return { code: done.status, out: done.stdout, text: `${done.stdout}${done.stderr}` };
   };
+  const mcp = (...args: string[]) => run('mcp', ...args);
   const personal = path.join(project.home, '.claude.json');
-  return { project, mcp, personal, readPersonal: () => readFileSync(personal, 'utf8') };
+  return { project, run, mcp, personal, readPersonal: () => readFileSync(personal, 'utf8') };
 }
 
 interface Listed {
@@ -46,6 +47,50 @@ const listed = (out: string): string[] =>
   );
 
 describe('portcullis mcp', () => {
+  it('keeps the trust of a folder for the one entry that it wrote itself', () => {
+    const guard = { PreToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }] };
+    const { mcp, run, project } = world({ '.claude/settings.json': { json: { hooks: guard } } });
+    const trusted = (): boolean => JSON.parse(run('hooks', 'list', '--json').out).trusted;
+    expect(run('trust', '--yes').code).toBe(0);
+    expect(mcp('add', '--scope', 'project', '--yes', 'one', '--', 'x').code).toBe(0);
+    expect(trusted()).toBe(true);
+    // Neither a script that nobody confirmed nor what somebody else changes is covered by it.
+    const unasked = mcp('add', '--scope', 'project', 'two', '--', 'x');
+    expect(unasked.text).toContain('portcullis trust');
+    expect(trusted()).toBe(false);
+    expect(run('trust', '--yes').code).toBe(0);
+    project.write('.claude/settings.json', JSON.stringify({ permissions: { allow: ['Bash'] } }));
+    expect(mcp('add', '--scope', 'project', '--yes', 'three', '--', 'x').code).toBe(0);
+    expect(trusted()).toBe(false);
+  });
+
+  it('does not keep it for the shell of an agent', () => {
+    const { mcp, run, project } = world({ '.mcp.json': servers({ a: { command: 'x' } }) });
+    expect(run('trust', '--yes').code).toBe(0);
+    const [command = '', ...first] = PROGRAM;
+    const args = [...first, 'mcp', 'add', '--scope', 'project', '--yes', 'one', '--', 'x'];
+    const env = { PATH: process.env.PATH, HOME: project.home, PORTCULLIS: '1' };
+    const done = spawnSync(command, args, { cwd: project.directory, env, encoding: 'utf8' });
+    expect(done.stderr).toContain('portcullis trust');
+    expect(mcp('list').code).toBe(0);
+  });
+
+  it('does not say that a server is ready which was never tried', () => {
+    const { mcp } = world();
+    expect(mcp('add', 'one', '--', 'no-such-program-here').code).toBe(0);
+    const { out } = mcp('list');
+    expect(out).toContain('allowed, not connected');
+    expect(out).not.toContain('ready');
+  });
+
+  it('names a program that is missing and the PATH that was searched, and no log that is not there', () => {
+    const { mcp } = world();
+    expect(mcp('add', 'one', '--', 'no-such-program-here').code).toBe(0);
+    const { text } = mcp('status', 'one');
+    expect(text).toMatch(/its program "no-such-program-here" was not found in PATH \(\S+\)/);
+    expect(text).not.toContain('log:');
+  });
+
   it('adds, shows and removes in each scope', () => {
     const { mcp, project, personal, readPersonal } = world();
     expect(mcp('add', 'one', '-e', 'A=1', '--', 'npx', '-y', '--x').code).toBe(0);

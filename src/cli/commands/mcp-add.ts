@@ -7,12 +7,14 @@ export const USAGE = `portcullis mcp add [options] <name> -- <command> [argument
        portcullis mcp add --transport http|sse|ws [options] <name> <url>
 options: -s, --scope local|project|user   -t, --transport stdio|http|sse|ws
          -e, --env NAME=value             -H, --header "Name: value"
+         --yes, before the name (in a script: keep the folder's trust with --scope project)
          --client-id, --client-secret, --callback-port (OAuth)`;
 
 /** Writes a server into the file of a scope. */
 export async function run(argv: readonly string[], output: Output): Promise<number> {
   const wish = wishFrom(argv);
-  return await storeServer({ scope: wish.scope, name: wish.name, raw: entryFrom(wish) }, output);
+  const { scope, name, confirmed } = wish;
+  return await storeServer({ scope, name, raw: entryFrom(wish), confirmed }, output);
 }
 
 interface Wish {
@@ -24,6 +26,7 @@ interface Wish {
   /** Command and arguments, or an address. */
   readonly words: readonly string[];
   readonly options: ReadonlyMap<string, string>;
+  readonly confirmed: boolean;
 }
 
 const ADDRESS = /^(?:https?|wss?):\/\//i;
@@ -50,6 +53,7 @@ const VALUES = [
 function wishFrom(argv: readonly string[]): Wish {
   const found: [string, string][] = [];
   const words: string[] = [];
+  let confirmed = false;
   let at = 0;
   for (; at < argv.length; at++) {
     const word = argv[at] ?? '';
@@ -66,6 +70,11 @@ function wishFrom(argv: readonly string[]): Wish {
       throw wrong(
         `"${visible(word)}" follows the command; options of mcp add stand before the name, those of the program follow --`,
       );
+    // Behind the name it may be the program's own, as of npx.
+    if (word === '--yes' && words.length === 0) {
+      confirmed = true;
+      continue;
+    }
     const [flag = '', ...inline] = word.split('=');
     const name = SHORT[flag] ?? (flag.startsWith('--') ? flag.slice(2) : '');
     // fail-closed: an option that is not known is a mistake, or the program's own and belongs behind `--`.
@@ -87,6 +96,7 @@ function wishFrom(argv: readonly string[]): Wish {
     headers: all('header'),
     words: rest,
     options: new Map(found),
+    confirmed,
   };
 }
 

@@ -40,6 +40,7 @@ export interface McpHere {
   readonly configuration: McpConfiguration;
   readonly stores: McpStores;
   readonly approvals: McpApprovals;
+  readonly trust: ProjectTrust;
 }
 
 /** The servers that a session in this directory would have. Nothing is started. */
@@ -83,7 +84,7 @@ export async function mcpHere(options: McpHereOptions = {}): Promise<McpHere> {
     // Whoever runs the command sees how each stands.
     interactive: true,
   });
-  return { cwd, configuration, stores: mcpStores(where), approvals };
+  return { cwd, configuration, stores: mcpStores(where), approvals, trust: trust.trust };
 }
 
 /** The start directory first, the repository's root last. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { displayPath, join } from '../../env/paths.js';
 import type { OpenServersOfSession } from '../../harness/mcp-servers.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
@@ -79,7 +80,8 @@ function withChanges(here: ToolsHere, mcp: OpenServersOfSession, row: McpServerS
       ? undefined
       : join(here.ground.stateDirectory, 'mcp-logs', `${key}.log`);
   const { changed, saysOther } = mcp.changed(row.name);
-  return { ...row, changed, saysOther, ...(log === undefined ? {} : { log }) };
+  // It is made at the first word, so a server that wrote nothing has none.
+  return { ...row, changed, saysOther, ...(log === undefined || !existsSync(log) ? {} : { log }) };
 }
 
 const SHOWN_TOOLS = 40;

@@ -6,6 +6,7 @@ import { nameProblem } from '../../mcp/config-names.js';
 import { contentHash, filledText } from '../../mcp/declaration.js';
 import { parseEntry } from '../../mcp/entry.js';
 import { addServer, WRITABLE_SCOPES, type WritableScope } from '../../mcp/stores-write.js';
+import type { OwnWrite, ProjectTrust } from '../../settings/trust.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
@@ -23,6 +24,21 @@ export interface NewServer {
   readonly scope: WritableScope;
   readonly name: string;
   readonly raw: unknown;
+  /** The person has confirmed it on the command line. */
+  readonly confirmed?: boolean;
+}
+
+/** fail-closed: trust is a person's, so neither the shell of an agent nor a script passes it on. */
+function mayKeepTrust({ confirmed }: NewServer): boolean {
+  return !isRunByAgent(process.env) && (confirmed === true || process.stdin.isTTY === true);
+}
+
+/**
+ * The folder was trusted before our own write, so the one entry that was written is accepted with it.
+ * Whatever else changed meanwhile still waits for a person.
+ */
+async function keepsTrust(trust: ProjectTrust, written: OwnWrite): Promise<boolean> {
+  return (await trust.rebind(written)) === 'bound';
 }
 
 /** Checks an entry as a session would, and writes it. What this person writes is approved with it. */
@@ -47,6 +63,7 @@ export async function storeServer(server: NewServer, output: Output): Promise<nu
     });
   }
   const { fs, stores } = { fs: nodeFileSystem, stores: here.stores };
+  const before = scope === 'project' ? await here.trust.check() : undefined;
   const added = await addServer({ fs, stores }, server);
   if (!added.ok)
     throw new PortcullisError('config', visible(added.error), { remedy: 'nothing was written' });
@@ -58,6 +75,13 @@ export async function storeServer(server: NewServer, output: Output): Promise<nu
     });
   const file = visible(displayPath(added.value, here.cwd));
   output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
+  if (before?.verdict === 'trusted') {
+    const isKept =
+      mayKeepTrust(server) && (await keepsTrust(here.trust, { file: added.value, server: name }));
+    if (!isKept) {
+      output.warn(`${file} has changed since the folder was trusted; run \`portcullis trust\``);
+    }
+  }
   for (const { message } of parsed.warnings) output.warn(visible(message));
   if (waits) output.warn(visible(reason ?? ''));
   return EXIT.done;

@@ -8,7 +8,8 @@ import type { McpHere } from './mcp-here.js';
 export function serverText(here: McpHere, server: ServerDeclaration): string {
   const { name, scope, entry, standing } = server;
   const type = entry === undefined ? '' : `, ${entry.type}`;
-  const state = standing.kind === 'ready' ? 'ready' : `${WORDS[standing.kind]}: ${standing.reason}`;
+  const state =
+    standing.kind === 'ready' ? NOT_TRIED : `${WORDS[standing.kind]}: ${standing.reason}`;
   const lines = here.configuration.describe(server).map((line) => `  ${line}\n`);
   return `${visible(name)}  (${scope}${type})  ${originText(here, server)}\n${lines.join('')}  ${visible(state)}\n`;
 }
@@ -28,6 +29,8 @@ export function serverData(here: McpHere, server: ServerDeclaration): Record<str
     entry: here.configuration.describe(server),
   };
 }
+
+const NOT_TRIED = 'allowed, not connected (portcullis mcp status connects and checks it)';
 
 const WORDS = {
   'pending-approval': 'pending approval',
