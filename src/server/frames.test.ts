@@ -89,12 +89,30 @@ describe('frames', () => {
         max_retries: 3,
         retry_delay_ms: 500,
         error_status: 529,
+        error: 'overloaded',
       }),
     ]);
+    expect(retry[0]).not.toHaveProperty('no_response');
     expect(frames(block('b4'))).toEqual([
       expect.objectContaining({ uuid: 'b4', supersedes: ['b3'] }),
     ]);
     expect(frames(block('b5'))[0]).not.toHaveProperty('supersedes');
+  });
+
+  it('says how long a server that sent nothing was waited for', () => {
+    const failure = { kind: 'timeout', message: 'm', retryable: true, waitedMs: 9000 } as const;
+    expect(
+      framer()({
+        type: 'retry',
+        event: { type: 'retry', attempt: 1, maxRetries: 3, delayMs: 500, failure },
+      }),
+    ).toEqual([
+      expect.objectContaining({
+        error: 'server_error',
+        error_status: null,
+        no_response: { waited_ms: 9000, retry_wait_ms: 9000 },
+      }),
+    ]);
   });
 
   it('echoes prompts only on request and never what the runtime added', () => {

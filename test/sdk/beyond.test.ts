@@ -309,6 +309,14 @@ describe('options that are about starting a program', () => {
 });
 
 describe('PortcullisClient', () => {
+  it('sends prompts as they are with verbatimPrompts', async () => {
+    const world = await makeWorld({ script: ['ok'] });
+    await using client = new PortcullisClient(base(world, { verbatimPrompts: true }));
+    await client.connect();
+    expect(await client.ask('/context')).toMatchObject({ result: 'ok' });
+    expect(JSON.stringify(world.model.requests[0]?.body)).toContain('/context');
+  });
+
   it('holds a conversation of several turns', async () => {
     const world = await makeWorld({ script: ['one', 'two', 'three'] });
     await using client = new PortcullisClient(base(world));

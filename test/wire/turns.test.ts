@@ -363,3 +363,21 @@ describe('/compact', () => {
     ]);
   });
 });
+
+describe('a turn that throws', () => {
+  it('closes the session all the same', async () => {
+    const ended = { hooks: [{ type: 'command', command: 'touch ended' }] };
+    const host = await wire({
+      script: ['ok'],
+      config: { settings: JSON.stringify({ hooks: { SessionEnd: [ended] } }) },
+      serving: {
+        write(frame) {
+          if (frame.type === 'result') throw new Error('the reader is gone');
+        },
+      },
+    });
+    host.send({ type: 'user', message: { role: 'user', content: 'go' } });
+    await expect(host.served).rejects.toThrow('the reader is gone');
+    expect(host.project.exists('ended')).toBe(true);
+  });
+});
