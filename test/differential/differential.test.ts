@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Differential, openDifferential } from './differential.js';
+import { type Differential, openDifferential, runDifferential } from './differential.js';
 import { jailUnavailable } from './jail.js';
 import { RULE_SETS } from './rule-sets.js';
+
+/** The same scripts for everybody; DIFFERENTIAL_SEED looks at others. */
+const SEED = Number(process.env.DIFFERENTIAL_SEED ?? 20_261_117);
+const SCRIPTS = 2000;
 
 const missing = jailUnavailable();
 
@@ -40,5 +44,18 @@ describe.skipIf(missing !== undefined)(
       const problems = await differential.compare(script, rules);
       expect(problems.map((found) => found.problem)).toContain(problem);
     });
+
+    it('run nothing and write nothing that the gate did not see when it allowed them', async () => {
+      const figures = await runDifferential(differential, { seed: SEED, scripts: SCRIPTS });
+      const found = figures.findings.map(
+        ({ index, ruleSet, problem, script }) =>
+          `script ${index} of seed ${SEED}, ${ruleSet}: ${problem}\n${JSON.stringify(script)}`,
+      );
+      expect(found.join('\n')).toBe('');
+      expect(figures.generated).toBe(SCRIPTS);
+      // Without scripts that run, nothing has been compared.
+      expect(figures.run).toBeGreaterThan(SCRIPTS / 10);
+      expect(Object.keys(figures.allowed)).toHaveLength(4);
+    }, 300_000);
   },
 );

@@ -204,7 +204,7 @@ function isNamedAtRunTime(
   { name, args }: StartedProgram,
 ): boolean {
   const isDeniedProgram = /^(rm|touch)$/.test(path.basename(name)) || args.includes('push');
-  return deny.length > 0 && !isDeniedProgram && /[`*?[]|\$[^'"\\]/.test(script);
+  return deny.length > 0 && !isDeniedProgram && /[`*?[{]|\$[^'"\\]/.test(script);
 }
 
 /** Started by a script of the project, whose code no rule looks into. */
