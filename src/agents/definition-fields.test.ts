@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../skills/parse-yaml.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
+import { parseYaml } from '../util/parse-yaml.js';
 import { DEFINITION_FIELDS } from './definition-field-names.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
@@ -247,8 +247,8 @@ describe('the head of an agent', () => {
   it.each([
     ['permissionMode: acceptEdits', true],
     ['permissionMode: bypassPermissions', true],
-    ['hooks:\n  Stop:\n    - hooks: []', false],
-    ['portcullis:\n  asks: deny', false],
+    ['hooks:\n  Stop:\n    - hooks: []', true],
+    ['portcullis:\n  asks: deny', true],
     ['tools: "Read', false],
     ['  disallowedTools: Bash', false],
   ])('that is no YAML grants nothing and loses no limit: %j', async (head, inForce) => {
@@ -298,12 +298,12 @@ describe('the head of an agent', () => {
   });
 
   it('tells no more than a person reads, and always the error', async () => {
-    const odd = Array.from({ length: 1000 }, (_, at) => `descriptoon${at}: 1\n`).join('');
+    const odd = Array.from({ length: 800 }, (_, at) => `descriptoon${at}: 1\n`).join('');
     const warned = await fieldsOf(odd);
     expect(warned.fields).toBeDefined();
     expect(warned.findings.length).toBe(21);
     expect(warned.findings.map(({ message }) => message)).toContain(
-      '980 more like these are not listed',
+      '780 more like these are not listed',
     );
     const wrong = await fieldsOf(`${odd}maxTurns: 0`);
     expect(wrong.fields).toBeUndefined();

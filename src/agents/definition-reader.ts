@@ -5,18 +5,13 @@ import { sha256 } from '../env/hash.js';
 import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
-import { writtenKeys } from '../skills/head-keys.js';
 import { textOf } from '../skills/head-values.js';
-import { yamlWithin } from '../skills/parse-yaml.js';
 import { type EverydayHead, everydayHead } from '../util/everyday-head.js';
-import {
-  type Frontmatter,
-  loadFrontmatter,
-  type ParseYaml,
-  readFrontmatter,
-} from '../util/frontmatter.js';
+import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { splitFile } from '../util/head-text.js';
 import { lineBelow } from '../util/line-below.js';
 import { isRecord } from '../util/own.js';
+import { yamlWithin } from '../util/parse-yaml.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { bareFields } from './definition-bare.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
@@ -169,7 +164,7 @@ export function openDefinitionReader(deps: {
         const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
         const stat = await fs.stat(file);
         if (stat === undefined) return undefined;
-        const prompt = readFrontmatter(text, { known: [] }).body.trim();
+        const prompt = splitFile(text).body.trim();
         const read: ReadDefinition = {
           ...(await readDefinition(text, { ...deps, file })),
           version: stat,
@@ -278,9 +273,7 @@ export async function readDefinition(
     const findings: AgentFinding[] = [{ severity: 'error', message: 'it is no text' }];
     return { name: claimedName(deps.file, text), isDocument: false, findings };
   }
-  const { parseYaml } = deps;
-  const head = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
-  return definitionFrom(head, text, deps);
+  return definitionFrom(await loadFrontmatter(text, deps), text, deps);
 }
 
 /** The head of a file at once, where it is one of plain texts; undefined for every other. */
@@ -310,17 +303,8 @@ function definitionFrom(
   text: string,
   { knownTools, file }: HeadDeps,
 ): HeadFindings {
-  // Most heads are whole, and then nobody asks for lines.
-  let known: ReadonlyMap<string, number> | undefined;
-  const lines = (): ReadonlyMap<string, number> => {
-    known ??= head.lines ?? writtenKeys(text, head);
-    return known;
-  };
   const isName = (written: string): boolean => knownField(written) === 'name';
-  const isClear = head.problem === undefined;
-  const written =
-    Object.keys(head.fields).find(isName) ??
-    (isClear ? undefined : [...lines().keys()].find(isName));
+  const written = [...Object.keys(head.fields), ...head.unclear.keys()].find(isName);
   if (written === undefined) return { name: undefined, isDocument: true, findings: [] };
   const isYaml = yamlFinding(head);
   if (head.how === 'none') {
@@ -330,14 +314,14 @@ function definitionFrom(
     {
       fields: head.fields,
       isExact: head.how === 'yaml',
-      unclear: isClear ? [] : [...lines().keys()].filter((one) => !Object.hasOwn(head.fields, one)),
-      lineOf: (field, inner) => lineBelow(text, lines().get(field), inner),
+      unclear: [...head.unclear.keys()].filter((one) => !Object.hasOwn(head.fields, one)),
+      lineOf: (field, inner) =>
+        lineBelow(text, head.lines.get(field) ?? head.unclear.get(field), inner),
     },
     { isFile: true, knownTools },
   );
-  const line =
-    isClear && head.lines === undefined ? lineOfKey(text, written) : lines().get(written);
-  const lost = head.how === 'lines' ? lostFindings(text, head, knownTools) : NONE;
+  const line = head.lines.get(written) ?? head.unclear.get(written);
+  const lost = lostFindings(head, knownTools);
   const isNamed = (textOf(head.fields[written])?.trim() ?? '') !== '';
   return {
     isDocument: false,
@@ -350,22 +334,14 @@ function definitionFrom(
 
 /** fail-closed: a line that may have been a limit takes the definition out. */
 function lostFindings(
-  text: string,
-  head: Frontmatter,
+  { doubtful }: Frontmatter,
   knownTools: readonly string[],
 ): readonly AgentFinding[] {
-  return lostLimits(text, head, knownTools).map(({ field, line }) => ({
+  return lostLimits(doubtful, knownTools).map(({ field, line }) => ({
     severity: 'error',
     line,
     message: `a line about "${field}" cannot be understood; write "${field}: value"`,
   }));
-}
-
-/** Where a field begins, without looking at all the others. */
-function lineOfKey(text: string, written: string): number | undefined {
-  const at = text.startsWith(`${written}:`) ? 0 : text.indexOf(`\n${written}:`);
-  if (at === -1) return undefined;
-  return text.slice(0, at + 1).split('\n').length;
 }
 
 function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
@@ -381,7 +357,7 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
 async function promptOf(fs: Files, file: string, version: FileVersion): Promise<string> {
   const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
   if (isTextOf(version, text, await fs.stat(file))) {
-    return readFrontmatter(text, { known: [] }).body.trim();
+    return splitFile(text).body.trim();
   }
   // fail-closed: what the old head allows was not said about this text.
   throw new PortcullisError('io', `${file} has changed since it was looked at`, {

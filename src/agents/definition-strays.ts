@@ -1,4 +1,4 @@
-import type { Frontmatter } from '../util/frontmatter.js';
+import type { DoubtfulLine } from '../util/frontmatter.js';
 import { isCompound, LIMITS, nearLimit } from './definition-unknown.js';
 import { plain } from './definition-values.js';
 
@@ -12,37 +12,26 @@ export interface LostLimit {
 
 /**
  * Limits that the reader of lines has passed over: a line that names one without being `field: value`
- * (`maxTurns = 3`), and one that stands below a limit and is no part of its value (a list that is
- * indented with tabs). Other lines are mostly a description that goes on at the left edge.
+ * (`maxTurns = 3`), and one at the left edge below a limit that is no part of its value. Other lines
+ * are mostly a description that goes on at the left edge.
  */
 export function lostLimits(
-  text: string,
-  { bodyLine }: Pick<Frontmatter, 'bodyLine'>,
+  doubtful: readonly DoubtfulLine[],
   knownTools: readonly string[],
 ): readonly LostLimit[] {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/, bodyLine - 1);
-  const opened = lines.findIndex((line) => RULER.test(line));
   const found: LostLimit[] = [];
-  let last: string | undefined;
-  for (const [index, line] of lines.entries()) {
-    if (index <= opened || RULER.test(line) || /^\s*(?:#|$)/.test(line)) continue;
-    const field = FIELD.exec(line)?.[1];
-    if (field !== undefined) {
-      last = limitOf(field);
-      continue;
-    }
-    const lost = limitNamed(line, knownTools) ?? (CONTINUED.test(line) ? undefined : last);
-    if (lost !== undefined) found.push({ field: lost, line: index + 1 });
+  for (const { text, line, below } of doubtful) {
+    if (/^\s*(?:#|$)/.test(text)) continue;
+    const above = below === undefined || CONTINUED.test(text) ? undefined : limitOf(below);
+    const lost = limitNamed(text, knownTools) ?? above;
+    if (lost !== undefined) found.push({ field: lost, line });
     if (found.length >= MOST) break;
   }
   return found;
 }
 
 const MOST = 5;
-const RULER = /^(?:---|\.\.\.)[ \t]*$/;
-/** As the reader of lines takes them. */
-const FIELD = /^([A-Za-z_][\w.-]*) *:(?:[ \t]|$)/;
-const CONTINUED = /^(?: |-(?: |$))/;
+const CONTINUED = /^(?:[ \t]|-(?: |$))/;
 /** A word, whatever marks an item before it, and what stands behind it. */
 const FIRST_WORD = /^[^\p{L}\p{N}]{0,8}([A-Za-z_][\w-]{0,40})(?![\w-])(.*)$/su;
 /** Nothing, or what people write between a name and its value. */

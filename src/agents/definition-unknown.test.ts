@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../skills/parse-yaml.js';
+import { parseYaml } from '../util/parse-yaml.js';
 import { readHostAgents } from './definition-host.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';
@@ -76,9 +76,7 @@ describe('a field that there is not', () => {
 
 describe('a head that is no YAML', () => {
   it.each([
-    ['disallowedTools:\n\t- Bash', 4],
     ['disallowedTools:\n-Bash', 4],
-    ['disallowedTools:\n  - Read\n\t- Bash', 6],
     ['disallowedTools: Read,\nBash', 5],
     ['disallowedTools = Bash', 4],
     ['disallowedTools; Bash', 4],
@@ -94,13 +92,21 @@ describe('a head that is no YAML', () => {
     ['tools\n  - Read', 4],
     ['isolation worktree', 4],
     ['portcullis\n  asks: deny', 4],
-    ['tools:\n\t- Read', 4],
-    ['portcullis:\n\tasks: deny', 4],
   ])('loses no limit: %j', async (head, line) => {
     const { name, fields, findings } = await read(head);
     expect([name, fields]).toEqual(['a', undefined]);
     const errors = findings.filter(({ severity }) => severity === 'error');
     expect(errors.map((one) => one.line)).toContain(line);
+  });
+
+  it.each([
+    ['disallowedTools:\n\t- Bash', { disallowedTools: ['Bash'] }],
+    ['disallowedTools:\n  - Read\n\t- Bash', { disallowedTools: ['Read', 'Bash'] }],
+    ['tools:\n\t- Read', { tools: ['Read'] }],
+    ['portcullis:\n\tasks: deny', { asks: 'deny' }],
+    ['hooks:\n\tStop:\n\t\t- hooks: []', { hooks: { Stop: [{ hooks: [] }] } }],
+  ])('keeps a limit that is indented with tabs: %j', async (head, expected) => {
+    expect((await read(head)).fields).toMatchObject(expected);
   });
 
   it.each([

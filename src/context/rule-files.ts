@@ -129,8 +129,7 @@ export async function readRuleHead(
   text: string,
   parseYaml: ParseYaml | undefined,
 ): Promise<RuleHead> {
-  const options = { known: ['paths'], ...(parseYaml === undefined ? {} : { parseYaml }) };
-  const read = await loadFrontmatter(text, options);
+  const read = await loadFrontmatter(text, { parseYaml });
   const { globs, note } = globsOf(read);
   return {
     body: read.body,

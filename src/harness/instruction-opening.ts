@@ -7,7 +7,7 @@ import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../e
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { parseYaml } from '../skills/parse-yaml.js';
+import { parseYaml } from '../util/parse-yaml.js';
 import type { Ground } from './ground.js';
 import { type Hiding, openHiding } from './instruction-reading.js';
 

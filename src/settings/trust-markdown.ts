@@ -1,6 +1,6 @@
 import { sha256 } from '../env/hash.js';
 import { type EmbeddedCommand, embeddedCommands } from '../util/embedded-commands.js';
-import { readFrontmatter as splitHead } from '../util/frontmatter.js';
+import { splitFile } from '../util/head-text.js';
 import { plainFields } from '../util/plain-head.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
@@ -10,7 +10,7 @@ export function skillDrafts(text: string, label: string): readonly Draft[] {
   if (isPlain(text, SKILL_FIELDS)) return NOTHING;
   const { fields, unread } = readFrontmatter(text);
   // fail-closed: the text of a skill begins where the one who runs its commands says.
-  const { body, bodyLine } = splitHead(text, { known: [] });
+  const { body, bodyLine } = splitFile(text);
   return [
     ...unreadDrafts(unread, label),
     ...fields.flatMap((field): Draft[] => {

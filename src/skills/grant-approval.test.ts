@@ -6,9 +6,9 @@ import {
   skillOf,
   skillRig,
 } from '../../test/skills/invoke-rig.js';
+import { parseYaml } from '../util/parse-yaml.js';
 import { createSkillApprovals, skillFingerprint } from './grant-approval.js';
 import { readSkill } from './head.js';
-import { parseYaml } from './parse-yaml.js';
 import type { Skill, SkillHead } from './skill.js';
 
 let rig: SkillRig | undefined;
@@ -55,7 +55,7 @@ describe('whether a call of a skill is asked about', () => {
     ['description: "open', 'plain skills'],
     ['description: Use when: x', 'plain skills'],
     ['description: [a, b]\nallowed-tools: 7', 'plain skills'],
-    ['description: Use when: x\nallowed-tools: Bash', 'plain skills'],
+    ['description: Use when: x\nallowed-tools: Bash', 'sets allowed-tools'],
     ['description: Use when: x\nfoo: Bash', 'plain skills'],
     ['version: 1.0.0\nconstructor: x\ntags: [a]', 'plain skills'],
     ['description: Use when: x\n{context: fork', 'context'],

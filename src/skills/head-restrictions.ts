@@ -8,11 +8,14 @@ export function canonical(name: string): string {
 }
 
 export const FENCE = 'fence-tools';
+/** What only counts when it is written exactly so. */
+export const GRANT = 'allowed-tools';
 /** What holds things back, or may: it is never passed over. */
 export const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
 const CANONICAL_FENCE = canonical(FENCE);
+const CANONICAL_GRANT = canonical(GRANT);
 const names = whenWanted(() =>
   [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({ field, plain: canonical(field) })),
 );
@@ -27,6 +30,11 @@ export function isFence(written: string): boolean {
 export function nearRestriction(written: string): string | undefined {
   const plain = canonical(written);
   return names().find((name) => isNear(plain, name.plain))?.field;
+}
+
+/** Whether a name is up to two mistakes away from `allowed-tools`, which many take for a restriction. */
+export function isNearGrant(written: string): boolean {
+  return isNear(canonical(written), CANONICAL_GRANT);
 }
 
 function isNear(plain: string, name: string): boolean {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseYaml as realYaml } from '../util/parse-yaml.js';
 import { HEAD_FIELDS, readPlainSkill, readSkill } from './head.js';
 import { booleanOf, listOf } from './head-values.js';
-import { parseYaml as realYaml } from './parse-yaml.js';
 
 const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;
 /** JSON is YAML, and all that these tests need of it. */
@@ -86,17 +86,24 @@ describe('a skill’s head', () => {
     ['portcullis: {fence-tools: [', 'portcullis'],
     ['disallowed-tools: Bash(rm', 'bracket'],
     ['description: a: b\ndisallowed-tools: "Bash', 'disallowed-tools'],
-    ['description: a: b\nhooks:\n  PreToolUse:\n    - hooks: []', 'hooks'],
     ['disallowed-tools: Bash\ndisallowedTools: Write', 'twice'],
     ['description: a: b\n  disallowed-tools: Bash', 'disallowed-tools'],
     ['{description: x, disallowed-tools: Bash', 'disallowed-tools'],
-    ['description: a: b\n"fence-tools": Bash', 'fence-tools'],
+    ['description: a: b\n"fence-tool": Bash', 'write fence-tools'],
     ['disallowed-tools:Bash', 'disallowed-tools'],
     ['description: a: b\ndisalowed-tools: "Bash', 'disalowed-tools'],
     ['description: d\nfence-tools:Read', 'fence-tools'],
     ['portcullis.fence-tools: Read', 'portcullis'],
-    ['hook: x', 'hooks'],
-    ['disallowed-tools: Bash\ndisalowed-tools: Write', 'twice'],
+    ['hook: x', 'write hooks'],
+    ['disallowed-tools: Bash\ndisalowed-tools: Write', 'write disallowed-tools'],
+    ['disalowed-tool: Bash', 'write disallowed-tools'],
+    ['disallowed-tool: Bash', 'write disallowed-tools'],
+    ['fence_tool: Read', 'write fence-tools'],
+    ['allowedTools: Bash', 'write allowed-tools'],
+    ['allowed_tools: Bash', 'write allowed-tools'],
+    ['allow-tools: Bash', 'write allowed-tools'],
+    ['portculis: {fence-tools: Read}', 'write portcullis'],
+    ['portcullis: {fence-toolz: Read}', 'a skill knows fence-tools'],
   ])('refuses a restriction that cannot be read: %s', async (head, word) => {
     const { refusal } = await readSkill(skill(head));
     expect(refusal?.message).toContain(word);
@@ -107,8 +114,8 @@ describe('a skill’s head', () => {
     ['disallowedTools: Bash', { disallowedTools: ['Bash'] }],
     ['disable_model_invocation: true', { disableModelInvocation: true }],
     ['fence-tools: Read', { fenceTools: ['Read'] }],
-    ['disalowed-tool: Bash', { disallowedTools: ['Bash'] }],
-    ['fence_tool: Read', { fenceTools: ['Read'] }],
+    ['description: a: b\n"fence-tools": Bash', { fenceTools: ['Bash'] }],
+    ['description: a: b\ndisallowed-tools:\n\t- Bash', { disallowedTools: ['Bash'] }],
     ['disable-model-invokation: true', { disableModelInvocation: true }],
     ['d\u0456sable-model-invocation: yes', { disableModelInvocation: true }],
     [
@@ -126,12 +133,9 @@ describe('a skill’s head', () => {
     expect((await readSkill(skill(head))).head).toMatchObject(expected);
   });
 
-  it('knows a restriction with mistakes in the names above it, and refuses what is none', async () => {
+  it('refuses a restriction that stands where it means nothing', async () => {
     const read = async (head: object) =>
       await readSkill(skill(JSON.stringify(head)), { parseYaml });
-    const meant = await read({ portculis: { 'fence-toolz': 'Read' } });
-    expect(meant).toMatchObject({ head: { fenceTools: ['Read'] }, problems: [{}] });
-    expect(meant.refusal).toBeUndefined();
     for (const head of [
       { portcullis: { fence: 'Read' } },
       { hooks: { PreTooluse: [] } },
@@ -152,16 +156,36 @@ describe('a skill’s head', () => {
     }
   });
 
-  it.each(['allowedTools: Bash', 'allowed_tools: Bash', 'description: a: b\nallowed-tools: Bash'])(
-    'reads a grant to the letter: %s',
-    async (head) => {
-      const read = await readSkill(skill(head));
-      expect(read.head.allowedTools).toBeUndefined();
-      expect(read.problems.map(({ message }) => message).join()).toMatch(
-        /grants nothing|does not count/,
-      );
-    },
-  );
+  it('reads grants and hooks beside a field that YAML refuses', async () => {
+    const head = [
+      'argument-hint: [file] [mode]',
+      'description: Use when: asked',
+      'allowed-tools: Bash(git log:*), Read',
+      'hooks:',
+      '  PreToolUse:',
+      '    - matcher: Bash',
+      '      hooks: [{type: command, command: ./guard.sh}]',
+    ];
+    const read = await readSkill(skill(head.join('\n')));
+    expect(read.refusal).toBeUndefined();
+    expect(read.head).toMatchObject({
+      argumentHint: '[file] [mode]',
+      description: 'Use when: asked',
+      allowedTools: ['Bash(git log:*)', 'Read'],
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ command: './guard.sh' }] }] },
+    });
+  });
+
+  it.each([
+    'allowed-tools: *a',
+    'allowed-tools: "Bash',
+    'allowed-tools: [Bash',
+    'allowed-tools: !x Bash',
+  ])('grants nothing that cannot be read: %s', async (head) => {
+    const read = await readSkill(skill(`description: a: b\n${head}`));
+    expect(read.head.allowedTools).toBeUndefined();
+    expect(read.problems.map(({ message }) => message).join()).toContain('does not count');
+  });
 
   it('reads what people write that is no YAML, with a warning', async () => {
     const { head, problems } = await readSkill(

@@ -9,12 +9,13 @@ import { whenWanted } from '../util/when-wanted.js';
 import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';
 import { hookFaults } from './head-hooks.js';
-import { writtenKeys } from './head-keys.js';
 import {
   canonical,
   FENCE,
+  GRANT,
   hiddenRestriction,
   isFence,
+  isNearGrant,
   nearRestriction,
   RESTRICTIONS,
   WHO_MAY_CALL,
@@ -70,9 +71,7 @@ export interface ReadHeadOptions {
  * is not offered to the model; what of it can be understood line by line counts, but for grants.
  */
 export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
-  const { parseYaml } = options;
-  const read = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
-  return skillFrom(read, text, options);
+  return skillFrom(await loadFrontmatter(text, options), text, options);
 }
 
 /** Enough of the body to take a description from. */
@@ -110,8 +109,6 @@ function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): R
 const byCanonicalName = whenWanted(
   () => new Map(HEAD_FIELDS.map((field) => [canonical(field), field])),
 );
-/** What only counts when it is written exactly so. */
-const GRANT = 'allowed-tools';
 
 /** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
 const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
@@ -160,7 +157,7 @@ class HeadReader {
   constructor(read: Frontmatter, text: string) {
     this.#read = read;
     this.#whole = text;
-    this.#lines = read.lines ?? writtenKeys(text, read);
+    this.#lines = read.lines;
     if (read.problem !== undefined) {
       const { line, message } = read.problem;
       const remedy = 'Correct the head; quote texts that hold a colon.';
@@ -190,7 +187,7 @@ class HeadReader {
     }
     // fail-closed: a head that is not understood may have said that only people run it.
     if (isBroken) head.disableModelInvocation = true;
-    head.keys = [...new Set([...Object.keys(this.#read.fields), ...this.#lines.keys()])];
+    head.keys = [...new Set([...Object.keys(this.#read.fields), ...this.#read.unclear.keys()])];
     if (Object.keys(lines).length > 0) head.lines = lines;
     return head as unknown as SkillHead;
   }
@@ -201,8 +198,9 @@ class HeadReader {
       case 'argument-hint':
         return this.#hint();
       case 'arguments':
-      case GRANT:
         return this.#list(field);
+      case GRANT:
+        return this.#grant();
       case 'disable-model-invocation':
         return this.#flag(field, true);
       case 'user-invocable':
@@ -243,13 +241,8 @@ class HeadReader {
       return;
     }
     if (field !== written && field === GRANT) {
-      // fail-closed: a grant is read to the letter.
-      this.#note(line, `"${written}" grants nothing; the field is called ${field}`);
-      return;
-    }
-    if (this.#read.how !== 'yaml' && field === GRANT) {
-      // fail-closed: in a head that is no YAML nobody can be sure what was granted.
-      this.#note(line, `"${written}" does not count in a head that is not YAML`);
+      // fail-closed: a grant is read to the letter, and many who write it mean a restriction.
+      this.#refuse(line, `"${written}" is not a field; write ${field}`);
       return;
     }
     const other = this.#fields.get(field);
@@ -268,20 +261,19 @@ class HeadReader {
     const { written, value, line } = found;
     const hidden = hiddenRestriction(written, value);
     if (hidden !== undefined) this.#refuse(line, `"${written}" does not set ${hidden}`);
-    const field = nearRestriction(written);
+    const field = nearRestriction(written) ?? (isNearGrant(written) ? GRANT : undefined);
     if (field === undefined) return;
+    if (!WHO_MAY_CALL.includes(field)) {
+      this.#refuse(line, `"${written}" is not a field; write ${field}`);
+      return;
+    }
     const other = this.#fields.get(field);
-    // Hooks run programs, and whoever gave trust has not been shown these.
-    if (field === 'hooks') this.#refuse(line, `"${written}" is not hooks`);
-    else if (other === undefined) this.#fields.set(field, found);
-    else if (WHO_MAY_CALL.includes(field)) this.#fields.set(field, { ...other, value: undefined });
-    else this.#refuse(line, `${field} stands twice`);
+    this.#fields.set(field, other === undefined ? found : { ...other, value: undefined });
   }
 
   /** What stands in the file and did not come out of the reader. */
   #unclear(): void {
-    if (this.#read.problem === undefined) return;
-    for (const [written, line] of this.#lines) {
+    for (const [written, line] of this.#read.unclear) {
       if (Object.hasOwn(this.#read.fields, written)) continue;
       const field = knownField(written) ?? nearRestriction(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
@@ -316,6 +308,16 @@ class HeadReader {
     const items = listOf(found.value);
     if (items.ok) return items.value.length === 0 ? undefined : items.value;
     this.#note(found.line, `"${field}" ${items.error}`);
+    return undefined;
+  }
+
+  #grant(): readonly string[] | undefined {
+    const rules = this.#list(GRANT);
+    const odd = rules?.find((rule) => rule.startsWith('*'));
+    if (this.#read.how === 'yaml' || odd === undefined) return rules;
+    // fail-closed: to YAML this is a pointer to another value, not a rule.
+    const line = this.#fields.get(GRANT)?.line;
+    this.#note(line, `"${GRANT}" does not count: put "${oneLine(odd)}" in quotes`);
     return undefined;
   }
 
@@ -354,10 +356,10 @@ class HeadReader {
       return undefined;
     }
     for (const [name, value] of Object.entries(found.value)) {
-      const isOne = nearRestriction(name) === FENCE;
+      const isOne = isFence(name);
       if (isOne && this.#fields.has(FENCE)) this.#refuse(found.line, `${FENCE} stands twice`);
       if (isOne) this.#fields.set(FENCE, { value, line: found.line, written: name });
-      else this.#refuse(found.line, `"portcullis.${name}" means nothing for a skill`);
+      else this.#refuse(found.line, `"portcullis.${name}" is not a field; a skill knows ${FENCE}`);
     }
     return this.#restriction(FENCE);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../util/parse-yaml.js';
 import { readSkill } from './head.js';
-import { parseYaml } from './parse-yaml.js';
 
 const HEAD = '---\ndescription: d\ndisallowed-tools: Bash\n---\nBODY';
 const refusalOf = async (text: string) => (await readSkill(text, { parseYaml })).refusal;
@@ -70,8 +70,8 @@ describe('problems of a head', () => {
     const read = async (count: number) =>
       (await readSkill(`---\n${fields(count).join('\n')}\n---\n`, { parseYaml })).problems;
     expect(await read(20)).toHaveLength(20);
-    const many = await read(2_000);
+    const many = await read(1_000);
     expect(many).toHaveLength(21);
-    expect(many.at(-1)?.message).toBe('and 1980 more problems in its head');
+    expect(many.at(-1)?.message).toBe('and 980 more problems in its head');
   });
 });

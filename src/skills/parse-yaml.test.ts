@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MOST_YAML, parseYaml, yamlWithin } from '../util/parse-yaml.js';
 import { readSkill } from './head.js';
-import { MOST_YAML, parseYaml, yamlWithin } from './parse-yaml.js';
 
 const skill = (head: string): string => `---\n${head}\n---\nBODY`;
 
@@ -28,10 +28,10 @@ describe('heads that need a YAML library', () => {
   });
 
   it.each([
-    'a: &a [x]\nb: *a\nportcullis: {}',
-    'a: !!binary aGk=\nportcullis: {}',
-    'a: !js x\nportcullis: {}',
-    'a: 1\na: 2\nportcullis: {}',
+    'a: &a {fence-tools: Read}\nportcullis: *a',
+    'disallowed-tools: !!binary aGk=',
+    'disallowed-tools: !js x',
+    'disallowed-tools: Read\ndisallowed-tools: Bash',
     'portcullis:\n  fence-tools: [Read',
     '"portcullis": {x: y}\n __proto__: {a: b}',
   ])('refuses what may mean something else: %j', async (head) => {

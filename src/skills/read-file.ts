@@ -5,11 +5,11 @@ import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ParseYaml } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
+import { yamlWithin } from '../util/parse-yaml.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
 import { ENOUGH_BODY, type ReadSkill, readPlainSkill, readSkill } from './head.js';
-import { yamlWithin } from './parse-yaml.js';
 
 /** A file's head as it was read, and which version of the file that was. Enough to show it. */
 export interface ReadFile {

@@ -1,6 +1,6 @@
 import type { FileVersion } from '../env/file-version.js';
 import { messageOf } from '../errors.js';
-import { readFrontmatter } from '../util/frontmatter.js';
+import { splitFile } from '../util/head-text.js';
 import { err, ok, type Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
@@ -217,7 +217,7 @@ function entryOf(
 }
 
 async function bodyOf(read: ReadFile): Promise<string> {
-  return readFrontmatter(await read.text(), { known: [] }).body;
+  return splitFile(await read.text()).body;
 }
 
 async function used(

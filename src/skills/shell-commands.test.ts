@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { skillDrafts } from '../settings/trust-markdown.js';
-import { readFrontmatter } from '../util/frontmatter.js';
+import { splitFile } from '../util/head-text.js';
 import { findCommands } from './shell-commands.js';
 
 const commandsIn = (text: string): readonly string[] =>
@@ -95,7 +95,7 @@ describe('commands in the text of a skill', () => {
 
   /** With the lines, as the one who runs them and as the one who asks for trust see them. */
   const bothSee = (text: string) => {
-    const { body, bodyLine } = readFrontmatter(text, { known: [] });
+    const { body, bodyLine } = splitFile(text);
     const run = findCommands(body).map(
       ({ start, from, to }) =>
         `${bodyLine + body.slice(0, start).split('\n').length - 1} ${body.slice(from, to).trim()}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../util/parse-yaml.js';
 import { BUNDLED_SKILLS } from './bundled/index.js';
-import { parseYaml } from './parse-yaml.js';
 import { validateSkill } from './validate.js';
 
 const GOOD = 'name: deploy\ndescription: Deploys the service. Use when asked to release.';

@@ -3,7 +3,6 @@ import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import type { SkillFinding } from './finding.js';
 import { readSkill } from './head.js';
-import { writtenKeys } from './head-keys.js';
 import { listOf, textOf } from './head-values.js';
 import { argumentFindings, referenceFindings } from './validate-body.js';
 
@@ -25,12 +24,11 @@ const MOST_LINES = 500;
 
 /** Holds a skill against the public Agent Skills specification, and against what has gone wrong before. */
 export async function validateSkill(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
-  const { text, parseYaml } = skill;
-  const read = await loadFrontmatter(text, parseYaml === undefined ? {} : { parseYaml });
-  const lines = writtenKeys(text, read);
+  const { text } = skill;
+  const read = await loadFrontmatter(text, skill);
   const findings = [
     ...(await headFindings(skill)),
-    ...(read.how === 'none' ? noHead(read) : fieldFindings(skill, read.fields, lines)),
+    ...(read.how === 'none' ? noHead(read) : fieldFindings(skill, read.fields, read.lines)),
     ...argumentFindings(read.body, read.bodyLine),
     ...(await referenceFindings(read.body, read.bodyLine, skill)),
   ];

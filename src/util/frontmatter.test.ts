@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadFrontmatter, readFrontmatter } from './frontmatter.js';
+import { loadFrontmatter } from './frontmatter.js';
+import { splitFile } from './head-text.js';
 
 const head = (...lines: readonly string[]): string => `---\n${lines.join('\n')}\n---\nBody\n`;
-const fieldsOf = (...lines: readonly string[]) => {
-  const { fields, how } = readFrontmatter(head(...lines));
+const fieldsOf = async (...lines: readonly string[]) => {
+  const { fields, how } = await loadFrontmatter(head(...lines));
   return { ...fields, how };
 };
 
-describe('a head that is read without a library', () => {
+describe('a head that is YAML', () => {
   it.each([
     [['name: x', 'count: 3', 'on: true'], { name: 'x', count: 3, on: true }],
     [['a: ~', 'b:', 'c: null', 'd: yes'], { a: null, b: null, c: null, d: 'yes' }],
@@ -26,21 +27,21 @@ describe('a head that is read without a library', () => {
     [['# note', '', 'a: x # note', 'b: http://x/#y'], { a: 'x', b: 'http://x/#y' }],
     [['a: C# and F#'], { a: 'C# and F#' }],
     [[''], {}],
-  ])('%j', (lines, expected) => {
-    expect(fieldsOf(...lines)).toEqual({ ...expected, how: 'yaml' });
+  ])('%j', async (lines, expected) => {
+    expect(await fieldsOf(...lines)).toEqual({ ...expected, how: 'yaml' });
   });
 
   it('says where the body begins', () => {
-    expect(readFrontmatter('---\na: 1\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 4 });
-    expect(readFrontmatter('---\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 3 });
-    expect(readFrontmatter('---\n\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 4 });
-    expect(readFrontmatter('\n---\na: 1\n...\nBody')).toMatchObject({ body: 'Body', bodyLine: 5 });
-    expect(readFrontmatter('---\na: 1\n---')).toMatchObject({ body: '', bodyLine: 4 });
+    expect(splitFile('---\na: 1\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 4 });
+    expect(splitFile('---\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 3 });
+    expect(splitFile('---\n\n---\nBody')).toMatchObject({ body: 'Body', bodyLine: 4 });
+    expect(splitFile('\n---\na: 1\n...\nBody')).toMatchObject({ body: 'Body', bodyLine: 5 });
+    expect(splitFile('---\na: 1\n---')).toMatchObject({ body: '', bodyLine: 4 });
   });
 
-  it('takes a byte order mark and the line ends of Windows', () => {
-    const read = readFrontmatter('\uFEFF---\r\na: x\r\nb:\r\n  - y\r\n---\r\nOne\r\nTwo');
-    expect(read).toEqual({
+  it('takes a byte order mark and the line ends of Windows', async () => {
+    const read = await loadFrontmatter('\uFEFF---\r\na: x\r\nb:\r\n  - y\r\n---\r\nOne\r\nTwo');
+    expect(read).toMatchObject({
       fields: { a: 'x', b: ['y'] },
       body: 'One\nTwo',
       bodyLine: 6,
@@ -58,19 +59,21 @@ describe('a file without a head', () => {
     ' ---\na: 1\n---\n',
     '---js\nprocess.exit()\n---\n',
     'Text\n---\na: 1\n---\n',
-  ])('%j', (text) => {
-    expect(readFrontmatter(text)).toEqual({ fields: {}, body: text, bodyLine: 1, how: 'none' });
+  ])('%j', async (text) => {
+    const read = await loadFrontmatter(text);
+    expect(read).toMatchObject({ fields: {}, body: text, bodyLine: 1, how: 'none' });
+    expect(read.problem).toBeUndefined();
   });
 
-  it('is one whose head is never closed, or holds text between two rulers', () => {
-    expect(readFrontmatter('---\npaths: src/**\nText')).toMatchObject({
+  it('is one whose head is never closed, or holds text between two rulers', async () => {
+    expect(await loadFrontmatter('---\npaths: src/**\nText')).toMatchObject({
       fields: {},
       body: '---\npaths: src/**\nText',
       how: 'none',
       problem: { line: 1, message: 'the head is not closed' },
     });
     const ruled = '---\nWelcome to this project.\n---\nText';
-    expect(readFrontmatter(ruled)).toMatchObject({
+    expect(await loadFrontmatter(ruled)).toMatchObject({
       body: ruled,
       how: 'none',
       problem: { line: 2 },
@@ -91,24 +94,36 @@ describe('a head that is no YAML', () => {
     ['paths: "src/**', {}],
     ['paths: [unclosed', {}],
     ['\tpaths: src/**', {}],
-    ['paths:\n  a:\n    b: c', {}],
+    ['paths:\n\t- src/**\n\t- lib/**', { paths: ['src/**', 'lib/**'] }],
+    ['a: b: c\nhooks:\n  Stop:\n    - hooks: []', { a: 'b: c', hooks: { Stop: [{ hooks: [] }] } }],
+    ['a: b: c\ntools: &t [Bash]\nallowed-tools: *t', { a: 'b: c', tools: ['Bash'] }],
     ['paths: a\npaths: b', {}],
     ['name: a: b\nname: a: b', { name: 'a: b' }],
-  ])('is read line by line: %j', (text, expected) => {
-    const { fields, how, problem } = readFrontmatter(head(text));
+  ])('is read field by field: %j', async (text, expected) => {
+    const { fields, how, problem } = await loadFrontmatter(head(text));
     expect({ fields, how }).toEqual({ fields: expected, how: 'lines' });
     expect(problem?.line).toBeGreaterThan(1);
   });
 
-  it('gives its known fields only', () => {
-    const text = head('description: a: b', 'other: x');
-    expect(readFrontmatter(text, { known: ['description'] }).fields).toEqual({
-      description: 'a: b',
-    });
+  it('names what could not be read, and not what was', async () => {
+    const text = head(
+      'a: b: c',
+      '  tools: Read',
+      'hooks:',
+      '  Stop:',
+      '    - hooks: []',
+      'no field',
+    );
+    const { unclear, doubtful } = await loadFrontmatter(text);
+    expect([...unclear]).toEqual([['tools', 3]]);
+    expect(doubtful.map(({ line, below }) => [line, below])).toEqual([
+      [7, 'hooks'],
+      [3, 'a'],
+    ]);
   });
 
-  it('reaches no prototype', () => {
-    const { fields } = readFrontmatter(head('__proto__: x', 'constructor: y', 'a: b: c'));
+  it('reaches no prototype', async () => {
+    const { fields } = await loadFrontmatter(head('__proto__: x', 'constructor: y', 'a: b: c'));
     expect(Object.keys(fields)).toEqual(['constructor', 'a']);
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
   });
@@ -117,7 +132,7 @@ describe('a head that is no YAML', () => {
 describe('with a YAML library', () => {
   const nested = head('a:', '  b: c');
 
-  it('asks it only for what is not simple', async () => {
+  it('asks it only for what is not plain', async () => {
     let asked = 0;
     const parseYaml = () => {
       asked++;
@@ -125,9 +140,8 @@ describe('with a YAML library', () => {
     };
     expect(await loadFrontmatter(head('a: x'), { parseYaml })).toMatchObject({ how: 'yaml' });
     expect(asked).toBe(0);
-    expect(await loadFrontmatter(nested, { parseYaml })).toEqual({
+    expect(await loadFrontmatter(nested, { parseYaml })).toMatchObject({
       fields: { a: { b: 'c' } },
-      body: 'Body\n',
       bodyLine: 5,
       how: 'yaml',
     });
@@ -138,8 +152,8 @@ describe('with a YAML library', () => {
       throw Object.assign(new Error('bad mapping\nmore'), { linePos: [{ line: 2, col: 1 }] });
     };
     const text = head('a: x', 'description: Use when: y');
-    expect(await loadFrontmatter(text, { parseYaml, known: ['description'] })).toMatchObject({
-      fields: { description: 'Use when: y' },
+    expect(await loadFrontmatter(text, { parseYaml })).toMatchObject({
+      fields: { a: 'x', description: 'Use when: y' },
       problem: { line: 3, message: 'bad mapping' },
       how: 'lines',
     });
@@ -159,10 +173,6 @@ describe('with a YAML library', () => {
     expect(read).toMatchObject({ fields: {}, how: 'lines' });
     expect(read.problem?.message).not.toBe('');
   });
-
-  it('does without one', async () => {
-    expect(await loadFrontmatter(nested)).toMatchObject({ fields: {}, how: 'lines' });
-  });
 });
 
 describe('whatever the text', () => {
@@ -181,7 +191,7 @@ describe('whatever the text', () => {
           texts.map((text) => `---\n${text}`),
         ),
         (text) => {
-          const read = readFrontmatter(text);
+          const read = splitFile(text);
           expect(read.bodyLine).toBeGreaterThanOrEqual(1);
           const lines = text
             .replace(/^\uFEFF/, '')
@@ -201,9 +211,9 @@ describe('whatever the text', () => {
     ['quotes', `---\na: ${`'`.repeat(100_000)}x\n---\n`],
     ['brackets', `---\na: ${'['.repeat(100_000)}\n---\n`],
     ['empty lines', `${'\n'.repeat(1_000_000)}---\n`],
-  ])('is read in good time: %s', (_what, text) => {
+  ])('is read in good time: %s', async (_what, text) => {
     // Would not end for a long time if it took more than a few looks at each character.
-    expect(readFrontmatter(text).bodyLine).toBeGreaterThan(0);
+    expect((await loadFrontmatter(text)).bodyLine).toBeGreaterThan(0);
   });
 });
 

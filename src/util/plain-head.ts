@@ -19,6 +19,8 @@ export interface PlainHead {
   readonly bodyLine: number;
   /** It means exactly this. */
   readonly how: 'yaml';
+  readonly doubtful: readonly never[];
+  readonly unclear: ReadonlyMap<string, number>;
 }
 
 /** The line that opens a head and the one that closes it. */
@@ -73,12 +75,13 @@ export function isPlainText(value: string): boolean {
 export function headFrom({ names, values, bodyAt }: PlainFields, text: string): PlainHead {
   const fields: Record<string, string> = {};
   const lines = new Map<string, number>();
+  const unclear = new Map<string, number>();
   names.forEach((name, index) => {
     fields[name] = values[index] ?? '';
     lines.set(name, lineOf(index));
   });
   const body = withPlainBreaks(text.slice(bodyAt));
-  return { fields, lines, body, bodyLine: bodyLineOf(names), how: 'yaml' };
+  return { fields, lines, body, bodyLine: bodyLineOf(names), how: 'yaml', doubtful: NONE, unclear };
 }
 
 /** From 1: where the field stands in the file that is the first, second … of its head. */
@@ -90,6 +93,8 @@ function lineOf(index: number): number {
 function bodyLineOf(names: PlainFields['names']): number {
   return lineOf(names.length) + 1;
 }
+
+const NONE: readonly never[] = [];
 
 /** Longer heads are for the reader that knows what they may cost. */
 export const LONGEST_PLAIN = 16 * 1024;

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentBook } from '../../src/agents/definitions.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { startTrust } from '../../src/settings/trust-start.js';
-import { parseYaml } from '../../src/skills/parse-yaml.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { parseYaml } from '../../src/util/parse-yaml.js';
 import { agentText } from './definitions-rig.js';
 
 let project: TempProject;

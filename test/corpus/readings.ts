@@ -13,7 +13,7 @@ import { loadSettings } from '../../src/settings/load.js';
 import { type ConfigProblem, describeProblem } from '../../src/settings/types.js';
 import { reasonsToAsk } from '../../src/skills/grant-approval.js';
 import { readSkill } from '../../src/skills/head.js';
-import { parseYaml } from '../../src/skills/parse-yaml.js';
+import { parseYaml } from '../../src/util/parse-yaml.js';
 import { temporaryDirectory } from '../process/helpers.js';
 
 type Reading = Readonly<Record<string, unknown>>;

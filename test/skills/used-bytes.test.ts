@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FileMemory } from '../../src/env/file-memory.js';
-import { parseYaml } from '../../src/skills/parse-yaml.js';
+import { parseYaml } from '../../src/util/parse-yaml.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 

@@ -7,7 +7,7 @@ import { openAgentBook } from '../../agents/definitions.js';
 import { homeDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
 import { sideloadRefusal } from '../../settings/sideload.js';
-import { parseYaml } from '../../skills/parse-yaml.js';
+import { parseYaml } from '../../util/parse-yaml.js';
 import { type StartHereOptions, startHere } from './start-here.js';
 
 export interface AgentsHere {

@@ -6,7 +6,7 @@ import type { AgentFinding } from '../../agents/definition-types.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { resolve } from '../../env/paths.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import { parseYaml } from '../../skills/parse-yaml.js';
+import { parseYaml } from '../../util/parse-yaml.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';

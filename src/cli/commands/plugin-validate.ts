@@ -10,7 +10,7 @@ import type { Plugin } from '../../plugins/plugin.js';
 import { managedSettingsDirectory } from '../../settings/load.js';
 import { type ConfigProblem, describeProblem, type SettingValues } from '../../settings/types.js';
 import { openSkillBook } from '../../skills/book.js';
-import { parseYaml } from '../../skills/parse-yaml.js';
+import { parseYaml } from '../../util/parse-yaml.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';

@@ -9,7 +9,7 @@ import { readSkillLedger } from '../../skills/ledger.js';
 import { type SkillRecord, startsOf } from '../../skills/ledger-record.js';
 import type { ListingOptions } from '../../skills/listing.js';
 import { overrideFrom } from '../../skills/overrides.js';
-import { parseYaml } from '../../skills/parse-yaml.js';
+import { parseYaml } from '../../util/parse-yaml.js';
 import type { Result } from '../../util/result.js';
 import { type StartHereOptions, startHere } from './start-here.js';
 

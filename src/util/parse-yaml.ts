@@ -1,4 +1,4 @@
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from './frontmatter.js';
 
 /** More than any head needs, and little enough that no text takes long. */
 export const MOST_YAML = 16 * 1024;

@@ -1,0 +1,67 @@
+import type { HeadGroup } from './head-text.js';
+
+/** Points to something elsewhere, or changes how a value is read. */
+const INDIRECT = /^(?:[&*][\w-]|!+[\w<]|\? )/;
+
+/**
+ * What people mean by a field that YAML refuses: `description: Use when: …`, `argument-hint: [a] [b]`,
+ * `paths: **\/*.ts`. Undefined when it begins something that it does not end.
+ */
+export function valueByLines({ rest, lines }: HeadGroup): unknown {
+  const more = lines.map((line) => line.trim()).filter((line) => line !== '' && !/^#/.test(line));
+  if (rest === '' || rest.startsWith('#')) {
+    const items = more.map((line) => textOf(/^- +(.*)$/.exec(line)?.[1] ?? ''));
+    return items.some((item) => item === undefined || item === '') ? undefined : items;
+  }
+  if (/^[|>]/.test(rest) || INDIRECT.test(rest)) return undefined;
+  const text = [rest.trimEnd(), ...more].join(' ');
+  const list = /^\[([^[\]]*)\]$/.exec(withoutComment(text))?.[1];
+  if (list === undefined) return textOf(text);
+  const items = splitOutsideQuotes(list).map((item) => textOf(item.trim()));
+  return items.includes(undefined) ? undefined : items.filter((item) => item !== '');
+}
+
+function textOf(text: string): string | undefined {
+  if (INDIRECT.test(text)) return undefined;
+  const first = text.charAt(0);
+  const quoted = /^'((?:[^']|'')*)'(?: +#.*)?$|^"([^"\\]*)"(?: +#.*)?$/.exec(text);
+  if (quoted !== null) return quoted[1]?.replaceAll("''", "'") ?? quoted[2];
+  if ((first === '"' || first === "'") && text.split(first).length % 2 === 0) return undefined;
+  const closes = first === '[' ? ']' : '}';
+  const opens = first === '[' || first === '{';
+  if (opens && text.split(first).length !== text.split(closes).length) return undefined;
+  return withoutComment(text);
+}
+
+function withoutComment(text: string): string {
+  const at = text.search(/\s#/);
+  return at === -1 ? text : text.slice(0, at).trimEnd();
+}
+
+function splitOutsideQuotes(text: string): readonly string[] {
+  return (
+    text
+      .match(/(?:^|,)(?:\s*"[^"]*"\s*(?=,|$)|\s*'[^']*'\s*(?=,|$)|[^,]*)/g)
+      ?.map((part) => part.replace(/^,/, '')) ?? []
+  );
+}
+
+/** What looks like the name of a field where nobody knows what belongs to what. */
+const ANY_NAME = /(?:^|[{,])[ \t]*(?:- +)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?=[\s"'[{]|$)/g;
+/** The same where the blank behind the colon was forgotten. */
+const NAME_WITHOUT_BLANK = /^[ \t]*([A-Za-z_][\w.-]*):(?=\w)/;
+
+/** The names of fields in lines that could not be read, with the line of each. */
+export function doubtfulNames(
+  lines: readonly { readonly text: string; readonly line: number }[],
+): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  for (const { text, line } of lines) {
+    const tight = NAME_WITHOUT_BLANK.exec(text)?.[1];
+    const found = [...text.matchAll(ANY_NAME)].map((match) => match[1] ?? '');
+    for (const name of tight === undefined ? found : [tight, ...found]) {
+      if (!names.has(name)) names.set(name, line);
+    }
+  }
+  return names;
+}
