@@ -32,7 +32,7 @@ export function splitFile(source: string): SplitFile {
   // Text between two rulers, which only looks like a head.
   if (
     written.length > 0 &&
-    !written.some((one) => /^\s*(?:[\w.-]+|"[^"]*"|'[^']*')\s*:|^[{[]/.test(one))
+    !written.some((one) => /^\s*(?:[\w.-]+|"[^"]*"|'[^']*')\s*:|^(?:[{[]|\? )/.test(one))
   ) {
     return { ...whole, problem: { line, message: 'the head holds no fields' } };
   }
@@ -60,7 +60,8 @@ export interface StrayLine {
   readonly below?: string;
 }
 
-const NAME = /^(?:([A-Za-z0-9_][\w .-]*)|"([^"]+)"|'([^']+)')$/;
+/** Without escapes: a name is what every reader takes it for. */
+const NAME = /^(?:([A-Za-z0-9_][\w .-]*)|"([\w .-]+)"|'([\w .-]+)')$/;
 
 /** The fields of a head by its lines alone, whatever YAML says about their values. */
 export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line'>): {
