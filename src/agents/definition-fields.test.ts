@@ -113,7 +113,8 @@ describe('the head of an agent', () => {
     ['tools:', 4, 'says nothing'],
     ['tools: Bash(git', 4, 'bracket'],
     ['tools: [{a: b}]', 4, 'no text'],
-    ['tools: Re ad"', 4, 'no name of a tool'],
+    ['tools: "*, !Bash"', 4, 'no name of a tool'],
+    ['disallowedTools: [Write, edit/editFiles]', 4, 'no name of a tool'],
     ['tools: 7', 4, 'neither'],
     ['disallowedTools: Bsh', 4, 'did you mean Bash'],
     ['disallowedTools: bash', 4, 'did you mean Bash'],
@@ -181,7 +182,8 @@ describe('the head of an agent', () => {
     ['colour: red', 'did you mean color'],
     ['color: black', 'knows red'],
     ['effort: extreme', 'knows low'],
-    ['tools: Reed', 'did you mean Read'],
+    ['tools: Grep, Reed', 'did you mean Read'],
+    ['tools: Read, edit/editFiles', 'gives nothing'],
     ['observer: x', 'no effect'],
     ['prompt: x', 'below the head'],
     ['permissionMode: auto', 'taken for default'],
@@ -198,10 +200,10 @@ describe('the head of an agent', () => {
     'main',
     'Fork',
     'hook-agent',
-    'team-lead',
     'a:b',
     '-a',
-    'a b',
+    'a  b',
+    'a\tb',
     'a/b',
     'a#1',
     'a*',
@@ -212,6 +214,25 @@ describe('the head of an agent', () => {
     const { fields, findings } = await read(`name: ${JSON.stringify(name)}\ndescription: d`);
     expect(fields).toBeUndefined();
     expect(findings).toMatchObject([{ severity: 'error', line: 2 }]);
+  });
+
+  it.each(['Code Reviewer', 'team-lead', 'QA', 'c.d'])('can be called %j', async (name) => {
+    const { fields } = await read(`name: ${name}\ndescription: d`);
+    expect(fields?.name).toBe(name);
+  });
+
+  it.each([
+    ['tools: edit/editFiles, subagent-catalog:search', []],
+    ['tools: [Shell, Frobnicate]', ['Shell', 'Frobnicate']],
+  ])('whose every tool is unknown has none, and people are told: %j', async (head, tools) => {
+    const { fields, findings } = await fieldsOf(head);
+    expect(fields?.tools).toEqual(tools);
+    expect(findings[0]).toMatchObject({ told: true, message: expect.stringContaining('no tools') });
+  });
+
+  it('loads with the tools that are known', async () => {
+    const { fields, errors } = await fieldsOf('tools: [Read, "edit/editFiles", "a:b", Grep]');
+    expect([fields?.tools, errors]).toEqual([['Read', 'Grep'], []]);
   });
 
   it('needs a description', async () => {
@@ -317,7 +338,7 @@ describe('the head of an agent', () => {
     expect(long.errors).toMatchObject([{ message: '"tools" has more than 500 entries' }]);
     const unknown = await fieldsOf(`tools: ${names(400, 'Zq')}`);
     expect(unknown.fields?.tools).toHaveLength(400);
-    expect(unknown.findings).toHaveLength(11);
+    expect(unknown.findings).toHaveLength(12);
     const bans = await fieldsOf(`disallowedTools: ${names(51, 'Zqqqqqq')}`);
     expect(bans.errors).toMatchObject([{ message: expect.stringContaining('more than 50') }]);
     const servers = await fieldsOf(`mcpServers: [${names(201, 's')}]`);
@@ -350,8 +371,8 @@ describe('the head of an agent', () => {
   it.each(['mcp__srv__', 'mcp__my.srv', 'mcp____x'])(
     'is told of tools of servers that there cannot be: %s',
     async (name) => {
-      const { fields, findings } = await fieldsOf(`tools: [${name}]`);
-      expect(fields?.tools).toEqual([name]);
+      const { fields, findings } = await fieldsOf(`tools: [Read, ${name}]`);
+      expect(fields?.tools).toEqual(['Read', name]);
       expect(findings).toMatchObject([{ severity: 'warning', line: 4 }]);
     },
   );

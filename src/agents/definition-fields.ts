@@ -193,6 +193,16 @@ class FieldReader {
 
   #tools(): readonly string[] | undefined {
     const read = this.#value('tools', (value) => toolsOf(value, this.#knownTools()));
+    if (read?.isBare === true) {
+      const line = this.#lineOf(this.#fields.get('tools')?.written ?? 'tools');
+      const message = 'it has no tools: none of those that "tools" names is known here';
+      this.findings.push({
+        severity: 'warning',
+        ...(line === undefined ? {} : { line }),
+        message,
+        told: true,
+      });
+    }
     for (const warning of read?.warnings ?? []) this.#warn('tools', warning);
     return read?.tools;
   }

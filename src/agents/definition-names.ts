@@ -2,13 +2,7 @@ import { visible } from '../util/visible.js';
 import { lookAlike } from './name-scripts.js';
 
 /** Types that the program itself gives out. */
-export const RESERVED_TYPES: readonly string[] = [
-  'fork',
-  'hook',
-  'hook-agent',
-  'main',
-  'team-lead',
-];
+export const RESERVED_TYPES: readonly string[] = ['fork', 'hook', 'hook-agent', 'main'];
 
 const LONGEST_NAME = 128;
 /** Nearly all names, at a glance. */
@@ -32,8 +26,10 @@ export function typeProblem(name: string): string | undefined {
   if (visible(name) !== name) return `the name holds hidden characters: ${visible(name)}`;
   const alike = lookAlike(name);
   if (alike !== undefined) return `the name "${name}" ${alike}`;
-  // fail-closed: no pattern of rules could name it.
-  if (/\s/.test(name)) return `the name "${name}" holds blanks; join its words with hyphens`;
+  // fail-closed: such blanks are not told apart from one by people, and rules may name either.
+  if (/[^\S ]| {2}|^ | $/.test(name)) {
+    return `the name "${name}" holds more than single blanks between words`;
+  }
   if (/[()*,#?[\]{}!^]/.test(name)) return `the name "${name}" holds what has a meaning in rules`;
   if (/[:/\\<>"'`|$]/.test(name)) return `the name "${name}" holds what no type may hold`;
   if (name.startsWith('-')) return `the name "${name}" begins with a hyphen`;

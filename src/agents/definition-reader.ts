@@ -217,7 +217,7 @@ export function openDefinitionReader(deps: {
 }
 
 /** Another one whenever a reader finds other things wrong: what an older one noted is not believed. */
-const AGENT = 'agent 2';
+const AGENT = 'agent 3';
 
 /** While it is made. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

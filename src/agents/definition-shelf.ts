@@ -117,6 +117,11 @@ class Shelf implements DefinitionShelf {
     const { source } = root;
     if (read.isDocument) {
       this.documents.push({ file, source });
+      // Who names a plugin looks for its agents; in a project's folder such files are mostly notes.
+      if (source === 'plugin' && !/(?:^|[\\/])readme\.md$/i.test(file)) {
+        const message = 'it is no agent: begin it with ---, name, description and ---';
+        this.problems.push({ severity: 'warning', told: true, source, place: file, message });
+      }
       return;
     }
     const name = nameOf(one);

@@ -16,6 +16,8 @@ export interface ToolList {
   /** Undefined: all that subagents may have. */
   readonly tools: readonly string[] | undefined;
   readonly warnings: readonly string[];
+  /** Tools are named, and none of them is known. */
+  readonly isBare?: true;
 }
 
 /** `tools`: nothing named is nothing given; `*` is everything. */
@@ -26,20 +28,24 @@ export function toolsOf(value: unknown, knownTools: readonly string[]): Result<T
   }
   const read = entriesOf(value);
   if (!read.ok) return read;
-  const items = read.value;
+  const odd = read.value.filter((item) => !ENTRY.test(item));
+  const items = read.value.filter((item) => ENTRY.test(item));
   if (items.includes('*')) {
+    // fail-closed: beside everything it can only be meant to take something away.
+    if (odd[0] !== undefined) return err(`holds "*" and "${odd[0]}", which is no name of a tool`);
     const warnings = items.length > 1 ? ['"tools" names "*", so the other names mean nothing'] : [];
     return ok({ tools: undefined, warnings });
   }
-  const unknown = items.map(bareName).filter((name) => !isKnown(name, knownTools));
+  const unknown = [...odd, ...items.map(bareName).filter((name) => !isKnown(name, knownTools))];
   const warnings = unknown.slice(0, MOST_HINTS).map((name) => {
     const close = nearest(name, knownTools);
     const hint = close === undefined ? '' : `; did you mean ${close}?`;
-    return `"tools" names ${name}, which is no tool that is known here${hint}`;
+    return `"tools" names ${name}, which is no tool that is known here and gives nothing${hint}`;
   });
   const more = unknown.length - warnings.length;
   if (more > 0) warnings.push(`"tools" names ${more} more that are not known here`);
-  return ok({ tools: [...new Set(items)], warnings });
+  const isBare = unknown.length > 0 && unknown.length === read.value.length;
+  return ok({ tools: [...new Set(items)], warnings, ...(isBare ? { isBare } : {}) });
 }
 
 export interface BanList {
@@ -58,6 +64,9 @@ export function bansOf(value: unknown, knownTools: readonly string[]): Result<Ba
   }
   const read = entriesOf(value);
   if (!read.ok) return read;
+  const odd = read.value.find((item) => !ENTRY.test(item));
+  // fail-closed: nobody knows what it was to take away.
+  if (odd !== undefined) return err(`holds "${odd}", which is no name of a tool`);
   if (Array.isArray(value) && read.value.length < value.length) {
     return err('holds an entry that is empty: name a tool, or leave it out');
   }
@@ -99,8 +108,6 @@ function entriesOf(value: unknown): Result<readonly string[], string> {
   if (!items.ok) return items;
   // fail-closed: a list that nobody wrote by hand is not gone through.
   if (items.value.length > MOST_ENTRIES) return err(`has more than ${MOST_ENTRIES} entries`);
-  const odd = items.value.find((item) => !ENTRY.test(item));
-  if (odd !== undefined) return err(`holds "${odd}", which is no name of a tool`);
   const hollow = items.value.find(isHollow);
   if (hollow === undefined) return items;
   // fail-closed: rules read it as all of the tool, and a limit was to stand there.

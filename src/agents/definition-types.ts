@@ -8,6 +8,8 @@ export interface AgentFinding {
   /** From 1. */
   readonly line?: number;
   readonly message: string;
+  /** A warning that people are told at the start: the agent can do less than its file looks like. */
+  readonly told?: true;
 }
 
 /** A finding with the place it is about. */

@@ -81,12 +81,25 @@ const MOST_TOLD = 3;
 
 /** One line for the start of a session in which definitions are not whole; undefined when all are. */
 export function agentNotice(problems: readonly AgentProblem[]): string | undefined {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) return undefined;
-  const told = errors.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
-  const more = errors.length - told.length;
-  const rest = more === 0 ? '' : `; ${more} more`;
-  return `agents that are not in force: ${visible(told.join('; '))}${rest}. \`portcullis agents validate\` shows all`;
+  const notices = [
+    noticeOf(
+      'agents that are not in force',
+      problems.filter(({ severity }) => severity === 'error'),
+    ),
+    noticeOf(
+      'agents with mistakes',
+      problems.filter(({ told }) => told === true),
+    ),
+  ].filter((notice) => notice !== undefined);
+  if (notices.length === 0) return undefined;
+  return `${notices.join('. ')}. \`portcullis agents validate\` shows all`;
+}
+
+function noticeOf(what: string, problems: readonly AgentProblem[]): string | undefined {
+  if (problems.length === 0) return undefined;
+  const told = problems.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
+  const more = problems.length - told.length;
+  return `${what}: ${visible(told.join('; '))}${more === 0 ? '' : `; ${more} more`}`;
 }
 
 class Book {

@@ -5,6 +5,7 @@ import type { LiveSkillBook } from '../skills/book.js';
 import type { SkillLedger } from '../skills/ledger.js';
 import { listingMessage, type SkillListing } from '../skills/listing.js';
 import type { Skill } from '../skills/skill.js';
+import { skillNotice } from '../skills/start-notice.js';
 import type { AtOnce } from '../util/at-once.js';
 
 export interface ListingParts {
@@ -56,11 +57,12 @@ export function openSkillListings(parts: ListingParts): SkillListings {
   let missed: string | undefined;
   let told: { readonly text: string; readonly message: string } | undefined;
 
-  const made = (offered: readonly Skill[], windowTokens: number): Last => {
+  const made = async (offered: readonly Skill[], windowTokens: number): Promise<Last> => {
     const listing = parts.list(offered, windowTokens);
     ledger.listed(offered, listing);
-    const { text, note } = listing;
-    return { settings: parts.settings(), windowTokens, offered, text, note };
+    const notices = [listing.note, skillNotice(offered, await book.skipped())].filter(isText);
+    const note = notices.length === 0 ? undefined : notices.join('\n');
+    return { settings: parts.settings(), windowTokens, offered, text: listing.text, note };
   };
 
   async function recalled(windowTokens: number): Promise<Last | undefined> {
@@ -79,7 +81,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     if (unseen === undefined) return;
     const { windowTokens, text, byTexts = false } = unseen;
     unseen = undefined;
-    const now = made(offered, windowTokens);
+    const now = await made(offered, windowTokens);
     if (now.text !== text) missed = now.text;
     // By the facts that are there now the next start finds it without a look into the files.
     else last = { ...now, byTexts, isNew: byTexts };
@@ -94,7 +96,7 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     const isSame = last?.settings === parts.settings() && last.windowTokens === windowTokens;
     // Every agent is shown it.
     if (isSame && last?.offered !== undefined && areSame(last.offered, offered)) return last;
-    return { ...made(offered, windowTokens), isNew: last === undefined };
+    return { ...(await made(offered, windowTokens)), isNew: last === undefined };
   }
 
   function takeMissed(): readonly string[] {
@@ -134,6 +136,10 @@ export function openSkillListings(parts: ListingParts): SkillListings {
     },
     windowTokens: () => last?.windowTokens,
   };
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined;
 }
 
 function areSame(some: readonly Skill[], others: readonly Skill[]): boolean {

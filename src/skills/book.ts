@@ -315,12 +315,14 @@ function unusable(skill: Skill, why: string): Skill {
   return { ...skill, trusted: false, head: { keys, disableModelInvocation }, body };
 }
 
-/** By its name; a plugin's also by the last part of it, where that is free. */
-function lookUp({ byName, entries }: Shelf, name: string): ShelfEntry | undefined {
-  const exact = byName.get(name);
+/** By its name; a plugin's also by its directory's, and by the last part of both where that is free. */
+function lookUp({ byName, byAlias, entries }: Shelf, name: string): ShelfEntry | undefined {
+  const exact = byName.get(name) ?? byAlias.get(name);
   if (exact !== undefined) return exact;
   const bare = entries.filter(
-    ({ skill }) => skill.origin === 'plugin' && skill.name.endsWith(`:${name}`),
+    ({ skill, alias }) =>
+      skill.origin === 'plugin' &&
+      (skill.name.endsWith(`:${name}`) || alias?.endsWith(`:${name}`) === true),
   );
   return bare.length === 1 ? bare[0] : undefined;
 }

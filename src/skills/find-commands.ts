@@ -13,14 +13,14 @@ import {
   NOTHING,
   passedOver,
 } from './found.js';
-import { nameProblem } from './names.js';
+import { commandNameProblem } from './names.js';
 
 const DEEPEST = 8;
 
-/** Old command files: every Markdown file below the directory; its folders are no part of the name. */
+/** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
 export async function findCommands(root: SkillRoot, deps: FindDeps): Promise<Found> {
   const walk: Walk = { root, deps, seen: new Set(), entries: 0 };
-  return await commandsIn({ directory: root.directory, folder: '', depth: 0 }, walk);
+  return await commandsIn({ directory: root.directory, folders: [] }, walk);
 }
 
 interface Walk {
@@ -33,8 +33,8 @@ interface Walk {
 
 interface Folder {
   readonly directory: string;
-  readonly folder: string;
-  readonly depth: number;
+  /** Those between the root and it. */
+  readonly folders: readonly string[];
 }
 
 async function commandsIn(at: Folder, walk: Walk): Promise<Found> {
@@ -64,23 +64,21 @@ async function fromEntry(entry: Entry, at: Folder, walk: Walk): Promise<Found> {
   try {
     const kind = entry.kind === 'symlink' ? (await fs.stat(file))?.kind : entry.kind;
     if (kind === 'directory') {
-      const folder = at.folder === '' ? entry.name : `${at.folder}/${entry.name}`;
-      if (at.depth >= DEEPEST) return passedOver(entry.name, file, 'it lies too deep');
-      return await commandsIn({ directory: file, folder, depth: at.depth + 1 }, walk);
+      if (at.folders.length >= DEEPEST) return passedOver(entry.name, file, 'it lies too deep');
+      return await commandsIn({ directory: file, folders: [...at.folders, entry.name] }, walk);
     }
     if (kind !== 'file' || !entry.name.toLowerCase().endsWith('.md')) return NOTHING;
-    const name = entry.name.slice(0, -'.md'.length).normalize('NFC');
-    const problem = nameProblem(name);
-    if (problem !== undefined) return passedOver(entry.name, file, problem);
+    const stem = entry.name.slice(0, -'.md'.length);
+    const name = [...at.folders, stem].join(':').normalize('NFC');
+    const problem = commandNameProblem(name);
+    if (problem !== undefined) {
+      return { candidates: [], skipped: [{ name, file, reason: problem, told: true }] };
+    }
     const real = await fs.realPath(file);
     const stray = await homes.stray(walk.root, { file, real });
     if (stray !== undefined) return passedOver(name, file, stray);
     const { root } = walk;
-    const folder = at.folder === '' ? {} : { folder: at.folder };
-    return {
-      candidates: [{ name, root, file, directory: at.directory, real, ...folder }],
-      skipped: [],
-    };
+    return { candidates: [{ name, root, file, directory: at.directory, real }], skipped: [] };
   } catch (thrown) {
     // fail-closed: what cannot be looked at is not used.
     return passedOver(entry.name, file, `it cannot be looked at: ${messageOf(thrown)}`);

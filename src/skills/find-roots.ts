@@ -98,9 +98,10 @@ export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoo
     managed,
     ...(hasUser ? [user('skills')] : []),
     ...projects.filter(({ kind }) => kind === 'skills'),
+    // fail-closed: no command in a folder called like a plugin speaks in the plugin's place.
+    ...(places.plugins ?? []).flatMap(pluginRoots),
     ...(hasUser ? [user('commands')] : []),
     ...projects.filter(({ kind }) => kind === 'commands'),
-    ...(places.plugins ?? []).flatMap(pluginRoots),
   ];
 }
 

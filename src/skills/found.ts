@@ -17,8 +17,6 @@ export interface Candidate {
   readonly real: string;
   /** As it was just looked at; absent where a link has to be followed first. */
   readonly look?: FileVersion | undefined;
-  /** Folders between the commands directory and a command's file. */
-  readonly folder?: string;
 }
 
 export interface Found {

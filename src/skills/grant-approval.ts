@@ -7,7 +7,7 @@ import {
   type Resolver,
 } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
-import { knownField } from './head.js';
+import { knownField } from './head-fields.js';
 import { findCommands } from './shell-commands.js';
 import type { Skill, SkillBook } from './skill.js';
 

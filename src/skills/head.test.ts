@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseYaml as realYaml } from '../util/parse-yaml.js';
-import { HEAD_FIELDS, readPlainSkill, readSkill } from './head.js';
+import { readPlainSkill, readSkill } from './head.js';
+import { HEAD_FIELDS } from './head-fields.js';
 import { booleanOf, listOf } from './head-values.js';
 
 const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;

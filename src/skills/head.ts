@@ -5,12 +5,11 @@ import { lineBelow } from '../util/line-below.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
-import { whenWanted } from '../util/when-wanted.js';
 import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';
+import { HEAD_FIELDS, knownField, SAID_AS } from './head-fields.js';
 import { hookFaults } from './head-hooks.js';
 import {
-  canonical,
   FENCE,
   GRANT,
   hiddenRestriction,
@@ -24,31 +23,6 @@ import { booleanOf, listOf, textOf } from './head-values.js';
 import { lostRestriction } from './lost-head.js';
 import { oneLine } from './names.js';
 import type { SkillHead, SkillProblem } from './skill.js';
-
-/** The fields of a skill's head, as they are documented. */
-export const HEAD_FIELDS: readonly string[] = [
-  'name',
-  'description',
-  'when_to_use',
-  'argument-hint',
-  'arguments',
-  'disable-model-invocation',
-  'user-invocable',
-  'allowed-tools',
-  'disallowed-tools',
-  'model',
-  'effort',
-  'context',
-  'agent',
-  'background',
-  'hooks',
-  'paths',
-  'shell',
-  'metadata',
-  'license',
-  'compatibility',
-  'portcullis',
-];
 
 /** What a file of a skill says about itself. */
 export interface ReadSkill {
@@ -106,38 +80,7 @@ function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): R
   return refusal === undefined ? skill : { ...skill, refusal };
 }
 
-const byCanonicalName = whenWanted(
-  () => new Map(HEAD_FIELDS.map((field) => [canonical(field), field])),
-);
-
-/** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
-const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
-  name: 'displayName',
-  when_to_use: 'whenToUse',
-  'argument-hint': 'argumentHint',
-  arguments: 'arguments',
-  'disable-model-invocation': 'disableModelInvocation',
-  'user-invocable': 'userInvocable',
-  'allowed-tools': 'allowedTools',
-  'disallowed-tools': 'disallowedTools',
-  model: 'model',
-  effort: 'effort',
-  context: 'context',
-  agent: 'agent',
-  background: 'background',
-  hooks: 'hooks',
-  paths: 'paths',
-  shell: 'shell',
-};
-
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
-
-const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
-
-/** The documented name of a field, in whichever way it is written. */
-export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : byCanonicalName().get(canonical(written));
-}
 
 interface Field {
   readonly value: unknown;
@@ -161,7 +104,8 @@ class HeadReader {
     if (read.problem !== undefined) {
       const { line, message } = read.problem;
       const remedy = 'Correct the head; quote texts that hold a colon.';
-      this.problems.push({ line, message: `its head cannot be read as YAML: ${message}`, remedy });
+      const about = { line, message: `its head cannot be read as YAML: ${message}`, remedy };
+      this.problems.push(read.how === 'none' ? { ...about, told: true } : about);
     }
     for (const [written, value] of Object.entries(read.fields)) this.#take(written, value);
     this.#unclear();
@@ -279,7 +223,7 @@ class HeadReader {
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {
         this.#refuse(line, `"${written}" is not clear`);
       } else if (field !== undefined)
-        this.#note(line, `"${written}" is not clear and does not count`);
+        this.#lost(line, `"${written}" is not clear and does not count`);
       // fail-closed: it said something about who may call it, and nobody knows what.
       if (field !== undefined && WHO_MAY_CALL.includes(field)) {
         this.#fields.set(field, { value: undefined, line, written });
@@ -317,7 +261,7 @@ class HeadReader {
     if (this.#read.how === 'yaml' || odd === undefined) return rules;
     // fail-closed: to YAML this is a pointer to another value, not a rule.
     const line = this.#fields.get(GRANT)?.line;
-    this.#note(line, `"${GRANT}" does not count: put "${oneLine(odd)}" in quotes`);
+    this.#lost(line, `"${GRANT}" does not count: put "${oneLine(odd)}" in quotes`);
     return undefined;
   }
 
@@ -384,6 +328,11 @@ class HeadReader {
 
   #note(line: number | undefined, message: string): void {
     this.problems.push({ ...placed(line), message });
+  }
+
+  /** A field that people would believe to count. */
+  #lost(line: number | undefined, message: string): void {
+    this.problems.push({ ...placed(line), message, told: true });
   }
 
   #refuse(line: number | undefined, message: string): void {

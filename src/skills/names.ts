@@ -35,6 +35,16 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** The same of a command, in whose name colons stand for folders. */
+export function commandNameProblem(name: string): string | undefined {
+  if (name.length > LONGEST_NAME) return nameProblem(name);
+  for (const part of name.split(':')) {
+    const problem = nameProblem(part);
+    if (problem !== undefined) return part === '' ? 'its name has an empty part' : problem;
+  }
+  return undefined;
+}
+
 /** What a person or a model wrote, as names are kept: no leading slash, one form of Unicode. */
 export function asName(text: string): string {
   return text.trim().replace(/^\//, '').normalize('NFC');

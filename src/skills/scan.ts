@@ -32,6 +32,8 @@ export interface ScanDeps extends SkillPlaces {
 
 export interface ShelfEntry {
   readonly skill: Skill;
+  /** Of a plugin's skill whose head gives it another name: the name by its directory. */
+  readonly alias?: string;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The version that was looked at last; absent for what is not a file. */
@@ -55,6 +57,8 @@ export interface UsedSkill {
 export interface Shelf {
   readonly entries: readonly ShelfEntry[];
   readonly byName: ReadonlyMap<string, ShelfEntry>;
+  /** Second names that no skill has for its own. */
+  readonly byAlias: ReadonlyMap<string, ShelfEntry>;
   readonly skipped: readonly SkippedSkill[];
   /** Where it was looked for, when, and what was found in each place. */
   readonly looked: Looked;
@@ -110,14 +114,28 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
     const { name, file } = entry.skill;
     const holder = byName.get(name);
     if (holder === undefined) byName.set(name, entry);
-    else skipped.push({ name, file, reason: `${holder.skill.file} has the same name` });
+    else {
+      const reason = `${holder.skill.file} has the same name and goes first`;
+      skipped.push({ name, file, reason, told: true });
+    }
   }
+  const byAlias = new Map(entries.flatMap((entry) => aliased(entry, byName)));
   return {
     entries: [...byName.values()],
     byName,
+    byAlias,
     skipped: [...found.skipped, ...names.skipped, ...skipped],
     looked: { at, places: roots.map((root, index) => ({ root, found: founds[index] ?? NOTHING })) },
   };
+}
+
+function aliased(
+  entry: ShelfEntry,
+  byName: ReadonlyMap<string, ShelfEntry>,
+): readonly (readonly [string, ShelfEntry])[] {
+  const { alias, skill } = entry;
+  const isFree = alias !== undefined && !byName.has(alias) && byName.get(skill.name) === entry;
+  return isFree ? [[alias, entry]] : [];
 }
 
 /** Who has which name. The first that claims it gets it. */
@@ -136,7 +154,8 @@ class NameBook {
     const name = this.#nameFor(candidate);
     const reason = this.#refusal(name, candidate);
     if (reason !== undefined) {
-      this.skipped.push({ name, file, reason });
+      const isClash = this.#files.get(real) === undefined && this.claims.has(name);
+      this.skipped.push({ name, file, reason, ...(isClash ? { told: true } : {}) });
       return;
     }
     this.#files.set(real, file);
@@ -208,12 +227,18 @@ function entryOf(
   const { root, file } = candidate;
   const { deps, read, version } = from;
   const refusal = refusalOf(read.skill);
-  if (refusal !== undefined) return { name, file, reason: refusal };
+  if (refusal !== undefined) return { name, file, reason: refusal, told: true };
   const skill = skillOf(name, candidate, { deps, found: read.skill, body: () => bodyOf(read) });
   const use = (): Promise<Result<UsedSkill, string>> =>
     used(name, candidate, { deps, read, skill });
   const { level } = root;
-  return level === undefined ? { skill, version, use } : { skill, version, use, level };
+  return {
+    skill,
+    version,
+    use,
+    ...(level === undefined ? {} : { level }),
+    ...(skill.name === name ? {} : { alias: name }),
+  };
 }
 
 async function bodyOf(read: ReadFile): Promise<string> {
@@ -261,7 +286,7 @@ function skillOf(
     source: root.source,
     file,
     directory,
-    head: withFolder(found.head, candidate),
+    head: found.head,
     // fail-closed: not before somebody wants to know is a project's folder asked about.
     trusted: root.level === undefined && root.trusted !== false,
     bodyLine: found.bodyLine,
@@ -284,12 +309,6 @@ function pluginName(
 ): string {
   if (origin !== 'plugin' || displayName === undefined) return name;
   return nameProblem(displayName) === undefined ? `${prefix}:${displayName}` : name;
-}
-
-/** People tell commands of one name apart by their folders. */
-function withFolder(head: SkillHead, { folder }: Candidate): SkillHead {
-  if (folder === undefined) return head;
-  return { ...head, description: `${head.description ?? ''} (${folder})`.trim() };
 }
 
 /** `user-invocable-only` is what the head itself can say. */

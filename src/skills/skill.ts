@@ -78,6 +78,8 @@ export interface SkillProblem {
   readonly field?: 'hooks' | 'paths';
   readonly message: string;
   readonly remedy?: string;
+  /** People are told at the start: something in the head does not count. */
+  readonly told?: true;
 }
 
 /** A skill that was found and is not in force, and why. */
@@ -85,6 +87,8 @@ export interface SkippedSkill {
   readonly name: string;
   readonly file: string;
   readonly reason: string;
+  /** People are told at the start: they would look for it in vain, or it has a mistake. */
+  readonly told?: true;
 }
 
 /** All skills of a session as they are now. */

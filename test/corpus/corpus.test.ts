@@ -19,6 +19,8 @@ describe.each(TABLES)('the files people have: $kind', ({ kind, rows }) => {
   });
 
   it.each(rows)('$title', async ({ text, reads }) => {
-    expect(await read?.(text)).toMatchObject(reads);
+    const reading = (await read?.(text)) ?? {};
+    const part = Object.fromEntries(Object.keys(reads).map((name) => [name, reading[name]]));
+    expect(part).toMatchObject(reads);
   });
 });

@@ -33,10 +33,10 @@ describe('where skills are found', () => {
       ['near', 'project', 'project', false],
       ['root', 'project', 'project', false],
       ['cmd', 'command', 'user', true],
-      ['deep', 'command', 'user', true],
+      ['ns:deep', 'command', 'user', true],
       ['old', 'command', 'project', false],
     ]);
-    expect(list.find(({ name }) => name === 'deep')?.head.description).toBe('Deep. (ns)');
+    expect(list.find(({ name }) => name === 'ns:deep')?.head.description).toBe('Deep.');
     expect(list.find(({ name }) => name === 'near')?.directory).toBe(
       project.at('packages/app/.claude/skills/near'),
     );
@@ -124,7 +124,7 @@ describe('where skills are found', () => {
     });
     expect(await names()).toEqual(['plug:a', 'plug:c', 'plug:renamed']);
     expect((await book.find('/a'))?.name).toBe('plug:a');
-    expect(await book.find('b')).toBeUndefined();
+    expect((await book.find('b'))?.name).toBe('plug:renamed');
   });
 });
 

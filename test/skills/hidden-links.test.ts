@@ -50,7 +50,7 @@ describe('a link to a file that a Read rule hides', () => {
     link('.claude/skills/shown/SKILL.md', 'open/note.md');
     link('.claude/commands/offered.md', 'open/other.md');
     expect(await names()).toEqual(['plain', 'shown', 'offered']);
-    for (const name of ['file', 'folder', 'command', 'note'])
+    for (const name of ['file', 'folder', 'command', 'folder:note'])
       expect(await reason(name)).toContain('a permission rule keeps from');
   });
 
