@@ -6,7 +6,7 @@ import {
   type OutputStyles,
 } from '../context/output-styles.js';
 import { join } from '../env/paths.js';
-import { parseYaml } from '../skills/parse-yaml.js';
+import { parseYaml } from '../util/parse-yaml.js';
 import type { Ground } from './ground.js';
 
 /** The session with the style that its settings name. A style that is not there is told, and none is used. */
