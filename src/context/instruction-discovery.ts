@@ -2,7 +2,7 @@ import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import type { ProjectLevels } from '../env/project-levels.js';
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import type { Sourced } from '../util/sourced.js';
 import {
   AGENTS_FILE,

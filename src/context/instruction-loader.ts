@@ -1,5 +1,5 @@
 import { basename, extname } from '../env/paths.js';
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import { ok, type Result } from '../util/result.js';
 import type { Entry, Place, Taking } from './instruction-entry.js';
 import { admit, type Gathering, mayLookUp } from './instruction-gathering.js';

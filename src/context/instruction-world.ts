@@ -1,7 +1,7 @@
 import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import type { ProjectLevels } from '../env/project-levels.js';
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import type { Surveys } from './directory-survey.js';
 import type { LocateJson } from './enforced.js';
 import type { IncludeApprovals } from './include-approvals.js';

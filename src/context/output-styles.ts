@@ -1,8 +1,9 @@
 import type { FileSystem } from '../env/fs.js';
 import { basename, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import { loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { loadFrontmatter } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import explanatory from './output-styles/explanatory.md';
 import learning from './output-styles/learning.md';
 

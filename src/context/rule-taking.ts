@@ -1,5 +1,5 @@
 import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import type { WaitingRule } from './instruction-entry.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';

@@ -7,7 +7,7 @@ import type { SealedText } from '../env/sealed-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import { extended } from '../util/extended.js';
-import type { ParseYaml } from '../util/frontmatter.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import { err, type Result } from '../util/result.js';
 import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';

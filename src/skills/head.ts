@@ -1,9 +1,10 @@
 import { isUniversal } from '../context/path-matcher.js';
 import { everydayHead } from '../util/everyday-head.js';
-import { type Frontmatter, loadFrontmatter, type ParseYaml } from '../util/frontmatter.js';
+import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
 import { lineBelow } from '../util/line-below.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import { headFrom, plainFields } from '../util/plain-head.js';
 import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';

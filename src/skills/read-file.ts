@@ -3,8 +3,8 @@ import { type FileVersion, isSameVersion, isTextOf } from '../env/file-version.j
 import type { FileStat } from '../env/fs.js';
 import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { ParseYaml } from '../util/frontmatter.js';
 import { isRecord } from '../util/own.js';
+import type { ParseYaml } from '../util/parse-yaml.js';
 import { yamlWithin } from '../util/parse-yaml.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { SkillFiles } from './find-roots.js';

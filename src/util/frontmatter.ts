@@ -1,6 +1,6 @@
 import { type HeadGroup, headGroups, type SplitFile, splitFile } from './head-text.js';
 import { isRecord } from './own.js';
-import { MOST_YAML, parseYaml as parseAnyYaml } from './parse-yaml.js';
+import { MOST_YAML, type ParseYaml, parseYaml as parseAnyYaml } from './parse-yaml.js';
 import { plainHead } from './plain-head.js';
 import { doubtfulNames, valueByLines } from './tolerant-head.js';
 
@@ -35,9 +35,6 @@ export interface DoubtfulLine {
   /** The field that it stands below. */
   readonly below?: string;
 }
-
-/** A reader of YAML without aliases, tags and merge keys. Throws for what is not YAML. */
-export type ParseYaml = (text: string) => unknown | Promise<unknown>;
 
 /** A head that is not closed is searched this far for names. */
 const MOST_LINES = 400;

@@ -1,4 +1,5 @@
-import type { ParseYaml } from './frontmatter.js';
+/** A reader of YAML without aliases, tags and merge keys. Throws for what is not YAML. */
+export type ParseYaml = (text: string) => unknown | Promise<unknown>;
 
 /** More than any head needs, and little enough that no text takes long. */
 export const MOST_YAML = 16 * 1024;
