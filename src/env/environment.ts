@@ -1,11 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import { redactSure } from '../util/redact.js';
-<<<<<<< HEAD
 import { isLocaleVariable, isSafeLocale } from './locale.js';
-=======
 import { isInside } from './paths.js';
->>>>>>> 93efa8c (Name missing MCP programs with the PATH searched; keep trust of own writes)
 import { hasSecretWord } from './secret-names.js';
 
 /** An environment as `process.env` has it. */
