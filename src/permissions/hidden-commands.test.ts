@@ -91,3 +91,11 @@ describe('a denied file', () => {
     expect(await gate.bash(command)).not.toBe('runs');
   });
 });
+
+it('a ban of a whole command holds against a wildcard in front of what is not known', async () => {
+  const deny = ['Bash(git add a.txt)'];
+  const mine = gateRig({ cwd: project.directory, home: project.home, allow: ['Bash'], deny });
+  expect(await mine.bash('git add a.t*$x')).toBe('asks');
+  expect(await mine.bash('git add a.[t]xt"$x"')).toBe('asks');
+  expect(await mine.bash('git add b*$x')).toBe('runs');
+});

@@ -56,6 +56,7 @@ class Builder {
   #value = '';
   /** Written only once there is a wildcard; until then the value says it all. */
   #pattern: string | undefined;
+  #beforePattern: string | undefined;
   #literal = true;
 
   constructor(context: WordContext) {
@@ -63,7 +64,9 @@ class Builder {
   }
 
   finish(raw: string): ShellWord {
-    const known = { value: this.#value, literal: this.#literal, raw };
+    // A wildcard in front of what is not known stands for other names, not for itself.
+    const value = this.#literal ? this.#value : (this.#beforePattern ?? this.#value);
+    const known = { value, literal: this.#literal, raw };
     return this.#literal && this.#pattern !== undefined
       ? { ...known, pattern: this.#pattern }
       : known;
@@ -86,6 +89,7 @@ class Builder {
         return;
       case 'Glob':
         if (this.#literal) {
+          this.#beforePattern ??= this.#value;
           this.#pattern = (this.#pattern ?? escaped(this.#value)) + part.text;
           this.#value += part.value;
         }
