@@ -17,7 +17,7 @@ import { type Ground, type Log, openGround, openLog } from './harness/ground.js'
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
 import { openInstructions } from './harness/instructions.js';
-import { type CurrentRun, joinSession, type Parts } from './harness/join.js';
+import { type CurrentRun, closeParts, joinSession, type Parts } from './harness/join.js';
 import { asMainAgent } from './harness/main-agent.js';
 import { openMcp } from './harness/mcp.js';
 import { withOutputStyle } from './harness/output-style.js';
@@ -87,9 +87,15 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     readText: (file) => ground.fs.readText(file),
   });
   const parts = await openParts(config, ground, model, earlier);
-  const session = await joinSession(config, ground, parts);
-  ground.levels.startIsOver();
-  return session;
+  try {
+    const session = await joinSession(config, ground, parts);
+    ground.levels.startIsOver();
+    return session;
+  } catch (thrown) {
+    // Why it does not start is what a person has to know; what else goes wrong is not told.
+    await closeParts(config, parts).catch(() => undefined);
+    throw thrown;
+  }
 }
 
 /** The parts of a session before they are joined: no hook has been told and no model asked. */
@@ -100,15 +106,36 @@ export async function openParts(
   opened?: Log,
 ): Promise<Parts> {
   const log = opened ?? (await openLog(config, ground));
+  const made: MadeParts = { log };
+  try {
+    return await openEach(config, ground, { model, log, made });
+  } catch (thrown) {
+    // As above: a start that fails leaves nothing running.
+    await closeParts(config, made).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** What has been opened so far. */
+type MadeParts = { -readonly [Name in keyof Parts]?: Parts[Name] };
+
+async function openEach(
+  config: SessionConfig,
+  ground: Ground,
+  { model, log, made }: { readonly model: ModelLayer; readonly log: Log; readonly made: MadeParts },
+): Promise<Parts> {
   const current: CurrentRun = { run: undefined };
   const processes = createProcessSupervisor({
     stateDirectory: stateDirectory(ground.env),
     sessionId: log.history.sessionId,
   });
+  made.processes = processes;
   const sandbox = openSandboxing(config, ground, log);
+  made.sandbox = sandbox;
   await sandbox.start();
   const servers = sandbox.supervisor(processes, 'mcp');
   const checkpoints = openCheckpointing(config, ground, log);
+  made.checkpoints = checkpoints;
   const hooks = openHooks(config, ground, {
     model,
     log,
@@ -116,11 +143,17 @@ export async function openParts(
     current,
     watch: checkpoints.hookRuns,
   });
+  made.hooks = hooks;
   const { sessionId } = log.history;
-  const [instructions, mcp] = await Promise.all([
+  const [read, started] = await Promise.allSettled([
     openInstructions(config, ground),
     openMcp(config, ground, { processes: servers, hooks }),
   ]);
+  if (started.status === 'rejected') throw started.reason;
+  const mcp = started.value;
+  made.mcp = mcp;
+  if (read.status === 'rejected') throw read.reason;
+  const instructions = read.value;
   const skills = openSkills(config, ground, {
     hooks,
     processes,
@@ -128,6 +161,7 @@ export async function openParts(
     choices: model.choices,
     isHidden: instructions.isHidden,
   });
+  made.skills = skills;
   const promptTool =
     config.promptTool === undefined
       ? undefined
@@ -143,6 +177,7 @@ export async function openParts(
       : await (await import('./harness/teams.js')).openTeams(config, ground, { log, hooks });
   const { isHidden } = instructions;
   const agents = openAgents(config, ground, { log, hooks, processes, servers, teams, isHidden });
+  made.agents = agents;
   const hands: Hands = await openHands(asking, ground, {
     model,
     log,
@@ -159,6 +194,7 @@ export async function openParts(
       return checkpoints.watch(starting, context);
     },
   });
+  made.hands = hands;
   agents.lend({ model, hands, instructions, skills, mcp });
   promptTool?.require();
   hooks.lend({

@@ -10,6 +10,7 @@ import { reminder, showsOpening } from '../context/reminders.js';
 import { SUMMARY_TAG } from '../context/summary-tag.js';
 import { createTokenMeter, estimateFixed, type TokenMeter } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
+import type { InputMessage } from '../loop/types.js';
 import type { ModelClient, ModelRequest } from '../model/client.js';
 import type { Message, Usage } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
@@ -237,3 +238,12 @@ const REASONS = {
   nothing_to_compact: 'there is nothing to summarise yet',
   empty_summary: 'the model gave an empty summary',
 };
+
+/** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
+export function compactOrder(prompts: readonly InputMessage[]): string | undefined {
+  const [only, ...others] = prompts;
+  if (only === undefined || others.length > 0) return undefined;
+  if (only.meta === true || only.verbatim === true) return undefined;
+  const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
+  return order === null ? undefined : (order[1] ?? '');
+}

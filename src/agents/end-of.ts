@@ -47,7 +47,7 @@ export function endOf(
     case 'stop_prevented':
     case 'prompt_blocked':
       // Why, the hook tells people; they may tell the model.
-      return { kind: 'cut-off', by: 'process', reason: 'a hook ended it' };
+      return { kind: 'cut-off', by: 'hook', reason: 'a hook ended it' };
     case 'tool_deferred':
       return { kind: 'failed', reason: `${reason.call.name} was put off by a hook` };
     case 'structured_output_missing':

@@ -7,7 +7,7 @@ export type AgentEnd =
   | { readonly kind: 'failed'; readonly reason: string }
   | {
       readonly kind: 'cut-off';
-      readonly by: 'turns' | 'budget' | 'time' | 'process';
+      readonly by: 'turns' | 'budget' | 'time' | 'hook' | 'process';
       readonly reason: string;
     }
   /** It could not go on without permissions that nobody gave; `missing` names them. */

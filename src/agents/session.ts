@@ -15,10 +15,12 @@ import { addUsage, textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
+import { closeAll } from '../util/close-all.js';
 import type { Result } from '../util/result.js';
 import type { Agent } from './agent.js';
 import type { BackgroundInput } from './background-input.js';
 import type { CallLedger } from './call-ledger.js';
+import { compactOrder } from './compaction.js';
 import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
 import type { Beginning, RunHooks, SessionEndReason } from './run-hooks.js';
@@ -167,6 +169,8 @@ export interface SessionParts {
   /** Set when an answer in a schema is owed: how often it may be asked for. */
   readonly structuredAttempts: number | undefined;
   onMaxTurns(limit: number): void;
+  /** A run of the agent is over. */
+  onEnded?(outcome: LoopOutcome): void;
   /** A run ended with a call that was put off: the transcript says so. */
   onDeferred(toolUseId: string): void;
   close(): Promise<void>;
@@ -236,6 +240,7 @@ export function createSession(
     const outcome = settle(parts, await parts.agent.run(start, signal));
     if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
     await parts.hooks.ended(outcome);
+    parts.onEnded?.(outcome);
     return outcome;
   };
 
@@ -369,8 +374,10 @@ export function createSession(
     close(reason = 'other') {
       closing ??= (async () => {
         controller?.abort(new Error('the session was closed'));
-        if (beginning !== undefined) await parts.hooks.close(reason);
-        await parts.close();
+        await closeAll([
+          () => (beginning === undefined ? undefined : parts.hooks.close(reason)),
+          () => parts.close(),
+        ]);
       })();
       return closing;
     },
@@ -385,12 +392,3 @@ const NOT_SUMMARISED: StopReason = {
     retryable: false,
   },
 };
-
-/** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
-function compactOrder(prompts: readonly InputMessage[]): string | undefined {
-  const [only, ...others] = prompts;
-  if (only === undefined || others.length > 0) return undefined;
-  if (only.meta === true || only.verbatim === true) return undefined;
-  const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
-  return order === null ? undefined : (order[1] ?? '');
-}

@@ -1,15 +1,18 @@
 import type { InputMessage } from '../loop/types.js';
 import type { BackgroundShell } from '../tools/shells.js';
+import { quoteMarks } from '../util/quote-marks.js';
+import { sliceWhole } from '../util/truncate.js';
 
 /** What the agent is told when a background command of its ends. */
 export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {
   const how =
     shell.exitCode === null ? (shell.signal ?? 'no exit code') : `exit code ${shell.exitCode}`;
+  const name = quoteMarks(shell.description ?? sliceWhole(shell.command, 0, 80));
   const text = [
     '<task-notification>',
     `<task-id>${shell.id}</task-id>`,
     `<status>${shell.status}</status>`,
-    `<summary>Background command "${shell.description ?? shell.command.slice(0, 80)}" ${shell.status} (${how})</summary>`,
+    `<summary>Background command "${name.replaceAll('<', '&lt;')}" ${shell.status} (${how})</summary>`,
     `<output-file>${shell.outputFile}</output-file>`,
     '</task-notification>',
   ].join('\n');

@@ -17,7 +17,7 @@ function marked(): Points {
   const points = new Points(log, { ...systemClock, now: () => now });
   for (const messageId of ['first', 'second']) {
     now += 1_000;
-    points.mark(messageId, 'x', { kind: 'ready', files: 0, gaps: [] });
+    points.mark({ messageId, title: 'x', at: 0 }, { kind: 'ready', files: 0, gaps: [] });
   }
   points.settle(0);
   return points;

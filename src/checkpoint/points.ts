@@ -31,7 +31,10 @@ export class Points {
     return this.#log.history.points[this.turn]?.messageId;
   }
 
-  mark(messageId: string, title: string, state: TrackerState): void {
+  mark(
+    { messageId, title, at }: { messageId: string; title: string; at: number },
+    state: TrackerState,
+  ): void {
     const { history } = this.#log;
     if (history.positionOf(messageId) >= 0) return;
     this.#wroteEarly = false;
@@ -39,7 +42,7 @@ export class Points {
     this.#log.append({
       t: 'point',
       messageId,
-      at: this.#clock.now(),
+      at,
       title: firstLine(title),
       complete: state.kind === 'ready' && gaps.length === 0,
       gaps,

@@ -91,10 +91,10 @@ export class SessionCheckpoints implements Checkpoints {
     return { ...state, kind, gaps: [...state.gaps, ...troubles] };
   }
 
-  mark(messageId: string, title: string): void {
+  mark(messageId: string, title: string, at = this.#parts.clock.now()): void {
     const state = this.state();
     const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
-    this.#points.mark(messageId, title, { ...state, gaps });
+    this.#points.mark({ messageId, title, at }, { ...state, gaps });
     // A call that begins at once waits for the first index as well, and shares the look with it.
     void this.#parts.tracker.ready.then(() => {
       if (this.#closed === undefined) this.#recorder.lookSoon();

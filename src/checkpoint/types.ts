@@ -200,7 +200,7 @@ export interface Checkpoints {
   /** What a user can be told about it now. */
   state(): TrackerState;
   /** The person has said something: a point to come back to. Its look is not waited for. */
-  mark(messageId: string, title: string): void;
+  mark(messageId: string, title: string, at?: number): void;
   points(): readonly CheckpointNote[];
   /**
    * Somebody is about to write. Resolves as soon as what stood before is safe, or the wait for it

@@ -31,6 +31,7 @@ import { sideloadRefusal } from '../settings/sideload.js';
 import type { StopsAgents } from '../tools/builtin/task-stop.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
+import { closeAll } from '../util/close-all.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import { err, ok, type Result } from '../util/result.js';
 import { openAgentListings } from './agent-listing.js';
@@ -350,10 +351,12 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** What the next start can do without looking at the kinds again. */
     settle: listings.settle,
     async close(): Promise<void> {
-      await runtime?.close();
-      await teams?.close();
-      await deliveries.settled();
-      arrival.close();
+      await closeAll([
+        () => runtime?.close(),
+        () => teams?.close(),
+        () => deliveries.settled(),
+        () => arrival.close(),
+      ]);
     },
   };
 }

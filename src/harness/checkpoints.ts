@@ -58,7 +58,7 @@ export function openCheckpointing(
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   let opened: Promise<Checkpoints> | undefined;
   /** What the person has said before it was opened: each is a point to come back to. */
-  let said: { readonly messageId: string; readonly title: string }[] = [];
+  let said: { readonly messageId: string; readonly title: string; readonly at: number }[] = [];
   let needs: CheckpointNeeds | undefined;
   let closed = false;
   let firstLook: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export function openCheckpointing(
       .then(({ openJournalOf }) => openJournalOf(config, ground, log))
       .then((journal) => {
         // Before the first call begins, however soon that is: it belongs to what the person said.
-        for (const { messageId, title } of said) journal.mark(messageId, title);
+        for (const { messageId, title, at } of said) journal.mark(messageId, title, at);
         said = [];
         return journal;
       });
@@ -88,6 +88,8 @@ export function openCheckpointing(
       ?.then((journal) => journal.begin(author, paths))
       .catch(failure);
   const pending = new Map<string, OpenWindow>();
+  /** Calls that are held to changing nothing, by their ids. */
+  const held = new Set<string>();
   const watched = async (starting: StartingCall, context: ToolContext) => {
     const { call, tool, input, verdict } = starting;
     const { agent, workspace, mode } = context;
@@ -103,11 +105,16 @@ export function openCheckpointing(
     const onlyReads = needs?.onlyReads(agent) === true;
     const denied = needs?.deniedEffects(agent) ?? [];
     const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
+    if (assumed !== undefined) held.add(call.id);
     const judge = async (window: OpenWindow): Promise<string | undefined> => {
       const journal = await open();
       if (assumed === undefined || journal === undefined) return undefined;
       const rollback = takesBack(ground.settings.values);
-      const violation = await holdTo(assumed, await window.changes, { journal, rollback });
+      const violation = await holdTo(assumed, await window.changes, {
+        journal,
+        rollback,
+        isHeld: (id) => held.has(id),
+      });
       if (violation === undefined) return undefined;
       needs?.amend(violation.amended);
       tell(violation.text);
@@ -154,8 +161,9 @@ export function openCheckpointing(
     turn(messageId, prompt) {
       if (!state.on || closed) return;
       const title = redactSure(prompt);
-      if (opened === undefined) said.push({ messageId, title });
-      else void opened.then((journal) => journal.mark(messageId, title)).catch(failure);
+      const at = ground.clock.now();
+      if (opened === undefined) said.push({ messageId, title, at });
+      else void opened.then((journal) => journal.mark(messageId, title, at)).catch(failure);
     },
     requested() {
       if (!state.on || closed || opened !== undefined || said.length === 0) return;

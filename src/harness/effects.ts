@@ -74,7 +74,11 @@ const EDITING: ReadonlySet<string> = new Set(['Write', 'Edit', 'NotebookEdit', '
 export async function holdTo(
   assumed: Assumed,
   changes: readonly Change[],
-  { journal, rollback }: { journal: Checkpoints; rollback: boolean },
+  {
+    journal,
+    rollback,
+    isHeld,
+  }: { journal: Checkpoints; rollback: boolean; isHeld(toolUseId: string): boolean },
 ): Promise<Violation | undefined> {
   const { receipt, why } = assumed;
   const isOwn = ({ authors }: Change): boolean =>
@@ -82,8 +86,12 @@ export async function holdTo(
   // A tool whose work it is to write files has written the one that it ran beside.
   const isEdited = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && EDITING.has(one.tool));
+  // A call that was let through to write ran at the same time: the change is its work, as far as anybody knows.
+  const isOfWriter = ({ authors }: Change): boolean =>
+    authors.some((one) => one.kind === 'call' && !isHeld(one.toolUseId));
   const own = changes.filter(
-    (change) => isOwn(change) && assumed.isMeant(change) && !isEdited(change),
+    (change) =>
+      isOwn(change) && assumed.isMeant(change) && !isEdited(change) && !isOfWriter(change),
   );
   if (own.length === 0) return undefined;
   const sole = own.every(({ authors }) => authors.length === 1);

@@ -138,6 +138,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     workspace,
     configDir: ground.configDir,
     sessionId,
+    warn: hooks.tell,
     hasPerson: config.asker !== undefined && config.promptTool === undefined,
     offered: config.tools,
     allowed: permissions.allowedNames,

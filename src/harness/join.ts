@@ -25,6 +25,7 @@ import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { whenThere } from '../util/at-once.js';
+import { closeAll } from '../util/close-all.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
 import { openingFacts, systemOf } from './context-facts.js';
@@ -258,6 +259,13 @@ export async function joinSession(
       apiMs: client.elapsedMs,
       structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
       onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
+      onEnded({ reason }) {
+        const limit = config.maxBudgetUsd;
+        const spent = ledger.total().costUsd;
+        if (limit === undefined || spent <= limit || reason.kind === 'budget') return;
+        const text = `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`;
+        config.emit({ type: 'notice', level: 'warning', text });
+      },
       onDeferred: (toolUseId) => recorder.attachment({ type: DEFERRED_MARK, toolUseId }),
       async close() {
         for (const shell of builtins.shells.list().filter(({ status }) => status === 'running')) {
@@ -268,22 +276,33 @@ export async function joinSession(
           const text = `agent ${id} was still running and was ended: ${description}`;
           config.emit({ type: 'notice', level: 'warning', text });
         }
-        await agents.close();
-        await builtins.shells.killAll();
-        await mcp?.close();
-        await hooks.close();
-        await skills.close();
-        await processes.killAll();
-        await parts.sandbox.close();
-        await parts.checkpoints.close();
-        hands.journal.close();
-        const unsaved = store.close();
-        if (unsaved > 0)
-          config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost: unsaved });
+        await closeParts(config, parts);
       },
     },
     current,
   );
+}
+
+/** Ends all that was opened. A step that fails does not keep the next from running. */
+export function closeParts(
+  config: Pick<SessionConfig, 'emit'>,
+  { agents, hands, mcp, hooks, skills, processes, sandbox, checkpoints, log }: Partial<Parts>,
+): Promise<void> {
+  return closeAll([
+    () => agents?.close(),
+    () => hands?.builtins.shells.killAll(),
+    () => mcp?.close(),
+    () => hooks?.close(),
+    () => skills?.close(),
+    () => processes?.killAll(),
+    () => sandbox?.close(),
+    () => checkpoints?.close(),
+    () => hands?.journal.close(),
+    () => {
+      const lost = log?.store.close() ?? 0;
+      if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
+    },
+  ]);
 }
 
 /** What the agent that a session runs as brings to it besides its words and tools. */

@@ -7,6 +7,7 @@ import { nodeDeliveryFiles } from '../env/delivery-files.js';
 import { nodeInboxFiles } from '../env/inbox-files.js';
 import { nodeTeamFiles } from '../env/team-files.js';
 import { nodePanes } from '../env/team-panes.js';
+import { messageOf } from '../errors.js';
 import type { Result } from '../util/result.js';
 import { budgetOf } from './budget-settings.js';
 import { createTeamAsks } from './team-asks.js';
@@ -24,7 +25,8 @@ export function openLead(
   const { clock } = ground;
   const files = nodeTeamFiles;
   const leaving = new Set<Promise<void>>();
-  let watching: ReturnType<typeof setInterval> | undefined;
+  let watching: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
   let making: Promise<Result<TeamDesk, string>> | undefined;
   const asks = createTeamAsks({
     inbox: openInbox({
@@ -46,9 +48,17 @@ export function openLead(
     const made = await desk.value.team.create(lead, clock.now());
     if (!made.ok) return made;
     await takeMail(base, desk.value);
-    watching = setInterval(() => void look(desk.value), WATCH_MS);
-    watching.unref();
+    watching = setTimeout(() => void watch(desk.value), WATCH_MS).unref();
     return desk;
+  };
+  /** One look after the other: two at once would tell twice that a member is gone. */
+  const watch = async (desk: TeamDesk): Promise<void> => {
+    try {
+      await look(desk);
+    } catch (thrown) {
+      warn(`the team could not be looked at: ${messageOf(thrown)}`);
+    }
+    if (!closed) watching = setTimeout(() => void watch(desk), WATCH_MS).unref();
   };
   const madeOnce = async (): Promise<Result<TeamDesk, string>> => {
     making ??= make();
@@ -104,7 +114,8 @@ export function openLead(
     start: (wish) => startTeammate(parts, wish),
     stop: (idOrName) => stopApart(base, idOrName),
     async close() {
-      clearInterval(watching);
+      closed = true;
+      clearTimeout(watching);
       asks.close();
       await Promise.all(leaving);
       const desk = base.desk();

@@ -89,6 +89,20 @@ describe('a connection that is made when it is wanted', () => {
     ]);
   });
 
+  it('is made anew after it could not be made, and closes all the same', async () => {
+    const { make, seen } = recorded();
+    let isBroken = true;
+    const lazy = lazyConnection(declaration, async () => {
+      if (isBroken) throw new Error('not now');
+      return await make();
+    });
+    await expect(lazy.listTools()).rejects.toThrow('not now');
+    await lazy.close();
+    isBroken = false;
+    await lazy.listTools();
+    expect(seen).toEqual(['close', 'tools']);
+  });
+
   it('stays closed when it was closed before', async () => {
     const { make, seen } = recorded();
     const lazy = lazyConnection(declaration, make);

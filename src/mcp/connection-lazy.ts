@@ -82,11 +82,16 @@ class LazyConnection implements ClientConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await (await this.#making)?.close();
+    // Whoever waits for a connection that cannot be made is told; there is nothing to close.
+    await (await this.#making?.catch(() => undefined))?.close();
   }
 
   #real(): Promise<ClientConnection> {
-    this.#making ??= this.#open();
+    this.#making ??= this.#open().catch((thrown: unknown) => {
+      // The next one who needs it tries again.
+      this.#making = undefined;
+      throw thrown;
+    });
     return this.#making;
   }
 

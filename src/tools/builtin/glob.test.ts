@@ -29,6 +29,37 @@ beforeEach(() => {
 });
 
 describe('Glob', () => {
+  it('stops when it is aborted, in whatever phase it is', async () => {
+    make('a', 'b', 'c');
+    for (const phase of ['hidden', 'stat'] as const) {
+      const controller = new AbortController();
+      let looks = 0;
+      const stop = (): void => {
+        looks++;
+        controller.abort(new Error('stopped'));
+      };
+      const slow = {
+        ...fs,
+        stat: async (file: string) => {
+          if (phase === 'stat' && file !== host.cwd) stop();
+          return await fs.stat(file);
+        },
+      };
+      const hiding = () => async () => {
+        if (phase === 'hidden') stop();
+        return false;
+      };
+      const context = { ...host.context, signal: controller.signal, hiding };
+      const running = globTool({ fs: slow, clock: systemClock }).run(
+        { pattern: '*' },
+        context,
+        ANY_PERMIT,
+      );
+      await expect(running).rejects.toThrow('stopped');
+      expect(looks).toBe(1);
+    }
+  });
+
   it('finds files newest first and shows them relative', async () => {
     make('src/old.ts', 'src/deep/new.ts', 'src/a.js');
     utimesSync(at('src/old.ts'), 1, 1);

@@ -62,7 +62,9 @@ async function glob(
   const search = async (wanted: string) => {
     const { paths, timedOut } = await walk(fs, parseGlob(wanted), limits);
     context.signal.throwIfAborted();
-    return { paths: await shownOf(paths, isHidden), timedOut };
+    const shown = await shownOf(paths, isHidden, limits);
+    context.signal.throwIfAborted();
+    return { paths: shown, timedOut: timedOut || limits.isOver() };
   };
   let found = await search(pattern);
   let deeper = false;
@@ -70,7 +72,9 @@ async function glob(
     found = await search(`**/${pattern}`);
     deeper = found.paths.length > 0;
   }
-  const newest = await newestFirst(fs, found.paths);
+  const newest = await newestFirst(fs, found.paths, limits);
+  context.signal.throwIfAborted();
+  const timedOut = found.timedOut || limits.isOver();
   const filenames = newest.slice(0, SHOWN_FILES);
   const truncated = newest.length > SHOWN_FILES;
   const shown = filenames.map((path) => displayPath(path, context.workspace.cwd));
@@ -79,7 +83,7 @@ async function glob(
     ...(truncated
       ? [`[The ${SHOWN_FILES} newest of ${newest.length} files. Use a narrower pattern or path.]`]
       : []),
-    ...(found.timedOut ? ['[Stopped after 20 s; there may be more. Use a narrower path.]'] : []),
+    ...(timedOut ? ['[Stopped after 20 s; there may be more. Use a narrower path.]'] : []),
   ];
   return {
     content: [...(shown.length === 0 ? ['No files found.'] : shown), ...notes].join('\n'),
@@ -89,8 +93,8 @@ async function glob(
       filenames,
       truncated,
       totalMatches: newest.length,
-      countIsComplete: !found.timedOut,
-      ...(found.timedOut ? { timedOut: true } : {}),
+      countIsComplete: !timedOut,
+      ...(timedOut ? { timedOut: true } : {}),
     },
   };
 }
@@ -102,10 +106,14 @@ async function glob(
 async function shownOf(
   all: readonly string[],
   isHidden: ((path: string) => Promise<boolean>) | undefined,
+  { isOver }: Pick<Walk, 'isOver'>,
 ): Promise<readonly string[]> {
   if (isHidden === undefined) return all;
   const shown: string[] = [];
-  for (const path of all) if (!(await isHidden(path))) shown.push(path);
+  for (const path of all) {
+    if (isOver()) break;
+    if (!(await isHidden(path))) shown.push(path);
+  }
   return shown;
 }
 
@@ -156,9 +164,14 @@ async function leavingLink(fs: FileSystem, search: Search): Promise<string | und
   return undefined;
 }
 
-async function newestFirst(fs: FileSystem, paths: readonly string[]): Promise<string[]> {
+async function newestFirst(
+  fs: FileSystem,
+  paths: readonly string[],
+  { isOver }: Pick<Walk, 'isOver'>,
+): Promise<string[]> {
   const dated: { path: string; time: number }[] = [];
   for (const path of paths) {
+    if (isOver()) break;
     // What vanished meanwhile is no match any more; a link to a directory or to nothing is no file.
     const stat = await fs.stat(path);
     if (stat !== undefined && stat.kind !== 'directory') dated.push({ path, time: stat.mtimeMs });

@@ -6,6 +6,7 @@ import type { ProcessSupervisor } from '../../env/process.js';
 import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../util/nearest.js';
 import { isRecord } from '../../util/own.js';
+import { visible } from '../../util/visible.js';
 import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
 import { targetPath } from '../file-target.js';
 import { FailureStreak, type InvalidInput } from '../invalid-input.js';
@@ -50,6 +51,8 @@ export interface BuiltinParts {
   readonly sessionId: string;
   /** Whether somebody is there to answer; without, tools that are questions are not offered. */
   readonly hasPerson: boolean;
+  /** Tells people. */
+  readonly warn?: (text: string) => void;
   /** The names to offer; undefined: the default set. */
   readonly offered: readonly string[] | undefined;
   /** Names that allow rules mention: a tool that somebody allows is wanted. */
@@ -210,7 +213,7 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
   const banned = fold(parts.banned);
   const allowed = fold(parts.allowed);
   const offered = parts.offered === undefined ? undefined : fold(parts.offered);
-  for (const name of parts.offered ?? []) refuseUnknown(name, all);
+  for (const name of parts.offered ?? []) checkName(name, all, parts.warn ?? (() => undefined));
   return all.filter((tool) => {
     const names = [tool.name, ...(tool.aliases ?? [])].map((name) => name.toLowerCase());
     const isIn = (set: ReadonlySet<string>): boolean => names.some((name) => set.has(name));
@@ -228,12 +231,19 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
   });
 }
 
-/** `--tools` restricts, so a name that means nothing is a mistake and not a wish to have fewer. */
-function refuseUnknown(name: string, all: readonly AnyTool[]): void {
+/**
+ * `--tools` restricts: a name that is nearly that of a tool is a mistake and stops the start, any other
+ * that means nothing is told.
+ */
+function checkName(name: string, all: readonly AnyTool[], warn: (text: string) => void): void {
   const names = all.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]);
   if (names.some((known) => known.toLowerCase() === name.toLowerCase()) || OTHERS.has(name)) return;
   const meant = nearest(name, names);
-  if (meant === undefined) return;
+  if (meant === undefined) {
+    const ofServer = name.startsWith('mcp__');
+    if (!ofServer) warn(`--tools: there is no tool "${visible(name)}", so it is not offered`);
+    return;
+  }
   throw new PortcullisError('usage', `--tools: there is no tool "${name}"`, {
     remedy: `did you mean ${meant}?`,
   });
