@@ -55,7 +55,7 @@ describe('Glob', () => {
         context,
         ANY_PERMIT,
       );
-      await expect(running).rejects.toThrow('stopped');
+      expect(await running).toEqual({ content: 'stopped', isError: true });
       expect(looks).toBe(1);
     }
   });
