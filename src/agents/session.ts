@@ -11,7 +11,7 @@ import type {
   StopReason,
 } from '../loop/types.js';
 import type { ToolUseBlock, Usage } from '../protocol/content.js';
-import { addUsage, textOf, ZERO_USAGE } from '../protocol/content.js';
+import { addUsage, ZERO_USAGE } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';

@@ -10,7 +10,6 @@ const CUT_OFF_MS = 1;
 /** The points of a session: one for each message of the person. */
 export class Points {
   readonly #log: ChangeLog;
-  readonly #clock: Clock;
   /** Points up to here are behind a look: what later looks find came after them. */
   #settled: number;
   /** Something was written in this turn before the first index was there. */

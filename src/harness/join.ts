@@ -72,9 +72,9 @@ export async function joinSession(
   parts: Parts,
 ): Promise<AgentSession> {
   const { clock, workspace } = ground;
-  const { model, log, hands, hooks, instructions, skills, mcp, agents, current, processes } = parts;
+  const { model, log, hands, hooks, instructions, skills, mcp, agents, current } = parts;
   const { client, choices, ledger } = model;
-  const { history, recorder, store } = log;
+  const { history, recorder } = log;
   const { permissions, builtins } = hands;
   let agent: Agent | undefined;
   const events = openSessionEvents(config, ground, {
