@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../env/clock.js';
 import { History } from './history.js';
 import { Points } from './points.js';
 
@@ -14,10 +13,10 @@ function marked(): Points {
     close: () => {},
   };
   let now = 0;
-  const points = new Points(log, { ...systemClock, now: () => now });
+  const points = new Points(log);
   for (const messageId of ['first', 'second']) {
     now += 1_000;
-    points.mark({ messageId, title: 'x', at: 0 }, { kind: 'ready', files: 0, gaps: [] });
+    points.mark({ messageId, title: 'x', at: now }, { kind: 'ready', files: 0, gaps: [] });
   }
   points.settle(0);
   return points;

@@ -1,4 +1,3 @@
-import type { Clock } from '../env/clock.js';
 import type { ChangeLog } from './change-log.js';
 import type { CheckpointNote, TrackerState } from './types.js';
 
@@ -15,9 +14,8 @@ export class Points {
   /** Something was written in this turn before the first index was there. */
   #wroteEarly = false;
 
-  constructor(log: ChangeLog, clock: Clock) {
+  constructor(log: ChangeLog) {
     this.#log = log;
-    this.#clock = clock;
     this.#settled = log.history.points.length - 1;
   }
 

@@ -68,7 +68,7 @@ export class SessionCheckpoints implements Checkpoints {
   constructor(parts: SessionParts) {
     const { tracker, log, clock } = parts;
     this.#parts = parts;
-    this.#points = new Points(log, clock);
+    this.#points = new Points(log);
     this.#windows = new Windows({
       now: () => clock.now(),
       fileNow: () => parts.fileClock.now(),
