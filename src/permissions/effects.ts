@@ -1,5 +1,5 @@
 import { isInside } from '../env/paths.js';
-import { type Finding, type Guard, NOTHING } from './guard.js';
+import { type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { isHarmless } from './harmless.js';
 import { type Rule, specKindOf } from './rule.js';
 import { removals } from './shell/file-commands.js';
@@ -38,7 +38,7 @@ export const effectRules: Guard = {
   decide: (view) =>
     effectRulesIn(view.rules.deny).length + effectRulesIn(view.rules.ask).length === 0
       ? NOTHING
-      : expectedEffect(view),
+      : unlessTooComplex(expectedEffect(view)),
 };
 
 async function expectedEffect(view: CallView): Promise<Finding> {

@@ -1,9 +1,16 @@
 import type { FileSystem } from '../env/fs.js';
 import { resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import { Budget, TooComplexError } from './budget.js';
 import { matches, segmentTokens } from './wildcard.js';
 
 const MOST_FILES = 500;
+
+interface PatternPlace {
+  readonly directory: string;
+  readonly pattern: string;
+  readonly budget?: Budget | undefined;
+}
 
 type PatternFiles = Pick<FileSystem, 'list' | 'lstat'>;
 
@@ -13,9 +20,9 @@ type PatternFiles = Pick<FileSystem, 'list' | 'lstat'>;
  */
 export async function filesFitting(
   fs: PatternFiles,
-  directory: string,
-  pattern: string,
+  { directory, pattern, budget = new Budget() }: PatternPlace,
 ): Promise<readonly string[] | undefined> {
+  budget.spend(1 + pattern.length);
   const segments = pattern.split('/').filter((segment, at) => segment !== '' || at === 0);
   const isAbsolute = segments[0] === '' && segments.shift() !== undefined;
   // `[[:alpha:]]`, `[[=a=]]`, `[[.a.]]` depend on the locale, `**` on an option of the shell; behind a
@@ -29,13 +36,18 @@ export async function filesFitting(
         places = places.map((place) => resolve(place, unescaped(segment)));
         continue;
       }
-      const found = await fittingIn(fs, places, { segment, isLast: at === segments.length - 1 });
+      const found = await fittingIn(fs, places, {
+        segment,
+        isLast: at === segments.length - 1,
+        budget,
+      });
       if (found === undefined) return undefined;
       places = found;
       isGuessed = at < segments.length - 1;
     }
     return isGuessed ? await thereAmong(fs, places) : places;
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof TooComplexError) throw thrown;
     // fail-closed: what cannot be listed is not known.
     return undefined;
   }
@@ -49,10 +61,16 @@ function isPattern(segment: string): boolean {
   return /(^|[^\\])[*?[]/.test(segment);
 }
 
+interface Segment {
+  readonly segment: string;
+  readonly isLast: boolean;
+  readonly budget: Budget;
+}
+
 async function fittingIn(
   fs: PatternFiles,
   places: readonly string[],
-  { segment, isLast }: { readonly segment: string; readonly isLast: boolean },
+  { segment, isLast, budget }: Segment,
 ): Promise<readonly string[] | undefined> {
   const tokens = segmentTokens(segment);
   const takesDots = /^\\?\./.test(segment);
@@ -60,7 +78,9 @@ async function fittingIn(
   if (takesDots && (matches(tokens, '.') || matches(tokens, '..'))) return undefined;
   const found: string[] = [];
   for (const place of places) {
-    for (const { name, kind } of await entriesOf(fs, place, places.length === 1)) {
+    const entries = await entriesOf(fs, place, places.length === 1);
+    budget.spend(10 + entries.length * tokens.length);
+    for (const { name, kind } of entries) {
       // How many characters a name has depends on the locale too.
       if (!matches(tokens, name) && !/[^\x20-\x7e]/.test(name)) continue;
       if (name.startsWith('.') && !takesDots) continue;

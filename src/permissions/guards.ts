@@ -3,7 +3,7 @@ import { displayPath } from '../env/paths.js';
 import type { PathAccess } from '../tools/tool.js';
 import { isLater } from '../util/at-once.js';
 import { effectRules } from './effects.js';
-import { ASKS_PERSON, type Finding, type Guard, NOTHING } from './guard.js';
+import { ASKS_PERSON, type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { STANCES } from './modes.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
@@ -23,7 +23,7 @@ import type { CallView, TouchedPath } from './view.js';
 const denyRules: Guard = {
   name: 'deny rules',
   onFailure: 'deny',
-  decide: (view) => (view.rules.deny.length === 0 ? NOTHING : denied(view)),
+  decide: (view) => (view.rules.deny.length === 0 ? NOTHING : unlessTooComplex(denied(view))),
 };
 
 async function denied(view: CallView): Promise<Finding> {
@@ -47,7 +47,7 @@ function doubtAboutFile(found: RestrictionMatch | undefined, { call }: CallView)
 const askRules: Guard = {
   name: 'ask rules',
   onFailure: 'ask',
-  decide: (view) => (view.rules.ask.length === 0 ? NOTHING : askedAbout(view)),
+  decide: (view) => (view.rules.ask.length === 0 ? NOTHING : unlessTooComplex(askedAbout(view))),
 };
 
 async function askedAbout(view: CallView): Promise<Finding> {
@@ -64,7 +64,9 @@ const shellAnalysis: Guard = {
   name: 'shell analysis',
   onFailure: 'ask',
   decide: (view) =>
-    needsShell(view.rules.deny, view) || needsShell(view.rules.ask, view) ? doubted(view) : NOTHING,
+    needsShell(view.rules.deny, view) || needsShell(view.rules.ask, view)
+      ? unlessTooComplex(doubted(view))
+      : NOTHING,
 };
 
 async function doubted(view: CallView): Promise<Finding> {
@@ -103,7 +105,7 @@ async function doubted(view: CallView): Promise<Finding> {
 const protectedPaths: Guard = {
   name: ASKS_PERSON.protectedPaths,
   onFailure: 'ask',
-  decide: (view) => (mayWrite(view) ? protectedWrite(view) : NOTHING),
+  decide: (view) => (mayWrite(view) ? unlessTooComplex(protectedWrite(view)) : NOTHING),
 };
 
 /** It names a file to write, or runs code that may write. */
@@ -204,7 +206,8 @@ async function twinOf(
 const criticalRemovals: Guard = {
   name: ASKS_PERSON.criticalRemovals,
   onFailure: 'ask',
-  decide: (view) => (view.call.subject.command === undefined ? NOTHING : criticalRemoval(view)),
+  decide: (view) =>
+    view.call.subject.command === undefined ? NOTHING : unlessTooComplex(criticalRemoval(view)),
 };
 
 async function criticalRemoval(view: CallView): Promise<Finding> {

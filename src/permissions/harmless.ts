@@ -1,4 +1,5 @@
-import { coverageOf } from './shell-grants.js';
+import { TooComplexError } from './budget.js';
+import { type Coverage, coverageOf } from './shell-grants.js';
 import type { CallView } from './view.js';
 
 /** Whether a command may run beside others: it is harmless, and leaves the shell where it is. */
@@ -28,6 +29,12 @@ export async function isHarmless(view: CallView): Promise<boolean> {
     exported: view.facts.exported?.(),
     looking: true,
     fileCommands: false,
-  });
+  }).catch(notJudged);
   return coverage.covered && coverage.writes.length === 0;
+}
+
+/** fail-closed: what takes too many steps to judge is not known to be harmless. */
+function notJudged(thrown: unknown): Coverage {
+  if (thrown instanceof TooComplexError) return { covered: false, reason: thrown.message };
+  throw thrown;
 }

@@ -3,6 +3,7 @@ import { basename, dirname, isInside, resolve, separator } from '../env/paths.js
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
+import { Budget } from './budget.js';
 import { filesFitting } from './file-patterns.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
@@ -25,6 +26,8 @@ export interface PathJudge {
   readonly trees: WorkingTrees;
   /** For those who have to look further. */
   readonly disk: PathFileSystem;
+  /** What the judgement may still take. */
+  readonly budget: Budget;
 }
 
 export type PathFileSystem = Pick<
@@ -37,6 +40,7 @@ interface JudgedPlace {
   readonly roots: readonly string[];
   readonly home: string;
   readonly trees?: WorkingTrees | undefined;
+  readonly budget?: Budget | undefined;
 }
 
 /** Looks at the disk once per path; made new for every call that is judged. */
@@ -47,6 +51,7 @@ export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJud
 /** Made for every call, and mostly asked for one path: all that is not wanted by each is made when it is. */
 class DiskJudge implements PathJudge {
   readonly disk: PathFileSystem;
+  readonly budget: Budget;
   readonly roots: readonly string[];
   readonly home: string;
   readonly trees: WorkingTrees;
@@ -61,6 +66,7 @@ class DiskJudge implements PathJudge {
 
   constructor(fs: PathFileSystem, place: JudgedPlace) {
     this.disk = fs;
+    this.budget = place.budget ?? new Budget();
     this.roots = place.roots;
     this.home = place.home;
     this.trees = place.trees ?? TREES_BY_PLACE;
@@ -76,12 +82,14 @@ class DiskJudge implements PathJudge {
     const literal = resolve(path);
     const before = this.spellings.get(literal);
     if (before !== undefined) return before;
+    this.budget.spend(1 + (literal.length >> 4));
     const found = this.spellOut(literal);
     this.spellings.set(literal, found);
     return found;
   }
 
   async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
+    this.budget.spend(1 + (path.length >> 4));
     const named = await this.spell(resolve(directory, path));
     if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
@@ -112,7 +120,7 @@ class DiskJudge implements PathJudge {
   }
 
   expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
-    return filesFitting(this.disk, directory, pattern);
+    return filesFitting(this.disk, { directory, pattern, budget: this.budget });
   }
 
   repositoryTrap(directory: string): Promise<string | undefined> {
@@ -135,7 +143,8 @@ class DiskJudge implements PathJudge {
   look(path: string): AtOnce<string> {
     const { roots, home } = this;
     if (path === home || roots.includes(path)) return this.pin(path);
-    return beginsWithOne(path, roots) ? this.realBelow(path) : realOrTooLong(this.disk, path);
+    const isBelow = path.length <= LONGEST_WAY && beginsWithOne(path, roots);
+    return isBelow ? this.realBelow(path) : realOrTooLong(this.disk, path);
   }
 
   pin(root: string): Promise<string> {
@@ -247,6 +256,9 @@ class DiskJudge implements PathJudge {
   }
 }
 
+/** Longer than systems take: step by step it would be followed for long. */
+const LONGEST_WAY = 4096;
+
 function inEach(roots: readonly string[], way: string): readonly string[] {
   return roots.map((root) => resolve(root, `.${way}`));
 }
@@ -342,6 +354,8 @@ function pinnedRoots(fs: PathFileSystem): Map<string, AtOnce<string>> {
 
 /** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */
 async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> {
+  // Looked up from its end on, each of its many directories would cost a look.
+  if (path.length > LONGEST_WAY && (await isTooLong(fs, path))) return path;
   try {
     return await fs.realPath(path);
   } catch (thrown) {

@@ -33,6 +33,9 @@ export async function protectedDoubt(
     }
     return undefined;
   };
+  for (const { views, input } of commands) {
+    for (const words of views) view.judge.budget.spend(words.length + (input.length >> 4));
+  }
   const byCode = await firstProtected(commands.flatMap(filesOfWritingCode));
   if (byCode !== undefined) return byCode;
   const byPattern = (await Promise.all(commands.map((one) => writtenByPattern(one, view)))).flat();

@@ -3,6 +3,7 @@ import { matches, segmentTokens } from './wildcard.js';
 
 const WILD = /[*?[]/;
 const MOST_SPELLINGS = 64;
+const MOST_SEGMENTS = 64;
 
 /**
  * Protected paths that a pattern of names may stand for. As nearly everywhere a wildcard in front
@@ -16,6 +17,8 @@ export function protectedFitting(
   return texts.flatMap((text) => {
     const segments = text.toLowerCase().split('/');
     if (!WILD.test(text)) return text === pattern ? [] : [text];
+    // fail-closed: among so many directories may be any.
+    if (segments.length > MOST_SEGMENTS) return ['.git'];
     return segments.flatMap((segment, at) => {
       if (!WILD.test(segment)) return [];
       const before = segments.slice(0, at);

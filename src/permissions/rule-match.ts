@@ -138,6 +138,7 @@ async function restrictingCommand(
     const { timed } = command;
     const views = timed === undefined ? [] : [[...timed, ...command.words]];
     for (const words of [...command.views, ...views]) {
+      view.judge.budget.spend(words.length + (command.input.length >> 4));
       const found = restrictingWords(rules, words);
       if (found?.sure === 'yes') return found;
       possible ??= found ?? mentioned(rules, namesInForeignCode(words, command.input));

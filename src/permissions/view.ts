@@ -3,6 +3,7 @@ import { systemCodeOf } from '../errors.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
+import { Budget } from './budget.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
@@ -54,7 +55,8 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   const { tool, subject, workspace } = call;
   const { fs, mode, rules, home, facts = NO_FACTS } = deps;
   const { roots, cwd } = workspace;
-  const judge = createPathJudge(fs, { roots, home, trees: facts.trees });
+  const budget = new Budget();
+  const judge = createPathJudge(fs, { roots, home, trees: facts.trees, budget });
   const { command } = subject;
   const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
   let named: AtOnce<readonly TouchedPath[]> | undefined;
@@ -108,7 +110,7 @@ function codeOf(
   const { cwd } = place;
   let reading: ShellReading | undefined;
   const shell = once(async () => {
-    reading = await readShell(command, place);
+    reading = await readShell(command, place, judge.budget);
     return reading;
   });
   return {
@@ -117,7 +119,10 @@ function codeOf(
     mentionedPaths: once(async () => {
       const { commands } = await shell();
       const files = commands.flatMap((one) =>
-        one.views.flatMap((words) => filesInForeignCode(words, one.input)),
+        one.views.flatMap((words) => {
+          judge.budget.spend(words.length + (one.input.length >> 4));
+          return filesInForeignCode(words, one.input);
+        }),
       );
       const spelled = await Promise.all(
         // Each a promise: one that fails at once would leave the others' failures to nobody.
@@ -207,13 +212,29 @@ const THROUGH_OPEN = /^\/+(dev|proc\/[^/]+(\/task\/[^/]+)?)\/+fd\/+[^/]+\/./;
 /** Variables that name a place where programs write. */
 const IS_WRITTEN = /^(HISTFILE|TE?MP(DIR)?)$/;
 
+/** Files that a command names, each once: behind wrappers the same words come again and again. */
+class Wanted {
+  readonly #texts = { read: new Set<string>(), write: new Set<string>() };
+
+  add(access: 'read' | 'write', text: string): void {
+    this.#texts[access].add(text);
+  }
+
+  get all(): readonly { readonly access: 'read' | 'write'; readonly text: string }[] {
+    return (['read', 'write'] as const).flatMap((access) =>
+      [...this.#texts[access]].map((text) => ({ access, text })),
+    );
+  }
+}
+
 async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
-  const wanted: { access: 'read' | 'write'; text: string }[] = [];
+  const wanted = new Wanted();
   let unknown: string | undefined;
   for (const view of command.views) {
+    judge.budget.spend(view.length);
     const use = possibleFileUse(view);
-    wanted.push(...use.reads.map((text) => ({ access: 'read' as const, text })));
-    wanted.push(...use.writes.map((text) => ({ access: 'write' as const, text })));
+    for (const text of use.reads) wanted.add('read', text);
+    for (const text of use.writes) wanted.add('write', text);
     if (use.unknown)
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
   }
@@ -225,17 +246,17 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   for (const { access, target } of command.redirections) {
     if (access === 'none' || target === undefined) continue;
     if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
-    else wanted.push({ access, text: target.value });
+    else wanted.add(access, target.value);
   }
   // A program may read the file that a variable names: `BASH_ENV=.env bash`.
   for (const { name, value } of command.assignments) {
     if (!value.literal || value.value === '') continue;
-    wanted.push({ access: IS_WRITTEN.test(name) ? 'write' : 'read', text: value.value });
+    wanted.add(IS_WRITTEN.test(name) ? 'write' : 'read', value.value);
   }
   const directories = command.directories ?? [cwd];
   const paths: TouchedPath[] = [];
   for (const directory of directories) {
-    for (const { access, text } of wanted) {
+    for (const { access, text } of wanted.all) {
       try {
         const spelled = await judge.spellFrom(directory, text);
         paths.push(...spelled.map((spellings) => ({ access, spellings })));
@@ -249,11 +270,11 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
     else paths.push(...patterns);
   }
-  if (wanted.some(({ text }) => THROUGH_OPEN.test(text))) {
+  if (wanted.all.some(({ text }) => THROUGH_OPEN.test(text))) {
     unknown ??= 'it goes through a directory that is open at run time';
   }
   const relative =
-    wanted.some(({ text }) => !text.startsWith('/')) ||
+    wanted.all.some(({ text }) => !text.startsWith('/')) ||
     patternsIn(command).some(({ word }) => !word.pattern.startsWith('/'));
   if (command.directories === undefined && relative) {
     unknown ??= 'the directory it runs in is decided at run time';

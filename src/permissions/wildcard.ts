@@ -32,16 +32,17 @@ export function commandTokens(pattern: string): readonly Token[] {
 /** One path segment: `*`, `?`, `[a-z]`, `[!a-z]`, `[[:alpha:]]`, and `\` in front of a special character. */
 export function segmentTokens(segment: string, options: PatternOptions = {}): readonly Token[] {
   const tokens: Token[] = [];
-  for (let at = 0; at < segment.length; at++) {
-    const char = charAt(segment, at);
-    at += char.length - 1;
-    if (char === '\\' && at + 1 < segment.length) {
+  const chars = [...segment];
+  const lastClose = chars.lastIndexOf(']');
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at] ?? '';
+    if (char === '\\' && at + 1 < chars.length) {
       at++;
-      tokens.push({ kind: 'char', char: segment.charAt(at) });
+      tokens.push({ kind: 'char', char: chars[at] ?? '' });
     } else if (char === '*') tokens.push({ kind: 'star' });
     else if (char === '?') tokens.push({ kind: 'one' });
     else if (char === '[') {
-      const set = characterSet(segment, at, options);
+      const set = at < lastClose ? setOf(chars, at, options) : undefined;
       if (set === undefined) tokens.push({ kind: 'char', char });
       else {
         tokens.push({ kind: 'set', has: set.has });
@@ -123,16 +124,4 @@ function width(text: string, at: number): 1 | 2 {
 
 function charAt(text: string, at: number): string {
   return text.slice(at, at + width(text, at));
-}
-
-function characterSet(
-  segment: string,
-  open: number,
-  options: PatternOptions,
-): { has: (char: string) => boolean; end: number } | undefined {
-  const chars = [...segment.slice(open)];
-  const set = setOf(chars, 0, options);
-  if (set === undefined) return undefined;
-  const units = chars.slice(0, set.end + 1).join('').length;
-  return { has: set.has, end: open + units - 1 };
 }

@@ -21,8 +21,8 @@ export function canWrite(command: SimpleCommand): boolean {
 export function viewsOf(command: SimpleCommand): readonly Words[] {
   const { words, fed } = unwrapForGrant(command.words);
   if (words === command.words) return command.views;
-  const isPart = (view: Words): boolean =>
-    view.every((word) => word === UNKNOWN_WORD || command.words.includes(word));
+  const own = new Set<ShellWord>([UNKNOWN_WORD, ...command.words]);
+  const isPart = (view: Words): boolean => view.every((word) => own.has(word));
   const inner = disguisesOf(words).views.map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
   return [...inner, ...command.views.filter((view) => !isPart(view))];
 }

@@ -5,8 +5,9 @@ import { nameOf, type ShellWord } from './model.js';
 /** The directories that a command may find itself in; undefined when that is anybody's guess. */
 export type Directories = readonly string[] | undefined;
 
-/** Each change of directory that may fail may double them. */
-const MOST_DIRECTORIES = 1000;
+/** Each change of directory that may fail may double them; no command means as many. */
+const MOST_DIRECTORIES = 100;
+const LONGEST_PATH = 4096;
 
 export function union(a: Directories, b: Directories): Directories {
   if (a === b) return a;
@@ -64,5 +65,7 @@ function moved(words: readonly ShellWord[], directories: Directories, home: stri
   const target = cdTarget(words, home);
   if (target === undefined) return undefined;
   if (target.startsWith('/')) return [resolve(target)];
-  return directories?.map((directory) => resolve(directory, target));
+  const reached = directories?.map((directory) => resolve(directory, target));
+  // fail-closed: no system takes such a path, so that the shell stays where it was, or is elsewhere.
+  return reached?.some(({ length }) => length > LONGEST_PATH) === true ? undefined : reached;
 }

@@ -96,12 +96,17 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
 
 /** What runs in the background until a bare `wait`, which comes next: none of it outlives the line. */
 function waitedFor(statements: readonly Statement[]): readonly Statement[] {
-  return statements.filter((_, at) => {
-    const next = statements.slice(at).find(({ background }) => background !== true)?.command;
-    return (
-      next?.type === 'Command' &&
-      next.name?.text === 'wait' &&
-      next.prefix.length + next.suffix.length + next.redirects.length === 0
-    );
-  });
+  const waited: Statement[] = [];
+  let isWaited = false;
+  for (const statement of [...statements].reverse()) {
+    const { background, command } = statement;
+    if (background !== true) {
+      isWaited =
+        command.type === 'Command' &&
+        command.name?.text === 'wait' &&
+        command.prefix.length + command.suffix.length + command.redirects.length === 0;
+    }
+    if (isWaited) waited.push(statement);
+  }
+  return waited;
 }

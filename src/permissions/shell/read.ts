@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.js';
+import { Budget, TooComplexError } from '../budget.js';
 import type { ShellPlace, ShellReading } from './model.js';
 import { Reader } from './reader.js';
 import { unreadable } from './unreadable.js';
@@ -14,27 +15,32 @@ const MOST_RECENT = 200;
 const LONGEST_KEPT = 2000;
 
 /** Finds every command in a piece of shell code, or says why that is not possible. Never throws. */
-export async function readShell(code: string, place: ShellPlace): Promise<ShellReading> {
-  if (code.length > LONGEST_KEPT) return readFresh(code, place);
+export async function readShell(
+  code: string,
+  place: ShellPlace,
+  budget = new Budget(),
+): Promise<ShellReading> {
+  if (code.length > LONGEST_KEPT) return readFresh(code, place, budget);
   const key = `${place.cwd}\0${place.home}\0${code}`;
   const known = recent.get(key);
   if (known !== undefined) return known;
-  const reading = await readFresh(code, place);
+  const reading = await readFresh(code, place, budget);
   if (recent.size >= MOST_RECENT) recent.clear();
   recent.set(key, reading);
   return reading;
 }
 
-async function readFresh(code: string, place: ShellPlace): Promise<ShellReading> {
+async function readFresh(code: string, place: ShellPlace, budget: Budget): Promise<ShellReading> {
   const opaque = unreadable(code);
   if (opaque !== undefined) return { commands: [], opaque };
   try {
     parser ??= await import('unbash');
-    const reading = new Reader(parser, place).read(code, [place.cwd]);
+    const reading = new Reader(parser, { ...place, budget }).read(code, [place.cwd]);
     if (code.length <= LONGEST_COVERED || reading.complex !== undefined) return reading;
     // Nobody who is shown this much sees what is in it.
     return { ...reading, complex: `it is longer than ${LONGEST_COVERED} characters` };
   } catch (thrown) {
+    if (thrown instanceof TooComplexError) return { commands: [], opaque: thrown.message };
     // fail-closed: what cannot be read is not understood.
     return { commands: [], opaque: `it could not be analysed (${messageOf(thrown)})` };
   }

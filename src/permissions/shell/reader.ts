@@ -12,6 +12,7 @@ import type {
   Word,
 } from 'unbash';
 import { unreachable } from '../../util/result.js';
+import type { Budget } from '../budget.js';
 import { differenceFromBash } from './bash-differences.js';
 import { composedIn } from './composed-words.js';
 import { type Directories, directoriesAfter, union } from './directories.js';
@@ -41,9 +42,14 @@ const DEEPEST_SCRIPT = 8;
 type Parser = typeof import('unbash');
 
 /** Walks through the syntax of one piece of shell code and collects its commands. */
+/** All that is asked about each command, whatever it is. */
+const STEPS_OF_COMMAND = 200;
+
+type ReaderPlace = ShellPlace & { readonly budget: Budget };
+
 export class Reader {
   readonly #parser: Parser;
-  readonly #place: ShellPlace;
+  readonly #place: ReaderPlace;
   readonly #outer: OuterCode;
   readonly #commands: SimpleCommand[] = [];
   #assigned: ReadonlySet<string> = new Set();
@@ -61,13 +67,16 @@ export class Reader {
   #opaque: string | undefined;
   #complex: string | undefined;
 
-  constructor(parser: Parser, place: ShellPlace, outer: OuterCode = OUTERMOST) {
+  constructor(parser: Parser, place: ReaderPlace, outer: OuterCode = OUTERMOST) {
     this.#parser = parser;
     this.#place = place;
     this.#outer = outer;
   }
 
   read(code: string, directories: Directories): ShellReading {
+    // What is nested may cost the parser the square of its depth.
+    const openings = code.match(/[({`]/g)?.length ?? 0;
+    this.#place.budget.spend(code.length + openings ** 2 / 40);
     const script = this.#parser.parse(code);
     // A shell runs the lines in front of a mistake, so what was understood still counts for restrictions.
     const found = survey(script, this.#parser.forEachChild);
@@ -272,8 +281,11 @@ export class Reader {
   #push(
     command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
   ): void {
+    const { budget } = this.#place;
+    budget.spend(STEPS_OF_COMMAND);
     const piped = command.piped === true;
-    const { views: seen, scripts, suspects, opaque } = disguisesOf(command.words, { piped });
+    const found = disguisesOf(command.words, { piped, budget });
+    const { views: seen, scripts, suspects, opaque } = found;
     this.#opaque ??= opaque ?? localeIn(command);
     const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
       codeInAssignment(name, value),

@@ -1,6 +1,7 @@
 import type { Pipeline } from 'unbash';
 import { memoised } from '../../util/memo.js';
 import { own } from '../../util/own.js';
+import { Budget } from '../budget.js';
 import { evaluatedIn, isCode } from './evaluated-words.js';
 import { commandsOfFd } from './fd-commands.js';
 import { builtinCode, gitCode } from './hidden-code.js';
@@ -36,26 +37,27 @@ export interface Disguises {
 /** What a command runs by way of other programs. `piped`: what another one prints is its input. */
 export function disguisesOf(
   words: readonly ShellWord[],
-  { piped }: { readonly piped: boolean } = { piped: false },
+  { piped, budget = new Budget() }: { readonly piped: boolean; readonly budget?: Budget } = {
+    piped: false,
+  },
 ): Disguises {
-  const views = [words, ...innerCommands(words)];
-  const scripts: string[] = [];
-  const suspects: string[] = [];
+  const views = [words, ...innerCommands(words, budget)];
+  // What one command is given comes again with each one inside of it.
+  const scripts = new Set<string>();
+  const suspects = new Set<string>();
   // What another program may run is no certain code of this command line.
   const program = programOf(words) ?? '';
   const isLaunched = !isWrapper(program) && !FINDERS.has(program);
   let opaque: string | undefined;
   views.forEach((view, index) => {
     const code = shellCode(view);
-    suspects.push(...suspectCode(view));
-    if (index > 0 && isLaunched) suspects.push(...code.scripts);
-    else {
-      scripts.push(...code.scripts);
-      opaque ??= code.opaque;
-    }
+    for (const text of suspectCode(view)) suspects.add(text);
+    for (const text of code.scripts) (index > 0 && isLaunched ? suspects : scripts).add(text);
+    if (index === 0 || !isLaunched) opaque ??= code.opaque;
   });
   opaque ??= hiddenHead(words) ?? evaluatedIn(words) ?? (piped ? runsInput(words) : undefined);
-  return { views, scripts, suspects, ...(opaque === undefined ? {} : { opaque }) };
+  const found = { views, scripts: [...scripts], suspects: [...suspects] };
+  return opaque === undefined ? found : { ...found, opaque };
 }
 
 /** `time`, with its option, where a pipeline begins with it. */
@@ -66,9 +68,14 @@ export function timeIn({ prefixes }: Pipeline): readonly ShellWord[] | undefined
 }
 
 /** Any later word may be the program that is run; options of wrappers are too many to know. */
-function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+function innerCommands(
+  words: readonly ShellWord[],
+  budget: Budget,
+): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
   if (FINDERS.has(program)) {
+    const ends = words.filter((word) => EXEC_ACTIONS.has(word.value) || mayBeOption(word)).length;
+    budget.spend(ends * words.length);
     const found: (readonly ShellWord[])[] =
       program === 'find'
         ? words.flatMap((word, at) => (EXEC_ACTIONS.has(word.value) ? [words.slice(at + 1)] : []))
@@ -80,6 +87,8 @@ function innerCommands(words: readonly ShellWord[]): readonly (readonly ShellWor
   }
   const from = firstRun(words, program);
   if (from === undefined) return optionCommands(words);
+  // Each view holds all words behind its own.
+  budget.spend(words.length * (words.length - from));
   const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
   const known = fed ? withoutReplaced(words) : words;
   return known
