@@ -36,6 +36,15 @@ describe('rules about effects', () => {
     [...bash('find . -name x -delete'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'denied'],
     [...bash('git clean -fd'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'denied'],
     [...bash('touch b.txt'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'runs'],
+    [...bash('cd . && ls | wc -l'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'runs'],
+    [
+      ...bash('python3 clean.py'),
+      { deny: ['Effect(deletes)'], allow: ['Bash(python3 *)'] },
+      'asks',
+    ],
+    [...bash('npm test'), { deny: ['Effect(deletes)'], allow: ['Bash'] }, 'asks'],
+    [...bash('make install'), { deny: ['Effect(writes:outside)'], allow: ['Bash'] }, 'asks'],
+    [...bash('xargs cat < a.txt'), OUTSIDE, 'asks'],
     ['mcp__srv__do', {}, { ask: ['Effect(writes)'], allow: ['mcp__srv'] }, 'asks'],
     ['Read', { file_path: 'a.txt' }, { deny: ['Effect(writes)'] }, 'runs'],
     [

@@ -2,8 +2,10 @@ import { isInside } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { isHarmless } from './harmless.js';
 import { type Rule, specKindOf } from './rule.js';
-import { removals } from './shell/file-commands.js';
+import { removals, simpleFileUse } from './shell/file-commands.js';
+import type { ShellReading, ShellWord } from './shell/model.js';
 import type { CallView, TouchedPath } from './view.js';
+import { looksOf } from './workspace-fence-words.js';
 
 /** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
 export const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
@@ -85,7 +87,7 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   if (reading === undefined || reading.opaque !== undefined) return 'maybe';
   if (effect === 'deletes') {
     const deletes = reading.commands.some(({ views }) => views.some(isDeletion));
-    return deletes ? 'yes' : 'no';
+    return deletes ? 'yes' : unlessKnown(reading);
   }
   const { paths, unknown } = await view.shellPaths();
   const written = paths.filter(({ access }) => access === 'write');
@@ -93,7 +95,14 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   if (written.some((path) => leaves(path, view))) return 'yes';
   const mentioned = await view.mentionedPaths();
   const doubt = unknown !== undefined || mentioned.some((path) => leaves(path, view));
-  return doubt ? 'maybe' : 'no';
+  return doubt ? 'maybe' : unlessKnown(reading);
+}
+
+/** fail-closed: of a program that is not known nobody can tell what it does to files. */
+function unlessKnown({ commands }: ShellReading): Sure {
+  const isKnown = (words: readonly ShellWord[]): boolean =>
+    looksOf(words) !== undefined || simpleFileUse(words) !== undefined;
+  return commands.every(({ views }) => views.every(isKnown)) ? 'no' : 'maybe';
 }
 
 async function ofEdit(view: CallView, effect: Effect): Promise<Sure> {

@@ -25,7 +25,22 @@ export function takesBranches(use: BranchUse): string | undefined {
     case 'filter-branch':
     case 'filter-repo':
     case 'replay':
+    // What all trees share: objects, what stands for them, and the records by which they are found again.
+    case 'replace':
+    case 'gc':
+    case 'prune':
+    case 'prune-packed':
+    case 'repack':
+    case 'pack-refs':
+    case 'pack-redundant':
+    case 'multi-pack-index':
+    case 'maintenance':
+    case 'refs':
+    case 'unpack-objects':
+    case 'index-pack':
       return subcommand;
+    case 'reflog':
+      return has(/^(expire|delete|drop|write)$/) ? 'reflog expire' : undefined;
     case 'symbolic-ref': {
       const named = use.operands.filter((value) => !value.startsWith('-'));
       return named.length > 1 || has(/^(-[a-z]*d|--d)/) ? subcommand : undefined;

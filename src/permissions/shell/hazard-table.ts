@@ -13,7 +13,11 @@ export interface Hazard {
  * rule that spells the option out, or the whole command, does.
  */
 export const HAZARDS: Readonly<Record<string, Hazard>> = {
+  awk: { long: 'profile dump-variables debug pretty-print' },
+  bazel: { long: 'run_under action_env shell_executable output_base output_user_root' },
   cargo: { short: 'ZC', long: 'config manifest-path target-dir' },
+  clang: { words: /^-(wrapper|fplugin|load|Xclang|specs|B|T)/, short: 'o' },
+  cmake: { short: 'EPCS', long: 'build toolchain', words: /^-D/ },
   csplit: { short: 'f', long: 'prefix' },
   curl: {
     short: 'oOKTDcEJ',
@@ -25,17 +29,27 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   docker: { short: 'H', long: 'host context config' },
   fd: { short: 'xX', long: 'exec exec-batch' },
   find: { words: /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/ },
+  eslint: {
+    short: 'co',
+    long: 'config rulesdir plugin parser resolve-plugins-relative-to format output-file cache-location',
+  },
+  'g++': { words: /^-(wrapper|fplugin|specs|B|T)/ },
+  gcc: { words: /^-(wrapper|fplugin|specs|B|T)/ },
   gdb: {
     words: /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
   },
   gh: { short: 'X', long: 'method', words: /^(alias|extension|codespace)$/ },
   git: {
     long: `config-env exec-path git-dir work-tree namespace output ext-diff textconv open-files-in-pager
-      upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd
+      upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd to-cmd
+      cc-cmd header-cmd smtp-server
       tree-filter index-filter msg-filter env-filter commit-filter parent-filter`,
     words: /^(-c.*|-C.*|-p|filter-branch|instaweb|daemon|shell|cvsserver)$/s,
   },
-  go: { words: /^--?(vettool|exec|toolexec|o|modfile|overlay|C)\b/ },
+  go: {
+    words:
+      /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
+  },
   grep: {},
   jq: { short: 'L', long: 'rawfile slurpfile from-file' },
   kubectl: { short: 's', long: 'kubeconfig server context' },
@@ -47,8 +61,9 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   make: {
     short: 'fCI',
     long: 'eval file makefile directory include-dir',
+    // Programs that rules run by variable, and values that are more than a word: a path, an option, a function.
     words:
-      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|CC|CXX|LD|AR|MAKE)[:+?]?=/,
+      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)[:+?!]*=|^[^=\s]*=.*[^\w.,:+@%=]/s,
   },
   man: { short: 'PHCl', long: 'pager html config-file local-file' },
   mysql: { short: 'e', long: 'execute pager tee', words: /\\!|system\s/ },
@@ -67,22 +82,35 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   openssl: { words: /^-(engine|provider|provider-path|out|config|writerand)$/ },
   perl: { short: 'eE' },
   php: { short: 'rBRdFz' },
+  pandoc: {
+    short: 'FLo',
+    long: 'filter lua-filter pdf-engine output data-dir extract-media defaults template',
+  },
   pip: {
     short: 'tc',
     long: 'target prefix root index-url extra-index-url find-links constraint config-settings',
   },
   pnpm: { long: 'script-shell dir prefix node-options' },
+  prettier: { long: 'plugin config plugin-search-dir' },
+  protoc: { long: 'plugin', words: /^--[\w-]+_out=/ },
   psql: { short: 'of', long: 'output file log-file', words: /\\(!|o|g|copy|w)|\|/ },
-  pytest: { short: 'pco', long: 'rootdir confcutdir override-ini basetemp pyargs' },
+  pytest: {
+    short: 'pco',
+    long: 'rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file',
+  },
   rg: { short: 'z', long: 'pre pre-glob hostname-bin search-zip' },
-  rsync: { short: 'e', long: 'rsh rsync-path' },
+  rsync: { short: 'e', long: 'rsh rsync-path write-batch only-write-batch log-file' },
+  rustc: { short: 'CLo', long: 'codegen out-dir' },
   ruby: { short: 'erI' },
+  scp: { short: 'SoFJ' },
+  sftp: { short: 'SoFbD' },
   sort: { short: 'oT', long: 'output compress-program files0-from temporary-directory' },
+  split: { long: 'filter' },
   sqlite3: {
     words:
-      /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b/i,
+      /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b|\b(edit|writefile|load_extension)\s*\(/i,
   },
-  ssh: { short: 'oFES', words: /ProxyCommand|LocalCommand/i },
+  ssh: { short: 'oFESI', words: /ProxyCommand|LocalCommand/i },
   tar: {
     short: 'IFP',
     long: `checkpoint-action use-compress-program to-command rsh-command rmt-command
@@ -90,6 +118,7 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     // The old way to write options, without a dash.
     words: /^(?=[A-Za-z]*[xctru])(?=[A-Za-z]*[IFP])[A-Za-z]+$/,
   },
+  tcpdump: { short: 'zw' },
   terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
   tree: { short: 'o', long: 'output' },
   unzip: { short: 'd' },

@@ -1,6 +1,7 @@
 import { GIT_SHORT, HAZARDS } from './hazard-table.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { assignsByFormat } from './printf.js';
+import { READ_ONLY_PROGRAMS } from './read-only-table.js';
 import { GRANT_WRAPPERS } from './runner-tables.js';
 import { isPlainScript, scriptsOfSed } from './sed.js';
 
@@ -26,9 +27,15 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
   if (/^g?sed$/.test(program)) return sedHazard(words);
   const subscript = evaluatedSubscript(name, words);
   if (subscript !== undefined) return subscript;
+  const module = /^python[\d.]*$/.test(program)
+    ? words.findIndex(({ value }) => value === '-m')
+    : -1;
+  // \`python -m pytest -p x\` is \`pytest -p x\`.
+  if (module !== -1) return hazardIn({ words: words.slice(module + 1), fed });
   const hazard = Object.hasOwn(HAZARDS, program) ? HAZARDS[program] : undefined;
+  // Whatever comes out of the input may be an option of any program.
+  if (fed && !isPlain(program)) return 'xargs';
   if (hazard === undefined) return undefined;
-  if (fed && program !== 'grep') return 'xargs';
   // A wildcard in front may become the name of a file that is an option.
   const wild = words.find((word) => word.pattern !== undefined && /^[*?[]/.test(word.pattern));
   if (wild !== undefined && program !== 'grep') return wild.raw;
@@ -48,6 +55,14 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
     return hasLong(value, hazard.long) || hasShort(value, short);
   });
 }
+
+/** Programs of which no option starts another: what the input may hold is no worse than what the rule opens. */
+function isPlain(program: string): boolean {
+  if (Object.hasOwn(HAZARDS, program)) return program === 'grep';
+  return Object.hasOwn(READ_ONLY_PROGRAMS, program) || PLAIN.test(program);
+}
+
+const PLAIN = /^(mkdir|touch|rm|rmdir|mv|cp|chmod|kill|echo)$/;
 
 function runBy(words: readonly ShellWord[]): string | undefined {
   return words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value))?.value;

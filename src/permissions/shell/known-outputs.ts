@@ -4,7 +4,7 @@ import { scanSed } from './sed-script.js';
 
 /** Settings by which git runs a program or trusts another file: as good as writing its file by hand. */
 const RUN_BY_GIT =
-  /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;
+  /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack|guitool|hook|tar|sendemail|imap)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(interactive\.difffilter|gc\.recentobjectshook|lfs\.customtransfer\..+\.path|init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;
 
 /** Files that `git config` writes, where that matters to others than git's own bookkeeping. */
 export function gitConfigWrites(rest: readonly ShellWord[]): readonly string[] {
@@ -16,7 +16,11 @@ export function gitConfigWrites(rest: readonly ShellWord[]): readonly string[] {
   const at = values.findIndex((value) => RUN_BY_GIT.test(value));
   const looks = values.some((value) => /^--(get|unset|list|show)|^(get|list|unset)$/.test(value));
   const isSet = at !== -1 && !looks && values[at + 1] !== undefined;
-  return isSet ? [...files, '.git/config'] : files;
+  // fail-closed: an editor, or another name for a section, may set any of them.
+  const isAny = values.some((value) =>
+    /^(-e|--ed\w*|edit|--rename-s\S*|rename-section)$/.test(value),
+  );
+  return isSet || isAny ? [...files, '.git/config'] : files;
 }
 
 /** Files that scripts of sed write. */
