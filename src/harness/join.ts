@@ -25,9 +25,9 @@ import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { whenThere } from '../util/at-once.js';
-import { closeAll } from '../util/close-all.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
+import { closeParts } from './close-parts.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground, Log } from './ground.js';
 import type { Hands } from './hands.js';
@@ -281,28 +281,6 @@ export async function joinSession(
     },
     current,
   );
-}
-
-/** Ends all that was opened. A step that fails does not keep the next from running. */
-export function closeParts(
-  config: Pick<SessionConfig, 'emit'>,
-  { agents, hands, mcp, hooks, skills, processes, sandbox, checkpoints, log }: Partial<Parts>,
-): Promise<void> {
-  return closeAll([
-    () => agents?.close(),
-    () => hands?.builtins.shells.killAll(),
-    () => mcp?.close(),
-    () => hooks?.close(),
-    () => skills?.close(),
-    () => processes?.killAll(),
-    () => sandbox?.close(),
-    () => checkpoints?.close(),
-    () => hands?.journal.close(),
-    () => {
-      const lost = log?.store.close() ?? 0;
-      if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
-    },
-  ]);
 }
 
 /** What the agent that a session runs as brings to it besides its words and tools. */
