@@ -33,7 +33,7 @@ describe('initialize', () => {
         agents: expect.arrayContaining([expect.objectContaining({ name: 'general-purpose' })]),
         account: { apiKeySource: 'ANTHROPIC_API_KEY' },
         output_style: 'default',
-        available_output_styles: ['default'],
+        available_output_styles: ['default', 'Explanatory', 'Learning'],
         current_permission_mode: 'default',
         hook_on_failure_supported: true,
       },

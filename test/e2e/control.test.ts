@@ -18,7 +18,7 @@ describe.concurrent('control requests', () => {
           models: expect.anything(),
           account: expect.anything(),
           output_style: 'default',
-          available_output_styles: ['default'],
+          available_output_styles: ['default', 'Explanatory', 'Learning'],
         },
       });
       expect(await host.next(isResult)).toMatchObject({ result: 'one' });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -69,8 +69,7 @@ describe('tokens that end', () => {
       rig.directory,
       `mcp-refresh-${tokenKey('guarded', rig.server.url)}.lock`,
     );
-    mkdirSync(path.join(lock, 'in-the-way'), { recursive: true });
-    utimesSync(lock, new Date(0), new Date(0));
+    mkdirSync(path.join(lock, '99', 'in-the-way'), { recursive: true });
     const { failure } = await rig.failure(auth);
     expect(failure?.kind).toBe('failed');
     expect(failure?.message).not.toContain(rig.directory);
