@@ -96,6 +96,11 @@ async function doubted(view: CallView): Promise<Finding> {
     if (rule === undefined) continue;
     return doubt(`the code it runs mentions a file that ${rule.label} is about`, rule.label);
   }
+  for (const rules of withPaths) {
+    const rule = restrictingPath(rules, await view.attachedPaths());
+    if (rule === undefined) continue;
+    return doubt(`a word of the command may name a file that ${rule.label} is about`, rule.label);
+  }
   const { unknown } = await view.shellPaths();
   return withPaths.length > 0 && unknown !== undefined
     ? doubt(`the command cannot be checked against the path rules: ${unknown}`)

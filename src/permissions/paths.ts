@@ -5,6 +5,7 @@ import type { PathSpellings } from '../tools/tool.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { Budget } from './budget.js';
 import { filesFitting } from './file-patterns.js';
+import { throughProcess } from './process-paths.js';
 import { repositoryTrap } from './shell/git-config.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 
@@ -91,6 +92,8 @@ class DiskJudge implements PathJudge {
   async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
     this.budget.spend(1 + (path.length >> 4));
     const named = await this.spell(resolve(directory, path));
+    // fail-closed: what it leads to here is not what it leads to in the command.
+    if (throughProcess([directory], path)) return [{ ...named, perProcess: true }];
     if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
     for (const segment of path.split('/')) {
@@ -99,8 +102,9 @@ class DiskJudge implements PathJudge {
     return [named, await this.spell(at)];
   }
 
-  async inside({ literal, real: target }: PathSpellings): Promise<boolean> {
+  async inside({ literal, real: target, perProcess }: PathSpellings): Promise<boolean> {
     const { roots } = this;
+    if (perProcess === true) return false;
     for (const root of roots) {
       const realRoot = await this.real(root);
       const named = isWithin(literal, root) || isWithin(literal, realRoot);
@@ -119,7 +123,9 @@ class DiskJudge implements PathJudge {
     return seen === MISSING || seen.links === undefined ? undefined : seen;
   }
 
-  expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
+  async expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
+    // fail-closed: the same for the files that patterns stand for.
+    if (/^\/(proc|dev)(\/|$)/.test(resolve(directory, pattern))) return undefined;
     return filesFitting(this.disk, { directory, pattern, budget: this.budget });
   }
 

@@ -7,6 +7,7 @@ import { Budget } from './budget.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { RuleSet } from './rules.js';
+import { attachedNames } from './shell/attached-names.js';
 import { possibleFileUse } from './shell/file-commands.js';
 import { filesInForeignCode } from './shell/foreign-code.js';
 import { programOf, type ShellReading, type ShellWord, type SimpleCommand } from './shell/model.js';
@@ -38,6 +39,8 @@ export interface CallView extends JudgedCall {
   shellPaths(): Promise<ShellPaths>;
   /** Files that code of other languages in a command line speaks of: read or written, who knows. */
   mentionedPaths(): Promise<readonly TouchedPath[]>;
+  /** Files that words may name behind a sign or an option's letter: `-d@file`, `OPEN:file`, `src=file`. */
+  attachedPaths(): Promise<readonly TouchedPath[]>;
   /** What the shell code was understood as, a command a line; undefined while nobody has read it. */
   commandRead(): string | undefined;
 }
@@ -87,18 +90,23 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     },
     pathsFound: () => found,
     mentionedPaths: code.mentionedPaths,
+    attachedPaths: code.attachedPaths,
     shellPaths: code.shellPaths,
   };
 }
 
 /** What is asked about the shell code of a call. */
-type CodeView = Pick<CallView, 'shell' | 'commandRead' | 'mentionedPaths' | 'shellPaths'>;
+type CodeView = Pick<
+  CallView,
+  'shell' | 'commandRead' | 'mentionedPaths' | 'attachedPaths' | 'shellPaths'
+>;
 
 /** Of all tools that run none, which are most. */
 const NO_CODE: CodeView = {
   shell: async () => undefined,
   commandRead: () => undefined,
   mentionedPaths: async () => [],
+  attachedPaths: async () => [],
   shellPaths: async () => ({ paths: [] }),
 };
 
@@ -129,6 +137,23 @@ function codeOf(
         [...new Set(files)].map(async (file) => await judge.spell(resolve(cwd, file))),
       );
       return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
+    }),
+    attachedPaths: once(async () => {
+      const found: TouchedPath[] = [];
+      for (const { views, directories } of (await shell()).commands) {
+        const names = new Set<string>();
+        for (const view of views) {
+          judge.budget.spend(view.length);
+          for (const name of attachedNames(view)) names.add(name);
+        }
+        for (const directory of directories ?? [cwd]) {
+          for (const name of names) {
+            const spelled = await judge.spellFrom(directory, name);
+            found.push(...spelled.map((spellings) => ({ access: 'read' as const, spellings })));
+          }
+        }
+      }
+      return found;
     }),
     shellPaths: once(async () => {
       const { commands } = await shell();
@@ -260,6 +285,9 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
       try {
         const spelled = await judge.spellFrom(directory, text);
         paths.push(...spelled.map((spellings) => ({ access, spellings })));
+        if (spelled.some(({ perProcess }) => perProcess === true)) {
+          unknown ??= `what ${text} leads to is known to a process alone`;
+        }
       } catch (thrown) {
         // What this user may not look up is not known; what is written there is nobody's guess.
         if (access === 'write' || systemCodeOf(thrown) !== 'EACCES') throw thrown;

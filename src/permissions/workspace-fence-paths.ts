@@ -74,20 +74,6 @@ export function leadsUp(pattern: string): boolean {
   );
 }
 
-const OF_PROCESS = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd\/[^/]+)$|^\/dev\/fd\/[^/]+$/;
-
-/** Whether a path goes on behind a link that is another one for every process. */
-export function throughProcess(from: readonly string[] | undefined, path: string): boolean {
-  return (path.startsWith('/') ? ['/'] : (from ?? [])).some((directory) => {
-    let at = directory;
-    return ['', ...path.split('/')].some((part, index, parts) => {
-      at = resolve(at, part);
-      const isFile = /\/fd\/[^/]+$/.test(at) && index === parts.length - 1;
-      return OF_PROCESS.test(toPosix(at)) && !isFile;
-    });
-  });
-}
-
 function hiddenProblem(fence: Fence, { literal, real }: PathSpellings): string | undefined {
   const hidden = fence.hidden.find((one) => isInside(real, one));
   if (hidden === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { expandHome, join, resolve } from '../env/paths.js';
 import type { PathSpellings } from './paths.js';
+import { throughProcess } from './process-paths.js';
 import { cdTarget, directoriesAfter } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
 import {
@@ -19,7 +20,6 @@ import {
   isWithin,
   leadsUp,
   readProblem,
-  throughProcess,
   valueProblem,
   writeProblem,
 } from './workspace-fence-paths.js';

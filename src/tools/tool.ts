@@ -27,6 +27,8 @@ export interface PathSpellings {
   readonly standsFor?: readonly string[];
   /** What stood there at that look, links followed; absent where nobody had to look closer. */
   readonly kind?: FileStat['kind'];
+  /** It goes through a link that is another one for every process (`/proc/self/cwd`): where it leads is not known. */
+  readonly perProcess?: true;
 }
 
 /** A file that a call reads or writes, as the gate has found it. */

@@ -109,6 +109,11 @@ const TAKES_TEXT = new Set([
   'tr',
 ]);
 
+/** Whether all that a command is given is text for it. */
+export function takesText(words: readonly ShellWord[]): boolean {
+  return TAKES_TEXT.has(programOf(words) ?? '');
+}
+
 /**
  * What any command may do to files, by all that can be seen: for restrictions, so rather too much
  * than too little. Operands, values of `--option=value` and of `key=value` count as files.
@@ -124,7 +129,7 @@ const anyFileUse = memoised(fileUseOf);
 function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   const program = programOf(words) ?? '';
   const rest = words.slice(1);
-  if (TAKES_TEXT.has(program)) return { reads: [], writes: [], unknown: false };
+  if (takesText(words)) return { reads: [], writes: [], unknown: false };
   const looks = readOnlyUse(words);
   if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
   if (program === 'git' && onlyForgets(rest)) return { reads: [], writes: [], unknown: false };
