@@ -25,6 +25,12 @@ export interface ReadNowOptions {
   readonly noLink?: boolean;
 }
 
+/** How a file is opened whose path was judged before. */
+export interface OpenOptions {
+  /** The real path that was judged. Another file, to which a link leads by now, is refused. */
+  readonly realPath?: string | undefined;
+}
+
 /** A file as it was read. */
 export interface ReadNow {
   readonly text: string;
@@ -58,11 +64,11 @@ export interface FileSystem {
   /** As `list`, at once. */
   listNow?(path: string): DirectoryEntries;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
-  readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  readBytes(path: string, options?: OpenOptions & { maxBytes?: number }): Promise<Uint8Array>;
   /** The same with the facts of the opened file; without content where that is above `maxBytes`. */
   readWithStat(
     path: string,
-    options: { maxBytes: number },
+    options: OpenOptions & { maxBytes: number },
   ): Promise<{ readonly stat: FileStat; readonly bytes?: Uint8Array }>;
   /**
    * The same of a small file, at once. Undefined where it is larger than is read at once: `readWithStat`
@@ -70,23 +76,28 @@ export interface FileSystem {
    */
   readWithStatNow?(
     path: string,
+    options?: OpenOptions,
   ): { readonly stat: FileStat; readonly bytes: Uint8Array } | undefined;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** The first bytes of a regular file, fewer when it is shorter. */
-  readHead(path: string, length: number): Promise<Uint8Array>;
+  readHead(path: string, length: number, options?: OpenOptions): Promise<Uint8Array>;
   /** The content in pieces, for files too large to hold. Leaving the loop closes the file. */
-  stream(path: string): AsyncIterable<Uint8Array>;
+  stream(path: string, options?: OpenOptions): AsyncIterable<Uint8Array>;
   /**
    * Writes through a temporary file in the same directory and a rename, so that a reader sees the
    * old or the new content and nothing between. Keeps the mode of an existing file (`mode` is for a
    * new one), writes through a symbolic link to its target, makes missing parent directories.
    */
-  writeAtomic(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
+  writeAtomic(
+    path: string,
+    data: string | Uint8Array,
+    options?: OpenOptions & { mode?: number },
+  ): Promise<void>;
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   /** A file, a link (not its target) or an empty directory; with `recursive` all below too. Nothing there is fine. */
   remove(path: string, options?: { recursive?: boolean }): Promise<void>;
   /** Sorted by name. */
-  list(path: string): Promise<DirectoryEntries>;
+  list(path: string, options?: OpenOptions): Promise<DirectoryEntries>;
   /** The path with every symbolic link resolved; for a path that does not exist, its nearest existing parent's, rest appended. */
   realPath(path: string): Promise<string>;
 }

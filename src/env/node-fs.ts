@@ -17,7 +17,15 @@ import {
 import { PortcullisError, systemCodeOf } from '../errors.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
 import { fileSystemPromises } from './builtins.js';
-import type { DirectoryEntries, FileStat, FileSystem, ReadNow, ReadNowOptions } from './fs.js';
+import type {
+  DirectoryEntries,
+  FileStat,
+  FileSystem,
+  OpenOptions,
+  ReadNow,
+  ReadNowOptions,
+} from './fs.js';
+import { openDirectory, requireOpenedAt } from './opened-path.js';
 import { realPathSync } from './real-path.js';
 import { writeAtomic } from './write-atomic.js';
 
@@ -37,8 +45,8 @@ export const nodeFileSystem: FileSystem = {
   readWithStat,
   readWithStatNow,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
-  readHead: async (path, length) => {
-    const { fd } = openRegular(path);
+  readHead: async (path, length, options) => {
+    const { fd } = openRegular(path, options);
     try {
       return readUpTo(fd, length);
     } finally {
@@ -51,7 +59,7 @@ export const nodeFileSystem: FileSystem = {
     mkdirSync(path, { recursive: true, ...options });
   },
   remove,
-  list: async (path) => listNow(path),
+  list,
   realPath: async (path) => realPathSync(path),
 };
 
@@ -63,24 +71,27 @@ const SMALLEST_STEP_BYTES = 4096;
 const OPEN_FOR_READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const OPEN_NO_LINK = OPEN_FOR_READING | (constants.O_NOFOLLOW ?? 0);
 
-async function readBytes(path: string, options?: { maxBytes?: number }): Promise<Uint8Array> {
-  const maxBytes = options?.maxBytes ?? Number.POSITIVE_INFINITY;
-  const reading = readOpened(path, openRegular(path), maxBytes);
+async function readBytes(
+  path: string,
+  options: OpenOptions & { maxBytes?: number } = {},
+): Promise<Uint8Array> {
+  const { maxBytes = Number.POSITIVE_INFINITY, realPath } = options;
+  const reading = readOpened(path, openRegular(path, options), { maxBytes, realPath });
   const bytes = isLater(reading) ? await reading : reading;
   if (bytes === undefined) throw tooLarge(path, maxBytes);
   return bytes;
 }
 
-async function readWithStat(path: string, { maxBytes }: { maxBytes: number }) {
-  const opened = openRegular(path);
-  const reading = readOpened(path, opened, maxBytes);
+async function readWithStat(path: string, options: OpenOptions & { maxBytes: number }) {
+  const opened = openRegular(path, options);
+  const reading = readOpened(path, opened, options);
   const bytes = isLater(reading) ? await reading : reading;
   const { stat } = opened;
   return bytes === undefined ? { stat } : { stat, bytes };
 }
 
-function readWithStatNow(path: string) {
-  const { fd, stat } = openRegular(path);
+function readWithStatNow(path: string, options?: OpenOptions) {
+  const { fd, stat } = openRegular(path, options);
   try {
     if (stat.size >= SMALL_FILE_BYTES) return undefined;
     const bytes = readSmall(fd, stat.size, SMALL_FILE_BYTES);
@@ -94,8 +105,9 @@ function readWithStatNow(path: string) {
 function readOpened(
   path: string,
   { fd, stat: { size } }: OpenFile,
-  maxBytes: number,
+  options: OpenOptions & { maxBytes: number },
 ): AtOnce<Uint8Array | undefined> {
+  const { maxBytes } = options;
   try {
     if (size > maxBytes) return undefined;
     if (size < SMALL_FILE_BYTES) {
@@ -105,7 +117,7 @@ function readOpened(
   } finally {
     closeSync(fd);
   }
-  return readLarge(path, maxBytes);
+  return readLarge(path, options);
 }
 
 /** Mostly one read: what it gives is all there is when that is what the file said. */
@@ -119,8 +131,12 @@ function readSmall(fd: number, size: number, maxBytes: number): Uint8Array {
   return Buffer.concat([read, readUpTo(fd, maxBytes - count, 1)]);
 }
 
-async function readLarge(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  const { handle, size } = await openLarge(path);
+async function readLarge(
+  path: string,
+  options: OpenOptions & { maxBytes: number },
+): Promise<Uint8Array | undefined> {
+  const { maxBytes } = options;
+  const { handle, size } = await openLarge(path, options);
   try {
     if (size > maxBytes) return undefined;
     const bytes = await handle.readFile();
@@ -136,7 +152,7 @@ let shared: Buffer | undefined;
 const SHARED_BYTES = 64 * 1024;
 
 function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions): ReadNow {
-  const { fd, stat } = openRegular(path, noLink ? OPEN_NO_LINK : OPEN_FOR_READING);
+  const { fd, stat } = openRegular(path, {}, noLink ? OPEN_NO_LINK : OPEN_FOR_READING);
   try {
     if (stat.size > maxBytes) throw tooLarge(path, maxBytes);
     shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
@@ -184,8 +200,18 @@ function listNow(path: string): DirectoryEntries {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function* stream(path: string): AsyncGenerator<Uint8Array> {
-  const { handle } = await openLarge(path);
+async function list(path: string, { realPath }: OpenOptions = {}): Promise<DirectoryEntries> {
+  if (realPath === undefined) return listNow(path);
+  const directory = openDirectory(realPath, path);
+  try {
+    return listNow(directory.path);
+  } finally {
+    directory.close();
+  }
+}
+
+async function* stream(path: string, options?: OpenOptions): AsyncGenerator<Uint8Array> {
+  const { handle } = await openLarge(path, options);
   try {
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(STREAM_CHUNK_BYTES));
@@ -211,18 +237,28 @@ interface OpenFile {
 }
 
 /** Opens without waiting and makes sure, after opening, that it is a regular file. */
-function openRegular(path: string, flags = OPEN_FOR_READING): OpenFile {
+function openRegular(
+  path: string,
+  { realPath }: OpenOptions = {},
+  flags = OPEN_FOR_READING,
+): OpenFile {
   const fd = openSync(path, flags);
-  const stat = factsOf(fstatSync(fd));
-  if (stat.kind === 'file') return { fd, stat };
-  closeSync(fd);
-  throw notRegular(path, stat.kind);
+  try {
+    if (realPath !== undefined) requireOpenedAt(fd, realPath, path);
+    const stat = factsOf(fstatSync(fd));
+    if (stat.kind !== 'file') throw notRegular(path, stat.kind);
+    return { fd, stat };
+  } catch (thrown) {
+    closeSync(fd);
+    throw thrown;
+  }
 }
 
 /** The same for a file that is read in other threads: what was looked at before may be a device by now. */
-async function openLarge(path: string) {
+async function openLarge(path: string, { realPath }: OpenOptions = {}) {
   const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
   try {
+    if (realPath !== undefined) requireOpenedAt(handle.fd, realPath, path);
     const { mode, size } = await handle.stat();
     const kind = kindOfMode(mode);
     if (kind !== 'file') throw notRegular(path, kind);

@@ -9,7 +9,6 @@ import {
   openSync,
   renameSync,
   type Stats,
-  statSync,
   unlinkSync,
   writeFile,
   writeFileSync,
@@ -17,7 +16,9 @@ import {
 import { promisify } from 'node:util';
 import { PortcullisError, systemCodeOf } from '../errors.js';
 import { whenWanted } from '../util/when-wanted.js';
-import { dirname, join, resolve } from './paths.js';
+import type { OpenOptions } from './fs.js';
+import { changedPath, isSamePath, openParent } from './opened-path.js';
+import { basename, dirname, join, resolve } from './paths.js';
 import { randomBytes } from './random.js';
 import { realPathSync } from './real-path.js';
 
@@ -25,33 +26,53 @@ import { realPathSync } from './real-path.js';
 export async function writeAtomic(
   path: string,
   data: string | Uint8Array,
-  options: { mode?: number } = {},
+  { mode, realPath }: OpenOptions & { mode?: number } = {},
 ): Promise<void> {
   try {
-    const target = targetOf(path);
-    const existing = statSync(target, { throwIfNoEntry: false });
-    if (existing === undefined) {
-      mkdirSync(dirname(target), { recursive: true });
-      return await replace(target, data, { mode: options.mode });
+    if (realPath === undefined) {
+      const target = targetOf(path);
+      return await writeTo(target, data, { mode, path });
     }
-    if (existing.isDirectory()) throw systemError('EISDIR');
-    if (!existing.isFile()) throw notRegular(path);
-    requireWritable(target);
-    // A rename would part this name from the file's other names.
-    if (existing.nlink > 1) return await writeInPlace(target, data);
-    await replace(target, data, { existing });
+    if (!isSamePath(realPathSync(path), realPath)) throw changedPath(path);
+    const parent = openParent(realPath, path);
+    try {
+      await writeTo(join(parent.path, basename(realPath)), data, { mode, path });
+    } finally {
+      parent.close();
+    }
   } catch (thrown) {
     throw explained(thrown, path);
   }
 }
 
+/** The target's last name is no link, and none that comes in its place is followed. */
+async function writeTo(
+  target: string,
+  data: string | Uint8Array,
+  { mode, path }: { mode: number | undefined; path: string },
+): Promise<void> {
+  const existing = lstatSync(target, { throwIfNoEntry: false });
+  if (existing === undefined) {
+    mkdirSync(dirname(target), { recursive: true });
+    return await replace(target, data, { mode });
+  }
+  if (existing.isDirectory()) throw systemError('EISDIR');
+  if (existing.isSymbolicLink()) throw changedPath(path);
+  if (!existing.isFile()) throw notRegular(path);
+  requireWritable(target);
+  // A rename would part this name from the file's other names.
+  if (existing.nlink > 1) return await writeInPlace(target, data);
+  await replace(target, data, { existing });
+}
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const SMALL_DATA = 256 * 1024;
 const writeFileAsync = promisify(writeFile);
 
 async function replace(
   target: string,
   data: string | Uint8Array,
-  how: { mode?: number; existing?: Stats },
+  how: { mode?: number | undefined; existing?: Stats },
 ): Promise<void> {
   // Not made from the file's name: that may already be as long as a name can be.
   const temporary = join(dirname(target), `.portcullis-${randomBytes(8).toString('hex')}.tmp`);
@@ -104,7 +125,7 @@ function takeOver(fd: number, existing: Stats): boolean {
 /** A rename would get past the read-only mark of the file itself. Opening asks as the user we act for. */
 function requireWritable(target: string): void {
   try {
-    closeSync(openSync(target, constants.O_WRONLY));
+    closeSync(openSync(target, constants.O_WRONLY | NO_FOLLOW));
   } catch (thrown) {
     // A program that is running cannot be opened for writing, but it can be replaced.
     if (systemCodeOf(thrown) !== 'ETXTBSY') throw thrown;
@@ -113,7 +134,7 @@ function requireWritable(target: string): void {
 
 /** Not atomic: the price for keeping what a rename would lose (other names, owner, mount). */
 async function writeInPlace(target: string, data: string | Uint8Array): Promise<void> {
-  const fd = openSync(target, constants.O_WRONLY | constants.O_TRUNC);
+  const fd = openSync(target, constants.O_WRONLY | constants.O_TRUNC | NO_FOLLOW);
   try {
     await writeAll(fd, data);
   } finally {

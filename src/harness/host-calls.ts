@@ -1,6 +1,6 @@
 import type { FileAnswer, HostRequests } from '../agents/host-requests.js';
 import type { SessionConfig } from '../agents/session-config.js';
-import { targetPath } from '../tools/file-target.js';
+import { judgedNames, targetPath } from '../tools/file-target.js';
 import type { AnyTool } from '../tools/tool.js';
 import { err, ok } from '../util/result.js';
 import type { Ground } from './ground.js';
@@ -58,7 +58,9 @@ function fileReader({ fs }: Ground, hands: Hands, invoke: OutsideInvoke): HostCa
         const file = targetPath(String(input.file_path), context.workspace);
         const stat = await fs.stat(file);
         if (stat?.kind !== 'file') return { content: `${file} is no file`, isError: true };
-        const bytes = await fs.readHead(file, maxBytes);
+        const bytes = await fs.readHead(file, maxBytes, {
+          realPath: judgedNames(context, file)?.real,
+        });
         found = { absolutePath: file, bytes, truncated: stat.size > bytes.length };
         return output;
       },

@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { visible } from '../util/visible.js';
-import { targetPath } from './file-target.js';
+import { judgedNames, targetPath } from './file-target.js';
 import { failureFrom } from './output.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
 
@@ -30,10 +30,10 @@ export function listingTool(read: AnyTool, deps: { readonly fs: FileSystem }): A
 async function listing(
   fs: FileSystem,
   path: string,
-  context: Pick<ToolContext, 'hiding'>,
+  context: Pick<ToolContext, 'hiding' | 'touched'>,
 ): Promise<ToolOutput> {
   const isHidden = context.hiding?.();
-  const entries = await fs.list(path);
+  const entries = await fs.list(path, { realPath: judgedNames(context, path)?.real });
   const shown: string[] = [];
   let hidden = 0;
   for (const { name, kind } of entries.slice(0, MOST_LOOKS)) {

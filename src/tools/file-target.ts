@@ -10,9 +10,10 @@ import {
   join,
   resolve,
 } from '../env/paths.js';
+import { PortcullisError } from '../errors.js';
 import { nearest } from '../util/nearest.js';
 import { isSameVersion } from './read-state.js';
-import type { PathAccess, ToolSubject, Workspace } from './tool.js';
+import type { PathAccess, PathSpellings, ToolContext, ToolSubject, Workspace } from './tool.js';
 import { type Writer, whoChanged } from './write-ledger.js';
 
 /** The absolute, normalised path that a tool's input means. Models send relative ones too. */
@@ -32,6 +33,20 @@ export function fileSubject(
     paths: [{ path, access: file.access }],
     summary: `${verb} ${displayPath(path, workspace.cwd)}`,
   };
+}
+
+/** The names by which the gate judged a file of the call. Undefined: it had no reason to look. */
+export function judgedNames(
+  { touched }: Pick<ToolContext, 'touched'>,
+  path: string,
+): PathSpellings | undefined {
+  if (touched === undefined || touched.length === 0) return undefined;
+  const found = touched.find(({ spellings }) => spellings.literal === path);
+  if (found !== undefined) return found.spellings;
+  // fail-closed: the file was not among those that were judged.
+  throw new PortcullisError('denied', `${path} was not judged with this call`, {
+    remedy: 'Repeat the call with an absolute path.',
+  });
 }
 
 /** Says that a file is missing, and which one may have been meant. */
@@ -80,8 +95,9 @@ export async function loadForChange(
       `${path} has ${stat.size} bytes, more than the ${rules.maxBytes} this tool takes. Change it with a program through Bash.`,
     );
   }
-  const key = await fs.realPath(path);
   const { writer } = rules;
+  const realPath = judgedNames(writer, path)?.real;
+  const key = realPath ?? (await fs.realPath(path));
   const seen = writer.readState.get(key);
   // fail-closed: what was not seen, or not all of it, is not overwritten.
   if (seen === undefined)
@@ -91,7 +107,7 @@ export async function loadForChange(
       `Only a part of ${path} was read. Read all of it before you replace it, or use Edit.`,
     );
   }
-  const bytes = await fs.readBytes(path, { maxBytes: rules.maxBytes });
+  const bytes = await fs.readBytes(path, { maxBytes: rules.maxBytes, realPath });
   if (!isSameVersion(seen, { stat, bytes })) {
     const who = whoChanged(writer, { path: key, hash: sha1(bytes), mtimeMs: stat.mtimeMs });
     return refused(

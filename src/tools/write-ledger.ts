@@ -1,6 +1,6 @@
 import { systemClock } from '../env/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { ReadState } from './tool.js';
+import type { ReadState, TouchedPath } from './tool.js';
 
 /** Who wrote a file last, as far as tools of this session did. */
 export interface WriteNote {
@@ -85,6 +85,7 @@ export interface Writer {
   readonly agent: Pick<AgentRef, 'path'>;
   readonly toolUseId: string;
   readonly ledger?: WriteLedger | undefined;
+  readonly touched?: readonly TouchedPath[] | undefined;
 }
 
 /** The end of the line of those who wait for a file. */

@@ -2,7 +2,7 @@ import type { FileSystem } from '../../env/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { structuredPatch } from '../../util/diff.js';
 import { builtinDefinition } from '../builtin-definition.js';
-import { fileSubject, loadForChange, targetPath } from '../file-target.js';
+import { fileSubject, judgedNames, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { decodeText, encodeText } from '../text-file.js';
 import type { Tool, ToolOutput } from '../tool.js';
@@ -26,9 +26,8 @@ export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<E
       const path = targetPath(input.file_path, context.workspace);
       try {
         const writer = { ledger: deps.ledger, ...context };
-        return await exclusively(await deps.fs.realPath(path), () =>
-          edit(deps.fs, { path, input }, writer),
-        );
+        const key = judgedNames(context, path)?.real ?? (await deps.fs.realPath(path));
+        return await exclusively(key, () => edit(deps.fs, { path, input }, writer));
       } catch (thrown) {
         return failureFrom(thrown);
       }

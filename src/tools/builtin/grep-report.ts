@@ -111,6 +111,8 @@ function countReport(found: Found): GrepReport {
     const [path, rest] = splitPath(line, found);
     return { path: path ?? line, count: Number(rest) };
   });
+  // Ripgrep prints them as its threads come to an end.
+  counts.sort((one, other) => (one.path < other.path ? -1 : 1));
   const page = pageOf(counts, found.input);
   const content = page.items.map(({ path, count }) => `${path}:${count}`).join('\n');
   const total = counts.reduce((sum, { count }) => sum + count, 0);

@@ -6,7 +6,7 @@ import { numberThatWouldChange } from '../../util/json-numbers.js';
 import { err, ok, type Result } from '../../util/result.js';
 import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
-import { fileSubject, loadForChange, targetPath } from '../file-target.js';
+import { fileSubject, judgedNames, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { decodeText, encodeText, type TextFile } from '../text-file.js';
 import type { Tool, ToolOutput } from '../tool.js';
@@ -34,9 +34,8 @@ export function notebookEditTool(deps: {
       const path = targetPath(input.notebook_path, context.workspace);
       try {
         const writer = { ledger: deps.ledger, ...context };
-        return await exclusively(await deps.fs.realPath(path), () =>
-          editNotebook(deps.fs, { path, input, newId, writer }),
-        );
+        const key = judgedNames(context, path)?.real ?? (await deps.fs.realPath(path));
+        return await exclusively(key, () => editNotebook(deps.fs, { path, input, newId, writer }));
       } catch (thrown) {
         return failureFrom(thrown);
       }

@@ -1,4 +1,4 @@
-import type { FileSystem } from '../../env/fs.js';
+import type { FileSystem, OpenOptions } from '../../env/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { sliceWhole } from '../../util/truncate.js';
 import { linesOf, type TextFile } from '../text-file.js';
@@ -58,7 +58,7 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
 export async function streamLines(
   fs: FileSystem,
   path: string,
-  options: { input: RangeInput; signal: AbortSignal },
+  options: OpenOptions & { input: RangeInput; signal: AbortSignal },
 ): Promise<ReadPart> {
   const { input } = options;
   const from = Math.max(1, input.offset ?? 1);
@@ -66,7 +66,7 @@ export async function streamLines(
   const collector = lineCollector(from, limits);
   let first = true;
   let finished = false;
-  for await (const chunk of fs.stream(path)) {
+  for await (const chunk of fs.stream(path, options)) {
     options.signal.throwIfAborted();
     if (first && chunk.includes(0)) return { ok: false, reason: `${path} is a binary file.` };
     first = false;

@@ -5,7 +5,7 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { type AtOnce, isLater } from '../../util/at-once.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
-import { fileSubject, missingFile, targetPath } from '../file-target.js';
+import { fileSubject, judgedNames, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { unhashedVersion, versionOf } from '../read-state.js';
 import { decodeText } from '../text-file.js';
@@ -57,18 +57,19 @@ interface ReadCall {
   readonly path: string;
   readonly input: ReadInput;
   readonly context: ToolContext;
+  readonly realPath: string | undefined;
 }
 
 function read(fs: FileSystem, input: ReadInput, context: ToolContext): AtOnce<ToolOutput> {
   const path = targetPath(input.file_path, context.workspace);
-  const call = { path, input, context };
-  const found = context.touched?.find(({ spellings }) => spellings.literal === path)?.spellings;
-  // Mostly the gate has just seen a small file there.
-  if (found?.kind !== 'file' || whyNotReadable(path, 'file') !== undefined) {
-    return readLooking(fs, call, found);
-  }
   try {
-    const opened = fs.readWithStatNow?.(path);
+    const found = judgedNames(context, path);
+    const call = { path, input, context, realPath: found?.real };
+    // Mostly the gate has just seen a small file there.
+    if (found?.kind !== 'file' || whyNotReadable(path, 'file') !== undefined) {
+      return readLooking(fs, call, found);
+    }
+    const opened = fs.readWithStatNow?.(path, call);
     if (opened === undefined) return readLooking(fs, call, found);
     const { stat, bytes } = opened;
     const output = show(call, { stat, bytes, key: found.real, isNotebook: isNotebook(path) });
@@ -83,7 +84,7 @@ async function readLooking(
   call: ReadCall,
   found: PathSpellings | undefined,
 ): Promise<ToolOutput> {
-  const { path } = call;
+  const { path, realPath } = call;
   try {
     const kind = found?.kind ?? (await fs.stat(path))?.kind;
     if (kind === undefined) return failure(await missingFile(fs, path));
@@ -91,9 +92,9 @@ async function readLooking(
     if (refusal !== undefined) return failure(refusal);
     const isBook = isNotebook(path);
     const maxBytes = isBook ? NOTEBOOK_BYTES : LOAD_BYTES;
-    const { stat, bytes } = await fs.readWithStat(path, { maxBytes });
+    const { stat, bytes } = await fs.readWithStat(path, { maxBytes, realPath });
     if (bytes === undefined) return await readHuge(fs, { ...call, stat, isNotebook: isBook });
-    const key = found?.real ?? (await fs.realPath(path));
+    const key = realPath ?? (await fs.realPath(path));
     return await show(call, { stat, bytes, key, isNotebook: isBook });
   } catch (thrown) {
     return notRead(fs, path, thrown);
@@ -157,10 +158,10 @@ async function readHuge(
   fs: FileSystem,
   call: ReadCall & { stat: FileStat; isNotebook: boolean },
 ): Promise<ToolOutput> {
-  const { path, input, stat } = call;
+  const { path, input, stat, realPath } = call;
   const name = displayPath(path, call.context.workspace.cwd);
   if (call.isNotebook) return failure(`${name} is over 100 MB. Take out its outputs first.`);
-  const type = fileTypeOf(await fs.readHead(path, SNIFF_BYTES));
+  const type = fileTypeOf(await fs.readHead(path, SNIFF_BYTES, { realPath }));
   if (type !== undefined) {
     return failure(
       `${name} is a ${type} of ${stat.size} bytes, too large to show. Make it smaller.`,
@@ -168,8 +169,12 @@ async function readHuge(
   }
   const tooMuch = needsRange(call, stat);
   if (tooMuch !== undefined) return failure(tooMuch);
-  const part = await streamLines(fs, path, { input, signal: call.context.signal });
-  const key = await fs.realPath(path);
+  const part = await streamLines(fs, path, {
+    input,
+    realPath,
+    signal: call.context.signal,
+  });
+  const key = realPath ?? (await fs.realPath(path));
   return finish(call, part, () => call.context.readState.note(key, unhashedVersion(stat)));
 }
 

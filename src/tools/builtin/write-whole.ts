@@ -1,6 +1,6 @@
 import type { FileSystem } from '../../env/fs.js';
 import { type PatchHunk, structuredPatch } from '../../util/diff.js';
-import { loadForChange } from '../file-target.js';
+import { judgedNames, loadForChange } from '../file-target.js';
 import { failure } from '../output.js';
 import { versionOf } from '../read-state.js';
 import { decodeText, encodeText, lineEndOf, toCrlf } from '../text-file.js';
@@ -16,7 +16,8 @@ export async function writeWhole(
   file: { path: string; content: string },
   writer: Writer,
 ): Promise<ToolOutput> {
-  return exclusively(await fs.realPath(file.path), () => writeInTurn(fs, file, writer));
+  const key = judgedNames(writer, file.path)?.real ?? (await fs.realPath(file.path));
+  return exclusively(key, () => writeInTurn(fs, file, writer));
 }
 
 async function writeInTurn(
@@ -49,13 +50,14 @@ export async function writeAndNote(
   path: string,
   what: { data: string | Uint8Array; writer: Writer },
 ): Promise<void> {
-  await fs.writeAtomic(path, what.data);
+  const realPath = judgedNames(what.writer, path)?.real;
+  await fs.writeAtomic(path, what.data, { realPath });
   const stat = await fs.stat(path);
   if (stat === undefined) return;
   const bytes = typeof what.data === 'string' ? new TextEncoder().encode(what.data) : what.data;
   const { readState, ledger, agent, toolUseId } = what.writer;
   const version = versionOf(stat, bytes);
-  const key = await fs.realPath(path);
+  const key = realPath ?? (await fs.realPath(path));
   readState.note(key, version);
   ledger?.wrote(key, { agent: agent.path, toolUseId, hash: version.hash });
 }
