@@ -5,8 +5,7 @@ import { heldTo } from '../agents/child-budget.js';
 import { type Compaction, createCompaction } from '../agents/compaction.js';
 import type { AgentDefinition } from '../agents/definition.js';
 import { createInspection } from '../agents/inspection.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import { type AgentSession, createSession, type SessionRun } from '../agents/session.js';
+import { type AgentSession, createSession } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
 import { createLimits } from '../budget/limits.js';
@@ -14,7 +13,6 @@ import { agentRows } from '../budget/rows.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { openOpening } from '../context/opening.js';
 import { reminder, showsOpening } from '../context/reminders.js';
-import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import { modelAccounts } from '../model/accounts.js';
@@ -25,45 +23,17 @@ import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { whenThere } from '../util/at-once.js';
-import type { OpenAgents } from './agents.js';
-import type { OpenCheckpoints } from './checkpoints.js';
-import { closeParts } from './close-parts.js';
 import { openingFacts, systemOf } from './context-facts.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
-import type { OpenHooks } from './hooks.js';
+import type { Ground } from './ground.js';
 import { openHostRequests } from './host-requests.js';
-import type { OpenInstructions } from './instructions.js';
 import { loadAgain, takeLateTools } from './late-tools.js';
 import { NO_SERVERS } from './mcp-none.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import { openPlanNotes } from './plan-notes.js';
 import { openRulesInForce, type RulesInForce } from './rules-in-force.js';
-import type { OpenSandboxing } from './sandbox.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
-import type { OpenSkills } from './skills.js';
+import { closeParts, type Parts } from './session-parts.js';
 import { teamRest } from './team-rest.js';
-
-/** What the parts of a session know about the prompt that is being answered. */
-export interface CurrentRun {
-  run: SessionRun | undefined;
-}
-
-export interface Parts {
-  readonly model: ModelLayer;
-  readonly log: Log;
-  readonly hooks: OpenHooks;
-  readonly hands: Hands;
-  readonly instructions: OpenInstructions;
-  readonly skills: OpenSkills;
-  readonly mcp: OpenServersOfSession | undefined;
-  readonly agents: OpenAgents;
-  readonly processes: ProcessSupervisor;
-  readonly checkpoints: OpenCheckpoints;
-  readonly sandbox: OpenSandboxing;
-  readonly current: CurrentRun;
-}
 
 /** The agent and what happens around its runs. */
 export async function joinSession(

@@ -1,7 +1,7 @@
 import { type ModelLayer, openModelLayer } from '../../agents/model-layer.js';
 import type { SessionConfig } from '../../agents/session-config.js';
 import { type Ground, openGround } from '../../harness/ground.js';
-import type { Parts } from '../../harness/join.js';
+import type { Parts } from '../../harness/session-parts.js';
 import { openParts } from '../../harness.js';
 import { chooseProvider } from '../../model/provider.js';
 import { VERSION } from '../../version.js';
