@@ -45,7 +45,10 @@ export async function filesFitting(
       places = found;
       isGuessed = at < segments.length - 1;
     }
-    return isGuessed ? await thereAmong(fs, places) : places;
+    const found = isGuessed ? await thereAmong(fs, places) : places;
+    // A pattern that fits nothing is passed on as it is, and may be the name of a file.
+    const itself = segments.map(unescaped).join('/');
+    return found.length > 0 ? found : [resolve(isAbsolute ? '/' : directory, itself)];
   } catch (thrown) {
     if (thrown instanceof TooComplexError) throw thrown;
     // fail-closed: what cannot be listed is not known.

@@ -99,3 +99,18 @@ it('a ban of a whole command holds against a wildcard in front of what is not kn
   expect(await mine.bash('git add a.[t]xt"$x"')).toBe('asks');
   expect(await mine.bash('git add b*$x')).toBe('runs');
 });
+
+it('a pattern that fits nothing counts as the name it is passed on as', async () => {
+  const mine = gateRig({ cwd: project.directory, home: project.home });
+  expect(await mine.bash('cat link/[a]')).toBe('asks');
+  expect(await mine.bash('cat link/*.none')).toBe('asks');
+  expect(await mine.bash('cat *.none')).toBe('runs');
+});
+
+it.each([
+  "env -S 'sort & -o.claude/settings.json'",
+  "env --split-string 'sort | -o .claude/settings.json'",
+  "env -S 'ls # rm a.txt'",
+])('what env makes of a text with signs of the shell is not known: %s', async (command) => {
+  expect(await gate.bash(command)).toBe('asks');
+});

@@ -195,8 +195,9 @@ function splitByEnv(words: readonly ShellWord[]): GivenCode {
     if (isSplitOption(option)) return rest.length === 0 ? [] : [rest.join('=')];
     return /^-[a-zA-Z0]*?S(.+)$/s.exec(value)?.[1] ?? [];
   });
-  if (texts.some((text) => text.includes('${'))) {
-    return { scripts: [], opaque: 'env puts a command together from variables' };
+  // fail-closed: it has no operators and no patterns, so these would be read for something else.
+  if (texts.some((text) => /\$\{|[;&|<>()`*?[\]{}~#!]/.test(text))) {
+    return { scripts: [], opaque: 'env puts a command together in a way of its own' };
   }
   return { scripts: texts.map((text) => text.replace(/\\[_nrtvf]/g, ' ')) };
 }
