@@ -1,11 +1,12 @@
 import type { HttpErrorKind } from '../env/http-error.js';
+import { basename } from '../env/paths.js';
 import type { LineProcessEnd } from '../env/process.js';
 import { quoteMarks } from '../util/quote-marks.js';
 import { redact } from '../util/redact.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
 import type { SafeError, SafeErrorCode } from './safe-error.js';
-import type { SearchedProgram, Thrown } from './thrown.js';
+import type { Thrown } from './thrown.js';
 
 /** Characters of a server's own words that are handed on. */
 const SERVER_TEXT = 2000;
@@ -209,9 +210,9 @@ function spelled(parts: readonly string[]): RegExp {
 
 function endText(
   words: SafeWords,
-  { end, searched }: { readonly end: LineProcessEnd; readonly searched?: SearchedProgram },
+  { end, program }: { readonly end: LineProcessEnd; readonly program?: string },
 ): string {
-  if (end.startErrorKind === 'program-missing') return missingText(words, searched);
+  if (end.startErrorKind === 'program-missing') return missingText(words, program);
   if (end.startErrorKind === 'directory') return 'its working directory does not exist';
   if (end.startErrorKind === 'too-long') return 'its arguments are too long';
   if (end.startError !== undefined) return 'the system did not start its program';
@@ -221,13 +222,11 @@ function endText(
     : `its process ended with exit code ${end.exitCode}`;
 }
 
-/** Which program is missing, and where it was looked for. */
-function missingText(words: SafeWords, searched: SearchedProgram | undefined): string {
-  if (searched === undefined) return 'its program was not found';
-  const shown = (text: string): string => serverText(words, text);
-  const program = `its program "${shown(searched.program)}" was not found`;
-  if (/[/\\]/.test(searched.program)) return program;
-  return `${program} in PATH (${searched.path === '' ? 'which is empty' : shown(searched.path)})`;
+/** Which program is missing, without directories: the model may read it. `mcp status` tells people the PATH. */
+function missingText(words: SafeWords, program: string | undefined): string {
+  if (program === undefined) return 'its program was not found';
+  const named = `its program "${serverText(words, basename(program))}" was not found`;
+  return /[/\\]/.test(program) ? named : `${named} in PATH; \`portcullis mcp status\` shows which`;
 }
 
 function httpText(status: number): string {

@@ -22,22 +22,17 @@ export class HostFailed extends Error {
   }
 }
 
-export interface SearchedProgram {
-  readonly program: string;
-  readonly path: string;
-}
-
 /** The child of a stdio server ended, or did not start. */
 export class ServerEnded extends Error {
   readonly end: LineProcessEnd;
-  /** What was to be started, and the search path that it was looked for in. */
-  readonly searched: SearchedProgram;
+  /** What was to be started. */
+  readonly program: string;
 
-  constructor(end: LineProcessEnd, request: Pick<LineProcessRequest, 'command' | 'env'>) {
+  constructor(end: LineProcessEnd, { command }: Pick<LineProcessRequest, 'command'>) {
     super('the server process ended');
     this.name = 'ServerEnded';
     this.end = end;
-    this.searched = { program: request.command, path: request.env.PATH ?? '' };
+    this.program = command;
   }
 }
 
@@ -105,7 +100,7 @@ export type Thrown =
   | {
       readonly kind: 'ended';
       readonly end: LineProcessEnd;
-      readonly searched?: SearchedProgram;
+      readonly program?: string;
     }
   /** The channel closed while an answer was awaited. */
   | { readonly kind: 'closed' }
@@ -119,7 +114,7 @@ export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   if (thrown instanceof NotSent) return { kind: 'not-sent' };
   if (thrown instanceof HostFailed) return { kind: 'closed' };
   if (thrown instanceof ServerEnded) {
-    return { kind: 'ended', end: thrown.end, searched: thrown.searched };
+    return { kind: 'ended', end: thrown.end, program: thrown.program };
   }
   if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
   if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { displayPath, join } from '../../env/paths.js';
 import type { OpenServersOfSession } from '../../harness/mcp-servers.js';
+import type { ServerDeclaration } from '../../mcp/server.js';
+import { stdioRequest } from '../../mcp/transport-stdio.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
@@ -19,6 +22,8 @@ interface Row extends McpServerStatusRow {
   readonly saysOther: boolean;
   /** Where its standard error goes. */
   readonly log?: string;
+  /** The PATH in which its program is not. */
+  readonly searched?: string;
 }
 
 /** Connects the servers that may be used here, one or all, and shows how they stand. */
@@ -74,14 +79,37 @@ async function look(here: ToolsHere, names: readonly string[]): Promise<readonly
 }
 
 function withChanges(here: ToolsHere, mcp: OpenServersOfSession, row: McpServerStatusRow): Row {
-  const key = mcp.servers.find(row.name)?.declaration.key;
+  const declaration = mcp.servers.find(row.name)?.declaration;
+  const key = declaration?.key;
   const log =
     key === undefined || row.transport !== 'stdio'
       ? undefined
       : join(here.ground.stateDirectory, 'mcp-logs', `${key}.log`);
   const { changed, saysOther } = mcp.changed(row.name);
   // It is made at the first word, so a server that wrote nothing has none.
-  return { ...row, changed, saysOther, ...(log === undefined || !existsSync(log) ? {} : { log }) };
+  return {
+    ...row,
+    changed,
+    saysOther,
+    ...(log === undefined || !existsSync(log) ? {} : { log }),
+    ...searchedFor(here, declaration, row),
+  };
+}
+
+/** For people alone: what the model reads of a failure names no directories. */
+function searchedFor(
+  { ground }: ToolsHere,
+  declaration: ServerDeclaration | undefined,
+  { name, status }: McpServerStatusRow,
+): Pick<Row, 'searched'> {
+  const entry = declaration?.entry;
+  if (status !== 'failed' || entry?.type !== 'stdio' || /[/\\]/.test(entry.command)) return {};
+  const { PATH = '' } = stdioRequest(name, entry, {
+    env: ground.env,
+    cwd: ground.workspace.cwd,
+  }).env;
+  const isThere = PATH.split(delimiter).some((one) => existsSync(join(one, entry.command)));
+  return isThere ? {} : { searched: PATH };
 }
 
 const SHOWN_TOOLS = 40;
@@ -90,6 +118,7 @@ function rowText(row: Row): string {
   const { name, status, scope, transport, serverInfo, protocolVersion, tools, changed } = row;
   const lines = [`${name}  (${scope}, ${transport})  ${status}`];
   if (row.error !== undefined) lines.push(`  ${row.error}`);
+  if (row.searched !== undefined) lines.push(`  PATH that was searched: ${row.searched}`);
   if (serverInfo !== undefined) {
     const spoken = protocolVersion === undefined ? '' : `, protocol ${protocolVersion}`;
     lines.push(`  server: ${serverInfo.name} ${serverInfo.version}${spoken}`);
