@@ -25,6 +25,8 @@ describe('a denied file', () => {
     'aws x fileb://.env',
     'docker build --secret id=a,src=.env .',
     'prog -xzf.env',
+    'prog -abcdefghijklm.env',
+    `prog ${'a,'.repeat(100)}.env,${'b,'.repeat(100)}`,
     'cd sub && prog in:../.env',
   ])('may be named behind a sign or a letter: %s', async (command) => {
     expect(['asks', 'denied']).toContain(await bash(command));

@@ -2,8 +2,8 @@ import { takesText } from './file-commands.js';
 import type { ShellWord } from './model.js';
 import { readOnlyUse } from './read-only.js';
 
-const MOST_LETTERS = 8;
-const MOST_PARTS = 64;
+/** No bundle of options is longer, and no name of a file holds as many signs. */
+const MOST = 64;
 /** Addresses of other machines are no files. */
 const ADDRESS =
   /\b(?:https?|wss?|s?ftps?|ssh|git|s3|gs|redis|postgres(?:ql)?|mysql|mongodb|amqp|tcp|udp|oci):\/\/[^,\s]*/gi;
@@ -23,11 +23,12 @@ function namesIn(value: string): readonly string[] {
   const text = value.replace(ADDRESS, '');
   const names: string[] = [];
   if (/^-[a-zA-Z]/.test(text)) {
-    for (let at = 2; at < 2 + MOST_LETTERS && at < text.length; at++) names.push(text.slice(at));
+    for (let at = 2; at < 2 + MOST && at < text.length; at++) names.push(text.slice(at));
   }
-  const signs = [...text.matchAll(/[=@:,]/g)].map(({ index }) => index).slice(0, MOST_PARTS);
+  const signs = [...text.matchAll(/[=@:,]/g)].map(({ index }) => index);
   signs.forEach((at, index) => {
-    names.push(text.slice(at + 1), text.slice(at + 1, signs[index + 1]));
+    names.push(text.slice(at + 1, signs[index + 1]));
+    if (index >= signs.length - MOST) names.push(text.slice(at + 1));
   });
   // `file://name`: relative for some programs.
   return names
