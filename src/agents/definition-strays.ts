@@ -1,4 +1,5 @@
 import type { DoubtfulLine } from '../util/frontmatter.js';
+import { firstWord } from '../util/tolerant-head.js';
 import { isCompound, LIMITS, nearLimit } from './definition-unknown.js';
 import { plain } from './definition-values.js';
 
@@ -32,10 +33,6 @@ export function lostLimits(
 
 const MOST = 5;
 const CONTINUED = /^(?:[ \t]|-(?: |$))/;
-/** A word, whatever marks an item before it, and what stands behind it. */
-const FIRST_WORD = /^[^\p{L}\p{N}]{0,8}([A-Za-z_][\w-]{0,40})(?![\w-])(.*)$/su;
-/** Nothing, or what people write between a name and its value. */
-const SEPARATED = /^[\s"'`*]*(?:$|[:=;：﹕＝→|>-])/u;
 const VALUES: ReadonlySet<string> = new Set(['worktree', 'none', 'asks', 'budget', 'workspace']);
 
 function limitOf(name: string): string | undefined {
@@ -43,11 +40,11 @@ function limitOf(name: string): string | undefined {
 }
 
 function limitNamed(line: string, knownTools: readonly string[]): string | undefined {
-  const [, word = '', rest = ''] = FIRST_WORD.exec(line) ?? [];
+  const { word, rest, isSeparated } = firstWord(line);
   const limit = word === '' ? undefined : limitOf(word);
   if (limit === undefined) return undefined;
   // Many a sentence begins with "tools" and the like.
-  if (isCompound(word) || SEPARATED.test(rest)) return limit;
+  if (isCompound(word) || isSeparated) return limit;
   const next = /^\s+["'[]?([\w*]+)/.exec(rest)?.[1] ?? '';
   return VALUES.has(next) || knownTools.includes(next) ? limit : undefined;
 }

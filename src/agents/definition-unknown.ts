@@ -1,3 +1,4 @@
+import { BANS } from '../skills/head-restrictions.js';
 import { oneLine } from '../skills/names.js';
 import { editDistance } from '../util/nearest.js';
 import { whenWanted } from '../util/when-wanted.js';
@@ -45,8 +46,6 @@ export function isCompound(word: string): boolean {
 const LONGEST = 40;
 /** Shorter names are as near to other words. */
 const LONG = 10;
-
-const BANS = /^(?:den(?:y|ied)|block(?:ed)?|ban(?:ned)?|disabled?|forbidden|excluded?)tools?$/;
 
 const spellings = whenWanted(() => [
   ...LIMITS.map((field) => ({ field, plain: plain(field) })),

@@ -26,10 +26,15 @@ export function isFence(written: string): boolean {
   return canonical(written) === CANONICAL_FENCE;
 }
 
-/** The restriction that a name is up to two mistakes away from. */
+/** Other words for `disallowed-tools`, in canonical form. */
+export const BANS =
+  /^(?:den(?:y|ied)|block(?:ed)?|ban(?:ned)?|disabled?|forbidden|excluded?)tools?$/;
+
+/** The restriction that a name is up to two mistakes away from, or another word for. */
 export function nearRestriction(written: string): string | undefined {
   const plain = canonical(written);
-  return names().find((name) => isNear(plain, name.plain))?.field;
+  const near = names().find((name) => isNear(plain, name.plain))?.field;
+  return near ?? (BANS.test(plain) ? RESTRICTIONS[0] : undefined);
 }
 
 /** Whether a name is up to two mistakes away from `allowed-tools`, which many take for a restriction. */

@@ -21,7 +21,7 @@ import {
   WHO_MAY_CALL,
 } from './head-restrictions.js';
 import { booleanOf, listOf, textOf } from './head-values.js';
-import { lostRestriction } from './lost-head.js';
+import { lostRestriction, namedRestrictions } from './lost-head.js';
 import { oneLine } from './names.js';
 import type { SkillHead, SkillProblem } from './skill.js';
 
@@ -218,7 +218,9 @@ class HeadReader {
 
   /** What stands in the file and did not come out of the reader. */
   #unclear(): void {
-    for (const [written, line] of this.#read.unclear) {
+    const { how, unclear, doubtful } = this.#read;
+    const lost = how === 'lines' ? namedRestrictions(doubtful) : [];
+    for (const [written, line] of [...unclear, ...lost]) {
       if (Object.hasOwn(this.#read.fields, written)) continue;
       const field = knownField(written) ?? nearRestriction(written);
       if (field === FENCE || RESTRICTIONS.includes(field ?? '')) {

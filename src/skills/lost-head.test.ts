@@ -64,6 +64,46 @@ describe('a restriction in what was meant as a head', () => {
   });
 });
 
+describe('a restriction in a line of a head that YAML refuses', () => {
+  it.each([
+    'disallowed-tools = Bash',
+    'disallowed-tools：Bash',
+    'disallowed-tools Bash',
+    '? disallowed-tools\n: Bash',
+    '* disallowed-tools: Bash',
+    '**fence-tools**: Bash',
+    'hint: [a] [b]\n  disallowed-tools = Bash',
+  ])('takes the skill out: %s', async (line) => {
+    const text = `---\ndescription: d\n${line}\nbad: [a] [b]\n---\nBODY`;
+    expect(await refusalOf(text)).toBeDefined();
+  });
+
+  it.each(['disable-model-invocation = true', 'user-invocable=false', 'user-invocable'])(
+    'counts where it says who may call the skill: %s',
+    async (line) => {
+      const { head } = await readSkill(`---\ndescription: d\n${line}\n---\nB`, { parseYaml });
+      expect([head.disableModelInvocation, head.userInvocable]).toContain(
+        line.startsWith('disable'),
+      );
+    },
+  );
+
+  it('is none where a text goes on', async () => {
+    const text = '---\ndescription: Use when: a\n  disallowed-tools are needed\n---\nBODY';
+    expect(await refusalOf(text)).toBeUndefined();
+  });
+});
+
+describe('another word for a restriction', () => {
+  it.each(['denied-tools', 'blocked_tools', 'excludeTools', 'forbidden-tools'])(
+    'takes the skill out: %s',
+    async (name) => {
+      const refusal = await refusalOf(`---\ndescription: d\n${name}: Bash\n---\nBODY`);
+      expect(refusal?.message).toContain('write disallowed-tools');
+    },
+  );
+});
+
 describe('problems of a head', () => {
   it('are told up to twenty, with the number of the others', async () => {
     const fields = (count: number) => Array.from({ length: count }, (_, i) => `zz${i}: v`);

@@ -1,4 +1,5 @@
-import type { Frontmatter } from '../util/frontmatter.js';
+import type { DoubtfulLine, Frontmatter } from '../util/frontmatter.js';
+import { firstWord } from '../util/tolerant-head.js';
 import { FENCE, nearRestriction, WHO_MAY_CALL } from './head-restrictions.js';
 import { withoutUnseen } from './names.js';
 
@@ -69,4 +70,19 @@ function restrictionIn(line: string): string | undefined {
     if (isOne) return name;
   }
   return undefined;
+}
+
+/**
+ * Restrictions, with their lines, in lines that are not `field: value` (`disallowed-tools = Bash`).
+ * fail-closed: as lines that nobody understands they would hold nothing back. Behind a blank they go on
+ * with a text, and only a name that something is set to counts.
+ */
+export function namedRestrictions(
+  lines: readonly DoubtfulLine[],
+): readonly (readonly [string, number])[] {
+  return lines.flatMap(({ text, line }) => {
+    const { word, isSeparated } = firstWord(text);
+    const isOne = HOLD_BACK.has(nearRestriction(word) ?? '');
+    return isOne && (isSeparated || !/^\s/.test(text)) ? [[word, line] as const] : [];
+  });
 }

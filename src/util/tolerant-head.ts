@@ -65,3 +65,18 @@ export function doubtfulNames(
   }
   return names;
 }
+
+/** A word, whatever marks an item before it, and what stands behind it. */
+const FIRST_WORD = /^[^\p{L}\p{N}]{0,8}([A-Za-z_][\w-]{0,40})(?![\w-])(.*)$/su;
+/** Nothing, or what people write between a name and its value. */
+const SEPARATED = /^[\s"'`*]*(?:$|[:=;：﹕＝→|>-])/u;
+
+/** How a line begins that is not `name: value`, and whether that may be the name of a field. */
+export function firstWord(line: string): {
+  readonly word: string;
+  readonly rest: string;
+  readonly isSeparated: boolean;
+} {
+  const [, word = '', rest = ''] = FIRST_WORD.exec(line) ?? [];
+  return { word, rest, isSeparated: word !== '' && SEPARATED.test(rest) };
+}
