@@ -24,9 +24,18 @@ const BUILT_IN: readonly OutputStyle[] = [
 
 export interface OutputStyleDeps {
   readonly fs: Pick<FileSystem, 'list' | 'readText' | 'realPath'>;
-  /** Directories that may hold an `output-styles` folder; the first that has a style of a name wins. */
-  readonly directories: readonly string[];
+  /** The first that has a style of a name wins. */
+  readonly folders: readonly StyleFolder[];
   readonly parseYaml: ParseYaml;
+}
+
+/** A folder of styles. */
+export interface StyleFolder {
+  readonly path: string;
+  /** Its files must lie in here, behind all links. */
+  readonly root: string;
+  /** The built-in styles go before those of this folder. */
+  readonly yields: boolean;
 }
 
 export interface OutputStyles {
@@ -35,7 +44,7 @@ export interface OutputStyles {
   readonly problems: readonly string[];
 }
 
-/** Every style there is. Files come before the built-in ones of the same name. */
+/** Every style there is, each name once. */
 export async function loadOutputStyles(deps: OutputStyleDeps): Promise<OutputStyles> {
   const styles = new Map<string, OutputStyle>();
   const problems: string[] = [];
@@ -43,8 +52,9 @@ export async function loadOutputStyles(deps: OutputStyleDeps): Promise<OutputSty
     const key = style.name.toLowerCase();
     if (!styles.has(key)) styles.set(key, style);
   };
-  for (const directory of deps.directories) {
-    for (const file of await styleFiles(deps, join(directory, 'output-styles'), problems)) {
+  for (const folder of deps.folders) {
+    if (folder.yields) BUILT_IN.forEach(add);
+    for (const file of await styleFiles(deps, folder, problems)) {
       try {
         add(await readStyle(deps, file));
       } catch (thrown) {
@@ -75,22 +85,22 @@ export function findStyle(
 
 async function styleFiles(
   { fs }: OutputStyleDeps,
-  folder: string,
+  { path, root }: StyleFolder,
   problems: string[],
 ): Promise<readonly string[]> {
   let names: readonly string[];
   try {
-    names = (await fs.list(folder)).map(({ name }) => name);
+    names = (await fs.list(path)).map(({ name }) => name);
   } catch {
     // Most directories have no such folder.
     return [];
   }
   const files: string[] = [];
   for (const name of names.filter((one) => one.endsWith('.md')).sort()) {
-    const file = join(folder, name);
+    const file = join(path, name);
     const real = await fs.realPath(file);
     // fail-closed: a link must not send a file from elsewhere to the model.
-    if (isInside(real, await fs.realPath(folder))) files.push(file);
+    if (isInside(real, await fs.realPath(root))) files.push(file);
     else problems.push(`the output style ${file} is not used: it is a link to ${real}`);
   }
   return files;

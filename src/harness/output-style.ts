@@ -16,7 +16,7 @@ export async function withOutputStyle(
 ): Promise<SessionConfig> {
   const name = styleName(ground);
   if (name === DEFAULT_STYLE) return config;
-  const loaded = await outputStylesOf(ground);
+  const loaded = await outputStylesOf(ground, await ground.trust.accepted());
   const { style, problem } = findStyle(name, loaded);
   const problems = problem === undefined ? [] : [problem, ...loaded.problems];
   for (const text of problems) config.emit({ type: 'notice', level: 'warning', text });
@@ -29,20 +29,29 @@ export function styleName({ settings }: Pick<Ground, 'settings'>): string {
   return typeof value === 'string' && value.trim() !== '' ? value : DEFAULT_STYLE;
 }
 
-/** The closest directory first, the user's own last. */
-export function outputStylesOf(ground: Ground): Promise<OutputStyles> {
+/**
+ * The closest directory first, the user's own last.
+ * fail-closed: a style of a project that is not trusted does not replace one that its user has chosen.
+ */
+function outputStylesOf(ground: Ground, isTrusted: boolean): Promise<OutputStyles> {
   const { fs, levels, sources, configDir } = ground;
+  const yields = !isTrusted;
+  const inside = (path: string): string => join(path, 'output-styles');
   const project = sources.includes('project')
     ? levels
         .look()
         .filter(({ hasDirectory }) => hasDirectory)
-        .map(({ path }) => join(path, '.claude'))
+        .map(({ path }) => ({ path: inside(join(path, '.claude')), root: path, yields }))
     : [];
-  const user = sources.includes('user') ? [configDir] : [];
-  return loadOutputStyles({ fs, directories: [...project, ...user], parseYaml });
+  // The user's own folder may be a link, as those who keep their settings in a repository have it.
+  const own = inside(configDir);
+  const user = sources.includes('user') ? [{ path: own, root: own, yields: false }] : [];
+  const folders = yields ? [...user, ...project] : [...project, ...user];
+  return loadOutputStyles({ fs, folders, parseYaml });
 }
 
 export async function styleNames(ground: Ground): Promise<readonly string[]> {
-  const { styles } = await outputStylesOf(ground);
+  // Names are the same, whichever style has them.
+  const { styles } = await outputStylesOf(ground, true);
   return [DEFAULT_STYLE, ...styles.map(({ name }) => name)];
 }
