@@ -1,34 +1,27 @@
 import type { FileStat, FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
+import { PortcullisError } from '../errors.js';
 
 export type FinderFiles = Pick<FileSystem, 'list' | 'lstat' | 'lstatNow'>;
 
 export interface FindOrder {
   /** Absolute. Nothing there: nothing found. */
   readonly start: string;
-  /** How many levels below the start are looked at. */
-  readonly depth: number;
-  /**
-   * By which the same question is known again. What it found before is found again where there is too
-   * much to look at: a program could make so many files that the one it is after is missed.
-   */
-  readonly question: string;
+  /** How many levels below the start are looked at. Absent: all. */
+  readonly depth?: number | undefined;
+  /** For the message: what is looked for. */
+  readonly wanted: string;
   /** What is taken is not looked into. */
   take(path: string, name: string, kind: FileStat['kind']): boolean;
 }
 
-export interface Finds {
-  readonly paths: readonly string[];
-  /** There was more than can be looked at before every command. */
-  readonly partial: boolean;
-}
-
 /** Looks for files by name. Remembers what each directory held for as long as it stays unchanged. */
 export interface Finder {
-  find(order: FindOrder): Promise<Finds>;
+  /** Throws where there is more than can be looked at before every command. */
+  find(order: FindOrder): Promise<readonly string[]>;
 }
 
-const MOST_ENTRIES = 20_000;
+export const MOST_ENTRIES = 200_000;
 /** A directory that changed this lately may change again within the same tick of its time stamp. */
 const SETTLED_MS = 50;
 /** Their own files are no project's, and there are too many. */
@@ -43,7 +36,6 @@ interface Remembered {
 
 export function createFinder(fs: FinderFiles, now: () => number): Finder {
   const known = new Map<string, Remembered>();
-  const found = new Map<string, readonly string[]>();
   const look = async (directory: string): Promise<Entries> => {
     const stat = fs.lstatNow ? fs.lstatNow(directory) : await fs.lstat(directory);
     if (stat?.kind !== 'directory') return [];
@@ -59,10 +51,8 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
     return entries;
   };
   return {
-    async find({ start, depth, question, take }) {
+    async find({ start, depth = Number.POSITIVE_INFINITY, wanted, take }) {
       const paths: string[] = [];
-      const key = JSON.stringify([question, start]);
-      const before = found.get(key) ?? [];
       let left = MOST_ENTRIES;
       let level: string[] = [start];
       for (let at = 0; at < depth && level.length > 0; at++) {
@@ -70,11 +60,7 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
         for (const directory of level) {
           // What may not be listed by us may not be listed inside either.
           for (const { name, kind } of await look(directory).catch((): Entries => [])) {
-            if (left-- <= 0) {
-              const all = [...new Set([...before, ...paths])];
-              found.set(key, all);
-              return { paths: all, partial: true };
-            }
+            if (left-- <= 0) throw tooMany(start, wanted);
             const path = join(directory, name);
             if (take(path, name, kind)) paths.push(path);
             else if (kind === 'directory' && !NEVER_ENTERED.has(name)) next.push(path);
@@ -82,8 +68,16 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
         }
         level = next;
       }
-      found.set(key, paths);
-      return { paths, partial: false };
+      return paths;
     },
   };
+}
+
+/** fail-closed: what was not looked at may hold what the sandbox has to keep. */
+function tooMany(start: string, wanted: string): PortcullisError {
+  return new PortcullisError(
+    'denied',
+    `${start} holds more than ${MOST_ENTRIES} files, too many for the sandbox to look for ${wanted}`,
+    { remedy: 'Name a narrower path in the rule or setting, or start in a smaller directory.' },
+  );
 }

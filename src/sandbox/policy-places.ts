@@ -36,8 +36,8 @@ const IN_GIT = ['config', 'config.worktree', 'info/attributes', 'commondir', 'gi
 const ENVIRONMENTS = ['.venv', 'venv', 'env', '.env'];
 const ACTIVATES = /^(activate(\.\w+)?|Activate\.ps1|activate_this\.py|python[\d.]*|pip[\d.]*)$/;
 
-/** Nested repositories and settings are looked for this deep. */
-const NESTED_DEPTH = 4;
+/** How deep names are looked for in directories that a user opens: caches hold more files than can be looked at. */
+const OPENED_DEPTH = 4;
 
 type PlaceFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText'>;
 
@@ -48,26 +48,22 @@ export async function protectedIn(
     readonly fs: PlaceFiles;
     readonly finder: Finder;
     readonly home: string;
-    tell(text: string): void;
+    /** A rule or a setting opens the tree; it is no working directory. */
+    readonly opened: boolean;
   },
 ): Promise<readonly string[]> {
   const found = await tools.finder.find({
     start: root,
-    depth: NESTED_DEPTH,
-    question: 'protected names',
+    depth: tools.opened ? OPENED_DEPTH : undefined,
+    wanted: 'all that other programs run or trust',
     take: (path, name, kind) => isProtectedName(path, name, kind === 'directory'),
   });
-  if (found.partial) {
-    tools.tell(
-      `there are too many files in ${root} to look for all that other programs run or trust; inside the sandbox those that were found are kept as they are`,
-    );
-  }
   const kept = new Set(NOT_TO_BE_MADE.map((name) => join(root, name)));
   for (const name of IN_BUILD_DIRECTORIES) {
     if ((await tools.fs.lstat(join(root, name))) !== undefined) kept.add(join(root, name));
   }
   if (root === tools.home) for (const name of NOT_IN_A_HOME) kept.add(join(root, name));
-  for (const path of found.paths) kept.add(path);
+  for (const path of found) kept.add(path);
   for (const path of await activateScripts(root, tools.fs)) kept.add(path);
   const opened = new Set<string>();
   for (const path of kept) {

@@ -16,14 +16,12 @@ export type Spot =
   | {
       readonly kind: 'search';
       readonly start: string;
-      readonly depth: number;
+      /** Absent: whatever is below. */
+      readonly depth?: number;
       /** The rule that it comes from. */
       readonly spec: string;
       matches(path: string): boolean;
     };
-
-/** Deeper than this no rule is looked for before a command. */
-const DEEPEST = 12;
 
 /** What a restriction is about; a rule that may be read in two ways is about both. */
 export function restrictedSpots(rule: Rule, base: Omit<PatternBase, 'root'>): readonly Spot[] {
@@ -82,9 +80,8 @@ export function spotsInTrees(
 export async function resolveSpots(
   spots: readonly Spot[],
   finder: Finder,
-): Promise<{ readonly paths: readonly string[]; readonly partial: boolean }> {
+): Promise<readonly string[]> {
   const paths: string[] = [];
-  let partial = false;
   for (const spot of spots) {
     if (spot.kind === 'place') {
       paths.push(spot.path);
@@ -93,13 +90,12 @@ export async function resolveSpots(
     const found = await finder.find({
       start: spot.start,
       depth: spot.depth,
-      question: spot.spec,
+      wanted: `all that ${spot.spec} names`,
       take: (path) => spot.matches(path),
     });
-    paths.push(...found.paths);
-    partial ||= found.partial;
+    for (const path of found) paths.push(path);
   }
-  return { paths, partial };
+  return paths;
 }
 
 function specOf({ text }: Rule): string | undefined {
@@ -116,8 +112,8 @@ function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
   const start = join(anchor, ...plainNames(exact.segments, plain));
   if (!isFloating && plain === names.length) return { kind: 'place', path: start };
   const rest = names.slice(plain);
-  const depth = rest.includes(ANY_DEPTH) ? DEEPEST : rest.length;
-  return { kind: 'search', start, depth, spec, matches: (path) => matchesPath(pattern, path) };
+  const depth = rest.includes(ANY_DEPTH) ? {} : { depth: rest.length };
+  return { kind: 'search', start, ...depth, spec, matches: (path) => matchesPath(pattern, path) };
 }
 
 /** `dir/**` and `dir/*` speak of all that is in the directory. */

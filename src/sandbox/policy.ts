@@ -71,11 +71,11 @@ export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
       return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, ...scratch };
     }
     const job: Job = { order, settings, rules, parts };
-    const { trees, kept, shared } = await writableOf(job);
-    const { hidden, shown } = await readableOf(job, trees);
+    const writable = await writableOf(job);
+    const { hidden, shown } = await readableOf(job, writable.trees);
     return {
-      writable: trees,
-      protected: await protectedOf(job, { trees, kept, shared }),
+      writable: writable.trees,
+      protected: await protectedOf(job, writable),
       hidden,
       shown,
       network,
@@ -103,6 +103,8 @@ function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
 
 interface Writable {
   readonly trees: readonly string[];
+  /** Those among the trees that rules and settings open beside the working directories. */
+  readonly opened: readonly string[];
   /** Inside them and not to be written. */
   readonly kept: readonly string[];
   /** Those among the trees that are git's own. */
@@ -136,12 +138,12 @@ async function writableOf({ order, settings, rules, parts }: Job): Promise<Writa
     kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
   }
   const lent = await resolved(order.lent?.writable ?? [], parts);
-  return { trees: unique([...roots, ...more, ...shared, ...lent]), kept, shared };
+  return { trees: unique([...roots, ...more, ...shared, ...lent]), opened: more, kept, shared };
 }
 
 async function protectedOf(
   { order, settings, rules, parts }: Job,
-  { trees, kept, shared }: Writable,
+  { trees, opened, kept, shared }: Writable,
 ): Promise<readonly string[]> {
   const base = { cwd: parts.cwd, home: parts.home };
   const spots: Spot[] = [
@@ -152,12 +154,12 @@ async function protectedOf(
     ...settings.denyWrite.map(({ path }) => spotOfPath(path, base)),
     ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
   ];
-  const denied = await foundInTrees(spots, { order, parts }, 'writing');
+  const denied = await foundInTrees(spots, { order, parts });
   const lent = await resolved(order.lent?.writable ?? [], parts);
   const own = await Promise.all(
     trees
       .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
-      .map((tree) => protectedIn(tree, parts)),
+      .map((tree) => protectedIn(tree, { ...parts, opened: opened.includes(tree) })),
   );
   const named = [
     ...denied,
@@ -183,7 +185,7 @@ async function readableOf(
       .flatMap((rule) => restrictedSpots(rule, base)),
     ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
   ];
-  const denied = await resolved(await foundInTrees(spots, { order, parts }, 'reading'), parts);
+  const denied = await resolved(await foundInTrees(spots, { order, parts }), parts);
   const own = await resolved(ownPlaces(parts), parts);
   const asked = await resolved(
     settings.allowRead.flatMap((one) => literal(one, parts)),
@@ -260,16 +262,15 @@ function restoredCase(path: string, found: string): string {
 async function foundInTrees(
   spots: readonly Spot[],
   { order: { agent }, parts }: Pick<Job, 'order' | 'parts'>,
-  what: string,
 ): Promise<readonly string[]> {
-  const here = await found(spots, parts, what);
+  const here = await resolveSpots(spots, parts.finder);
   if (spots.length === 0) return here;
   const checkout = findRepositoryRoot(parts.cwd) ?? parts.cwd;
   const { isolation, workspace } = agent;
   const own = isolation === 'worktree' && workspace !== undefined ? [treeOf(workspace)] : [];
   const others = (await treesOf(checkout, parts)).filter((at) => !own.includes(at));
-  const mine = await found(spotsInTrees(spots, checkout, own), parts, what);
-  const theirs = await found(spotsInTrees(spots, checkout, others), parts, what);
+  const mine = await resolveSpots(spotsInTrees(spots, checkout, own), parts.finder);
+  const theirs = await resolveSpots(spotsInTrees(spots, checkout, others), parts.finder);
   // Nothing can come into being in a tree of others, so what is not there needs no place held free.
   const there = await Promise.all(theirs.map((path) => parts.fs.lstat(path)));
   return [...here, ...mine, ...theirs.filter((_, at) => there[at] !== undefined)];
@@ -293,20 +294,6 @@ async function treesOf(checkout: string, { fs }: PolicyParts): Promise<readonly 
 
 function treeOf(workspace: string): string {
   return nearestRepository(workspace) ?? workspace;
-}
-
-async function found(
-  spots: readonly Spot[],
-  { finder, tell }: PolicyParts,
-  what: string,
-): Promise<readonly string[]> {
-  const { paths, partial } = await resolveSpots(spots, finder);
-  if (partial) {
-    tell(
-      `there are too many files to look for all that rules keep from ${what}; inside the sandbox the rules hold for those that were found`,
-    );
-  }
-  return paths;
 }
 
 /** With links followed: of a link in a tree, both it and what it leads to. */
