@@ -228,7 +228,7 @@ describe('architecture', () => {
         .map(([, receiver]) => `${file.name}: ${receiver}.run`),
     );
     expect(runs).toEqual(['tools/invoke.ts: tool.run']);
-    const issues = shipped.filter((file) => /Permit\.issue\(/.test(file.text));
+    const issues = shipped.filter((file) => /= takePermitIssuer\(/.test(file.text));
     expect(issues.map((file) => file.name)).toEqual(['permissions/gate.ts']);
   });
 

@@ -4,12 +4,13 @@ import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
 import { type GateDeps, type Judged, judgeCall, type PanelledGate, panelOf } from './judge-call.js';
 import { refusalText } from './messages.js';
-import { Permit } from './permit.js';
+import { takePermitIssuer } from './permit.js';
 import { createQuestions, isAnswered, type Questions } from './questions.js';
 import { suggestFor } from './suggest.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Ending, joinAsides, NO_ASIDES, type Progress, receiptOf, refuse } from './verdict.js';
 
+const issuePermit = takePermitIssuer();
 interface GateState extends PanelledGate {
   readonly questions: Questions;
 }
@@ -140,7 +141,7 @@ function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
   const { view } = progress;
   const { input } = view.call;
   const receipt = receiptOf(progress, { by, reason, decision: 'allow' });
-  const permit = Permit.issue(receipt, input);
+  const permit = issuePermit(receipt, input);
   const allowed = { kind: 'allowed', permit, input, receipt, judged: view } as const;
   const asides = joinAsides(progress, NO_ASIDES);
   return asides === NO_ASIDES ? allowed : { ...allowed, ...asides };

@@ -1,37 +1,51 @@
 import type { Receipt } from '../protocol/permissions.js';
 import { isSealed } from '../util/sealed.js';
 
-const MADE_BY_GATE = Symbol('made by the gate');
-
-/**
- * Leave to run one call with one input. Only the gate makes one, and it is good for one use:
- * without it no tool runs, by type and at run time.
- */
-export class Permit {
+/** Leave to run one call with one input, good for one use. Only the gate makes one. */
+class Permit {
   readonly receipt: Receipt;
   readonly input: unknown;
-  #spent = false;
+  /** By which the type fits no other object. */
+  protected readonly made = true;
 
-  private constructor(key: symbol, receipt: Receipt, input: unknown) {
-    if (key !== MADE_BY_GATE) throw new Error('a permit is made by the gate alone');
+  constructor(receipt: Receipt, input: unknown) {
     this.receipt = receipt;
     this.input = input;
   }
+}
 
-  /** For `permissions/gate.ts` only; the architecture test checks the call site. */
-  static issue(receipt: Receipt, input: unknown): Permit {
-    return new Permit(MADE_BY_GATE, receipt, input);
-  }
+export type { Permit };
 
-  /** fail-closed: a permit that was used, or was given for another call or input, opens nothing. */
-  spend(toolUseId: string, input: unknown): void {
-    if (this.#spent) throw new Error('this permit was already used');
-    if (this.receipt.decision !== 'allow') throw new Error('this permit does not allow anything');
-    if (this.receipt.toolUseId !== toolUseId || this.input !== input) {
-      throw new Error('this permit was given for another call');
-    }
-    // fail-closed: the same object need not hold what it held when it was judged.
-    if (!isSealed(input)) throw new Error('this permit was given for an input that may change');
-    this.#spent = true;
+const unused = new WeakSet<Permit>();
+const used = new WeakSet<Permit>();
+
+type IssuePermit = (receipt: Receipt, input: unknown) => Permit;
+
+let issuer: IssuePermit | undefined = (receipt, input) => {
+  const permit = new Permit(receipt, input);
+  unused.add(permit);
+  return permit;
+};
+
+/** The right to make permits. It is given once in a process, and `permissions/gate.ts` takes it when it is loaded. */
+export function takePermitIssuer(): IssuePermit {
+  const taken = issuer;
+  issuer = undefined;
+  // fail-closed: a second maker of permits would be a second way in.
+  if (taken === undefined) throw new Error('permits are made by the gate alone');
+  return taken;
+}
+
+/** fail-closed: a permit that was used, that the gate did not make, or made for another call, opens nothing. */
+export function spendPermit(permit: Permit, toolUseId: string, input: unknown): void {
+  if (used.has(permit)) throw new Error('this permit was already used');
+  if (!unused.has(permit)) throw new Error('this permit was not made by the gate');
+  if (permit.receipt.decision !== 'allow') throw new Error('this permit does not allow anything');
+  if (permit.receipt.toolUseId !== toolUseId || permit.input !== input) {
+    throw new Error('this permit was given for another call');
   }
+  // fail-closed: the same object need not hold what it held when it was judged.
+  if (!isSealed(input)) throw new Error('this permit was given for an input that may change');
+  unused.delete(permit);
+  used.add(permit);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Permit } from '../permissions/permit.js';
+import { type Permit, spendPermit, takePermitIssuer } from '../permissions/permit.js';
 import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
@@ -29,6 +29,9 @@ function tool(more: Partial<AnyTool> = {}): AnyTool {
   };
 }
 
+/** The gate, which takes it otherwise, is not loaded here. */
+const issuePermit = takePermitIssuer();
+
 function sealed(input: Record<string, unknown>): Record<string, unknown> {
   const result = seal(input);
   if (!result.ok) throw new Error(result.error);
@@ -57,7 +60,7 @@ const open: Gate = async (call) => ({
   kind: 'allowed',
   input: call.input,
   receipt: receipt('allow'),
-  permit: Permit.issue(receipt('allow'), call.input),
+  permit: issuePermit(receipt('allow'), call.input),
   judged: judgedAs(call),
 });
 
@@ -131,7 +134,7 @@ describe('the one way in', () => {
       kind: 'allowed',
       input: call.input,
       receipt: receipt('allow'),
-      permit: Permit.issue(receipt('allow'), call.input),
+      permit: issuePermit(receipt('allow'), call.input),
       judged: judgedAs(call),
       contexts: ['said before'],
     });
@@ -174,8 +177,8 @@ describe('the one way in', () => {
   it('uses a permit once, also where the call has its result at once', async () => {
     const permits: Permit[] = [];
     const now: Gate = (call) => {
-      permits[0] ??= Permit.issue(receipt('allow'), call.input);
-      const [permit = Permit.issue(receipt('deny'), {})] = permits;
+      permits[0] ??= issuePermit(receipt('allow'), call.input);
+      const [permit = issuePermit(receipt('deny'), {})] = permits;
       return {
         kind: 'allowed',
         input: permit.input as typeof call.input,
@@ -265,7 +268,7 @@ describe('the one way in', () => {
     expect(
       (await throwing.run(throwing.call('Echo', { text: 'x' }), undefined, throwing.signal)).block,
     ).toMatchObject({ is_error: true });
-    const permit = Permit.issue(receipt('allow'), sealed({ text: 'other' }));
+    const permit = issuePermit(receipt('allow'), sealed({ text: 'other' }));
     const forged = invoke([tool()], async (call) => ({
       kind: 'allowed',
       input: call.input,
@@ -323,21 +326,34 @@ describe('the one way in', () => {
 describe('a permit', () => {
   it('is good once, for its own call, and only when it allows', () => {
     const input = sealed({});
-    const permit = Permit.issue(receipt('allow'), input);
-    permit.spend('call-1', input);
-    expect(() => permit.spend('call-1', input)).toThrow('already used');
-    expect(() => Permit.issue(receipt('allow'), input).spend('call-2', input)).toThrow(
+    const permit = issuePermit(receipt('allow'), input);
+    spendPermit(permit, 'call-1', input);
+    expect(() => spendPermit(permit, 'call-1', input)).toThrow('already used');
+    expect(() => spendPermit(issuePermit(receipt('allow'), input), 'call-2', input)).toThrow(
       'another call',
     );
-    expect(() => Permit.issue(receipt('deny'), input).spend('call-1', input)).toThrow(
+    expect(() => spendPermit(issuePermit(receipt('deny'), input), 'call-1', input)).toThrow(
       'does not allow',
     );
   });
 
+  it('is good for nothing where the gate did not make it', () => {
+    const input = sealed({});
+    const made = issuePermit(receipt('allow'), input);
+    const copy = Object.create(made) as Permit;
+    const forged = { receipt: receipt('allow'), input } as Permit;
+    for (const one of [copy, forged]) {
+      expect(() => spendPermit(one, 'call-1', input)).toThrow('not made by the gate');
+    }
+    const again = Reflect.construct(made.constructor, [receipt('allow'), input]) as Permit;
+    expect(() => spendPermit(again, 'call-1', input)).toThrow('not made by the gate');
+    expect(() => takePermitIssuer()).toThrow('by the gate alone');
+  });
+
   it('is good for nothing where the input may still change', () => {
     const input = { text: 'x' };
-    const permit = Permit.issue(receipt('allow'), input);
-    expect(() => permit.spend('call-1', input)).toThrow('may change');
+    const permit = issuePermit(receipt('allow'), input);
+    expect(() => spendPermit(permit, 'call-1', input)).toThrow('may change');
   });
 });
 

@@ -1,3 +1,4 @@
+import { spendPermit } from '../permissions/permit.js';
 import type { GateCall, GateVerdict } from '../permissions/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
@@ -136,7 +137,7 @@ class CallUnderway {
     const { call, tool } = this.checked;
     const hold = watch?.hold;
     const started = { verdict, context, watch, at: this.deps.monotonic() };
-    verdict.permit.spend(call.id, verdict.input);
+    spendPermit(verdict.permit, call.id, verdict.input);
     const own = hold === undefined ? context : extended(context, { hold });
     let running: AtOnce<ToolOutput>;
     try {

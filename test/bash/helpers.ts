@@ -4,7 +4,6 @@ import { systemClock } from '../../src/env/clock.js';
 import { shellEnvironment } from '../../src/env/environment.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import type { ProcessSupervisor } from '../../src/env/process.js';
-import { Permit } from '../../src/permissions/permit.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { ToolInputs } from '../../src/protocol/tools.schema.js';
 import { type BashDeps, bashTool } from '../../src/tools/builtin/bash.js';
@@ -13,6 +12,7 @@ import { taskStopTool } from '../../src/tools/builtin/task-stop.js';
 import { type BackgroundShells, createBackgroundShells } from '../../src/tools/shells.js';
 import type { Tool, ToolContext, ToolOutput } from '../../src/tools/tool.js';
 import { temporaryDirectory, testSupervisor } from '../process/helpers.js';
+import { unusablePermit } from '../support/permit.js';
 
 export interface BashBench {
   readonly root: string;
@@ -94,7 +94,7 @@ export function bashBench(options: BenchOptions = {}): BashBench {
 }
 
 async function call<Input>(tool: Tool<Input>, input: Input, context: ToolContext): Promise<Seen> {
-  const permit = Permit.issue(
+  const permit = unusablePermit(
     {
       toolUseId: context.toolUseId,
       tool: tool.name,

@@ -1,7 +1,7 @@
-import { Permit } from '../../src/permissions/permit.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { Tool, ToolContext, ToolOutput } from '../../src/tools/tool.js';
+import { unusablePermit } from './permit.js';
 
 export interface CallOptions {
   readonly mode?: PermissionMode;
@@ -22,7 +22,7 @@ export async function callTool<Input>(
   const problems = await tool.validate(input);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const mode = options.judgedIn ?? options.mode ?? 'default';
-  const permit = Permit.issue(
+  const permit = unusablePermit(
     {
       toolUseId: 'toolu_1',
       tool: tool.name,

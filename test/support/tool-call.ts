@@ -2,12 +2,11 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { Permit } from '../../src/permissions/permit.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { textOf } from '../../src/protocol/content.js';
-import type { Receipt } from '../../src/protocol/permissions.js';
 import { type CloneableReadState, createReadState } from '../../src/tools/read-state.js';
 import type { Tool, ToolContext, ToolOutput } from '../../src/tools/tool.js';
+import { unusablePermit } from './permit.js';
 
 /** A directory of this test's own, without links in its path; removed when the test ends. */
 export function temporaryDirectory(): string {
@@ -53,7 +52,7 @@ export function callHost(cwd: string = temporaryDirectory()): CallHost {
     call: async (tool, input) => {
       const problems = await tool.validate(input);
       if (problems.length > 0) throw new Error(`invalid input: ${JSON.stringify(problems)}`);
-      const permit = Permit.issue({ toolUseId: 'toolu_1', decision: 'allow' } as Receipt, input);
+      const permit = unusablePermit({ toolUseId: 'toolu_1', decision: 'allow' }, input);
       const output = await tool.run(input, context, permit);
       return {
         text: textOf(output.content),
