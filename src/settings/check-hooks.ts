@@ -123,7 +123,8 @@ function isLooseHandler(group: unknown): boolean {
 function unfired(context: ValueContext, { facts }: EventCheck): readonly ConfigProblem[] {
   if (facts.waitsFor === undefined || !context.file.trusted) return [];
   const message = `\`${inWords(context.way)}\` does not fire yet: it needs ${facts.waitsFor}.`;
-  return [problem(milder(context), message, 'It is kept for the day it does.')];
+  const waiting = problem(milder(context), message, 'It is kept for the day it does.');
+  return [{ ...waiting, topic: 'waiting hooks' }];
 }
 
 function checkGroup(

@@ -21,6 +21,13 @@ export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonl
   return checkHooks(file, file.content.hooks, { ...options, node });
 }
 
+const HOOK_SETTINGS: ReadonlySet<string> = new Set([
+  'disableAllHooks',
+  'allowManagedHooksOnly',
+  'allowedHttpHookUrls',
+  'httpHookAllowedEnvVars',
+]);
+
 /** Everything about files that can be judged by looking at each alone. */
 export function checkFiles(
   files: readonly SettingsFile[],
@@ -33,18 +40,23 @@ export function checkFiles(
   const problems = files.flatMap((file) => [
     ...checkTopLevel(file, TABLE),
     ...checkDuplicates(file),
-    ...checkHookTimeouts(file),
+    ...checkHookTimeouts(file).map(aboutHooks),
     ...Object.entries(file.content).flatMap(([name, value]) => {
       const node = own(TABLE, name);
       if (node === undefined) return [];
-      if (name === 'hooks') return checkHooks(file, value, { ...options, node });
-      return checkValue(node, value, { file, way: [name], restricts: false });
+      if (name === 'hooks') return checkHooks(file, value, { ...options, node }).map(aboutHooks);
+      const found = checkValue(node, value, { file, way: [name], restricts: false });
+      return HOOK_SETTINGS.has(name) ? found.map(aboutHooks) : found;
     }),
   ]);
   const kept = files
     .map(withCurrentWords)
     .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, TABLE) : file));
   return { files: kept, table: TABLE, problems };
+}
+
+function aboutHooks(problem: ConfigProblem): ConfigProblem {
+  return { topic: 'hooks', ...problem };
 }
 
 /** Of a key that stands twice only the last counts, so the first may hold restrictions that do not. */

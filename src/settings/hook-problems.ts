@@ -13,6 +13,7 @@ function openFailure(merged: Merged): readonly ConfigProblem[] {
   return [
     {
       severity: 'warning',
+      topic: 'hooks',
       ...placeOf(failure.owner, failure.way),
       message: 'a hook that fails refuses nothing, because `portcullis.hookFailure` is "open".',
       remedy: 'Set it to "closed" to refuse instead.',

@@ -249,6 +249,16 @@ describe('portcullis hooks list', () => {
     expect(wrong.stdout).toContain('SessionStart takes no http hooks');
   });
 
+  it('warns of what is wrong with hooks, and not of other settings that have the word', () => {
+    const settings = JSON.stringify({
+      webhookUrl: 'x',
+      portcullis: { hookTimeouts: { PreToolUse: 5 } },
+    });
+    const { stdout } = hooks(['list', '--settings', settings], { cwd: at('elsewhere') });
+    expect(stdout).toContain('portcullis.hookTimeouts.PreToolUse');
+    expect(stdout).not.toContain('webhookUrl');
+  });
+
   it('hides secrets', () => {
     const { stdout } = withHooks({ Stop: one(sh('check --token abcdef123456')) }, ['list']);
     expect(stdout).toContain('check --token [redacted]');

@@ -116,10 +116,8 @@ async function hooksHere(
   });
   const list = await listOf(set, (hook) => scriptNotes(hook, { fs, cwd, home }));
   const problems = withStrictness(loaded.problems, settings.strictness).filter(
-    ({ severity, message }) =>
-      severity === 'fatal' ||
-      // What does not fire yet stands in the list.
-      (severity === 'warning' && /hook/i.test(message) && !message.includes('does not fire yet')),
+    // What does not fire yet stands in the list.
+    ({ severity, topic }) => severity === 'fatal' || (severity === 'warning' && topic === 'hooks'),
   );
   return {
     list: { ...list, skipped: [...heldBack(merged, await trust.trust.check()), ...list.skipped] },
