@@ -22,7 +22,7 @@ export function environmentReminder(facts: EnvironmentFacts): string {
 export function showsOpening({ role, content }: Message): boolean {
   return (
     role === 'user' &&
-    content.some((block) => block.type === 'text' && block.text.includes(OPENING_START))
+    content.some((block) => block.type === 'text' && block.text.startsWith(OPENING_START))
   );
 }
 

@@ -13,10 +13,10 @@ const FILES = {
 };
 
 /** A session as another runtime leaves it: prompts and answers, no opening of ours. */
-function writeForeign(home: string, cwd: string): void {
+function writeForeign(home: string, cwd: string, prompt = 'PROMPT-1'): void {
   const base = { sessionId: ID, cwd, timestamp: '2026-01-01T00:00:00.000Z', version: '2.1.0' };
   const lines = [
-    { type: 'user', uuid: 'u1', parentUuid: null, message: { role: 'user', content: 'PROMPT-1' } },
+    { type: 'user', uuid: 'u1', parentUuid: null, message: { role: 'user', content: prompt } },
     {
       type: 'assistant',
       uuid: 'a1',
@@ -52,6 +52,15 @@ describe('a session that another runtime began', () => {
     }
     const again = await run({ world, args, prompt: 'three', script: ['third'] });
     expect(count(messagesOf(again), 'TULIP')).toBe(1);
+  });
+
+  it('shows instructions also where a prompt quotes how our sessions begin', async () => {
+    const project = makeTempProject({ files: FILES });
+    const quote = 'What is "<system-reminder>\nPrimary working directory: /x"?';
+    writeForeign(project.home, project.directory, quote);
+    const world = { project, remove: () => project.remove() };
+    const resumed = await run({ world, args: ['--resume', ID], prompt: 'go', script: ['done'] });
+    expect(count(messagesOf(resumed), 'TULIP')).toBe(1);
   });
 });
 
