@@ -1,7 +1,7 @@
 import { expandHome, join, resolve } from '../env/paths.js';
 import type { PathSpellings } from './paths.js';
 import { throughProcess } from './process-paths.js';
-import { cdTarget, directoriesAfter } from './shell/directories.js';
+import { cdTarget } from './shell/directories.js';
 import { simpleFileUse } from './shell/file-commands.js';
 import {
   nameOf,
@@ -10,13 +10,10 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from './shell/model.js';
-import type { CallView } from './view.js';
 import { fedNames } from './workspace-fence-fed.js';
 import { judgeGit } from './workspace-fence-git.js';
 import { createLinkWatch, type LinkWatch } from './workspace-fence-links.js';
 import {
-  type Fence,
-  type FenceFiles,
   isWithin,
   leadsUp,
   readProblem,
@@ -24,6 +21,14 @@ import {
   writeProblem,
 } from './workspace-fence-paths.js';
 import { pushProblem } from './workspace-fence-push.js';
+import {
+  decidedLater,
+  existing,
+  type FencePlace,
+  holdsDirectory,
+  LOST,
+  strays,
+} from './workspace-fence-targets.js';
 import { type LineVariables, lineVariables, type WordValues } from './workspace-fence-variables.js';
 import { canWrite, short, unreadable, viewsOf } from './workspace-fence-views.js';
 import {
@@ -45,12 +50,6 @@ import {
   steeringIn,
   steers,
 } from './workspace-fence-words.js';
-
-export interface FencePlace {
-  readonly fence: Fence;
-  readonly view: Pick<CallView, 'judge' | 'home' | 'call' | 'facts'>;
-  readonly fs: FenceFiles;
-}
 
 type Words = readonly ShellWord[];
 
@@ -172,7 +171,7 @@ class Judge {
       if (found === undefined && leadsUp(pattern)) return unreadable(`${pattern} leads elsewhere`);
       named.push(...(found ?? []));
     }
-    if (filesOnly === true && (await this.#anyDirectory(named, command))) {
+    if (filesOnly === true && (await holdsDirectory(named, command, this.#place))) {
       return unreadable('it follows the links in directories (diff: add --no-dereference)');
     }
     // fail-closed: of what goes on at run time only the beginning can be judged.
@@ -182,18 +181,6 @@ class Judge {
       (await this.#reads(named, command, below)) ??
       this.#reads(begins.filter(leadsUp), command, false)
     );
-  }
-
-  async #anyDirectory(paths: readonly string[], command: SimpleCommand): Promise<boolean> {
-    const { fs, view } = this.#place;
-    for (const directory of command.directories ?? ['/']) {
-      for (const path of paths) {
-        for (const { real } of await view.judge.spellFrom(directory, path)) {
-          if ((await fs.lstat(real))?.kind === 'directory') return true;
-        }
-      }
-    }
-    return false;
   }
 
   /** All that a word may stand for that is not plain; undefined: nobody can tell. */
@@ -311,28 +298,13 @@ class Judge {
     }
     const plain = view.slice(1).filter((word) => word.pattern === undefined);
     const values = plain.map((word) => word.value).filter((value) => !isScript(program, value));
-    const named = await this.#relevant(values.flatMap(pathCandidates), view);
+    const candidates = values.flatMap(pathCandidates);
+    // For programs that take code, `/re/ { … }` is no file.
+    const named = isInterpreter(view) ? await existing(candidates, this.#place) : candidates;
     const isText = (value: string): boolean => /\s/.test(value) || isInterpreter(view);
     const texts = [...values.filter(isText), ...inputOf(view, command)];
-    const mentioned = await this.#existing(texts.flatMap(pathsInText));
+    const mentioned = await existing(texts.flatMap(pathsInText), this.#place);
     return this.#writes([...named, ...mentioned, ...wild], command);
-  }
-
-  /** For programs that take code, `/re/ { … }` is no file; nothing is, whose first directory is not there. */
-  async #relevant(paths: readonly string[], view: Words): Promise<readonly string[]> {
-    return isInterpreter(view) ? this.#existing(paths) : paths;
-  }
-
-  async #existing(paths: readonly string[]): Promise<readonly string[]> {
-    const kept: string[] = [];
-    for (const path of paths) {
-      const top = /^\/+([^/]+)/.exec(path)?.[1];
-      // A lone slash in a text is a sign, not a place.
-      if (/^\/+$/.test(path)) continue;
-      if (top === undefined || (await this.#place.fs.lstat(`/${top}`)) !== undefined)
-        kept.push(path);
-    }
-    return kept;
   }
 
   async #directoryProblem(command: SimpleCommand): Promise<string | undefined> {
@@ -413,22 +385,4 @@ class Judge {
     }
     return files;
   }
-}
-
-/** `cd -`, `cd ..` in a loop, and all but `cd` after which the directory is not known. */
-function strays(view: Words, command: SimpleCommand): boolean {
-  if (nameOf(view) !== 'cd') return directoriesAfter(view, ['/'], NOWHERE) === undefined;
-  const isUp = ({ value }: ShellWord): boolean => /^[-+]/.test(value) || leadsUp(value);
-  const isLed = command.directories === undefined || view.some(({ value }) => /^[-+]/.test(value));
-  return isLed && view.slice(1).some(isUp);
-}
-
-const NOWHERE = { home: '/', assigned: new Set<string>() };
-
-const LOST = 'the directory it runs in is not known (after set, pushd, eval, `cd -` or a loop)';
-
-function decidedLater({ raw }: ShellWord): string {
-  return raw === ''
-    ? unreadable('it reads files whose names come from its input')
-    : unreadable(`which file ${raw} is is decided at run time`);
 }
