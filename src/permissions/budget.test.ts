@@ -53,6 +53,13 @@ describe('the steps of one judgement', () => {
     expect(commands).toEqual([]);
   });
 
+  it('are not spent on 60 KiB of backslashes, which are quick to read all the same', async () => {
+    const place = { cwd: project.directory, home: project.home };
+    const start = process.cpuUsage();
+    await readShell(`echo ${filled('\\', '')}`, place);
+    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
+  });
+
   it('are shared by the reading and the paths', async () => {
     const budget = new Budget(100);
     const judge = createPathJudge(nodeFileSystem, {

@@ -77,6 +77,8 @@ const RUNS_TOUCH = [
   'echo x >&"<(touch @F)"',
   'echo x >&"\\`touch @F\\`"',
   "echo x 1>&'$(touch @F)'",
+  "echo x >&a\u00a0'$(touch @F)'",
+  "echo x >&1\u3000'$(touch @F)'",
   'find a.txt >&--exec touch @F \\;',
   '2>&-touch @F',
   'cat a.txt; >&-touch @F',

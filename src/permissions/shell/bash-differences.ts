@@ -69,7 +69,8 @@ function blanked(source: string, plain: readonly { pos: number; end: number }[])
   return text + source.slice(at);
 }
 
-const END_OF_WORD = '(?=[\\s;&|()<>`]|$)';
+/** All that separates words in bash; other blanks, such as U+00A0, are part of them. */
+const END_OF_WORD = '(?=[ \\t\\n;&|()<>`]|$)';
 const DELIMITER = '(?:\\\\?\\w[\\w.-]*|\'\\w[\\w.-]*\'|"\\w[\\w.-]*")';
 /** What may be copied by `>&` and `<&`, and file names that no second expansion changes. */
 const DESCRIPTOR = '(?:\\d+-?|-)';
@@ -77,16 +78,16 @@ const FILE_NAME = '[A-Za-z_./][\\w./-]*';
 
 // fail-closed: in all of these bash was seen to run what the parser did not find.
 const DIFFERENCES: readonly (readonly [RegExp, string])[] = [
-  [/[^\s;|(][<>]\(/, 'it has a process substitution inside a word'],
+  [/[^ \t\n;|(][<>]\(/, 'it has a process substitution inside a word'],
   [
-    new RegExp(`<&(?!\\s*${DESCRIPTOR}${END_OF_WORD})`),
+    new RegExp(`<&(?![ \\t]*${DESCRIPTOR}${END_OF_WORD})`),
     'it copies a descriptor that is not a plain number',
   ],
   [
-    new RegExp(`>&(?!\\s*(?:${DESCRIPTOR}|${FILE_NAME})${END_OF_WORD})`),
+    new RegExp(`>&(?![ \\t]*(?:${DESCRIPTOR}|${FILE_NAME})${END_OF_WORD})`),
     'it copies a descriptor that is not a plain number',
   ],
-  [/(^|[\s;&|()])\d{6,}[<>]/, 'it has a number before a redirection that may be a word'],
+  [/(^|[ \t\n;&|()])\d{6,}[<>]/, 'it has a number before a redirection that may be a word'],
   [
     new RegExp(`(^|[^<])<<(?!<)(?!-?[ \\t]*${DELIMITER}${END_OF_WORD})`),
     'it has a here-document with an unusual delimiter',
@@ -102,13 +103,18 @@ function differenceInText(text: string): string | undefined {
 
 /** Bash joins the lines before it looks for words and operators. */
 function joinsLinesInsideWord(text: string): boolean {
-  return [...text.matchAll(/(\\+)\n/g)].some(({ 1: slashes = '', index }) => {
+  return [...text.matchAll(/(?<!\\)(\\+)\n/g)].some(({ 1: slashes = '', index }) => {
     if (slashes.length % 2 === 0) return false;
     const before = text.charAt(index - 1);
     const after = text.charAt(index + slashes.length + 1);
-    const isGlued = slashes.length > 1 || !/^\s?$/.test(before);
+    const isGlued = slashes.length > 1 || !isBlank(before);
     // `one &&\` and `one |\` end with an operator that the next line does not go on with.
     const isAfterOperator = /[;&|(]/.test(before) && /[\w./~"'$-]/.test(after);
-    return isGlued && !/^\s?$/.test(after) && !isAfterOperator;
+    return isGlued && !isBlank(after) && !isAfterOperator;
   });
+}
+
+/** Also where there is nothing. */
+function isBlank(char: string): boolean {
+  return /^[ \t\n]?$/.test(char);
 }

@@ -104,8 +104,11 @@ class OptionReader implements ParsedOptions {
   }
 }
 
-/** Patterns and texts, of which every program takes whatever follows. */
-const TAKES_ANYTHING = new Set(['e', 'regexp', 'expression', 'grep', 'author', 'S', 'G']);
+/**
+ * Patterns and scripts, of which every program takes whatever follows. Not those of git (`-S`, `--grep`), which
+ * goes through its options more than once, so that what follows may be gone by then.
+ */
+const TAKES_ANYTHING = new Set(['e', 'regexp', 'expression']);
 
 interface OptionNames {
   readonly long: ReadonlySet<string>;
