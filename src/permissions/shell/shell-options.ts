@@ -1,3 +1,4 @@
+import { normalise } from '../../env/paths.js';
 import { programOf, type ShellWord } from './model.js';
 
 /** Code that a command gives to a shell, as far as it is known. */
@@ -25,6 +26,9 @@ const LONG =
 /** Bash takes its long options with one dash too, where letters would mean something else. */
 const LONG_WITH_ONE_DASH =
   /^-(debug|debugger|dump-po-strings|dump-strings|help|init-file|login|noediting|noprofile|norc|posix|pretty-print|protected|rcfile|restricted|verbose|version|wordexp)$/;
+
+/** What a descriptor is called, from wherever it is named: `/dev/stdin`, `../dev/fd/0`, and `0` in there. */
+const NAMES_INPUT = /^\/+(dev|proc)\/|(^|\/)(stdin|\d+)$/;
 
 /** The code that a shell is started with. */
 export function codeOfShell(words: readonly ShellWord[]): GivenCode {
@@ -58,7 +62,7 @@ export function codeOfShell(words: readonly ShellWord[]): GivenCode {
   const [first] = words.slice(at);
   if (isCode) return codeOf(first === undefined ? [] : [first], { joined: false });
   if (readsInput || first === undefined) return FROM_INPUT;
-  if (/^\/(dev|proc\/(self|\d+))\/(stdin|fd\b)/.test(first.value)) return FROM_INPUT;
+  if (NAMES_INPUT.test(normalise(first.value))) return FROM_INPUT;
   return first.literal
     ? NO_CODE
     : { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
