@@ -5,11 +5,13 @@ import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 
 let project: TempProject;
 let gate: Rig;
+let reader: Rig;
 beforeAll(() => {
   project = makeTempProject({
     files: { 'a.txt': 'a', '.env': 'X=1', link: { symlink: '../home' } },
   });
   const deny = ['Bash(rm:*)', 'Read(./.env)'];
+  reader = gateRig({ cwd: project.directory, home: project.home });
   gate = gateRig({ cwd: project.directory, home: project.home, allow: ['Bash'], deny });
 });
 afterAll(() => project.remove());
@@ -23,6 +25,29 @@ describe('a denied program that bash finds and the parser does not', () => {
     'echo ${PWD/<(ls /; rm a.txt)/b}',
     'echo ${PWD/#$(ls (/); rm a.txt)/b}',
   ])('is not run behind a slash of a replacement: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    "((cat <<'E'\nrm a.txt\nE\n) )",
+    "(('cat' <<'E'; ls\nrm a.txt\nE\n) )",
+    'ls; ((cat <<E; ls); ls\nrm a.txt\nE\n)',
+    '(("$(cat <<\'E\'\nrm a.txt\nE\n)") )',
+    "echo $((cat <<'E'\nrm a.txt\nE\n) )",
+    'echo "$(((cat <<E\nrm a.txt\nE\n) ) )"',
+  ])('is not run as text of a document in two brackets: %s', async (command) => {
+    expect(await gate.bash(command)).not.toBe('runs');
+    expect(await reader.bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    "e[|$(rm)]''",
+    'e[a|$(rm a.txt)]""',
+    "e[;`rm`]''",
+    "e[<(rm a.txt)]''",
+    'ls; e[|$(rm)]""',
+    "echo $(e[|$(rm)]'')",
+  ])('is not run in a subscript of a word that is no assignment: %s', async (command) => {
     expect(await gate.bash(command)).not.toBe('runs');
   });
 
@@ -62,6 +87,14 @@ describe('a denied program that bash finds and the parser does not', () => {
 
   it.each([
     'echo ${PWD/a/b}',
+    '( (ls) )',
+    '(ls; (pwd))',
+    '[[ a =~ ^(a|b)$ ]] && ls',
+    'ls a[bc] [!a]* [a-z]"x y"',
+    'echo a\\;b a\\(b "a;b|c" \'a(b\' $ a$ 5% {a,b}',
+    "cat <<'E'\nf((1, 2))\nE",
+    'cat <<E\nf((1, 2))\nE',
+    'git log --format="%h (%an)" HEAD@{1}',
     'echo "${PWD//\\//-}"',
     'sudo -n ls $x',
     'sudo -E make $x',

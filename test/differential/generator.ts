@@ -182,6 +182,15 @@ class Generator {
       '{ D\n}',
       'ls <(D\n)',
       'echo `D\n`',
+      '((D\n) )',
+      'echo $((D\n) )',
+      'f() { D\n}; f',
+      'if true; then D\nfi',
+      'eval "$(D\n)"',
+      '[[ -n $(D\n) ]]',
+      'x=$(D\n)',
+      '! D',
+      'while D\ndo break; done',
     ]);
     const text = `${program} ${operator}${written}${rest}\n${body}${closing}${after}${chance(0.5) ? `\n${name}` : ''}`;
     return wrap.replace('D', () => text);

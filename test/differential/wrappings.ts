@@ -147,6 +147,11 @@ export const AROUND = lines(`
   [[ ( -n a ) && -n $(C) ]]
   [[ a =~ (a|$(C)) ]]
   [[ a < b ]] && C
+  e[|$(C)]''
+  e[$(C)]
+  ls a[b$(C)]
+  ls [<(C)]x
+  e[C]=1
   for i in a; { C; }
   for i; do C; done
   for ((;;)) { C; break; }

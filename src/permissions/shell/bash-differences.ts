@@ -20,6 +20,12 @@ export function differenceFromBash(
       found ??= differenceFromBash(node, node.source, forEachChild);
       return;
     }
+    // Bash tries arithmetic first, and then takes here-documents in there for commands.
+    const isDoubled =
+      node.type === 'Subshell'
+        ? source.startsWith('((', node.pos)
+        : node.type === 'CommandExpansion' && node.text.startsWith('$((');
+    if (isDoubled) found ??= 'it has two opening brackets, which bash may take for arithmetic';
     if (node.type === 'SingleQuoted') plain.push(inside(node));
     if (node.type === 'DoubleQuoted') plain.push(...plainParts(node.parts));
     if (node.type === 'HereDoc') {

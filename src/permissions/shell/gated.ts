@@ -1,4 +1,4 @@
-import type { Script, Statement, SyntaxNode } from 'unbash';
+import type { Command, Script, Statement, SyntaxNode, Word } from 'unbash';
 import { isLocaleVariable } from '../../env/locale.js';
 import { evaluatedBy } from './evaluated-syntax.js';
 import { variablesSetBy } from './set-variables.js';
@@ -56,7 +56,10 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     const evaluated = opaque === undefined ? evaluatedBy(node) : undefined;
     if (evaluated !== undefined) opaque = `it uses ${evaluated}`;
     if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
-    if (node.type === 'Command') commands++;
+    if (node.type === 'Command') {
+      commands++;
+      if (wordsOf(node).some(isLeftWhole)) opaque ??= 'it has a word that was not taken apart';
+    }
     if (REPEATS.has(type)) repeats = true;
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
       opaque ??= 'it is not valid shell syntax';
@@ -92,6 +95,19 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     ...(opaque === undefined ? {} : { opaque }),
     ...(complex === undefined ? {} : { complex }),
   };
+}
+
+function wordsOf({ name, suffix }: Command): readonly Word[] {
+  return [...(name === undefined ? [] : [name]), ...suffix.filter((one) => one.type === 'Word')];
+}
+
+/** fail-closed: signs of the language that the parser took for text, as in `a[|$(b)]''`, bash takes for what they are. */
+function isLeftWhole({ text, parts }: Word): boolean {
+  const plain =
+    parts === undefined
+      ? [text]
+      : parts.flatMap((part) => (part.type === 'Literal' || part.type === 'Glob' ? part.text : []));
+  return plain.some((one) => /[`'"|&;<>()\s]|\$[({]/.test(one.replace(/\\./gs, '')));
 }
 
 /** What runs in the background until a bare `wait`, which comes next: none of it outlives the line. */
