@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { makePrivateDirectory } from './append-log.js';
 import { HASH_BYTES } from './blob-format.js';
 import { type NewItem, scanPack } from './blob-pack.js';
-import { withFileLock } from './file-lock.js';
+import { isFileLocked, withFileLock } from './file-lock.js';
 import { join } from './paths.js';
 import { processAlive } from './process-tree.js';
 import { randomBytes } from './random.js';
@@ -30,7 +30,7 @@ export class StoreUsers {
     this.#own = name;
     // Whoever drops contents looked for users before we were one.
     const deadline = performance.now() + LOCK_WAIT_MS;
-    while (this.#isLocked() && performance.now() < deadline) {
+    while (isFileLocked(this.#lock, LOCK_STALE_MS) && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
@@ -45,11 +45,6 @@ export class StoreUsers {
     await withFileLock(this.#lock, { staleMs: LOCK_STALE_MS, waitMs: 0 }, async () => {
       if (!this.#hasOthers()) await work();
     });
-  }
-
-  #isLocked(): boolean {
-    const stat = statSync(this.#lock, { throwIfNoEntry: false });
-    return stat !== undefined && Date.now() - stat.mtimeMs < LOCK_STALE_MS;
   }
 
   #hasOthers(): boolean {

@@ -56,6 +56,18 @@ export async function withFileLock<T>(
   }
 }
 
+/** Whether somebody holds the lock now. */
+export function isFileLocked(path: string, staleMs?: number): boolean {
+  try {
+    const top = highest(path);
+    return top > 0 && isHeld(join(path, String(top)), staleMs);
+  } catch (thrown) {
+    // Nobody has ever taken it.
+    if (systemCodeOf(thrown) === 'ENOENT') return false;
+    throw thrown;
+  }
+}
+
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
