@@ -148,8 +148,9 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     signal,
   });
   const over = new AbortController();
+  const untilClose: AbortSignal = over.signal;
   const notifications = createNotificationHooks({ dispatch: asked, tell });
-  const notify = (one: Notification): void => notifications.notify(one, scene(over.signal));
+  const notify = (one: Notification): void => notifications.notify(one, scene(untilClose));
   const attention = createAttention({ notify });
   return {
     dispatch: asked,
@@ -186,7 +187,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     /** Calls a person who keeps something waiting. */
     attention,
     /** Aborts when the session ends. */
-    untilClose: over.signal,
+    untilClose,
     /** Waits, for a while, for hooks that call a person; from then on none is called. */
     async closeNotifications(): Promise<void> {
       attention.close();
