@@ -11,7 +11,7 @@ const ADDRESS =
 const LEFT_OUT = /^--?(exclude|ignore|skip)/;
 
 /**
- * What words may name behind a sign or the letter of an option, in the grammar of whichever program. Only
+ * What words may name before or behind a sign, or behind the letter of an option, in the grammar of whichever program. Only
  * for doubts: of most words it is no file.
  */
 export function attachedNames(words: readonly ShellWord[]): readonly string[] {
@@ -25,7 +25,9 @@ function namesIn(value: string): readonly string[] {
   if (/^-[a-zA-Z]/.test(text)) {
     for (let at = 2; at < 2 + MOST && at < text.length; at++) names.push(text.slice(at));
   }
-  const signs = [...text.matchAll(/[=@:,]/g)].map(({ index }) => index);
+  const signs = [...text.matchAll(/[=@:,;]/g)].map(({ index }) => index);
+  const [first] = signs;
+  if (first !== undefined) names.push(text.slice(0, first));
   signs.forEach((at, index) => {
     names.push(text.slice(at + 1, signs[index + 1]));
     if (index >= signs.length - MOST) names.push(text.slice(at + 1));
