@@ -130,7 +130,10 @@ it('a ban of a whole command holds against a wildcard in front of what is not kn
   const mine = gateRig({ cwd: project.directory, home: project.home, allow: ['Bash'], deny });
   expect(await mine.bash('git add a.t*$x')).toBe('asks');
   expect(await mine.bash('git add a.[t]xt"$x"')).toBe('asks');
+  expect(await mine.bash('git add a.* $x')).toBe('asks');
+  expect(await mine.bash('git add * "$x"')).toBe('asks');
   expect(await mine.bash('git add b*$x')).toBe('runs');
+  expect(await mine.bash('git add b* $x')).toBe('runs');
 });
 
 it('a pattern that fits nothing counts as the name it is passed on as', async () => {

@@ -181,7 +181,8 @@ function restrictingWords(
       );
     if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
   }
-  return undefined;
+  const hasPattern = words.slice(0, open).some(({ pattern }) => pattern !== undefined);
+  return hasPattern ? expandedWords(rules, words) : undefined;
 }
 
 /** The command without its last words, where all of these may turn out empty. */
