@@ -5,7 +5,6 @@ import { type Rule, specKindOf } from './rule.js';
 import { removals, simpleFileUse } from './shell/file-commands.js';
 import type { ShellReading, ShellWord } from './shell/model.js';
 import type { CallView, TouchedPath } from './view.js';
-import { looksOf } from './workspace-fence-words.js';
 
 /** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
 export const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
@@ -87,7 +86,7 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   if (reading === undefined || reading.opaque !== undefined) return 'maybe';
   if (effect === 'deletes') {
     const deletes = reading.commands.some(({ views }) => views.some(isDeletion));
-    return deletes ? 'yes' : unlessKnown(reading);
+    return deletes ? 'yes' : await unlessKnown(reading);
   }
   const { paths, unknown } = await view.shellPaths();
   const written = paths.filter(({ access }) => access === 'write');
@@ -95,11 +94,13 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   if (written.some((path) => leaves(path, view))) return 'yes';
   const mentioned = await view.mentionedPaths();
   const doubt = unknown !== undefined || mentioned.some((path) => leaves(path, view));
-  return doubt ? 'maybe' : unlessKnown(reading);
+  return doubt ? 'maybe' : await unlessKnown(reading);
 }
 
 /** fail-closed: of a program that is not known nobody can tell what it does to files. */
-function unlessKnown({ commands }: ShellReading): Sure {
+async function unlessKnown({ commands }: ShellReading): Promise<Sure> {
+  // Few rules are about effects, and its tables are large.
+  const { looksOf } = await import('./workspace-fence-words.js');
   const isKnown = (words: readonly ShellWord[]): boolean =>
     looksOf(words) !== undefined || simpleFileUse(words) !== undefined;
   return commands.every(({ views }) => views.every(isKnown)) ? 'no' : 'maybe';
