@@ -203,7 +203,9 @@ function isNamedAtRunTime(
   script: string,
   { name, args }: StartedProgram,
 ): boolean {
-  const isDeniedProgram = /^(rm|touch)$/.test(path.basename(name)) || args.includes('push');
+  const program = path.basename(name);
+  const isDeniedProgram =
+    /^(rm|touch)$/.test(program) || (program === 'git' && args.includes('push'));
   return deny.length > 0 && !isDeniedProgram && /[`*?[{]|\$[^'"\\]/.test(script);
 }
 
