@@ -16,16 +16,16 @@ describe('the search path of servers', () => {
   it("keeps a node_modules/.bin of the user, and none of the project's own or above it", () => {
     const path = [
       '/opt/tools/node_modules/.bin',
-      '/work/app/node_modules/.bin',
-      '/work/app/packages/b/node_modules/.bin/',
-      '/work/node_modules/.bin',
+      '/srv/app/node_modules/.bin',
+      '/srv/app/packages/b/node_modules/.bin/',
+      '/srv/node_modules/.bin',
       '/node_modules/.bin',
       'node_modules/.bin',
-      '/work/application/node_modules/.bin',
+      '/srv/application/node_modules/.bin',
       '/usr/bin',
     ].join(':');
-    expect(searched(path, ['/work/app'])).toBe(
-      '/opt/tools/node_modules/.bin:/work/application/node_modules/.bin:/usr/bin',
+    expect(searched(path, ['/srv/app'])).toBe(
+      '/opt/tools/node_modules/.bin:/srv/application/node_modules/.bin:/usr/bin',
     );
     expect(searched(path)).toBe('/usr/bin');
   });
