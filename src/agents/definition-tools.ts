@@ -65,7 +65,7 @@ export function bansOf(value: unknown, knownTools: readonly string[]): Result<Ba
   const read = entriesOf(value);
   if (!read.ok) return read;
   const odd = read.value.find((item) => !ENTRY.test(item));
-  // fail-closed: nobody knows what it was to take away.
+  // fail-closed: the entry cannot be read, so the tool it was meant to remove is unknown.
   if (odd !== undefined) return err(`holds "${odd}", which is no name of a tool`);
   if (Array.isArray(value) && read.value.length < value.length) {
     return err('holds an entry that is empty: name a tool, or leave it out');

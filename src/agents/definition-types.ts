@@ -8,7 +8,7 @@ export interface AgentFinding {
   /** From 1. */
   readonly line?: number;
   readonly message: string;
-  /** A warning that people are told at the start: the agent can do less than its file looks like. */
+  /** A warning shown at the start: the agent can do less than its file suggests. */
   readonly told?: true;
 }
 

@@ -192,7 +192,7 @@ export function createSession(
   let beginning: Promise<Beginning> | undefined;
   /** The host asked for the prompts that hooks give, and runs them itself. */
   let promptsGiven = false;
-  /** What stands before the first prompt, until the conversation has it. Undefined: not made yet. */
+  /** Messages that precede the first prompt, until a run has taken them. Undefined: not created yet. */
   let opening: readonly InputMessage[] | undefined;
   let deferred = parts.deferredCalls;
   let closing: Promise<void> | undefined;

@@ -229,7 +229,7 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
         return output.out(`! one of ${PERMISSION_MODES.join(', ')}\n`);
       const before = session.info().mode;
       if (mode !== undefined) session.setMode(mode);
-      // A change is told by the session itself.
+      // The session itself reports a change.
       return session.info().mode === before ? output.out(`mode: ${before}\n`) : undefined;
     }
     case 'compact':

@@ -8,7 +8,7 @@ export interface SystemPromptOptions {
   readonly replacement?: string | readonly string[];
   /** Added after the default or the replacement. */
   readonly appended?: string;
-  /** Shapes the default text; a replacement stands as it is. */
+  /** Shapes the default text; a replacement is used unchanged. */
   readonly style?: OutputStyle | undefined;
 }
 

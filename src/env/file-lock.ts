@@ -27,12 +27,12 @@ const POLL_MS = 4;
 const FREE = 'free\n';
 
 /**
- * Runs `work` while no other process, and nobody else in this one, holds the same lock. The lock of a
+ * Runs `work` while no other process, and no other task of this one, holds the same lock. The lock of a
  * process that is gone does not count. Undefined when the lock was not free in time: the caller
  * decides what that means.
  *
  * The path becomes a directory of numbered files. The highest number has the lock, unless it is marked
- * free or its holder is gone. Whoever wants it makes the next number, which only one can. Removing a
+ * free or its holder is gone. A process that wants it creates the next number; only one can. Removing a
  * stale file and making it anew would let two in: between the look and the removal another may have
  * taken it. The last number stays, marked free, so that none is ever used twice.
  */
@@ -56,13 +56,13 @@ export async function withFileLock<T>(
   }
 }
 
-/** Whether somebody holds the lock now. */
+/** Whether the lock is held now. */
 export function isFileLocked(path: string, staleMs?: number): boolean {
   try {
     const top = highest(path);
     return top > 0 && isHeld(join(path, String(top)), staleMs);
   } catch (thrown) {
-    // Nobody has ever taken it.
+    // The lock was never taken.
     if (systemCodeOf(thrown) === 'ENOENT') return false;
     throw thrown;
   }
@@ -87,7 +87,7 @@ function tryToTake(lock: string, staleMs: number | undefined): string | undefine
   const holder = { ...nodeDeliveryFiles.self(), mark: randomUuid() };
   writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600, flag: 'wx' });
   try {
-    // Linked when it is whole: nobody reads a lock without its holder.
+    // Linked once it is complete: a reader never sees a lock without its holder.
     linkSync(draft, file);
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'EEXIST') return undefined;
@@ -114,14 +114,14 @@ function isHeld(file: string, staleMs: number | undefined): boolean {
     // A time in the future is of another clock, and would be waited for in vain.
     age = Math.abs(Date.now() - statSync(file).mtimeMs);
   } catch (thrown) {
-    // Somebody with a higher number took it away: look again.
+    // A later holder removed it: look again.
     if (systemCodeOf(thrown) === 'ENOENT') return true;
     throw thrown;
   }
   if (text === FREE || (staleMs !== undefined && age > staleMs)) return false;
   const parsed = parseJson(text);
   const { pid, start } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
-  // fail-closed: nobody can be told to be gone who is not known.
+  // fail-closed: a holder that is not named may still be alive.
   if (typeof pid !== 'number') return true;
   return nodeDeliveryFiles.isAlive({ pid, ...(typeof start === 'string' ? { start } : {}) });
 }

@@ -134,7 +134,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     return recalling;
   };
   let isTold = false;
-  /** As above, where nothing depends on it: what cannot be read is told, and counts as nothing. */
+  /** The same where no limit depends on it: an unreadable transcript is reported and counts as zero. */
   const recallCosts = async (): Promise<void> => {
     try {
       await recallSpending();

@@ -55,7 +55,7 @@ export async function openGround(config: SessionConfig) {
     configDir,
     sources,
     stateDirectory: stateDirectory(config.env),
-    /** As they are now: whoever keeps them goes by those of an earlier time. */
+    /** The current values; a kept reference would go stale. */
     get settings() {
       return settingsNow();
     },

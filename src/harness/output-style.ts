@@ -9,7 +9,7 @@ import { join } from '../env/paths.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import type { Ground } from './ground.js';
 
-/** The session with the style that its settings name. A style that is not there is told, and none is used. */
+/** The session with the style that its settings name. An unknown style is reported, and the default is used. */
 export async function withOutputStyle(
   config: SessionConfig,
   ground: Ground,

@@ -311,7 +311,7 @@ class Dispatcher implements HookDispatcher {
     return report;
   }
 
-  /** A program that is missing at every call is told whole once, and in a few words from then on. */
+  /** A missing program is reported with its remedy once, and in one short line from then on. */
   #withoutRepetition(report: HookReport): HookReport {
     const { hook, failure } = report;
     if (failure?.repeated === undefined) {

@@ -202,7 +202,7 @@ function readDynamic({
   );
 }
 
-/** A file that cannot be read is told as it was given. */
+/** A file that cannot be read is reported under the name that was given. */
 function namingFlag(read: ReadDocument, given: string): ReadDocument {
   if (read.kind !== 'broken') return read;
   const { problem } = read;

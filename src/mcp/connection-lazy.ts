@@ -82,7 +82,7 @@ class LazyConnection implements ClientConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // Whoever waits for a connection that cannot be made is told; there is nothing to close.
+    // The failed connection is reported to its caller; there is nothing to close.
     await (await this.#making?.catch(() => undefined))?.close();
   }
 

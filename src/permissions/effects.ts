@@ -97,7 +97,7 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   return doubt ? 'maybe' : await unlessKnown(reading);
 }
 
-/** fail-closed: of a program that is not known nobody can tell what it does to files. */
+/** fail-closed: the effects of an unknown program on files are unknown. */
 async function unlessKnown({ commands }: ShellReading): Promise<Sure> {
   // Few rules are about effects, and its tables are large.
   const { looksOf } = await import('./workspace-fence-words.js');

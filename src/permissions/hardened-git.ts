@@ -91,7 +91,7 @@ export function createGit({ fs, processes, env, isTrusted }: GitDeps): Git {
   return async (args, call) => {
     const trap = await repositoryTrap(fs, call.cwd);
     if (trap === undefined) return await run(args, call);
-    // fail-closed: whoever packed the folder may have written its configuration.
+    // fail-closed: the author of an archive may have written its git configuration.
     if (!(await isTrusted())) {
       return err(
         `git could start programs of a folder that is not trusted: ${trap}. Remove the setting, move it to your own ~/.gitconfig, or start with --trust if the folder is yours`,

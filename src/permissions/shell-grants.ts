@@ -159,7 +159,7 @@ async function anyDirectory(
   return false;
 }
 
-/** The files that patterns stand for now, wherever the command may run; undefined: nobody can tell. */
+/** The files that patterns stand for now, wherever the command may run; undefined: unknown. */
 async function expanded(
   patterns: readonly string[],
   { directories }: SimpleCommand,

@@ -289,7 +289,7 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
           unknown ??= `what ${text} leads to is known to a process alone`;
         }
       } catch (thrown) {
-        // What this user may not look up is not known; what is written there is nobody's guess.
+        // A path that this user may not look up is unknown.
         if (access === 'write' || systemCodeOf(thrown) !== 'EACCES') throw thrown;
         unknown ??= `${text} cannot be looked up`;
       }

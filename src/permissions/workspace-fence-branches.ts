@@ -25,7 +25,7 @@ export function takesBranches(use: BranchUse): string | undefined {
     case 'filter-branch':
     case 'filter-repo':
     case 'replay':
-    // What all trees share: objects, what stands for them, and the records by which they are found again.
+    // Shared by all worktrees: objects, replacements for them, and the reflogs that keep them reachable.
     case 'replace':
     case 'gc':
     case 'prune':

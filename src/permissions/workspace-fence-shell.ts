@@ -77,7 +77,7 @@ class Judge {
   readonly #links: LinkWatch;
   readonly #reading: ShellReading;
   readonly #variables: LineVariables;
-  /** Whether some command changes to a directory that nobody judges. */
+  /** Whether some command changes to a directory that is not checked. */
   readonly #strays: boolean;
 
   constructor(place: FencePlace, line: { readonly reading: ShellReading; readonly text: string }) {

@@ -48,7 +48,7 @@ function strayKeys({ value, file, lineOf }: ComponentTable): readonly ConfigProb
     const line = lineOf([key]);
     const place = { file, ...(line === undefined ? {} : { line }) };
     const name = visible(key);
-    // fail-closed: a guard that stands beside the others, and not among them, is never asked.
+    // fail-closed: a guard placed beside the list instead of in it is never asked.
     if (isEventName(key) || mayHoldHooks(inner)) {
       const message = `\`${name}\` stands beside \`hooks\`, where no hook is read.`;
       return [

@@ -9,14 +9,14 @@ type Event = LoopEvent | SessionNews;
 export class StartNotices {
   #waiting: Event[] | undefined = [];
 
-  /** True: the event is told after `init`. */
+  /** True: the event is sent after `init`. */
   hold(event: Event): boolean {
     if (this.#waiting === undefined || !isNotice(event)) return false;
     this.#waiting.push(event);
     return true;
   }
 
-  /** `init` was written, or will never be: what waited is told now, and the rest as it comes. */
+  /** `init` was written, or never will be: returns the held events, and holds no more. */
   release(): readonly Event[] {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;

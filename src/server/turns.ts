@@ -42,7 +42,7 @@ export interface Turns {
   queued(prompt: QueuedPrompt): void;
   /** A prompt was taken back. */
   cancelled(uuid: string): void;
-  /** Nothing more will be run: notices that waited for a first turn are told. */
+  /** No further turn will run: sends notices that waited for the first one. */
   end(): void;
 }
 

@@ -28,7 +28,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
   };
 }
 
-/** Lines as a host keeps them. Of an agent it also keeps what stands beside the transcript on our disk. */
+/** Lines as a host keeps them, with an agent's metadata, which our store keeps in a file of its own. */
 function copied(lines: readonly NewLine[], agentId: string | undefined): readonly unknown[] {
   const copies: unknown[] = lines.map(cleanLine);
   const facts = agentId === undefined ? undefined : lines.map(agentFacts).find(Boolean);

@@ -173,7 +173,7 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standi
   const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
   if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
   const holdsBack = strictValues(facts).some((one) => one === value);
-  // A value that wins wherever it stands can only restrict, so a project may set it, too.
+  // A value that wins from any source can only restrict, so a project may set it, too.
   const isOpenToAll = holdsBack && facts.strictest === true;
   if (facts.scope === 'user' && ofProject && !isOpenToAll) return 'not here';
   // fail-closed: what grants or executes waits for trust; the value that holds back does not.

@@ -23,7 +23,7 @@ export interface StartedTrust {
    * was given with the start to documents none of which needs any: whoever gave it meant the folder.
    */
   covers(used?: UsedDocument): Promise<boolean>;
-  /** Whether a person stands behind the folder: it is trusted, or declares nothing and trust was given with the start. */
+  /** Whether a person accepted the folder: it is trusted, or it declares nothing and trust was given at the start. */
   accepted(): Promise<boolean>;
   /**
    * Takes the look at the documents of the folder that was put off, if none was taken yet. To be

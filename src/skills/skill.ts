@@ -78,7 +78,7 @@ export interface SkillProblem {
   readonly field?: 'hooks' | 'paths';
   readonly message: string;
   readonly remedy?: string;
-  /** People are told at the start: something in the head does not count. */
+  /** Shown at the start: something in the head has no effect. */
   readonly told?: true;
 }
 
@@ -87,7 +87,7 @@ export interface SkippedSkill {
   readonly name: string;
   readonly file: string;
   readonly reason: string;
-  /** People are told at the start: they would look for it in vain, or it has a mistake. */
+  /** Shown at the start: the entry is missing from the listing, or has a mistake. */
   readonly told?: true;
 }
 

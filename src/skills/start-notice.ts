@@ -3,7 +3,7 @@ import type { Skill, SkippedSkill } from './skill.js';
 
 const MOST_TOLD = 3;
 
-/** What people are told at the start about skills and commands with mistakes or of one name. */
+/** Notices at the start about skills and commands with mistakes or the same name. */
 export function skillNotice(
   skills: readonly Pick<Skill, 'file' | 'problems'>[],
   skipped: readonly SkippedSkill[],

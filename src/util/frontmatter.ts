@@ -32,7 +32,7 @@ export interface Frontmatter {
 export interface DoubtfulLine {
   readonly text: string;
   readonly line: number;
-  /** The field that it stands below. */
+  /** The field that the line belongs to. */
   readonly below?: string;
 }
 
@@ -118,7 +118,7 @@ async function exactValue(
     const read = plainFields(await parse([`value: ${rest}`, ...below].join('\n')));
     return Object.keys(read).length === 1 ? { ok: true, value: read.value } : NOT_EXACT;
   } catch {
-    // Whoever reads it by its lines decides what it means.
+    // The line reader decides what it means.
     return NOT_EXACT;
   }
 }

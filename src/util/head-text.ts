@@ -2,7 +2,7 @@
 export interface SplitFile {
   /** The lines between the rulers; undefined: the file has no head. */
   readonly lines?: readonly string[];
-  /** From 1: the line of the file on which the head's first line stands. */
+  /** From 1: the line of the file where the head begins. */
   readonly line: number;
   readonly body: string;
   /** From 1: where the body begins in the file. */
@@ -44,7 +44,7 @@ export function splitFile(source: string): SplitFile {
 /** A field at the left edge of a head and the lines that belong to it, as written. */
 export interface HeadGroup {
   readonly key: string;
-  /** What stands behind the colon. */
+  /** The text after the colon. */
   readonly rest: string;
   /** The lines below it. */
   readonly lines: readonly string[];
@@ -56,7 +56,7 @@ export interface HeadGroup {
 export interface StrayLine {
   readonly text: string;
   readonly line: number;
-  /** The field that it stands below. */
+  /** The field that the line belongs to. */
   readonly below?: string;
 }
 

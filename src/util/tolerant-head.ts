@@ -46,7 +46,7 @@ function splitOutsideQuotes(text: string): readonly string[] {
   );
 }
 
-/** What looks like the name of a field where nobody knows what belongs to what. */
+/** A field name in a head whose structure is unclear. */
 const ANY_NAME = /(?:^|[{,])[ \t]*(?:- +)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?=[\s"'[{]|$)/g;
 /** The same where the blank behind the colon was forgotten. */
 const NAME_WITHOUT_BLANK = /^[ \t]*([A-Za-z_][\w.-]*):(?=\w)/;
@@ -66,7 +66,7 @@ export function doubtfulNames(
   return names;
 }
 
-/** A word, whatever marks an item before it, and what stands behind it. */
+/** A word, an optional list mark before it, and the text after it. */
 const FIRST_WORD = /^[^\p{L}\p{N}]{0,8}([A-Za-z_][\w-]{0,40})(?![\w-])(.*)$/su;
 /** Nothing, or what people write between a name and its value. */
 const SEPARATED = /^[\s"'`*]*(?:$|[:=;：﹕＝→|>-])/u;

@@ -116,7 +116,7 @@ async function hooksHere(
   });
   const list = await listOf(set, (hook) => scriptNotes(hook, { fs, cwd, home }));
   const problems = withStrictness(loaded.problems, settings.strictness).filter(
-    // What does not fire yet stands in the list.
+    // Events that never fire yet are in the list.
     ({ severity, topic }) => severity === 'fatal' || (severity === 'warning' && topic === 'hooks'),
   );
   return {

@@ -7,7 +7,7 @@ const MOST = 64;
 /** Addresses of other machines are no files. */
 const ADDRESS =
   /\b(?:https?|wss?|s?ftps?|ssh|git|s3|gs|redis|postgres(?:ql)?|mysql|mongodb|amqp|tcp|udp|oci):\/\/[^,\s]*/gi;
-/** What a command is told to leave out. */
+/** Options that exclude files. */
 const LEFT_OUT = /^--?(exclude|ignore|skip)/;
 
 /**

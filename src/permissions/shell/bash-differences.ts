@@ -61,7 +61,7 @@ function plainParts(parts: readonly WordPart[]): readonly WordPart[] {
   );
 }
 
-/** Stands for plain text: no letter, no sign of the language. */
+/** A placeholder for plain text: neither a letter nor shell syntax. */
 const PLAIN = ',';
 
 function blanked(source: string, plain: readonly { pos: number; end: number }[]): string {

@@ -121,7 +121,7 @@ function evaluatedSubscript(name: string, words: readonly ShellWord[]): string |
   return flags === false ? undefined : flags;
 }
 
-/** Where the first `name[` stands; behind the end when there is none. */
+/** The position of the first `name[`; the length when there is none. */
 function subscriptIn(value: string): number {
   const at = value.search(/\w\[/);
   return at === -1 ? value.length : at;

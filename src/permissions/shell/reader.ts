@@ -207,7 +207,7 @@ export class Reader {
     return this.#statements(list.commands, directories);
   }
 
-  /** A body may run often: if it changes the directory, nobody knows where it ends up. */
+  /** A body may run often: if it changes the directory, the final one is unknown. */
   #loop(lists: readonly CompoundList[], directories: Directories): Directories {
     const before = this.#moves;
     let at = directories;
@@ -249,7 +249,7 @@ export class Reader {
     this.#visited++;
     this.#here = directories;
     const isPiped = this.#piped;
-    // Not for what stands in substitutions.
+    // Not for words inside substitutions.
     this.#piped = false;
     const given: ShellWord[] = [];
     if (command.name !== undefined) given.push(this.#word(command.name));
@@ -290,7 +290,7 @@ export class Reader {
     const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
       codeInAssignment(name, value),
     );
-    // fail-closed: bash runs it once it counts it out, and nobody follows where that may be.
+    // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
     const counted = command.assignments?.find(({ name, value }) => isCode(name, value));
     if (counted !== undefined) {
       this.#opaque ??= `the value of ${counted.name} may be run as code`;

@@ -64,7 +64,7 @@ class Builder {
   }
 
   finish(raw: string): ShellWord {
-    // A wildcard in front of what is not known stands for other names, not for itself.
+    // A wildcard before an unknown part matches other names, not itself.
     const value = this.#literal ? this.#value : (this.#beforePattern ?? this.#value);
     const known = { value, literal: this.#literal, raw };
     return this.#literal && this.#pattern !== undefined
