@@ -1,6 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
 import { basename, isInside, join } from '../env/paths.js';
-import { messageOf } from '../errors.js';
+import { messageOf, systemCodeOf } from '../errors.js';
 import { loadFrontmatter } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
@@ -56,7 +56,7 @@ export async function loadOutputStyles(deps: OutputStyleDeps): Promise<OutputSty
     if (folder.yields) BUILT_IN.forEach(add);
     for (const file of await styleFiles(deps, folder, problems)) {
       try {
-        add(await readStyle(deps, file));
+        add(await readStyle(deps, folder, file));
       } catch (thrown) {
         problems.push(`the output style ${file} cannot be used: ${messageOf(thrown)}`);
       }
@@ -85,30 +85,34 @@ export function findStyle(
 
 async function styleFiles(
   { fs }: OutputStyleDeps,
-  { path, root }: StyleFolder,
+  { path }: StyleFolder,
   problems: string[],
 ): Promise<readonly string[]> {
-  let names: readonly string[];
   try {
-    names = (await fs.list(path)).map(({ name }) => name);
-  } catch {
+    const names = (await fs.list(path)).map(({ name }) => name);
+    return names
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => join(path, name));
+  } catch (thrown) {
     // Most directories have no such folder.
+    if (systemCodeOf(thrown) !== 'ENOENT') {
+      problems.push(`the output styles in ${path} cannot be listed: ${messageOf(thrown)}`);
+    }
     return [];
   }
-  const files: string[] = [];
-  for (const name of names.filter((one) => one.endsWith('.md')).sort()) {
-    const file = join(path, name);
-    const real = await fs.realPath(file);
-    // fail-closed: a link must not send a file from elsewhere to the model.
-    if (isInside(real, await fs.realPath(root))) files.push(file);
-    else problems.push(`the output style ${file} is not used: it is a link to ${real}`);
-  }
-  return files;
 }
 
 const MOST_BYTES = 64 * 1024;
 
-async function readStyle({ fs, parseYaml }: OutputStyleDeps, file: string): Promise<OutputStyle> {
+async function readStyle(
+  { fs, parseYaml }: OutputStyleDeps,
+  { root }: StyleFolder,
+  file: string,
+): Promise<OutputStyle> {
+  const real = await fs.realPath(file);
+  // fail-closed: a link must not send a file from elsewhere to the model.
+  if (!isInside(real, await fs.realPath(root))) throw new Error(`it is a link to ${real}`);
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const { fields, body } = await loadFrontmatter(text, { parseYaml });
   const named = typeof fields.name === 'string' ? fields.name.trim() : '';

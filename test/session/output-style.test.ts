@@ -116,6 +116,18 @@ describe('an output style', () => {
     },
   );
 
+  it('is reported, and stops no start, where its file leads nowhere or in a circle', async () => {
+    const host = await wire({
+      script: ['done'],
+      files: { '.claude/settings.json': set('gone'), '.claude/output-styles/a.md': 'A' },
+    });
+    symlinkSync('nowhere.md', host.project.at('.claude/output-styles/gone.md'));
+    symlinkSync('loop.md', host.project.at('.claude/output-styles/loop.md'));
+    host.prompt('go');
+    expect(await host.next(isResult)).toMatchObject({ subtype: 'success' });
+    expect(JSON.stringify(host.frames)).toContain('loop.md cannot be used');
+  });
+
   it('is listed for hosts, and listed anew when they ask', async () => {
     const host = await wire({ files: { '.claude/output-styles/p.md': 'Text' } });
     const { response } = await host.request({ subtype: 'initialize' });
