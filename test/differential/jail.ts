@@ -138,10 +138,12 @@ function runIn(child: ChildProcess, script: string): Promise<boolean> {
 }
 
 function readLog(log: string): readonly StartedProgram[] {
-  const fields = log.split('\0');
+  // Every field ends in a NUL. A script without end fills the log up to its limit, which cuts the last record.
+  const fields = log.split('\0').slice(0, -1);
   const started: StartedProgram[] = [];
-  for (let at = 0; at + 4 < fields.length; ) {
+  for (let at = 0; at + 4 <= fields.length; ) {
     const [input = '', cwd = '', count = '', name = ''] = fields.slice(at, at + 4);
+    if (at + 4 + Number(count) > fields.length) break;
     const args = fields.slice(at + 4, at + 4 + Number(count));
     const typed = name.startsWith(`${PATH_IN_JAIL}/`) ? path.basename(name) : name;
     started.push({ name: typed, args, cwd, input: input === '' ? undefined : input });
