@@ -88,10 +88,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   agents: ['env', 'model', 'loop', ...FEATURES],
   'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', 'harness', ...FEATURES],
   harness: ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
-  server: ['harness.ts'],
-  sdk: ['harness.ts', 'server'],
-  cli: ['harness.ts', 'server', 'env', 'model/discover.ts'],
-  'index.ts': ['harness.ts', 'server', 'sdk'],
+  project: ['env', 'model', 'loop', 'agents', 'generated', 'harness', 'harness.ts', ...FEATURES],
+  client: ['harness.ts', 'project'],
+  tui: ['client'],
+  server: ['harness.ts', 'client'],
+  sdk: ['harness.ts', 'client', 'server'],
+  cli: ['harness.ts', 'client', 'project', 'server', 'tui', 'env', 'model/discover.ts'],
+  'index.ts': ['harness.ts', 'client', 'server', 'sdk'],
   testing: ['env', 'model', 'loop', 'agents', ...FEATURES],
 };
 
