@@ -1,4 +1,4 @@
-import type { HookSet, HookStat } from './commands/hooks-stats.js';
+import type { HookSet, HookStat } from '../project/hooks-stats.js';
 
 /** The hooks of an open session. */
 export interface SessionHookFacts {
@@ -10,9 +10,9 @@ export interface SessionHookFacts {
 /** What `/hooks` shows in a conversation: the hooks in force, and how long they took so far. */
 export async function hooksText({ set, stats }: SessionHookFacts, cwd: string): Promise<string> {
   const [{ listOf }, { listText }, { hookStatsText }] = await Promise.all([
-    import('./commands/hooks-list-data.js'),
-    import('./commands/hooks-list-text.js'),
-    import('./commands/hooks-stats.js'),
+    import('../project/hooks-list-data.js'),
+    import('../project/hooks-list-text.js'),
+    import('../project/hooks-stats.js'),
   ]);
   return `${listText(await listOf(set), cwd)}\nTimes of this session\n${hookStatsText(stats)}`;
 }

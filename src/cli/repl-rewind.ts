@@ -1,7 +1,7 @@
 import type { AgentSession } from '../harness.js';
+import { changesText, planText, pointsText } from '../project/changes-text.js';
+import { targetOf } from '../project/rewind-target.js';
 import { printable } from '../util/printable.js';
-import { changesText, planText, pointsText } from './commands/changes-text.js';
-import { targetOf } from './commands/rewind-target.js';
 import type { AskLine } from './terminal-input.js';
 
 export interface RewindTerminal {

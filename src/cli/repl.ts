@@ -236,7 +236,7 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       await session.compact(argument === '' ? undefined : argument);
       return;
     case 'context': {
-      const { contextText } = await import('./commands/context-text.js');
+      const { contextText } = await import('../project/context-text.js');
       return output.out(contextText(await session.context(), session.info().cwd));
     }
     case 'hooks': {
@@ -252,7 +252,7 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       return output.out(`${await changesCommand(session, argument)}\n`);
     }
     case 'team': {
-      const { teamLines } = await import('./commands/teams-text.js');
+      const { teamLines } = await import('../project/teams-text.js');
       const team = session.team?.view();
       return output.out(
         `${team === undefined ? 'There is no team.' : teamLines(team).join('\n')}\n`,

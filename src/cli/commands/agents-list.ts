@@ -4,6 +4,7 @@ import { listTeams, type TeamView } from '../../agents/team-view.js';
 import { configDirectory } from '../../env/paths.js';
 import { nodeTeamFiles } from '../../env/team-files.js';
 import { PortcullisError } from '../../errors.js';
+import { teamLines } from '../../project/teams-text.js';
 import { ellipsis } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
@@ -11,7 +12,6 @@ import type { Output } from '../output.js';
 import { type AgentsHere, agentsHere, limitProblems } from './agents-here.js';
 import { agentData, factsOf, placeOfDefinition, whereOf } from './agents-text.js';
 import { readArguments } from './arguments.js';
-import { teamLines } from './teams-text.js';
 
 export const USAGE =
   'portcullis agents list [--all] [--add-dir <dir>] [--agents <json|file>] [--trust] [--settings F] [--json]';

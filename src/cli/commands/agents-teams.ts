@@ -2,11 +2,11 @@ import { listTeams } from '../../agents/team-view.js';
 import { configDirectory } from '../../env/paths.js';
 import { nodeTeamFiles } from '../../env/team-files.js';
 import { PortcullisError } from '../../errors.js';
+import { teamLines } from '../../project/teams-text.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { teamLines } from './teams-text.js';
 
 export const USAGE = 'portcullis agents teams [--json]';
 

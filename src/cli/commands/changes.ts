@@ -1,10 +1,10 @@
 import type { Change } from '../../checkpoint/types.js';
+import { actionOf, authorsText, changesText } from '../../project/changes-text.js';
 import { visible, visibleText } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { journalHere } from './changes-here.js';
-import { actionOf, authorsText, changesText } from './changes-text.js';
 
 export const USAGE =
   'portcullis changes [--session id] [--turn message] [--call id] [--agent name] [--diff] [--json]';

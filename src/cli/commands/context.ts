@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], output: Output): Promise<numb
     output.out(`${JSON.stringify({ cwd, ...report, approvals }, null, 2)}\n`);
     return EXIT.done;
   }
-  const { contextText } = await import('./context-text.js');
+  const { contextText } = await import('../../project/context-text.js');
   output.out(contextText(report, cwd));
   return EXIT.done;
 }

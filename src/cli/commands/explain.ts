@@ -1,12 +1,12 @@
 import { PortcullisError } from '../../errors.js';
+import { readCall } from '../../project/call-text.js';
+import { receiptText } from '../../project/receipt-text.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { readCall } from './call-text.js';
 import { withJudge } from './policy-hooks.js';
 import { type PolicyCase, unaskedText } from './policy-judge.js';
-import { receiptText } from './receipt-text.js';
 import { type HereOptions, settingsHere } from './settings-here.js';
 
 export const USAGE =

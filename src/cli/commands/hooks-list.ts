@@ -7,6 +7,8 @@ import { captureHooks } from '../../hooks/capture.js';
 import { patternProblem } from '../../permissions/agent-rules.js';
 import { ruleChecker } from '../../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { type HookList, heldBack, listOf } from '../../project/hooks-list-data.js';
+import { listText } from '../../project/hooks-list-text.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
 import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
 import { withStrictness } from '../../settings/refuse.js';
@@ -17,8 +19,6 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { eventNamed } from './hooks-event.js';
-import { type HookList, heldBack, listOf } from './hooks-list-data.js';
-import { listText } from './hooks-list-text.js';
 import { scriptNotes } from './hooks-scripts.js';
 
 export const USAGE = 'portcullis hooks list [--event E] [--trust] [--settings F] [--json]';

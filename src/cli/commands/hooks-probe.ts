@@ -1,12 +1,12 @@
 import { PortcullisError } from '../../errors.js';
 import { seconds } from '../../hooks/hook-limit.js';
 import { type ProbedHook, type ProbeReport, probeFailed } from '../../hooks/probe.js';
+import { table } from '../../project/hooks-table.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { openBench } from './hooks-bench.js';
-import { table } from './hooks-table.js';
 
 export const USAGE = 'portcullis hooks probe [--all] [--trust] [--settings F] [--json]';
 

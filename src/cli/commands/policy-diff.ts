@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { configDirectory, join, resolve } from '../../env/paths.js';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { callText, type DescribedCall, readCall } from '../../project/call-text.js';
 import { parseJson } from '../../util/json.js';
 import { isRecord } from '../../util/own.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { callText, type DescribedCall, readCall } from './call-text.js';
 import { CORPUS } from './policy-corpus.js';
 import {
   openPolicyJudge,

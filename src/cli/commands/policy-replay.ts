@@ -1,9 +1,9 @@
 import { PortcullisError } from '../../errors.js';
+import { callText } from '../../project/call-text.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { callText } from './call-text.js';
 import { withJudge } from './policy-hooks.js';
 import type { PolicyDecision, PolicyJudge, SettingsInForce } from './policy-judge.js';
 import { type RecordedCall, recordedCalls } from './recorded-calls.js';

@@ -1,10 +1,10 @@
+import { type DescribedCall, readCall } from '../../project/call-text.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { parseFlatYaml } from '../../util/flat-yaml.js';
 import { parseJson } from '../../util/json.js';
 import { nearest } from '../../util/nearest.js';
 import { isRecord } from '../../util/own.js';
 import { err, ok, type Result } from '../../util/result.js';
-import { type DescribedCall, readCall } from './call-text.js';
 
 /** One line of a policy table. */
 export interface PolicyTest {

@@ -3,9 +3,9 @@ import { nodeJournalFiles } from '../../env/journal-files.js';
 import { PortcullisError } from '../../errors.js';
 import type { JournalEntry } from '../../journal/entry.js';
 import { readJournal } from '../../journal/read.js';
+import type { DescribedCall } from '../../project/call-text.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import { isRecord } from '../../util/own.js';
-import type { DescribedCall } from './call-text.js';
 import { projectJournals } from './why.js';
 
 /** A call of an earlier session, with what was decided about it. */

@@ -1,11 +1,11 @@
 import type { Checkpoints, RewindTarget } from '../../checkpoint/types.js';
 import { PortcullisError } from '../../errors.js';
+import { planText, pointsText } from '../../project/changes-text.js';
+import { targetOf } from '../../project/rewind-target.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
 import { journalHere } from './changes-here.js';
-import { planText, pointsText } from './changes-text.js';
-import { targetOf } from './rewind-target.js';
 
 export const USAGE =
   'portcullis rewind [points | redo | <number or message id>] [--call id] [--agent name] [--session id] [--dry-run] [--overwrite] [--json]';

@@ -1,13 +1,13 @@
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { table } from '../../project/hooks-table.js';
 import { readSkillLedger } from '../../skills/ledger.js';
 import { type SkillRecord, skippedOf } from '../../skills/ledger-record.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { table } from './hooks-table.js';
 import { recordData, shortfalls } from './skills-text.js';
 
 export const USAGE = 'portcullis skills ledger [name] [--json]';

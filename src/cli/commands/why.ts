@@ -5,10 +5,10 @@ import { PortcullisError } from '../../errors.js';
 import type { JournalEntry } from '../../journal/entry.js';
 import { journalDirectory } from '../../journal/journal.js';
 import { journalFilesIn, type ReadJournal, readJournal } from '../../journal/read.js';
+import { receiptText } from '../../project/receipt-text.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readArguments } from './arguments.js';
-import { receiptText } from './receipt-text.js';
 
 export const USAGE = 'portcullis why [last | tool use id] [--session id] [--verify] [--json]';
 

@@ -1,6 +1,6 @@
-import { displayPath } from '../../env/paths.js';
-import type { ContextReport } from '../../harness.js';
-import { visible } from '../../util/visible.js';
+import { displayPath } from '../env/paths.js';
+import type { ContextReport } from '../harness.js';
+import { visible } from '../util/visible.js';
 
 type Instructions = ContextReport['instructions'];
 

@@ -1,5 +1,5 @@
-import type { Receipt, TraceStep } from '../../protocol/permissions.js';
-import { visible } from '../../util/visible.js';
+import type { Receipt, TraceStep } from '../protocol/permissions.js';
+import { visible } from '../util/visible.js';
 import { callText } from './call-text.js';
 
 const LONGEST = 300;

@@ -1,6 +1,6 @@
-import type { HookSet } from '../../hooks/captured.js';
-import type { HookStat } from '../../hooks/dispatch-stats.js';
-import { visible } from '../../util/visible.js';
+import type { HookSet } from '../hooks/captured.js';
+import type { HookStat } from '../hooks/dispatch-stats.js';
+import { visible } from '../util/visible.js';
 import { table } from './hooks-table.js';
 
 export type { HookSet, HookStat };

@@ -1,13 +1,13 @@
-import { describeHandler, readHandler, runsBeside } from '../../hooks/capture-handler.js';
-import { type CapturedHook, EVENTS, type HookSet } from '../../hooks/captured.js';
-import type { Hook, HookHandler } from '../../hooks/hook.js';
-import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
-import { type Contribution, contributionsOf, type Merged } from '../../settings/merge.js';
-import type { TrustCheck } from '../../settings/trust-types.js';
-import { isRecord } from '../../util/own.js';
-import { redact } from '../../util/redact.js';
-import { originOf } from '../../util/sourced.js';
-import { visible } from '../../util/visible.js';
+import { describeHandler, readHandler, runsBeside } from '../hooks/capture-handler.js';
+import { type CapturedHook, EVENTS, type HookSet } from '../hooks/captured.js';
+import type { Hook, HookHandler } from '../hooks/hook.js';
+import { type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
+import { type Contribution, contributionsOf, type Merged } from '../settings/merge.js';
+import type { TrustCheck } from '../settings/trust-types.js';
+import { isRecord } from '../util/own.js';
+import { redact } from '../util/redact.js';
+import { originOf } from '../util/sourced.js';
+import { visible } from '../util/visible.js';
 
 /** A hook in force, for people and programs. */
 export interface ListedHook {

@@ -1,6 +1,6 @@
-import { displayPath } from '../../env/paths.js';
-import { seconds } from '../../hooks/hook-limit.js';
-import { visible } from '../../util/visible.js';
+import { displayPath } from '../env/paths.js';
+import { seconds } from '../hooks/hook-limit.js';
+import { visible } from '../util/visible.js';
 import { type FailureEffect, type HookList, type ListedHook, placeOf } from './hooks-list-data.js';
 
 /** The list for people. Files below `cwd` are shown by their way from there. */

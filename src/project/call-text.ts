@@ -1,7 +1,7 @@
-import { PortcullisError } from '../../errors.js';
-import { parseJson } from '../../util/json.js';
-import { nearest } from '../../util/nearest.js';
-import { isRecord } from '../../util/own.js';
+import { PortcullisError } from '../errors.js';
+import { parseJson } from '../util/json.js';
+import { nearest } from '../util/nearest.js';
+import { isRecord } from '../util/own.js';
 
 /** A call that nobody makes: a tool and its input. */
 export interface DescribedCall {

@@ -1,5 +1,5 @@
-import type { CheckpointNote, RewindTarget } from '../../checkpoint/types.js';
-import { PortcullisError } from '../../errors.js';
+import type { CheckpointNote, RewindTarget } from '../checkpoint/types.js';
+import { PortcullisError } from '../errors.js';
 
 export interface ListedPoints {
   readonly points: readonly CheckpointNote[];
