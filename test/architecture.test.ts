@@ -176,6 +176,7 @@ describe('architecture', () => {
       'turndown',
       'unpdf',
       'ajv',
+      'commander',
       'unbash',
       '@vscode/ripgrep',
       'node:https',

@@ -79,8 +79,8 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
   const command = COMMANDS.get(first);
   if (command !== undefined) {
     output.open();
-    const { runModule } = await import('./commands/command-module.js');
-    return await runModule(await command.load(), argv.slice(1), output);
+    const { runCommand } = await import('./command.js');
+    return await runCommand(await command.load(), [first], { argv: argv.slice(1), output });
   }
   const meant = nearest(first, COMMANDS.keys());
   throw new PortcullisError('usage', `"${first}" is not a command`, {

@@ -1,9 +1,9 @@
-import type { CommandModule } from './command-module.js';
+import type { CommandFile } from '../command.js';
 
 /** A subcommand: a reserved first word. Its file is loaded only when it is called. */
 export interface Command {
   readonly help: string;
-  load(): Promise<CommandModule>;
+  load(): Promise<CommandFile>;
 }
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([

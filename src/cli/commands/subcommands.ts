@@ -1,15 +1,15 @@
 import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../util/nearest.js';
 import { visible } from '../../util/visible.js';
+import { type CommandFile, runCommand } from '../command.js';
 import type { Output } from '../output.js';
-import { type CommandModule, runModule } from './command-module.js';
 
 /** One of several words that follow a command. Its file is loaded only when it is called. */
 export interface Subcommand {
   readonly name: string;
   /** What follows the name, two blanks, and what it does. */
   readonly help: string;
-  load(): Promise<CommandModule>;
+  load(): Promise<CommandFile>;
 }
 
 type Run = (argv: readonly string[], output: Output) => Promise<number>;
@@ -30,7 +30,8 @@ export function runSubcommands(command: string, subcommands: readonly Subcommand
       return name === undefined ? 2 : 0;
     }
     const found = subcommands.find((one) => one.name === name);
-    if (found !== undefined) return await runModule(await found.load(), rest, output);
+    if (found !== undefined)
+      return await runCommand(await found.load(), [command, name], { argv: rest, output });
     const meant = nearest(
       name,
       subcommands.map((one) => one.name),
