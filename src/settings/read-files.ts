@@ -16,9 +16,9 @@ export interface SettingsPlaces {
   readonly configDir: string;
   readonly managedDir: string;
   /** What `--settings` was given: JSON text or a file name. */
-  readonly flagSettings?: string;
+  readonly flagSettings?: string | undefined;
   /** What the host adds above the user's settings, as JSON text: only what restricts counts. */
-  readonly hostSettings?: string;
+  readonly hostSettings?: string | undefined;
   /** Which of the optional sources count. */
   readonly sources: readonly ProjectSource[];
   readonly trustProject: boolean;

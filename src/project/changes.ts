@@ -1,0 +1,55 @@
+import type { Checkpoints } from '../checkpoint/types.js';
+import { openCheckpointFiles } from '../env/checkpoint-files.js';
+import { findRepositoryRoot } from '../env/paths.js';
+import { PortcullisError } from '../errors.js';
+import { checkpointDirectory, openJournalAt } from '../harness/checkpoint-journal.js';
+import { checkpointLimits } from '../harness/checkpoint-settings.js';
+import type { ProjectOptions, ProjectPlaces } from './places.js';
+import type { ProjectSettings } from './settings.js';
+
+/** The file changes of one session, with the points to go back to. */
+export interface ProjectChanges {
+  readonly sessionId: string;
+  readonly checkpoints: Checkpoints;
+}
+
+/** Opens the changes of the session whose id begins so, or of the one that wrote last. */
+export async function openProjectChanges(
+  places: ProjectPlaces,
+  options: ProjectOptions,
+  { session, settings }: { readonly session?: string | undefined; settings: ProjectSettings },
+): Promise<ProjectChanges> {
+  const { fs, env } = places;
+  const { cwd, sessionId } = await sessionWithChanges(places, session);
+  const checkpoints = await openJournalAt({
+    fs,
+    env,
+    cwd,
+    sessionId,
+    limits: checkpointLimits(settings.settings.values),
+    notice: options.warn ?? (() => undefined),
+  });
+  return { sessionId, checkpoints };
+}
+
+async function sessionWithChanges(
+  { cwd: start, fs, env }: ProjectPlaces,
+  wanted: string | undefined,
+): Promise<{ readonly cwd: string; readonly sessionId: string }> {
+  const found: { cwd: string; sessionId: string; changedAt: number }[] = [];
+  for (const cwd of new Set([start, findRepositoryRoot(start) ?? start])) {
+    const root = await fs.realPath(cwd);
+    const logs = openCheckpointFiles(checkpointDirectory(env, root)).listLogs();
+    for (const { file, changedAt } of logs) {
+      found.push({ cwd, sessionId: file.replace(/\.jsonl$/, ''), changedAt });
+    }
+  }
+  const [newest] = found
+    .filter(({ sessionId }) => wanted === undefined || sessionId.startsWith(wanted))
+    .toSorted((a, b) => b.changedAt - a.changedAt);
+  if (newest !== undefined) return newest;
+  const whose = wanted === undefined ? 'of this directory' : `of a session ${wanted}`;
+  throw new PortcullisError('io', `there is no change journal ${whose}`, {
+    remedy: 'changes are journalled from the first prompt of a session that is itself kept',
+  });
+}

@@ -1,0 +1,71 @@
+import { projectLevels } from '../env/project-levels.js';
+import { PortcullisError } from '../errors.js';
+import { type McpApprovals, openMcpApprovals } from '../mcp/approvals.js';
+import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config.js';
+import type { ServerDeclaration } from '../mcp/server.js';
+import { type McpStores, mcpStores } from '../mcp/stores.js';
+import type { StartedTrust } from '../settings/trust-start.js';
+import { nearest } from '../util/nearest.js';
+import { visible } from '../util/visible.js';
+import type { ProjectOptions, ProjectPlaces } from './places.js';
+import type { ProjectSettings } from './settings.js';
+
+/** The servers that a session in this directory would have. None is started. */
+export interface ProjectServers {
+  readonly configuration: McpConfiguration;
+  readonly stores: McpStores;
+  readonly approvals: McpApprovals;
+  /** Servers of `.mcp.json` that wait for a person's answer. */
+  readonly pending: readonly ServerDeclaration[];
+}
+
+export async function loadProjectServers(
+  places: ProjectPlaces,
+  { mcpConfig = [], strictMcpConfig = false }: ProjectOptions,
+  { settings, trust }: { readonly settings: ProjectSettings; readonly trust: StartedTrust },
+): Promise<ProjectServers> {
+  const approvals = openMcpApprovals(places);
+  const where = { ...places, levels: projectLevels(places.cwd), startEnv: places.env };
+  const configuration = await loadMcpConfiguration({
+    ...where,
+    env: settings.env,
+    values: settings.settings.values,
+    approvals,
+    trusted: trust.inForce,
+    dynamic: mcpConfig,
+    strict: strictMcpConfig,
+    // A person who runs a command sees the state of each server.
+    interactive: true,
+  });
+  const pending = [...configuration.servers, ...configuration.hidden].filter(
+    ({ standing }) => standing.kind === 'pending-approval',
+  );
+  return { configuration, stores: mcpStores(where), approvals, pending };
+}
+
+/** The server of a name, or an error that suggests another one. */
+export function serverNamed({ configuration }: ProjectServers, name: string): ServerDeclaration {
+  const { servers } = configuration;
+  const found = servers.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  throw unknownServer(
+    name,
+    servers.map((one) => one.name),
+  );
+}
+
+export function unknownServer(name: string, known: readonly string[]): PortcullisError {
+  const meant = nearest(name, known);
+  return new PortcullisError('usage', `there is no MCP server "${visible(name)}" here`, {
+    remedy:
+      meant === undefined ? 'portcullis mcp list shows them' : `did you mean "${visible(meant)}"?`,
+  });
+}
+
+/** fail-closed: nothing is added to an administrator's list. */
+export function refuseExclusive({ configuration }: ProjectServers): void {
+  if (!configuration.exclusive) return;
+  throw new PortcullisError('denied', 'an administrator keeps the list of MCP servers', {
+    remedy: 'ask for the server to be added to managed-mcp.json',
+  });
+}

@@ -1,0 +1,122 @@
+import { createModelChoices } from '../agents/model-choice.js';
+import { type ModelLayer, openModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { PortcullisError } from '../errors.js';
+import { type Ground, openGround } from '../harness/ground.js';
+import { asMainAgent } from '../harness/main-agent.js';
+import { closeParts, type Parts } from '../harness/session-parts.js';
+import { openParts } from '../harness.js';
+import { chooseProvider } from '../model/provider.js';
+import { UsageLedger } from '../model/usage.js';
+import { VERSION } from '../version.js';
+import type { ProjectOptions, ProjectPlaces } from './places.js';
+
+/** What a session without a conversation is opened with, besides the options of the project. */
+export interface SessionPartsOptions
+  extends Partial<Omit<SessionConfig, FixedOption | 'entrypoint' | 'emit'>>,
+    Pick<SessionConfig, 'entrypoint' | 'emit'> {
+  /** Whether hooks and tools may ask a model. */
+  readonly asksModel: boolean;
+  /** Whether the agent of `--agent` or of the settings sets tools, model and limits. */
+  readonly asAgent?: boolean;
+}
+
+type FixedOption = 'cwd' | 'env' | 'start' | 'fork' | 'startServers';
+
+/** The tools of a session with the gate before them, and no conversation. */
+export interface SessionParts {
+  readonly config: SessionConfig;
+  readonly ground: Ground;
+  readonly parts: Parts;
+  close(): Promise<void>;
+}
+
+/** Opens what a session here would open. Starts no server and throws where no session would start. */
+export async function openSessionParts(
+  places: ProjectPlaces,
+  project: ProjectOptions,
+  { asksModel, asAgent = false, ...options }: SessionPartsOptions,
+): Promise<SessionParts> {
+  const asked: SessionConfig = {
+    ...given({
+      settings: project.settings,
+      managedSettings: project.managedSettings,
+      settingSources: project.sources,
+      projectTrust: project.projectTrust,
+      addDirs: project.addDirs,
+      allowedTools: project.allowedTools,
+      disallowedTools: project.disallowedTools,
+      mcpConfig: project.mcpConfig,
+      strictMcpConfig: project.strictMcpConfig,
+    }),
+    trust: project.trust === 'given',
+    persist: false,
+    ...options,
+    cwd: places.cwd,
+    env: places.env,
+    start: { kind: 'new', id: undefined },
+    fork: false,
+    startServers: false,
+  };
+  const ground = await openGround(asked);
+  const config = asAgent ? await asMainAgent(asked, ground, undefined) : asked;
+  const model = asksModel ? await modelOrFailure(config, ground) : modelStub(config, ground);
+  const parts = await openParts(config, ground, model);
+  parts.mcp?.onTools((tools) => void parts.hands.lateTools.add(tools));
+  return { config, ground, parts, close: () => closeParts(config, parts) };
+}
+
+/** Leaves out what is not given, because a session tells the two apart. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** The name and the limits of the model that would be asked. Asking it is a mistake. */
+export function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
+  const { env } = ground;
+  const choice = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
+  const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;
+  const named = choice.kind === 'none' ? config.model : choice.model;
+  const name = named ?? (choice.kind === 'openai' ? env.OPENAI_MODEL : undefined);
+  return {
+    client: {
+      provider,
+      // biome-ignore lint/correctness/useYield: it is never asked.
+      async *stream() {
+        throw new PortcullisError('usage', 'no model is asked here');
+      },
+      elapsedMs: () => 0,
+    },
+    clientFor() {
+      return this.client;
+    },
+    ledger: new UsageLedger(),
+    choices: createModelChoices({ ...config, name, env, provider, maxBudgetUsd: undefined }),
+  };
+}
+
+/** The configured model. Without one every request fails and says so. */
+async function modelOrFailure(config: SessionConfig, ground: Ground): Promise<ModelLayer> {
+  const fromSettings = ground.settings.model?.value;
+  if (chooseProvider(ground.env, { model: fromSettings }).kind !== 'none') {
+    return await openModelLayer(config, {
+      env: ground.env,
+      clock: ground.clock,
+      version: VERSION,
+      fromSettings,
+      readText: (file) => ground.fs.readText(file),
+    });
+  }
+  const stub = modelStub(config, ground);
+  return {
+    ...stub,
+    client: {
+      ...stub.client,
+      async *stream() {
+        const message = 'no model is configured';
+        yield { type: 'failure', failure: { kind: 'bad_response', message, retryable: false } };
+      },
+    },
+  };
+}
