@@ -59,9 +59,8 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
     value === undefined ? [] : [`${flag}=${value}`];
   const has = (flag: string, is: boolean | undefined): readonly string[] =>
     is === true ? [flag] : [];
-  const servers = config.mcpConfig?.map((entry) =>
-    typeof entry === 'string' ? entry : JSON.stringify(entry),
-  );
+  // A host's table may hold secrets, which everybody on the machine could read on a command line.
+  const servers = config.mcpConfig?.filter((entry) => typeof entry === 'string');
   const { agents, tools, settingSources, plugins = [] } = config;
   return [
     ...list('--add-dir', config.addDirs),

@@ -48,7 +48,10 @@ export async function readOptions(options: Options, servers: AdoptedServers): Pr
     managedSettings:
       options.managedSettings === undefined ? undefined : JSON.stringify(options.managedSettings),
     settingSources: sourcesOf(options),
-    mcpConfig: Object.keys(servers.others).length === 0 ? [] : [servers.others],
+    mcpConfig:
+      options.mcpServersDelivery === 'initialize' || Object.keys(servers.others).length === 0
+        ? []
+        : [servers.others],
     strictMcpConfig: options.strictMcpConfig === true || extra.switches.has('strict-mcp-config'),
     plugins: (options.plugins ?? []).map(pluginOf),
     agent: options.agent,

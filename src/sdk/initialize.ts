@@ -1,3 +1,4 @@
+import type { AdoptedServers } from './mcp-host.js';
 import type { HookCallback, HookCallbackMatcher, Options } from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -41,7 +42,7 @@ export function initializeRequest(
   options: Options,
   parts: {
     readonly hooks: Message | undefined;
-    readonly servers: { readonly names: readonly string[]; readonly configs: Message };
+    readonly servers: AdoptedServers;
   },
 ): Message {
   const { servers, hooks } = parts;
@@ -51,6 +52,7 @@ export function initializeRequest(
     ...promptFields(options.systemPrompt),
     sdkMcpServers: servers.names.length === 0 ? undefined : servers.names,
     sdkMcpServerConfigs: Object.keys(servers.configs).length === 0 ? undefined : servers.configs,
+    mcpServers: options.mcpServersDelivery === 'initialize' ? servers.others : undefined,
     jsonSchema:
       options.outputFormat?.type === 'json_schema' ? options.outputFormat.schema : undefined,
     skills: Array.isArray(options.skills) ? options.skills : undefined,

@@ -39,6 +39,7 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
         hooks_applied: unknown.length === 0,
         ...(unknown.length === 0 ? {} : { hooks_unknown: unknown }),
         ...manifests,
+        ...appliedAtLaunch(handling.openedWith(), request),
       },
       beside: {
         pending_permission_requests: handling.channel.open('can_use_tool'),
@@ -115,6 +116,16 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     return ACKNOWLEDGED;
   },
 };
+
+/** Whether the session was opened with the servers and plugins that this request names; later ones load nothing. */
+function appliedAtLaunch(opened: Message | undefined, request: Message): Message {
+  const isApplied = (name: string): boolean =>
+    JSON.stringify(opened?.[name]) === JSON.stringify(request[name]);
+  return {
+    ...(isRecord(request.mcpServers) && { mcp_servers_applied: isApplied('mcpServers') }),
+    ...(Array.isArray(request.plugins) && { plugins_applied: isApplied('plugins') }),
+  };
+}
 
 const IN_TIME: LateFields = { refused: [], ignored: [] };
 

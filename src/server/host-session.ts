@@ -38,7 +38,11 @@ export function hostConfig(
     ...(typeof initialize.title === 'string' && initialize.title !== ''
       ? { title: config.title ?? initialize.title }
       : {}),
-    mcpConfig: [...(config.mcpConfig ?? []), ...hostTable(host.mcpEntries())],
+    mcpConfig: [
+      ...(config.mcpConfig ?? []),
+      ...hostTable(initializeServers(initialize)),
+      ...hostTable(host.mcpEntries()),
+    ],
     plugins: [...(config.plugins ?? []), ...pluginList(initialize.plugins)],
     mayDefer: true,
     // A tool that answers for people must be there before anything is asked.
@@ -85,6 +89,14 @@ function schemaField(given: unknown): Pick<SessionConfig, 'jsonSchema'> {
   // fail-closed: an answer in no shape at all would pass for one in the shape that was asked for.
   if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: jsonSchema is no object');
   return { jsonSchema: given };
+}
+
+/** The servers that the host sends here instead of on the command line, where others could read their secrets. */
+function initializeServers({ mcpServers: given }: Message): Message {
+  if (given === undefined || given === null) return {};
+  // fail-closed: a session without the servers that it was to have answers in their place.
+  if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: mcpServers is no object');
+  return given;
 }
 
 function pluginList(given: unknown): NonNullable<SessionConfig['plugins']> {

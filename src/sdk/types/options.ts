@@ -113,6 +113,8 @@ export type Options = {
   maxBudgetUsd?: number;
   taskBudget?: { total: number };
   mcpServers?: Record<string, McpServerConfig>;
+  /** No server is put on a command line either way; `initialize` has `mcp_servers_applied` told. */
+  mcpServersDelivery?: 'argv' | 'initialize';
   model?: string;
   outputFormat?: OutputFormat;
   /** Ignored with a warning. */

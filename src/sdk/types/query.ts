@@ -46,6 +46,8 @@ export type SDKControlInitializeResponse = {
   account: AccountInfo;
   hooks_applied?: boolean;
   hook_on_failure_supported?: boolean;
+  plugins_applied?: boolean;
+  mcp_servers_applied?: boolean;
   claude_code_version?: string;
 };
 

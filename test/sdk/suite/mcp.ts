@@ -241,7 +241,9 @@ export function mcp(client: Client): void {
     });
   });
 
-  questions(client);
+  describe.each(['argv', 'initialize'] as const)('servers sent by %s', (mcpServersDelivery) => {
+    delivery(client, mcpServersDelivery);
+  });
 
   describe('servers beside it', () => {
     it('one that cannot start is told as failed, and the session runs', async () => {
@@ -267,13 +269,85 @@ export function mcp(client: Client): void {
   });
 }
 
+/** Both ways in which a client can send the servers that it does not run itself. */
+function delivery(client: Client, way: 'argv' | 'initialize'): void {
+  const kit = (played: NonNullable<Parameters<typeof play>[1]> = {}) =>
+    play(client, {
+      files: { 'kit.json': '{"tools":[{"name":"env","do":{"env":true}}]}' },
+      ...played,
+      options: (world) => ({
+        mcpServersDelivery: way,
+        mcpServers: {
+          kit: {
+            command: process.execPath,
+            args: [SERVER, world.project.at('kit.json')],
+            env: { KIT_TOKEN: 'hunter2' },
+          },
+          gone: { command: '/nonexistent/server' },
+        },
+        allowedTools: ['mcp__kit'],
+      }),
+    });
+
+  it('are offered and called, and one that cannot start stops nothing', async () => {
+    const played = await kit({ script: [{ tool: 'mcp__kit__env', input: {} }, 'end'] });
+    expect(toolResult(played)).toMatchObject({
+      isError: false,
+      text: expect.stringContaining('hunter2'),
+    });
+    expect(resultOf(played)).toMatchObject({ result: 'end', is_error: false });
+  });
+
+  it('stand beside one in the host', async () => {
+    const mine = client.createSdkMcpServer({
+      name: 'mine',
+      tools: [client.tool('hello', 'greets', {}, async () => text('HELLO'))],
+    });
+    const played = await play(client, {
+      files: { 'kit.json': '{"tools":[{"name":"env","do":{"env":true}}]}' },
+      script: ['end'],
+      options: (world) => ({
+        mcpServersDelivery: way,
+        mcpServers: {
+          mine,
+          kit: { command: process.execPath, args: [SERVER, world.project.at('kit.json')] },
+        },
+      }),
+    });
+    expect(offered(played.world)).toContain('mcp__mine__hello');
+    const servers = theOne(played, 'system/init').mcp_servers as readonly { name: string }[];
+    expect(servers.map(({ name }) => name).sort()).toEqual(['kit', 'mine']);
+  });
+
+  it('are told as applied where the session was opened with them', async () => {
+    const prompts = new Prompts();
+    prompts.send('go');
+    const applied: unknown[] = [];
+    await kit({
+      prompt: prompts,
+      script: ['end'],
+      onFrame: async (frame, query) => {
+        if (frame.type !== 'result') return;
+        applied.push((await query.initializationResult()).mcp_servers_applied);
+        applied.push((await query.reinitialize()).mcp_servers_applied);
+        prompts.end();
+      },
+    });
+    const expected = way === 'initialize' ? true : undefined;
+    expect(applied).toEqual([expected, expected]);
+  });
+
+  questions(client, way);
+}
+
 /** A server that asks its person something in the middle of a call. */
-function questions(client: Client): void {
+function questions(client: Client, mcpServersDelivery: 'argv' | 'initialize'): void {
   const answerOf = async (onElicitation: ClientOptions['onElicitation']) => {
     const played = await play(client, {
       files: { 'kit.json': '{"tools":[{"name":"ask","do":{"ask":true}}]}' },
       script: [{ tool: 'mcp__kit__ask', input: {} }, 'end'],
       options: (world) => ({
+        mcpServersDelivery,
         mcpServers: {
           kit: { command: process.execPath, args: [SERVER, world.project.at('kit.json')] },
         },
