@@ -1,7 +1,7 @@
 import type { HookSet } from '../hooks/captured.js';
 import type { HookStat } from '../hooks/dispatch-stats.js';
+import { table } from '../util/table.js';
 import { visible } from '../util/visible.js';
-import { table } from './hooks-table.js';
 
 export type { HookSet, HookStat };
 

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { seconds } from '../../hooks/hook-limit.js';
 import { type ProbedHook, type ProbeReport, probeFailed } from '../../hooks/probe.js';
-import { table } from '../../project/hooks-table.js';
+import { table } from '../../util/table.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';

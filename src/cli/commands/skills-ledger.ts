@@ -1,9 +1,9 @@
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { displayPath, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
-import { table } from '../../project/hooks-table.js';
 import { readSkillLedger } from '../../skills/ledger.js';
 import { type SkillRecord, skippedOf } from '../../skills/ledger-record.js';
+import { table } from '../../util/table.js';
 import { visible } from '../../util/visible.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
