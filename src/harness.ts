@@ -44,6 +44,11 @@ export { resolve as resolvePath } from './env/paths.js';
 export { processEnvironment, workingDirectory } from './env/this-process.js';
 export { openInboxOf } from './harness/inbox-of.js';
 export {
+  type OptionName,
+  readSessionOptions,
+  type SessionFields,
+} from './harness/session-options.js';
+export {
   conversationOf,
   forkInFiles,
   forkOfLines,

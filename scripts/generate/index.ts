@@ -3,6 +3,7 @@ import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
 import { hookFiles } from './hooks.js';
 import { readOnlyCommandsFiles } from './read-only-commands.js';
+import { sessionOptionsFile } from './session-options.js';
 import { settingsFiles } from './settings.js';
 import { toolReference } from './tool-reference.js';
 import { toolSchemaFiles, toolSchemas } from './tool-schemas.js';
@@ -12,6 +13,7 @@ export async function generate(): Promise<Record<string, string>> {
   return {
     ...toolSchemaFiles(),
     ...settingsFiles(),
+    ...sessionOptionsFile(),
     ...hookFiles(),
     ...(await bundledHeadFiles()),
     ...readOnlyCommandsFiles(),

@@ -3,7 +3,7 @@ import { HOOK_EVENTS } from '../../src/protocol/hook-events.js';
 import { type KeyFacts, strictValues } from '../../src/protocol/setting-node.js';
 import { FACTS, SETTING_GROUPS, Settings } from '../../src/protocol/settings.schema.js';
 
-type Schema = Readonly<Record<string, unknown>>;
+export type Schema = Readonly<Record<string, unknown>>;
 
 /** The published schema, the reference page, and the table that the program checks and merges by. */
 export function settingsFiles(): Record<string, string> {
@@ -66,7 +66,7 @@ ${rows.join('\n')}
 }
 
 /** JSON schema → the few shapes that settings have. An unknown shape fails the generator. */
-function nodeOf(schema: Schema): Record<string, unknown> {
+export function nodeOf(schema: Schema): Record<string, unknown> {
   const facts = schema[FACTS] as KeyFacts | undefined;
   const shape = shapeOf(schema);
   return facts === undefined || Object.keys(facts).length === 0 ? shape : { ...shape, facts };
@@ -84,8 +84,9 @@ function shapeOf(schema: Schema): Record<string, unknown> {
     case undefined:
       return { type: 'any' };
     case 'string':
+      return { type: 'string', pattern: schema.pattern };
     case 'boolean':
-      return { type: schema.type };
+      return { type: 'boolean' };
     case 'number':
     case 'integer':
       return {

@@ -25,10 +25,15 @@ export function strictValues({ strict }: KeyFacts): readonly (string | boolean)[
 }
 
 /** The shape of a setting and the facts about it; generated from the schema. */
-export type SettingNode = Shape & { readonly facts?: KeyFacts };
+export type SettingNode = Shape & {
+  readonly facts?: KeyFacts;
+  /** What to say of a value that is not of this shape: `is not a UUID`. */
+  readonly problem?: string;
+};
 
 type Shape =
-  | { readonly type: 'any' | 'string' | 'boolean' }
+  | { readonly type: 'any' | 'boolean' }
+  | { readonly type: 'string'; readonly pattern?: string }
   | {
       readonly type: 'number' | 'integer';
       readonly least?: number;

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import type { SessionConfig } from '../harness.js';
+import { readSessionOptions, type SessionConfig } from '../harness.js';
 import { isRecord } from '../util/own.js';
 import { misspeltEvent } from './callback-events.js';
 import type { Host } from './host.js';
@@ -22,28 +22,21 @@ export function hostConfig(
 ): SessionConfig {
   const misspelt = misspeltEvent(initialize.hooks);
   if (misspelt !== undefined) throw new PortcullisError('usage', `initialize: ${misspelt}`);
+  const { title, agents, plugins, mcpConfig, ...given } = fieldsOf(initialize);
   return {
     emit: host.emit,
     callbacks: host.callbacks,
     elicit: host.elicit,
     mcpBridge: host.mcpBridge,
     ...config,
-    ...promptFields(initialize),
-    ...schemaField(initialize.jsonSchema),
-    ...agentFields(config.agents, initialize.agents),
-    ...skillField(initialize.skills),
-    ...(typeof initialize.planModeInstructions === 'string'
-      ? { planModeInstructions: initialize.planModeInstructions }
-      : {}),
-    ...(typeof initialize.title === 'string' && initialize.title !== ''
-      ? { title: config.title ?? initialize.title }
-      : {}),
-    mcpConfig: [
-      ...(config.mcpConfig ?? []),
-      ...hostTable(initializeServers(initialize)),
-      ...hostTable(host.mcpEntries()),
-    ],
-    plugins: [...(config.plugins ?? []), ...pluginList(initialize.plugins)],
+    ...given,
+    ...(title && { title: config.title ?? title }),
+    // Those of the host beside those of the flag; of one name the host's.
+    ...(isRecord(agents) && {
+      agents: { ...(isRecord(config.agents) ? config.agents : {}), ...agents },
+    }),
+    mcpConfig: [...(config.mcpConfig ?? []), ...(mcpConfig ?? []), ...hostTable(host.mcpEntries())],
+    plugins: [...(config.plugins ?? []), ...(plugins ?? [])],
     mayDefer: true,
     // A tool that answers for people must be there before anything is asked.
     ...(config.promptTool === undefined ? { serversMayComeLater: SERVERS_MS } : {}),
@@ -55,75 +48,34 @@ export function hostConfig(
 /** How long a host waits for servers before it hears of the session; the first turn waits once more. */
 const SERVERS_MS = 1_000;
 
-/** The host's system prompt wins over the flags. */
-function promptFields({
-  systemPrompt,
-  appendSystemPrompt,
-}: Message): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
-  const given = typeof systemPrompt === 'string' ? [systemPrompt] : systemPrompt;
-  return {
-    ...(Array.isArray(given)
-      ? {
-          systemPrompt: given.filter(
-            (part): part is string => typeof part === 'string' && part !== DYNAMIC_BOUNDARY,
-          ),
-        }
-      : {}),
-    ...(typeof appendSystemPrompt === 'string' ? { appendSystemPrompt } : {}),
-  };
+const NAMES = [
+  'systemPrompt',
+  'appendSystemPrompt',
+  'jsonSchema',
+  'agents',
+  'skills',
+  'planModeInstructions',
+  'title',
+  'plugins',
+  'mcpServers',
+] as const;
+
+/** What `initialize` says of the session; it goes over the flags. */
+function fieldsOf(initialize: Message): Partial<SessionConfig> {
+  const raw = Object.fromEntries(NAMES.map((name) => [name, initialize[name]]));
+  if (isRecord(raw.plugins)) raw.plugins = [raw.plugins];
+  const read = readSessionOptions(raw, (name) => `initialize: ${name}`);
+  // fail-closed: an agent, a plugin or a schema that cannot be read may hold something back.
+  if (!read.ok) throw new PortcullisError('usage', read.error);
+  const { start: _start, fork: _fork, persist: _persist, trust: _trust, ...fields } = read.value;
+  const { bypassArmed: _armed, systemPrompt, ...given } = fields;
+  if (systemPrompt === undefined) return given;
+  const parts = typeof systemPrompt === 'string' ? [systemPrompt] : systemPrompt;
+  return { ...given, systemPrompt: parts.filter((part) => part !== DYNAMIC_BOUNDARY) };
 }
 
 /** Stands in a list of prompt parts where those begin that change; it is no text for the model. */
 const DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
-
-/** Those of the host beside those of the flag; of one name the host's. */
-function agentFields(flag: SessionConfig['agents'], given: unknown): Pick<SessionConfig, 'agents'> {
-  if (given === undefined || given === null) return {};
-  // fail-closed: limits that it was to give its agents would be lost.
-  if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: agents is no object');
-  return { agents: { ...(isRecord(flag) ? flag : {}), ...given } };
-}
-
-function schemaField(given: unknown): Pick<SessionConfig, 'jsonSchema'> {
-  if (given === undefined || given === null) return {};
-  // fail-closed: an answer in no shape at all would pass for one in the shape that was asked for.
-  if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: jsonSchema is no object');
-  return { jsonSchema: given };
-}
-
-/** The servers that the host sends here instead of on the command line, where others could read their secrets. */
-function initializeServers({ mcpServers: given }: Message): Message {
-  if (given === undefined || given === null) return {};
-  // fail-closed: a session without the servers that it was to have answers in their place.
-  if (!isRecord(given)) throw new PortcullisError('usage', 'initialize: mcpServers is no object');
-  return given;
-}
-
-function pluginList(given: unknown): NonNullable<SessionConfig['plugins']> {
-  if (given === undefined || given === null) return [];
-  const rows: readonly unknown[] = Array.isArray(given) ? given : [given];
-  return rows.map((row) => {
-    // fail-closed: a plugin that cannot be found may bring a guard.
-    if (!isRecord(row) || row.type !== 'local' || typeof row.path !== 'string') {
-      const message = 'initialize: plugins is no list of { type: "local", path }';
-      throw new PortcullisError('usage', message);
-    }
-    const { path: directory, skipMcpDiscovery } = row;
-    if (skipMcpDiscovery !== undefined && typeof skipMcpDiscovery !== 'boolean') {
-      const message = 'initialize: skipMcpDiscovery of a plugin is neither true nor false';
-      throw new PortcullisError('usage', message);
-    }
-    return { directory, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
-  });
-}
-
-function skillField(given: unknown): Pick<SessionConfig, 'skills'> {
-  if (given === undefined || given === null) return {};
-  const isList = Array.isArray(given) && given.every((name) => typeof name === 'string');
-  // fail-closed: a list that cannot be read would offer everything.
-  if (!isList) throw new PortcullisError('usage', 'initialize: skills is no list of names');
-  return { skills: given };
-}
 
 /** What a host asked for that has no effect here, in words for a person. */
 export function ignoredFields(initialize: Message): readonly string[] {

@@ -7,8 +7,12 @@ export function fits(node: SettingNode, value: unknown): boolean {
     case 'any':
       return true;
     case 'string':
+      return (
+        typeof value === 'string' &&
+        (node.pattern === undefined || new RegExp(node.pattern).test(value))
+      );
     case 'boolean':
-      return typeof value === node.type;
+      return typeof value === 'boolean';
     case 'number':
     case 'integer':
       return (
