@@ -31,6 +31,7 @@ import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
 export { errorName } from './agents/error-name.js';
+export type { CommandRow } from './agents/host-requests.js';
 export { wireSource } from './agents/inspection.js';
 export type { AgentSession, RunResult } from './agents/session.js';
 export type { SessionConfig } from './agents/session-config.js';

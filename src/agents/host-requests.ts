@@ -1,4 +1,5 @@
 import type { ResultBlock } from '../protocol/content.js';
+import type { PermissionUpdate } from '../protocol/permissions.js';
 import type { Result } from '../util/result.js';
 import type { ThinkingWish } from './model-choice.js';
 
@@ -65,6 +66,10 @@ export interface HostRequests {
   applySettings(
     changes: Readonly<Record<string, unknown>>,
   ): Promise<Result<{ undo(): Promise<void> }, string>>;
+  /** Changes rules, mode or directories as a person's answer to a question could. */
+  updatePermissions(
+    updates: readonly PermissionUpdate[],
+  ): Promise<{ readonly notes: readonly string[]; readonly refused?: string }>;
   /** Ends a background command or an agent. False: there is none of that id. */
   stopTask(id: string): Promise<boolean>;
   /** Ends the agents that nobody waits for. */

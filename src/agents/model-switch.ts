@@ -13,6 +13,8 @@ export interface ModelSwitchDeps {
   readonly hooks: ModelHooks;
   readonly clock: Pick<Clock, 'monotonic'>;
   scene(): Scene;
+  /** Puts a hook's question to a person; absent: what hooks want asked is refused. */
+  readonly confirm?: ((question: string) => Promise<boolean>) | undefined;
   /** Tokens that the conversation takes now. */
   contextTokens(): number;
   /** What hooks say to the model that takes over. */
@@ -61,7 +63,11 @@ export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
     const to = choices.resolve(wanted.name);
     if (to === from) return apply();
     const facing = { ...facts(from, to, wanted.name ?? null), source: wanted.source };
-    const { refusal } = await hooks.before(facing, deps.scene());
+    const { refusal } = await hooks.before(
+      facing,
+      deps.scene(),
+      deps.confirm && { confirm: deps.confirm },
+    );
     if (refusal !== undefined) {
       throw new PortcullisError('denied', `the model stays ${from}: ${refusal}`);
     }

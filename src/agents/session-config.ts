@@ -122,6 +122,8 @@ export interface SessionConfig {
   readonly asker?: Asker;
   /** Answers for files from outside the project that its instructions name. Absent: they are not read. */
   readonly askIncludes?: AskIncludes | undefined;
+  /** Puts a hook's question about a change of the model to a person. Absent: such a change is refused. */
+  readonly confirmModelSwitch?: ((question: string) => Promise<boolean>) | undefined;
   /** The host's own guards: asked about every call before the rules are. */
   readonly callbacks?: HostCallbacks;
   emit(event: LoopEvent | SessionNews): void;

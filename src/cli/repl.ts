@@ -240,8 +240,8 @@ async function command(session: AgentSession, text: string, deps: PrintDeps): Pr
       return output.out(contextText(await session.context(), session.info().cwd));
     }
     case 'hooks': {
-      const { hooksText } = await import('./repl-hooks.js');
-      return output.out(`${await hooksText(session.hooks(), session.info().cwd)}\n`);
+      const { hookListText } = await import('../project/hooks-report.js');
+      return output.out(`${await hookListText(session.hooks(), session.info().cwd)}\n`);
     }
     case 'mcp': {
       const { mcpCommand } = await import('./repl-mcp.js');

@@ -54,6 +54,11 @@ export function openHostRequests(
     outputStyles: () => styleNames(ground),
     setThinking: model.choices.think,
     applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
+    async updatePermissions(updates) {
+      const applied = await hands.permissions.applyUpdates(updates);
+      await parts.rules.refresh();
+      return applied;
+    },
     async stopTask(id) {
       const task = agents.runtime().roster.find(id);
       if (task === undefined) return (await shells.kill(id)) !== undefined;

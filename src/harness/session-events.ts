@@ -79,6 +79,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     hooks: createModelHooks({ dispatch, tell }),
     clock,
     scene: () => placeNow(),
+    confirm: config.confirmModelSwitch,
     contextTokens: parts.contextTokens,
     tell: say,
   });

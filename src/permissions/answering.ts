@@ -3,7 +3,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { type AnswerFileParts, createAnswerFiles } from './answer-files.js';
-import { createKeeper, type KeepAnswer } from './answers.js';
+import { type AnswerParts, createKeeper, type KeepAnswer } from './answers.js';
 import { answeredBefore, createGrants, createRuleJoin } from './grants.js';
 import type { Resolver } from './guard.js';
 import type { PathFileSystem } from './paths.js';
@@ -35,6 +35,8 @@ export interface AnsweringParts {
 export interface Answering {
   readonly keep: KeepAnswer;
   readonly resolver: Resolver;
+  /** Changes rules, mode or directories as an answer of the main agent's would. */
+  readonly applyUpdates: AnswerParts['applyUpdates'];
   /** The rules of the settings with those of answers. */
   withAnswers(base: RuleSet, agent: AgentRef): RuleSet;
   beginTurn(): void;
@@ -66,6 +68,7 @@ export function openAnswering(parts: AnsweringParts): Answering {
     removeDirectory: targets.removeDirectory,
   });
   return {
+    applyUpdates,
     keep: createKeeper({
       grants,
       files,

@@ -26,6 +26,12 @@ export interface Kept {
 /** Keeps what an answer says beyond the call it was given for. Never throws. */
 export type KeepAnswer = (given: GivenAnswer) => Promise<Kept>;
 
+/** What became of changes of the rules; `refused`: why none of them was made. */
+export interface AppliedUpdates {
+  readonly notes: readonly string[];
+  readonly refused?: string;
+}
+
 export interface AnswerParts {
   readonly grants: Grants;
   readonly files: AnswerFiles;
@@ -35,10 +41,7 @@ export interface AnswerParts {
   opens(rule: Rule, view: CallView): Promise<boolean>;
   /** Set when an administrator lets no other rules grant than his own. */
   managedOnly(): string | undefined;
-  applyUpdates(
-    updates: readonly PermissionUpdate[],
-    agent: AgentRef,
-  ): Promise<{ readonly notes: readonly string[]; readonly refused?: string }>;
+  applyUpdates(updates: readonly PermissionUpdate[], agent: AgentRef): Promise<AppliedUpdates>;
   now(): number;
   emit(news: SessionNews): void;
 }

@@ -3,7 +3,7 @@ import { shellEnvironment } from '../env/environment.js';
 import { configDirectory, homeDirectory, stateDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { type AgentRef, EVERYBODY, MAIN_AGENT } from '../protocol/agent-ref.js';
-import type { PermissionMode } from '../protocol/permissions.js';
+import type { PermissionMode, PermissionUpdate } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { refuseBroken } from '../settings/refuse.js';
 import type {
@@ -22,6 +22,7 @@ import {
   type AnswerTargets,
   openAnswering,
 } from './answering.js';
+import type { AppliedUpdates } from './answers.js';
 import { createGate } from './gate.js';
 import { createRuleJoin } from './grants.js';
 import type { Guard, Resolver } from './guard.js';
@@ -106,6 +107,8 @@ export interface Permissions {
   admit(agent: AgentRef, modes: readonly PermissionMode[], own?: OwnMode): () => void;
   /** All rules that hold for an agent now. */
   rules(agent: AgentRef): RuleSet;
+  /** Changes rules, mode or directories on behalf of a person, as an answer would. */
+  applyUpdates(updates: readonly PermissionUpdate[]): Promise<AppliedUpdates>;
   /** A new prompt: what held or was counted for one turn is over. */
   beginTurn(): void;
   /** Other settings for the calls to come. A fatal problem among those returned: nothing changed. */
@@ -177,6 +180,11 @@ export function openPermissions(parts: PermissionParts): Permissions {
       return hiddenBy(rules, { fs: parts.fs, roots, home, trees });
     },
     stuck: refusals.stuck,
+    async applyUpdates(updates) {
+      // fail-closed: where answers are not kept, nothing else changes rules either.
+      if (answering === undefined) return { notes: [], refused: 'Rules cannot be changed here.' };
+      return await answering.applyUpdates(updates, MAIN_AGENT);
+    },
     nextAnswer: (agentPath = MAIN_AGENT.path) => refusals.nextAnswer(agentPath),
     beginTurn() {
       refusals.beginTurn(MAIN_AGENT.path);

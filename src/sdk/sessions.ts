@@ -1,3 +1,4 @@
+import { summarizeSession } from '../client/session-summary.js';
 import { PortcullisError } from '../errors.js';
 import {
   conversationOf,
@@ -13,7 +14,6 @@ import {
   workingDirectory,
 } from '../harness.js';
 import { isRecord } from '../util/own.js';
-import { factsOf } from './session-facts.js';
 import { shelfOf } from './store-shelf.js';
 import type {
   ForkSessionOptions,
@@ -44,7 +44,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
   for (const item of await shelf.list(project)) {
     // Files are looked into only as far as the caller wants to see.
     if (found.length >= offset + limit) break;
-    const facts = factsOf(item, await shelf.glance(item));
+    const facts = summarizeSession(item, await shelf.glance(item));
     if (facts !== undefined) found.push(facts);
   }
   return found.slice(offset, offset + limit);
@@ -57,7 +57,7 @@ export async function getSessionInfo(
   const { shelf, project } = open(options);
   const place = await shelf.find(sessionId, project);
   if (place === undefined) return undefined;
-  return factsOf(await itemOf(shelf, place), await shelf.glance(place));
+  return summarizeSession(await itemOf(shelf, place), await shelf.glance(place));
 }
 
 /** The conversation as it goes on now: one branch, oldest first. */
@@ -138,7 +138,7 @@ export async function forkSession(
   options: ForkSessionOptions = {},
 ): Promise<ForkSessionResult> {
   const { shelf, place } = await demand(sessionId, options);
-  const facts = factsOf(await itemOf(shelf, place), await shelf.glance(place));
+  const facts = summarizeSession(await itemOf(shelf, place), await shelf.glance(place));
   const title = options.title ?? (facts === undefined ? undefined : `${facts.summary} (fork)`);
   const order = { sessionId, upTo: options.upToMessageId, title };
   if (options.sessionStore === undefined) {

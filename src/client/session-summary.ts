@@ -1,12 +1,45 @@
-import type { RawLine, ShelfItem } from '../harness.js';
+import { openTranscripts, projectKeyOf, type RawLine, type ShelfItem } from '../harness.js';
 import { isRecord } from '../util/own.js';
 import { sliceWhole } from '../util/truncate.js';
-import type { SDKSessionInfo } from './types/index.js';
 
 const LONGEST_PROMPT = 200;
 
+/** An earlier conversation, for lists. */
+export interface SessionSummary {
+  readonly sessionId: string;
+  readonly summary: string;
+  /** Milliseconds since 1970. */
+  readonly lastModified: number;
+  readonly createdAt?: number;
+  readonly fileSize?: number;
+  readonly customTitle?: string;
+  readonly firstPrompt?: string;
+  readonly gitBranch?: string;
+  readonly cwd?: string;
+  readonly tag?: string;
+}
+
+/** The conversations of a directory, newest first. */
+export async function recentSessions(
+  env: Parameters<typeof openTranscripts>[0],
+  cwd: string,
+  limit: number,
+): Promise<readonly SessionSummary[]> {
+  const shelf = openTranscripts(env);
+  const found: SessionSummary[] = [];
+  for (const item of await shelf.list(projectKeyOf(cwd))) {
+    if (found.length >= limit) break;
+    const summary = summarizeSession(item, await shelf.glance(item));
+    if (summary !== undefined) found.push(summary);
+  }
+  return found;
+}
+
 /** What a session is about, from the lines at its ends. Undefined: it is no conversation of a person's. */
-export function factsOf(item: ShelfItem, lines: readonly RawLine[]): SDKSessionInfo | undefined {
+export function summarizeSession(
+  item: ShelfItem,
+  lines: readonly RawLine[],
+): SessionSummary | undefined {
   if (lines[0]?.isSidechain === true) return undefined;
   const last = (type: string, field: string): string | undefined =>
     text(lines.findLast((line) => line.type === type && typeof line[field] === 'string')?.[field]);

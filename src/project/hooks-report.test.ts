@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { capture, command, hooksOf, PROJECT } from '../../test/support/dispatch-rig.js';
-import { hooksText } from './repl-hooks.js';
+import { hookListText } from './hooks-report.js';
 
 const SET = capture(hooksOf('PreToolUse', [command('./guard.sh', { timeout: 5 })]));
 
@@ -11,7 +11,7 @@ describe('/hooks', () => {
       { ...stat, id: 'a', label: 'quick', event: 'PreToolUse' as const },
       { ...stat, id: 'b', label: 'slow', event: 'Stop' as const, totalMs: 4_000, maxMs: 1_234.5 },
     ];
-    const text = await hooksText({ set: SET, stats }, PROJECT);
+    const text = await hookListText({ set: SET, stats }, PROJECT);
     expect(text).toContain('command "./guard.sh"  .claude/settings.json:1\n');
     expect(text).toContain(
       'limit 5 s · exit code 1 blocks nothing, with a warning; a crash by signal or a time-out refuses',
@@ -27,7 +27,7 @@ describe('/hooks', () => {
   });
 
   it('says so where there is nothing', async () => {
-    const text = await hooksText({ set: capture(hooksOf('Stop', [])), stats: [] }, PROJECT);
+    const text = await hookListText({ set: capture(hooksOf('Stop', [])), stats: [] }, PROJECT);
     expect(text).toBe('No hook is in force.\n\nTimes of this session\nNo hook has run yet.\n');
   });
 });

@@ -1,0 +1,66 @@
+import type { AgentSession } from '../../harness.js';
+import type { Receipt } from '../../protocol/permissions.js';
+import type { BackgroundTask } from '../../protocol/session-events.js';
+import type { CommandOutput } from '../events.js';
+import type { AnyAnswer, Question } from '../questions.js';
+
+/** A slash command: works in every client that can show text. */
+export interface SlashCommand {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** A verb first, no full stop. */
+  readonly summary: string;
+  /** `[name]`, `<path>`. */
+  readonly argumentHint?: string;
+  /** It waits until no turn runs. */
+  readonly needsIdle?: boolean;
+  /** What the argument could be; those that do not begin with what is typed are left out. */
+  complete?(context: CommandContext): Promise<readonly ArgumentOption[]>;
+  /** Rejects with a `PortcullisError` fit to be shown. */
+  run(context: CommandContext, argument: string): Promise<CommandOutput>;
+}
+
+export interface ArgumentOption {
+  readonly text: string;
+  readonly description?: string;
+}
+
+/** What slash commands may use of the session and of the turn runner that owns it. */
+export interface CommandContext {
+  readonly session: AgentSession;
+  readonly runner: CommandRunner;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What slash commands may ask of the turn runner. */
+export interface CommandRunner {
+  /** Whether a turn runs. */
+  isRunning(): boolean;
+  /** Opens an empty conversation in the place of this one. */
+  clear(): Promise<void>;
+  /** Opens an earlier conversation in the place of this one. */
+  resume(sessionId: string): Promise<void>;
+  /** Queues a prompt in which no command and no mention is looked for. */
+  prompt(text: string): void;
+  tasks(): readonly BackgroundTask[];
+  /** Open questions, oldest first. */
+  questions(): readonly Question[];
+  answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'>;
+  /** Decisions about tool calls in this session, oldest first. */
+  receipts(): readonly Receipt[];
+}
+
+export function defineCommand(command: SlashCommand): SlashCommand {
+  return command;
+}
+
+/** Output that is text alone. */
+export function text(lines: string | readonly string[]): CommandOutput {
+  const whole = typeof lines === 'string' ? lines : lines.join('\n');
+  return { text: whole.trimEnd() };
+}
+
+/** Output that says why the command did nothing. */
+export function failed(message: string): CommandOutput {
+  return { text: message, failed: true };
+}

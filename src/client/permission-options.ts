@@ -1,0 +1,79 @@
+import { type AskRequest, describeRule, suggestedUpdates } from '../harness.js';
+import { visible } from '../util/visible.js';
+import type { AnswerOption } from './questions.js';
+
+/** The settings file that an answer for the whole project goes to. */
+const PROJECT_FILE = '.claude/settings.local.json';
+
+const NO: AnswerOption = {
+  key: 'n',
+  label: 'No (add a reason to tell the model what to do instead)',
+  answer: { behavior: 'deny', interrupt: true },
+};
+
+/** The ways to answer a permission question, with the exact rule that each would save. The refusal is last. */
+export function permissionOptions(request: AskRequest): readonly AnswerOption[] {
+  const once: AnswerOption = {
+    key: 'y',
+    label: 'Yes, this once',
+    answer: { behavior: 'allow' },
+  };
+  return [once, ...widerOptions(request), NO];
+}
+
+/** The ways to answer a plan. The refusal is last. */
+export function planOptions(): readonly AnswerOption[] {
+  const leaveTo = (mode: 'acceptEdits' | 'default'): AnswerOption['answer'] => ({
+    behavior: 'allow',
+    updatedPermissions: [{ type: 'setMode', mode, destination: 'session' }],
+  });
+  return [
+    {
+      key: 'e',
+      label: 'Yes, and allow all edits this session',
+      answer: leaveTo('acceptEdits'),
+    },
+    { key: 'y', label: 'Yes, and ask before each edit', answer: leaveTo('default') },
+    {
+      key: 'n',
+      label: 'No, keep planning (add what to change)',
+      answer: { behavior: 'deny', interrupt: true },
+    },
+  ];
+}
+
+/** Answers that reach beyond the call, where no guard would ask again all the same. */
+function widerOptions(request: AskRequest): readonly AnswerOption[] {
+  const { suggestions } = request;
+  if (suggestions === undefined) return [];
+  const options: AnswerOption[] = [
+    {
+      key: 'a',
+      label: "Yes, and don't ask again for this exact call this session",
+      answer: { behavior: 'allow', scope: { what: 'exact', until: 'session' } },
+    },
+  ];
+  const edits = suggestedUpdates(request).filter(
+    (update) => update.type === 'setMode' && update.mode === 'acceptEdits',
+  );
+  if (edits.length > 0) {
+    options.push({
+      key: 'e',
+      label: 'Yes, and allow all edits this session',
+      answer: { behavior: 'allow', updatedPermissions: edits },
+    });
+  }
+  const rule =
+    suggestions.prefix ?? (suggestions.exact === undefined ? suggestions.tool : undefined);
+  if (rule !== undefined) {
+    const what = suggestions.prefix === undefined ? 'tool' : 'prefix';
+    options.push({
+      key: 'p',
+      label: `Yes, and always allow ${visible(describeRule(rule))} in this project (adds the rule ${visible(rule)})`,
+      rule,
+      savedIn: PROJECT_FILE,
+      answer: { behavior: 'allow', scope: { what, until: 'project' } },
+    });
+  }
+  return options;
+}
