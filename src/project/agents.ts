@@ -1,20 +1,41 @@
 import { fenceProblem } from '../agents/child-fence.js';
 import type { AgentDefinition } from '../agents/definition.js';
+import { findDefinitions } from '../agents/definition-find.js';
 import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
+import { openDefinitionReader } from '../agents/definition-reader.js';
+import { KNOWN_TOOLS } from '../agents/definition-tools.js';
 import type { AgentBook, AgentProblem } from '../agents/definition-types.js';
 import { openAgentBook } from '../agents/definitions.js';
-import { PortcullisError } from '../errors.js';
+import { openTeam } from '../agents/team.js';
+import { join, resolve } from '../env/paths.js';
+import { nodeTeamFiles } from '../env/team-files.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { sideloadRefusal } from '../settings/sideload.js';
 import { parseYaml } from '../util/parse-yaml.js';
+import { visible } from '../util/visible.js';
 import type { DocumentPlaces } from './documents.js';
-import type { ProjectOptions } from './places.js';
+import type { Finding } from './finding.js';
+import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
+
+export type { AgentDefinition } from '../agents/definition.js';
+export { toolWords } from '../agents/definition-listing.js';
+export type { AgentDocument, AgentProblem, HiddenAgent } from '../agents/definition-types.js';
+export type { TeamView } from '../agents/team-view.js';
 
 /** The agents that a session in this directory could start. */
 export interface ProjectAgents {
   readonly book: AgentBook;
   /** Limits that cannot be enforced, so that no agent of the definition is ever started. */
   limitProblems(agents: readonly AgentDefinition[]): readonly AgentProblem[];
+  /** Checks the files at these paths, or, without any, the definitions that a session here would have. */
+  validate(paths: readonly string[]): Promise<AgentValidation>;
+}
+
+export interface AgentValidation {
+  /** How many were found. */
+  readonly agents: number;
+  readonly findings: readonly Finding[];
 }
 
 export async function openProjectAgents(
@@ -23,18 +44,116 @@ export async function openProjectAgents(
   { settings }: ProjectSettings,
 ): Promise<ProjectAgents> {
   const host = await agentsOfFlag(given, places, sideloadRefusal(settings));
-  const { cwd, home } = places;
+  const book = openAgentBook({ ...places, parseYaml, host });
   return {
-    book: openAgentBook({ ...places, parseYaml, host }),
-    limitProblems: (agents) =>
-      agents.flatMap((agent): readonly AgentProblem[] => {
-        const message = fenceProblem(agent, { cwd, home });
-        if (message === undefined) return [];
-        const { name, source, file: place = '--agents', line } = agent;
-        const at = line === undefined ? {} : { line };
-        return [{ severity: 'error', name, source, place, message, ...at }];
-      }),
+    book,
+    limitProblems: (agents) => limitProblems(places, agents),
+    validate: (paths) =>
+      paths.length > 0 ? validateFiles(places, paths) : validateBook(places, book),
   };
+}
+
+function limitProblems(
+  { cwd, home }: ProjectPlaces,
+  agents: readonly AgentDefinition[],
+): readonly AgentProblem[] {
+  return agents.flatMap((agent): readonly AgentProblem[] => {
+    const message = fenceProblem(agent, { cwd, home });
+    if (message === undefined) return [];
+    const { name, source, file: place = '--agents', line } = agent;
+    const at = line === undefined ? {} : { line };
+    return [{ severity: 'error', name, source, place, message, ...at }];
+  });
+}
+
+async function validateBook(places: ProjectPlaces, book: AgentBook): Promise<AgentValidation> {
+  const agents = (await book.list()).filter(({ source }) => source !== 'builtin');
+  const findings: Finding[] = [...(await book.problems()), ...limitProblems(places, agents)];
+  for (const { prompt, file: place, line } of agents) {
+    if (place !== undefined) findings.push(...(await promptFindings(prompt, { place, line })));
+  }
+  return { agents: agents.length, findings };
+}
+
+async function validateFiles(
+  places: ProjectPlaces,
+  paths: readonly string[],
+): Promise<AgentValidation> {
+  const reader = openDefinitionReader({ fs: places.fs, parseYaml, knownTools: KNOWN_TOOLS });
+  const findings: Finding[] = [];
+  let agents = 0;
+  for (const place of await filesAt(places, paths, findings)) {
+    const read = await reader.read(place);
+    if (read.isDocument) continue;
+    findings.push(...read.findings.map((finding) => ({ ...finding, place })));
+    if (read.fields === undefined) continue;
+    agents++;
+    const { prompt, contentHash, line, fields } = read;
+    const at = line === undefined ? {} : { line };
+    const agent = { ...fields, ...at, prompt, contentHash, source: 'user', file: place } as const;
+    findings.push(...limitProblems(places, [agent]));
+    findings.push(...(await promptFindings(prompt, { place, line })));
+  }
+  return { agents, findings };
+}
+
+async function filesAt(
+  { fs, cwd }: ProjectPlaces,
+  paths: readonly string[],
+  findings: Finding[],
+): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const named of paths) {
+    const path = resolve(cwd, named);
+    const stat = await fs.stat(path);
+    // fail-closed: a path that does not exist would pass without having been checked.
+    if (stat === undefined) {
+      throw new PortcullisError('usage', `there is nothing at ${visible(named)}`, {
+        remedy: 'name a definition or a directory of definitions',
+      });
+    }
+    if (stat.kind !== 'directory') {
+      files.push(path);
+      continue;
+    }
+    const found = await findDefinitions(
+      { source: 'user', directory: path },
+      { fs, homes: { stray: async () => undefined } },
+    );
+    files.push(...found.files.map(({ file }) => file));
+    for (const { file, reason } of found.skipped) {
+      findings.push({ severity: 'error', place: file, message: reason });
+    }
+  }
+  return files;
+}
+
+async function promptFindings(
+  prompt: () => Promise<string>,
+  at: Pick<Finding, 'place' | 'line'>,
+): Promise<readonly Finding[]> {
+  try {
+    if ((await prompt()) !== '') return [];
+    return [{ ...at, severity: 'warning', message: 'it has no prompt below its front matter' }];
+  } catch (thrown) {
+    return [{ ...at, severity: 'error', message: messageOf(thrown) }];
+  }
+}
+
+/** Removes what a team left behind whose lead has exited. Its list of tasks stays. */
+export async function removeTeam({ configDir }: ProjectPlaces, name: string): Promise<void> {
+  const team = openTeam({ files: nodeTeamFiles, directory: join(configDir, 'teams'), name });
+  if (!team.ok) throw new PortcullisError('usage', visible(team.error));
+  const record = team.value.read();
+  if (!record.ok) throw new PortcullisError('usage', visible(record.error));
+  // fail-closed: a lead that runs may start a member at any moment.
+  if (nodeTeamFiles.isAlive(record.value.lead.process)) {
+    throw new PortcullisError('usage', `the lead of ${visible(name)} still runs`, {
+      remedy: 'end the session that leads it: the team goes with it',
+    });
+  }
+  const removed = await team.value.remove();
+  if (!removed.ok) throw new PortcullisError('usage', visible(removed.error));
 }
 
 async function agentsOfFlag(

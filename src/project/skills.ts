@@ -1,6 +1,8 @@
 import { hostFacts } from '../env/host.js';
 import { createProcessSupervisor } from '../env/node-process.js';
+import { join, relative, toPosix } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
+import { PortcullisError } from '../errors.js';
 import { type LiveSkillBook, openSkillBook } from '../skills/book.js';
 import { openExtraction } from '../skills/extract.js';
 import { gitIgnored } from '../skills/git-ignored.js';
@@ -8,10 +10,24 @@ import { readSkillLedger } from '../skills/ledger.js';
 import { type SkillRecord, startsOf } from '../skills/ledger-record.js';
 import type { ListingOptions } from '../skills/listing.js';
 import { overrideFrom } from '../skills/overrides.js';
+import type { Skill } from '../skills/skill.js';
+import { nearest } from '../util/nearest.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import type { Result } from '../util/result.js';
+import { visible } from '../util/visible.js';
 import type { DocumentPlaces } from './documents.js';
 import type { ProjectSettings } from './settings.js';
+import { type SkillValidation, validateSkills } from './skills-validate.js';
+
+export {
+  type LeftOutWhy,
+  NOTHING_LEFT_OUT,
+  recordKey,
+  type SkillRecord,
+  skippedOf,
+} from '../skills/ledger-record.js';
+export { type SkillListing, skillListing } from '../skills/listing.js';
+export type { Skill, SkippedSkill } from '../skills/skill.js';
 
 /** The skills that a session in this directory would have. */
 export interface ProjectSkills {
@@ -20,6 +36,11 @@ export interface ProjectSkills {
   readonly ledger: Result<readonly SkillRecord[], string>;
   /** How the list for the model is made here, but for the model's window. */
   readonly listing: Omit<ListingOptions, 'windowTokens'>;
+  /** The skill of a name, or an error that says why there is none or suggests another. */
+  find(name: string): Promise<Skill>;
+  /** The files of a skill, by their paths from its directory. */
+  files(skill: Skill): Promise<readonly string[]>;
+  validate(paths: readonly string[]): Promise<SkillValidation>;
   /** Removes the files of bundled skills. */
   close(): void;
 }
@@ -54,7 +75,52 @@ export async function openProjectSkills(
     isDormant: book.isDormant,
     used: () => startsOf(ledger.ok ? ledger.value : []),
   };
-  return { book, ledger, listing, close: () => bundled.remove() };
+  return {
+    book,
+    ledger,
+    listing,
+    find: (name) => findSkill(book, name),
+    files: (skill) => filesOf(places, skill),
+    validate: (paths) => validateSkills(places, paths),
+    close: () => bundled.remove(),
+  };
+}
+
+async function findSkill(book: LiveSkillBook, name: string): Promise<Skill> {
+  const found = await book.find(name);
+  if (found !== undefined) return found;
+  const wanted = name.replace(/^\//, '');
+  const skipped = (await book.skipped()).find((one) => one.name === wanted);
+  if (skipped !== undefined) {
+    const message = `the skill ${visible(wanted)} is not in force: ${visible(skipped.reason)}`;
+    throw new PortcullisError('usage', message, { remedy: `see ${visible(skipped.file)}` });
+  }
+  const known = (await book.all()).map((skill) => skill.name);
+  const meant = nearest(wanted, known);
+  throw new PortcullisError('usage', `there is no skill ${visible(wanted)}`, {
+    remedy:
+      meant === undefined ? 'portcullis skills list shows them all' : `did you mean ${meant}?`,
+  });
+}
+
+const MAX_FILES = 200;
+
+/** A command is one file among others and has none of its own. */
+async function filesOf(
+  { fs }: DocumentPlaces,
+  { isCommand, directory }: Skill,
+): Promise<readonly string[]> {
+  if (isCommand === true) return [];
+  const files: string[] = [];
+  const open = [directory];
+  for (let at = open.pop(); at !== undefined && files.length < MAX_FILES; at = open.pop()) {
+    for (const { name, kind } of await fs.list(at).catch(() => [])) {
+      const path = join(at, name);
+      if (kind === 'directory' && name !== 'node_modules' && name !== '.git') open.push(path);
+      else if (kind !== 'directory') files.push(toPosix(relative(directory, path)));
+    }
+  }
+  return files.sort();
 }
 
 function numberOf(value: unknown): number | undefined {

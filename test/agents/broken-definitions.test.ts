@@ -1,9 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { run as list } from '../../src/cli/commands/agents-list.js';
-import { run as show } from '../../src/cli/commands/agents-show.js';
-import { run as validate } from '../../src/cli/commands/agents-validate.js';
-import { type Output, processOutput } from '../../src/cli/output.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { type CommandRun, runPortcullis } from '../support/run-command.js';
 import { type AgentsSession, agent, definition, openAgentsSession } from './core-rig.js';
 import { agentText, openAgentWorld } from './definitions-rig.js';
 
@@ -128,23 +125,11 @@ describe('portcullis agents, of limits that nobody can be held to', () => {
     project?.remove();
   });
 
-  async function said(
-    command: typeof validate,
-    argv: readonly string[],
-    head: string,
-  ): Promise<{ readonly code: number; readonly text: string }> {
+  async function said(argv: readonly string[], head: string): Promise<CommandRun> {
     project = makeTempProject({ files: { [`${AT}/a.md`]: agentText('a', 'd', `${head}\n`) } });
     process.chdir(project.directory);
     process.env.HOME = project.home;
-    let text = '';
-    const output: Output = {
-      ...processOutput({ debug: false, debugFile: undefined }),
-      out(more) {
-        text += more;
-      },
-    };
-    const code = await command(argv, output);
-    return { code, text };
+    return await runPortcullis('agents', ...argv);
   }
 
   it.each([
@@ -154,18 +139,18 @@ describe('portcullis agents, of limits that nobody can be held to', () => {
   ])('%s: is an error', async (head) => {
     const words = /a\.md:2: error: ".*" of the agent a cannot be kept/;
     for (const argv of [[], [AT]]) {
-      const { code, text } = await said(validate, argv, head);
+      const { code, text } = await said(['validate', ...argv], head);
       expect(text).toMatch(words);
       expect(code).toBe(1);
     }
-    expect((await said(list, [], head)).text).toMatch(words);
-    expect((await said(show, ['a'], head)).text).toContain('cannot be started: "');
-    expect((await said(show, ['a', '--json'], head)).text).toContain('"problems": [');
+    expect((await said(['list'], head)).text).toMatch(words);
+    expect((await said(['show', 'a'], head)).text).toContain('cannot be started: "');
+    expect((await said(['show', 'a', '--json'], head)).text).toContain('"problems": [');
   });
 
   it('are none where all can be kept', async () => {
     const head = 'tools: Bash(git *), Task(Explore, Plan)\ndisallowedTools: WebFetch(domain:a.b)';
-    expect(await said(validate, [], head)).toMatchObject({ code: 0 });
-    expect((await said(show, ['a', '--json'], head)).text).not.toContain('problems');
+    expect(await said(['validate'], head)).toMatchObject({ code: 0 });
+    expect((await said(['show', 'a', '--json'], head)).text).not.toContain('problems');
   });
 });

@@ -2,15 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../src/cli/commands/skills.js';
-import { isPassed, scoreOf } from '../../src/cli/commands/skills-score.js';
-import type { Output } from '../../src/cli/output.js';
 import { PortcullisError } from '../../src/errors.js';
+import { isPassed, scoreOf } from '../../src/project/skills-score.js';
 import {
   makeTempProject,
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
+import { type CommandRun, runPortcullis } from '../support/run-command.js';
 import { oneSkill, skillText } from './rig.js';
 
 const before = { cwd: process.cwd(), env: { ...process.env } };
@@ -34,29 +33,8 @@ function enter(options: { files?: ProjectFiles; home?: ProjectFiles; git?: boole
   return project;
 }
 
-interface Ran {
-  readonly code: number;
-  readonly text: string;
-  json(): Record<string, unknown>;
-}
-
-async function skills(...argv: readonly string[]): Promise<Ran> {
-  let text = '';
-  const output: Output = {
-    out: (part) => {
-      text += part;
-    },
-    answer: () => undefined,
-    warn: () => undefined,
-    debug: () => undefined,
-    debugs: false,
-    behind: () => undefined,
-    drained: async () => undefined,
-    lost: () => undefined,
-    open: () => undefined,
-  };
-  const code = await run(argv, output);
-  return { code, text, json: () => JSON.parse(text) as Record<string, unknown> };
+function skills(...argv: readonly string[]): Promise<CommandRun> {
+  return runPortcullis('skills', ...argv);
 }
 
 const GRANTING = skillText('name: grants\ndescription: Grants.\nallowed-tools: Bash(touch *)');
@@ -106,7 +84,7 @@ describe('portcullis skills ledger', () => {
     ]);
     expect((await skills('ledger', '/rare')).text).not.toContain('write-a-skill');
     expect((await skills('ledger', 'other')).text).toContain(
-      'No session has told of a skill other',
+      'No session has recorded the skill other yet',
     );
     expect((await skills('ledger', '--help')).text).toContain('portcullis skills ledger');
   });
@@ -147,7 +125,7 @@ describe('portcullis skills ledger', () => {
     enter({ home: { '.portcullis/skill-ledger.jsonl': `${JSON.stringify(rare)}\n{"name"` } });
     await expect(skills('ledger')).rejects.toThrow('line 2 is not a record of a skill');
     expect((await skills('list')).text).toContain('write-a-skill');
-    await expect(skills('ledger', 'a', 'b')).rejects.toThrow('name one skill');
+    await expect(skills('ledger', 'a', 'b')).rejects.toThrow('too many arguments');
   });
 });
 
@@ -212,8 +190,8 @@ describe('portcullis skills list', () => {
     expect(text).toContain('skillOverrides has it off');
     expect(text).toContain('Note: the list of skills is too long');
     expect(text).not.toContain('bundled');
-    await expect(skills('list', 'x')).rejects.toThrow('does not understand');
-    await expect(skills('list', '--window', 'x')).rejects.toThrow('tokens');
+    await expect(skills('list', 'x')).rejects.toThrow('too many arguments');
+    await expect(skills('list', '--window', 'x')).rejects.toThrow('--window needs a number');
   });
 });
 
@@ -249,7 +227,7 @@ describe('portcullis skills show', () => {
       remedy: 'did you mean deploy?',
     });
     await expect(skills('show', 'flat')).rejects.toThrow('is not in force: there is no SKILL.md');
-    await expect(skills('show')).rejects.toThrow('name one skill');
+    await expect(skills('show')).rejects.toThrow("missing required argument 'name'");
   });
 });
 

@@ -1,14 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run as agents } from '../../src/cli/commands/agents.js';
-import { run as skills } from '../../src/cli/commands/skills.js';
-import type { Output } from '../../src/cli/output.js';
 import {
   makeTempProject,
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
+import { runPortcullis } from '../support/run-command.js';
 
 const before = { cwd: process.cwd(), env: { ...process.env } };
 let project: TempProject | undefined;
@@ -49,31 +47,6 @@ function enter(more: ProjectFiles): void {
   process.env.HOME = project.home;
 }
 
-async function ran(
-  command: typeof skills,
-  ...argv: readonly string[]
-): Promise<{ readonly code: number; readonly text: string; readonly warned: string }> {
-  let text = '';
-  let warned = '';
-  const output: Output = {
-    out: (part) => {
-      text += part;
-    },
-    warn: (part) => {
-      warned += part;
-    },
-    answer: () => undefined,
-    debug: () => undefined,
-    debugs: false,
-    behind: () => undefined,
-    drained: async () => undefined,
-    lost: () => undefined,
-    open: () => undefined,
-  };
-  const code = await command(argv, output);
-  return { code, text, warned };
-}
-
 const DENY = JSON.stringify({ permissions: { deny: ['Read(./secrets/**)'] } });
 const REASON = 'which a permission rule keeps from being read';
 
@@ -88,18 +61,18 @@ const PLACES: readonly (readonly [string, ProjectFiles])[] = [
 describe.each(PLACES)('a linked file that a rule of %s hides', (_, files) => {
   it('is no skill for skills list and skills show, and they say why', async () => {
     enter(files);
-    const { text } = await ran(skills, 'list');
+    const { text } = await runPortcullis('skills', 'list');
     expect(text).toContain('shown  (project)');
     expect(text).toContain('OPEN');
     expect(text).not.toContain('SECRET');
     expect(text).toContain(REASON);
-    await expect(ran(skills, 'show', 'kept')).rejects.toThrow(REASON);
-    expect((await ran(skills, 'show', 'shown')).text).toContain('OPEN');
+    await expect(runPortcullis('skills', 'show', 'kept')).rejects.toThrow(REASON);
+    expect((await runPortcullis('skills', 'show', 'shown')).text).toContain('OPEN');
   });
 
   it('is not looked into by skills validate', async () => {
     enter({ ...files, 'secrets/s/SKILL.md': '---\nname: SECRET\n---\n' });
-    const { code, text } = await ran(skills, 'validate');
+    const { code, text } = await runPortcullis('skills', 'validate');
     expect(code).toBe(1);
     expect(text).toContain(`.claude/skills/kept/SKILL.md:1: error: it leads to `);
     expect(text).toContain(REASON);
@@ -110,22 +83,22 @@ describe.each(PLACES)('a linked file that a rule of %s hides', (_, files) => {
   it('is no agent for agents list, show and validate, and they say why', async () => {
     enter(files);
     for (const command of ['list', 'validate']) {
-      const { text } = await ran(agents, command);
+      const { text } = await runPortcullis('agents', command);
       expect(text, command).toContain(REASON);
       expect(text, command).not.toContain('SECRET');
     }
-    expect((await ran(agents, 'list')).text).toContain('seen  (project)');
-    await expect(ran(agents, 'show', 'hidden')).rejects.toThrow('hidden');
-    expect((await ran(agents, 'show', 'seen')).text).toContain('OPEN');
+    expect((await runPortcullis('agents', 'list')).text).toContain('seen  (project)');
+    await expect(runPortcullis('agents', 'show', 'hidden')).rejects.toThrow('hidden');
+    expect((await runPortcullis('agents', 'show', 'seen')).text).toContain('OPEN');
   });
 });
 
 describe('a linked file where no rule hides it', () => {
   it('is shown', async () => {
     enter({});
-    expect((await ran(skills, 'list')).text).toContain('SECRET');
-    expect((await ran(agents, 'list')).text).toContain('SECRET');
-    expect((await ran(skills, 'validate')).text).toContain('2 skills, 0 errors');
+    expect((await runPortcullis('skills', 'list')).text).toContain('SECRET');
+    expect((await runPortcullis('agents', 'list')).text).toContain('SECRET');
+    expect((await runPortcullis('skills', 'validate')).text).toContain('2 skills, 0 errors');
   });
 });
 
@@ -139,8 +112,8 @@ describe('a restriction that cannot be read', () => {
     ['in an instruction file', { 'CLAUDE.md': '```portcullis\n{ "deny": [\n```\n' }, 'CLAUDE.md'],
   ])('%s shows no linked file, and is named', async (_, files, file) => {
     enter(files);
-    for (const command of [skills, agents]) {
-      const { text, warned } = await ran(command, 'list');
+    for (const command of ['skills', 'agents']) {
+      const { text, warned } = await runPortcullis(command, 'list');
       expect(text).not.toContain('SECRET');
       expect(text).not.toContain('OPEN');
       expect(warned).toContain(file);

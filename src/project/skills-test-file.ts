@@ -1,8 +1,8 @@
-import { parseFlatYaml } from '../../util/flat-yaml.js';
-import { parseJson } from '../../util/json.js';
-import { nearest } from '../../util/nearest.js';
-import { isRecord } from '../../util/own.js';
-import { err, ok, type Result } from '../../util/result.js';
+import { parseFlatYaml } from '../util/flat-yaml.js';
+import { parseJson } from '../util/json.js';
+import { nearest } from '../util/nearest.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
 
 /** One prompt, and the skill that a model should take for it. */
 export interface SkillTest {
@@ -19,7 +19,7 @@ const FIELDS: readonly string[] = ['prompt', 'skill', 'touch'];
 const NONE = 'none';
 
 /** Reads a table: YAML in its plainest form, or JSON, a list of the same maps. */
-export function readSkillTests(text: string): Result<readonly SkillTest[], string> {
+export function parseSkillTests(text: string): Result<readonly SkillTest[], string> {
   const rows = text.trimStart().startsWith('[') ? fromJson(text) : fromYaml(text);
   if (!rows.ok) return rows;
   const tests: SkillTest[] = [];

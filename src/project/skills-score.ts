@@ -1,4 +1,4 @@
-import type { SkillListing } from '../../skills/listing.js';
+import type { SkillListing } from '../skills/listing.js';
 import type { SkillTest } from './skills-test-file.js';
 
 /** One prompt, shown once to a model. */

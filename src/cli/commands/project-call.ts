@@ -1,0 +1,102 @@
+import { workingDirectory } from '../../env/this-process.js';
+import { PortcullisError } from '../../errors.js';
+import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
+import { visible } from '../../util/visible.js';
+import type { CommandCall, CommandSpec, OptionSpec, OptionValues } from '../command.js';
+
+export const JSON_OPTION: OptionSpec = { flags: '--json', description: 'Print JSON.' };
+
+export const TRUST_OPTION: OptionSpec = {
+  flags: '--trust',
+  description: 'Read the project as if you had trusted it.',
+};
+
+export const SETTINGS_OPTION: OptionSpec = {
+  flags: '--settings <file-or-json>',
+  description: 'Settings on top of the others.',
+};
+
+export const ADD_DIR_OPTION: OptionSpec = {
+  flags: '--add-dir <directory...>',
+  description: 'A directory beside the project.',
+};
+
+export const ALLOWED_TOOLS_OPTION: OptionSpec = {
+  flags: '--allowedTools <rules...>',
+  description: 'Allow rules, such as "Bash(npm test)".',
+};
+
+export const MCP_CONFIG_OPTION: OptionSpec = {
+  flags: '--mcp-config <file-or-json...>',
+  description: 'MCP servers beside the configured ones.',
+};
+
+/** Opens the project of the working directory as the options of a call say, and closes it afterwards. */
+export async function withProject<T>(
+  { options, output }: CommandCall,
+  use: (project: Project) => Promise<T>,
+  more: ProjectOptions = {},
+): Promise<T> {
+  const project = openProject(workingDirectory(), {
+    settings: textOption(options, 'settings'),
+    trust: options.trust === true ? 'given' : 'as it is',
+    addDirs: listOption(options, 'addDir'),
+    agents: textOption(options, 'agents'),
+    mcpConfig: listOption(options, 'mcpConfig'),
+    allowedTools: listOption(options, 'allowedTools'),
+    warn: output.warn,
+    ...more,
+  });
+  try {
+    return await use(project);
+  } finally {
+    await project.close();
+  }
+}
+
+export function textOption(options: OptionValues, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function listOption(options: OptionValues, name: string): readonly string[] {
+  const value = options[name];
+  return Array.isArray(value) ? value : [];
+}
+
+/** The number of an option, or an error that says which numbers it takes. */
+export function numberOption(
+  options: OptionValues,
+  name: string,
+  {
+    min,
+    max,
+    whole = false,
+  }: { readonly min: number; readonly max: number; readonly whole?: boolean },
+): number | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  const isNumber = text.trim() !== '' && (!whole || Number.isInteger(number));
+  if (isNumber && number >= min && number <= max) return number;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new PortcullisError('usage', `${flag} needs a number from ${min} to ${max}`, {
+    remedy: `"${visible(text)}" is none`,
+  });
+}
+
+export function printJson({ output }: Pick<CommandCall, 'output'>, value: unknown): void {
+  output.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A command that leads to others, all of them in its own file. */
+export function commandGroup(
+  summary: string,
+  leaves: Readonly<Record<string, CommandSpec>>,
+): CommandSpec {
+  const subcommands = Object.entries(leaves).map(([name, leaf]) => [
+    name,
+    { summary: leaf.summary, load: async () => ({ command: leaf }) },
+  ]);
+  return { summary, subcommands: Object.fromEntries(subcommands) };
+}
