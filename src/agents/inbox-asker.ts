@@ -132,7 +132,9 @@ function firstAnswer(inner: Asker | undefined, asked: Asked): Promise<AskAnswer>
     signal.addEventListener('abort', withdraw, { once: true });
     if (signal.aborted) withdraw();
     if (inner !== undefined && !isSettled) {
-      void ask(inner, request, others.signal).then((answer) => {
+      const { id, expiresAt } = question;
+      const named = { ...request, question: { id, expiresAt } };
+      void ask(inner, named, others.signal).then((answer) => {
         // Nobody was there after all: the inbox still may be read.
         const isNobody = answer.behavior === 'deny' && answer.unanswered === true;
         if (!isNobody) settle(answer, 'answered');

@@ -10,7 +10,7 @@ import type {
   ModelAnswer,
   StopReason,
 } from '../loop/types.js';
-import type { ToolUseBlock, Usage } from '../protocol/content.js';
+import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
 import { addUsage, ZERO_USAGE } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
@@ -61,6 +61,8 @@ export interface AgentSession {
    */
   begin(): Promise<readonly (readonly InputMessage[])[]>;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
+  /** The conversation as the model sees it. */
+  history(): readonly Message[];
   /** Adds to the conversation without asking the model. A text: why a hook holds it back. */
   append(prompts: readonly InputMessage[]): Promise<string | undefined>;
   /** Ends the running turn. False when there is none, or it is being ended already. */
@@ -335,6 +337,7 @@ export function createSession(
       return deferred.length > 0 ? [[], ...given] : given;
     },
     run: (prompts, options = {}) => run(prompts, options),
+    history: () => parts.agent.conversation.messages,
     async append(prompts) {
       controller = new AbortController();
       try {

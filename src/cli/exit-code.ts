@@ -1,4 +1,5 @@
-import type { RunResult } from '../harness.js';
+import type { Turn } from '../client/events.js';
+import { turnEnd } from '../client/turn-end.js';
 
 /** What each exit code means; `docs/headless.md` lists them. */
 export const EXIT = {
@@ -15,27 +16,8 @@ export const EXIT = {
 } as const;
 
 /** The exit code of a headless run that a person or script started. */
-export function exitCodeOf(run: RunResult): number {
-  switch (run.outcome.reason.kind) {
-    case 'completed':
-    case 'finished':
-    case 'hook_stopped':
-    case 'stop_prevented':
-    case 'tool_deferred':
-      // A refused run does not look like a done one.
-      return run.unrecoveredDenials > 0 ? EXIT.denied : EXIT.done;
-    case 'prompt_blocked':
-      return run.outcome.reason.cause === 'unknown_command' ? EXIT.usage : EXIT.denied;
-    case 'max_turns':
-      return EXIT.maxTurns;
-    case 'budget':
-      return EXIT.budget;
-    case 'stuck':
-      return EXIT.stuck;
-    case 'aborted':
-      return EXIT.interrupted;
-    case 'model_failure':
-    case 'structured_output_missing':
-      return EXIT.error;
-  }
+export function exitCodeOf(turn: Turn): number {
+  const { exit } = turnEnd(turn.outcome.reason);
+  // A refused run does not look like a done one.
+  return exit === 'done' && turn.unrecoveredDenials > 0 ? EXIT.denied : EXIT[exit];
 }

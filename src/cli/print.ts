@@ -1,8 +1,12 @@
+import type { CommandOutput, SessionEvent, Turn } from '../client/events.js';
+import { replaced } from '../client/session-slot.js';
+import { turnEnd } from '../client/turn-end.js';
+import { TurnRunner } from '../client/turn-runner.js';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, LoopEvent, SessionConfig, SessionNews } from '../harness.js';
+import type { AgentSession, SessionConfig } from '../harness.js';
 import { openSession } from '../harness.js';
-import { describeEnd, resultFrame } from '../server/result.js';
-import { StartNotices } from '../server/start-notices.js';
+import type { FrameStream } from '../server/frame-stream.js';
+import { resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
@@ -33,85 +37,100 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     });
   }
   const frames: Frame[] = [];
-  const send = (frame: Frame): void => {
+  const stream = await frameStream(deps, (frame) => {
     if (options.outputFormat === 'stream-json') output.out(encodeFrame(frame));
-    else if (options.outputFormat === 'json' && options.verbose) frames.push(frame);
-  };
-  let sessionId = '';
-  const wantsFrames = options.outputFormat === 'stream-json' || options.verbose;
-  const framer = wantsFrames
-    ? (await import('./print-frames.js')).printFrames(options, () => sessionId, deps.uuid)
-    : undefined;
-  const notices = new StartNotices();
-  const frame = (event: LoopEvent | SessionNews): void => {
-    for (const one of framer?.frames(event) ?? []) send(one);
-  };
-  const emit = (event: LoopEvent | SessionNews): void => {
-    if (options.outputFormat !== 'stream-json') tellPerson(event, output);
-    if (!notices.hold(event)) frame(event);
-  };
-  const tellNotices = (): void => {
-    for (const event of notices.release()) frame(event);
-  };
-  const session = await openSession({
-    ...deps.config,
-    emit: withDebug(output, emit),
-    waitForBackground: true,
-    mayDefer: true,
-  }).catch((thrown: unknown) => {
-    tellNotices();
-    throw thrown;
+    else frames.push(frame);
   });
-  deps.onOpen(session);
-  sessionId = session.id;
-  const sendInit = async (): Promise<void> => {
-    if (framer === undefined) return;
-    send(await framer.init(session));
-    tellNotices();
-  };
-  try {
-    await sendInit();
-    const before = await session.begin();
-    if (options.initOnly) return EXIT.done;
-    for (const prompts of before)
-      send(resultFrame(await session.run(prompts), session.id, deps.uuid()));
-    // What is piped in beside a prompt is what the prompt is about.
-    const typed = options.prompt ? { typed: options.prompt } : {};
-    const content = [{ type: 'text' as const, text: prompt }];
-    let run = await session.run([{ uuid: deps.uuid(), content, ...typed }]);
-    let result = resultFrame(run, session.id, deps.uuid());
-    // Agents may still be at work: their reports are turns of their own.
-    while (run.outcome.reason.kind === 'completed' && (await session.waitForBackground())) {
-      send(result);
-      await sendInit();
-      run = await session.run(session.takeBackgroundInput());
-      result = resultFrame(run, session.id, deps.uuid());
+  const runner = new TurnRunner({
+    env: deps.config.env,
+    clock: { now: Date.now, uuid: deps.uuid },
+    prepareTurn: async (session) => await stream?.tellCommands(session),
+    async open(ports, replacement) {
+      const emit = withDebug(output, ports.emit);
+      const config = { ...deps.config, emit, waitForBackground: true, mayDefer: true };
+      const session = await openSession(replaced(config, replacement));
+      deps.onOpen(session);
+      return session;
+    },
+  });
+  let last: Turn | undefined;
+  let local: CommandOutput | undefined;
+  stream?.follow(runner);
+  runner.log.subscribe(({ event }) => {
+    if (options.outputFormat !== 'stream-json') tellPerson(event, output);
+    if (event.type === 'command_output') local = event.output;
+    if (event.type === 'turn_finished' && event.turn.opening !== true) {
+      last = event.turn.run;
+      // The reports of agents are turns of their own, as long as all goes well.
+      if (last.outcome.reason.kind !== 'completed') runner.stop();
     }
-    if (options.outputFormat === 'text')
-      output.answer(`${ending(run.outcome.display ?? run.outcome.text, run)}\n`);
-    else if (options.outputFormat === 'json')
-      output.out(`${JSON.stringify(options.verbose ? [...frames, result] : result)}\n`);
-    else send(result);
-    reportDenials(run.denials, output);
-    return exitCodeOf(run);
+    if (event.type !== 'closing' || options.initOnly) return;
+    if (options.outputFormat === 'text') output.answer(`${local?.text ?? answerText(last)}\n`);
+    else if (options.outputFormat === 'json') {
+      const result = last && resultFrame(last, runner.current?.id ?? '', deps.uuid());
+      output.out(`${JSON.stringify(options.verbose ? frames : result)}\n`);
+    }
+    reportDenials(last?.denials ?? [], output);
+  });
+  try {
+    if (options.initOnly) {
+      const session = await runner.open();
+      await stream?.begin(session);
+      await session.begin();
+      runner.stop();
+    } else {
+      // What is piped in beside a prompt is what the prompt is about.
+      const typed = options.prompt ? { typed: options.prompt } : {};
+      const content = [{ type: 'text' as const, text: prompt }];
+      const message = { uuid: deps.uuid(), content, ...typed };
+      runner.push({ message, priority: 'next', named: false });
+      runner.endInput();
+    }
+    await runner.run();
   } finally {
-    await session.close();
+    stream?.end();
   }
+  if (last === undefined) return local?.failed === true ? EXIT.error : EXIT.done;
+  return exitCodeOf(last);
 }
 
-type Run = Awaited<ReturnType<AgentSession['run']>>;
+/** Writes the run as frames, where its output format has any. */
+async function frameStream(
+  { options, uuid }: PrintDeps,
+  write: (frame: Frame) => void,
+): Promise<FrameStream | undefined> {
+  if (options.outputFormat !== 'stream-json' && !options.verbose) return undefined;
+  const [{ FrameStream: Stream }, { createOutlet }] = await Promise.all([
+    import('../server/frame-stream.js'),
+    import('../server/outlet.js'),
+  ]);
+  return new Stream({
+    outlet: createOutlet(write),
+    firstId: '',
+    headless: true,
+    messages: {
+      partialMessages: options.partialMessages && options.outputFormat === 'stream-json',
+      replayPrompts: options.replayPrompts,
+      stateChanges: false,
+      decisions: options.decisions,
+      hookEvents: options.hookEvents,
+    },
+    uuid,
+  });
+}
 
-function ending(text: string, run: Run): string {
-  const { reason } = run.outcome;
+function answerText(run: Turn | undefined): string {
+  if (run === undefined) return '';
+  const { reason, text, display = text } = run.outcome;
   if (reason.kind === 'finished') return JSON.stringify(reason.structuredOutput);
-  const problem = describeEnd(reason);
-  if (problem === '') return text;
+  const { problem } = turnEnd(reason);
+  if (problem === '') return display;
   const isWhole = reason.kind === 'model_failure' || reason.kind === 'prompt_blocked';
-  return text === '' || isWhole ? problem : `${text}\n${problem}`;
+  return display === '' || isWhole ? problem : `${display}\n${problem}`;
 }
 
 /** A refused call is never silent: what, why, and the rule that would allow it. */
-function reportDenials(denials: Run['denials'], output: Output): void {
+function reportDenials(denials: Turn['denials'], output: Output): void {
   for (const denial of denials) {
     const rule =
       denial.suggestion === undefined
@@ -122,7 +141,7 @@ function reportDenials(denials: Run['denials'], output: Output): void {
 }
 
 /** Standard output carries the answer alone; what went wrong on the way goes to standard error. */
-function tellPerson(event: LoopEvent | SessionNews, output: Output): void {
+function tellPerson(event: SessionEvent, output: Output): void {
   if (event.type === 'notice') {
     // A blocked prompt is told by the answer's place.
     if (event.level !== 'info' && event.tag !== 'prompt_blocked') output.warn(event.text);

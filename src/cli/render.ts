@@ -25,7 +25,7 @@ export function createRenderer(
       case 'answer':
         return event.answer.message.content
           .map((block, index) => {
-            if (block.type === 'text') return printable(event.display?.get(index) ?? block.text);
+            if (block.type === 'text') return printable(event.display?.[index] ?? block.text);
             if (block.type === 'tool_use')
               return `${paint('36', `→ ${line(block.name)}`)} ${dim(line(subjectOf(block.input)))}`;
             return '';

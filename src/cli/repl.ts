@@ -1,9 +1,9 @@
 import { createInterface, type Interface } from 'node:readline';
+import { turnEnd } from '../client/turn-end.js';
 import { PortcullisError } from '../errors.js';
 import type { AgentSession, InputMessage, LoopEvent, SessionNews, TeamRole } from '../harness.js';
 import { knownLimits, openSession } from '../harness.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import { describeEnd } from '../server/result.js';
 import { printable } from '../util/printable.js';
 import { createPersonAsker } from './ask-person.js';
 import { currentText } from './current-text.js';
@@ -168,7 +168,7 @@ async function turnOf(
   deps: PrintDeps,
 ): Promise<void> {
   const run = await session.run(prompts);
-  const problem = describeEnd(run.outcome.reason);
+  const problem = turnEnd(run.outcome.reason).problem;
   if (problem !== '') deps.output.out(`! ${printable(problem)}\n`);
 }
 

@@ -163,7 +163,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     },
   };
   const display: LoopDeps['display'] = async (answer) => {
-    const texts = new Map<number, string>();
+    const texts: Record<number, string> = {};
     if (!dispatch.has('MessageDisplay', { agent: MAIN_AGENT, matched: [] })) return undefined;
     const blocks = answer.message.content.flatMap((block, index) =>
       block.type === 'text' ? [{ index, text: block.text }] : [],
@@ -178,7 +178,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
         delta: text,
       });
       if (notice !== undefined) tell(notice);
-      texts.set(index, delta);
+      texts[index] = delta;
     }
     return texts;
   };

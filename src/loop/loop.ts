@@ -45,7 +45,7 @@ export async function runLoop(
   let continuations = 0;
   let emptyAnswers = 0;
   let answer: ModelAnswer | undefined;
-  let display: ReadonlyMap<number, string> | undefined;
+  let display: Readonly<Record<number, string>> | undefined;
   const leave = (reason: StopReason): LoopOutcome => ({
     reason,
     turns: turns - sameTurns,
@@ -108,11 +108,11 @@ function isToolUse(block: AssistantBlock): block is ToolUseBlock {
 }
 
 /** The last answer's text as screens show it. */
-function shownText(answer: ModelAnswer | undefined, display: ReadonlyMap<number, string>): string {
+function shownText(answer: ModelAnswer | undefined, display: Readonly<Record<number, string>>): string {
   const content = answer?.message.content ?? [];
   return textOf(
     content.map((block, index) => {
-      const text = display.get(index);
+      const text = display[index];
       return block.type === 'text' && text !== undefined ? { ...block, text } : block;
     }),
   );

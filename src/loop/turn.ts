@@ -14,7 +14,7 @@ export type TurnResult =
   | {
       readonly kind: 'answer';
       readonly answer: ModelAnswer;
-      readonly display: ReadonlyMap<number, string> | undefined;
+      readonly display: Readonly<Record<number, string>> | undefined;
     }
   /** The model said nothing at all: nothing was recorded, nothing entered the history. */
   | { readonly kind: 'empty'; readonly stopReason: ModelStopReason | null }

@@ -102,7 +102,7 @@ export type LoopEvent =
       readonly type: 'answer';
       readonly answer: ModelAnswer;
       /** What screens show in place of a text block, by its index. */
-      readonly display?: ReadonlyMap<number, string>;
+      readonly display?: Readonly<Record<number, string>>;
     }
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
@@ -161,7 +161,7 @@ export interface LoopDeps {
    */
   prepareCalls?(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void>;
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
-  display?(answer: ModelAnswer): Promise<ReadonlyMap<number, string> | undefined>;
+  display?(answer: ModelAnswer): Promise<Readonly<Record<number, string>> | undefined>;
   /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */
   afterBatch?(batch: FinishedBatch, signal: AbortSignal): AtOnce<BatchEnd>;
   /** Whether a run may end with a call that was put off. */

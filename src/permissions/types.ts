@@ -87,6 +87,8 @@ export interface AskRequest {
   readonly rule?: { readonly text: string; readonly source: string };
   /** The rules that wider answers stand for; absent where no rule would open the call. */
   readonly suggestions?: Suggestions;
+  /** Set where the question also waits in the inbox: its id there, and when it expires. */
+  readonly question?: { readonly id: string; readonly expiresAt: number };
 }
 
 /** Rules that would let a call through next time, narrowest first; each absent where none is sensible. */

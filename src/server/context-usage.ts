@@ -1,11 +1,11 @@
 import type { AgentSession, ContextReport } from '../harness.js';
-import type { Spent } from './spent.js';
+import type { UsageTotals } from './usage-totals.js';
 
 type Agents = Awaited<ReturnType<AgentSession['requests']['agents']>>;
 
 export interface ContextFacts {
   readonly agents: Agents;
-  readonly lastUsage: Spent['lastUsage'];
+  readonly lastUsage: UsageTotals['lastUsage'];
   readonly isAutoCompactEnabled: boolean;
 }
 

@@ -27,7 +27,7 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
   async get_context_usage(handling) {
     const session = await handling.open({});
     const [report, agents] = await Promise.all([session.context(), session.requests.agents()]);
-    const { lastUsage } = handling.spent;
+    const { lastUsage } = handling.totals;
     const isAutoCompactEnabled = session.requests.compactsByItself();
     return { response: contextUsage(report, { agents, lastUsage, isAutoCompactEnabled }) };
   },
@@ -37,10 +37,10 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
       response: {
         session: {
           total_cost_usd: cost.knownUsd,
-          total_api_duration_ms: handling.spent.apiMs,
-          total_duration_ms: handling.spent.durationMs,
-          total_lines_added: handling.spent.linesAdded,
-          total_lines_removed: handling.spent.linesRemoved,
+          total_api_duration_ms: handling.totals.apiMs,
+          total_duration_ms: handling.totals.durationMs,
+          total_lines_added: handling.totals.linesAdded,
+          total_lines_removed: handling.totals.linesRemoved,
           model_usage: modelUsage,
           ...(cost.unknownModels.length === 0 ? {} : { cost_unknown_for: cost.unknownModels }),
         },

@@ -1,12 +1,12 @@
+import type { TurnRunner } from '../client/turn-runner.js';
 import type { AgentSession } from '../harness.js';
 import type { RegisteredCallbacks } from './host-callbacks.js';
 import type { HostChannel } from './host-channel.js';
 import type { Message } from './inbound.js';
 import type { CommandRow } from './initialize.js';
 import type { Outlet } from './outlet.js';
-import type { PromptQueue } from './prompt-queue.js';
 import type { SdkServers } from './sdk-servers.js';
-import type { Spent } from './spent.js';
+import type { UsageTotals } from './usage-totals.js';
 import type { Frame } from './wire.js';
 
 /** What goes back: the payload, what stands beside it, and what is told after it. */
@@ -19,25 +19,19 @@ export interface Reply {
 /** What requests of a host are answered with. */
 export interface Handling {
   readonly outlet: Outlet;
-  readonly queue: PromptQueue;
-  readonly spent: Spent;
+  readonly runner: TurnRunner;
+  readonly totals: UsageTotals;
   readonly channel: HostChannel;
   readonly callbacks: RegisteredCallbacks;
   readonly sdkServers: SdkServers;
-  /** Undefined: none was asked for yet. */
-  session(): Promise<AgentSession> | undefined;
   /** The session, opened with this if there is none yet. */
   open(initialize: Message): Promise<AgentSession>;
   /** What the session was opened with; undefined: none was asked for yet. */
   openedWith(): Message | undefined;
-  /** Ends the turn that runs or is about to. */
-  interrupt(session: AgentSession): void;
   /** The host has a button for each background task; interrupts leave them alone. */
   sparesTasks: boolean;
   /** The host has been told of these commands. */
   onCommandsTold(rows: readonly CommandRow[]): void;
-  /** A prompt was taken back before any turn had it. */
-  onCancelled(uuid: string): void;
   uuid(): string;
 }
 

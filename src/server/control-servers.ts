@@ -4,7 +4,7 @@ import { ACKNOWLEDGED, ControlError, type Handler, text } from './control-reques
 /** Requests about MCP servers. */
 export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
   async mcp_status(handling) {
-    return { response: { mcpServers: (await handling.session())?.mcp.status() ?? [] } };
+    return { response: { mcpServers: (await handling.runner.session)?.mcp.status() ?? [] } };
   },
   mcp_message({ sdkServers }, request) {
     const from = text(request, 'server_name');

@@ -48,16 +48,15 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     };
   },
   async interrupt(handling, request) {
-    const session = await handling.session();
-    if (session !== undefined) handling.interrupt(session);
+    const { runner, sparesTasks } = handling;
+    const session = await runner.session;
+    runner.interrupt();
     // fail-closed: where nobody can stop a single task, stop means all of them.
-    if (!handling.sparesTasks) session?.requests.stopAgents();
-    if (request.cancel_queued !== true) {
-      return { response: { still_queued: handling.queue.ids() } };
+    if (!sparesTasks) session?.requests.stopAgents();
+    if (request.cancel_queued === true) {
+      return { response: { still_queued: [], cancelled: runner.cancelAll() } };
     }
-    const cancelled = handling.queue.takeAll().map(({ message }) => message.uuid);
-    for (const uuid of cancelled) handling.onCancelled(uuid);
-    return { response: { still_queued: [], cancelled } };
+    return { response: { still_queued: runner.queue.all.map(({ message }) => message.uuid) } };
   },
   async set_permission_mode(handling, request) {
     const mode = toMode(request.mode);

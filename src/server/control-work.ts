@@ -7,7 +7,7 @@ import { MAX_FRAME_BYTES } from './wire.js';
 export const WORK_HANDLERS: Readonly<Record<string, Handler>> = {
   async stop_task(handling, request) {
     const id = text(request, 'task_id');
-    const isStopped = await (await handling.session())?.requests.stopTask(id);
+    const isStopped = await (await handling.runner.session)?.requests.stopTask(id);
     if (isStopped !== true) throw new ControlError('not_found', `there is no task ${id}`);
     return ACKNOWLEDGED;
   },
@@ -15,16 +15,14 @@ export const WORK_HANDLERS: Readonly<Record<string, Handler>> = {
   background_tasks: () => ({ response: { backgrounded: false } }),
   async get_task_output(handling, request) {
     const id = text(request, 'task_id');
-    const output = await (await handling.session())?.requests.taskOutput(id);
+    const output = await (await handling.runner.session)?.requests.taskOutput(id);
     if (output === undefined) throw new ControlError('not_found', `there is no task ${id}`);
     const { text: shown, totalBytes, truncated } = output;
     return { response: { output: shown, total_bytes: totalBytes, truncated } };
   },
   cancel_async_message(handling, request) {
     const uuid = text(request, 'message_uuid');
-    const cancelled = handling.queue.cancel(uuid);
-    if (cancelled) handling.onCancelled(uuid);
-    return { response: { cancelled } };
+    return { response: { cancelled: handling.runner.cancel(uuid) } };
   },
   async read_file(handling, request, { signal }) {
     const path = text(request, 'path');

@@ -1,8 +1,6 @@
+import type { LocalClient } from '../client/local-client.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { AgentSession, AskAnswer, AskRequest } from '../harness.js';
-import type { AskElicitation } from '../protocol/elicitation.js';
 import { isRecord, own } from '../util/own.js';
-import { askHost } from './can-use-tool.js';
 import { REPORT_HANDLERS } from './control-reports.js';
 import {
   ControlError,
@@ -15,40 +13,24 @@ import {
 import { SERVER_HANDLERS } from './control-servers.js';
 import { SESSION_HANDLERS } from './control-session.js';
 import { WORK_HANDLERS } from './control-work.js';
-import { elicitHost } from './elicitation.js';
 import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.js';
 import { createHostChannel } from './host-channel.js';
+import { putQuestionsToHost } from './host-questions.js';
 import type { Message } from './inbound.js';
 import { createSdkServers, type SdkServers } from './sdk-servers.js';
 import type { Frame } from './wire.js';
 
-export type ControlDeps = Pick<
-  Handling,
-  | 'outlet'
-  | 'queue'
-  | 'spent'
-  | 'session'
-  | 'open'
-  | 'openedWith'
-  | 'interrupt'
-  | 'onCancelled'
-  | 'onCommandsTold'
-  | 'uuid'
->;
+export type ControlDeps = Omit<Handling, 'channel' | 'callbacks' | 'sdkServers' | 'sparesTasks'> & {
+  readonly client: LocalClient;
+};
 
 /** Both directions of the control channel. */
 export interface HostControl {
   /** A message from the host that is no prompt. */
   receive(message: Message): void;
-  /** Puts an ask to the host's callback. */
-  ask(request: AskRequest): Promise<AskAnswer>;
-  /** Puts a server's question to the host's callback. Undefined: the host cannot answer. */
-  readonly elicit: AskElicitation;
   readonly callbacks: RegisteredCallbacks;
   /** The way to servers in the host's process. */
   readonly sdkServers: SdkServers;
-  /** What the host has changed about the session before, for one that takes its place. */
-  steerAgain(): Promise<void>;
   /** The host says nothing any more: what waits for it is answered no. */
   close(): void;
   /** Resolves when every request of the host that has come so far has its answer. */
@@ -80,42 +62,26 @@ export function createControl(deps: ControlDeps): HostControl {
   const callbacks = createHostCallbacks(channel);
   const sdkServers = createSdkServers(channel);
   const handling: Handling = { channel, callbacks, sdkServers, sparesTasks: false, ...deps };
+  putQuestionsToHost(deps.client, channel);
   const inFlight = new Map<Promise<void>, AskedOfUs>();
-  /** Questions that people are thinking about. */
-  let asking = 0;
-  const steering: Message[] = [];
   const receiveRequest = (id: unknown, request: Message): void => {
     const asked = new AskedOfUs(id, request);
-    const answering = answer(handling, asked, (done) => steering.push(done));
+    const answering = answer(handling, asked);
     inFlight.set(answering, asked);
     void answering.finally(() => inFlight.delete(answering));
   };
   /** What is passed over is told. */
   const complain = (what: string): void => {
     const text = `the host sent ${what}, which has no effect`;
-    deps.session()?.then(
+    deps.runner.session?.then(
       (session) => session.news({ type: 'notice', level: 'warning', text }),
       // A start that failed is told by itself.
       () => undefined,
     );
   };
-  const tellState = (session: AgentSession | undefined): void =>
-    session?.news({ type: 'state', state: asking > 0 ? 'requires_action' : 'running' });
   return {
     callbacks,
     sdkServers,
-    async steerAgain() {
-      // Those that come in meanwhile are the last, so that they count.
-      for (const request of steering) {
-        // fail-closed: what was restricted before must not be free now; a refusal ends the session.
-        const handler = handlerOf(request);
-        try {
-          await handler?.(handling, request, new AskedOfUs(undefined, request));
-        } catch (thrown) {
-          throw new PortcullisError('usage', `${request.subtype}: ${messageOf(thrown)}`);
-        }
-      }
-    },
     close: () => channel.close(),
     async answered() {
       await Promise.all(inFlight.keys());
@@ -132,19 +98,6 @@ export function createControl(deps: ControlDeps): HostControl {
       }
       // Kinds of messages that we do not know are ignored: newer clients may send them.
     },
-    async ask(request) {
-      const session = await deps.session();
-      asking++;
-      if (asking === 1) tellState(session);
-      try {
-        return await askHost(channel, request);
-      } finally {
-        asking--;
-        if (asking === 0) tellState(session);
-      }
-    },
-    // Not told as a state of the session: a server may ask while the session is still opening.
-    elicit: (question, signal) => elicitHost(channel, question, signal),
   };
 }
 
@@ -171,12 +124,7 @@ class AskedOfUs implements Withdrawal {
   }
 }
 
-/** Answers it; one that holds for the rest of the session is handed on as soon as it does. */
-async function answer(
-  handling: Handling,
-  asked: AskedOfUs,
-  onSteered: (request: Message) => void,
-): Promise<void> {
+async function answer(handling: Handling, asked: AskedOfUs): Promise<void> {
   const { id, request } = asked;
   const frameOf = (response: Message): Frame => ({
     type: 'control_response',
@@ -187,7 +135,9 @@ async function answer(
     const handler = handlerOf(request);
     if (handler === undefined) throw unsupported(request.subtype);
     const { response, beside, then } = await act(handling, handler, asked);
-    if (STEERING.has(String(request.subtype))) onSteered(request);
+    if (STEERING.has(String(request.subtype))) {
+      handling.runner.steered(() => steerAgain(handling, handler, request));
+    }
     const frame = frameOf({ subtype: 'success', response, ...beside });
     const problem = handling.outlet.tooLong(frame);
     // It was done; only its answer is lost.
@@ -201,14 +151,23 @@ async function answer(
   }
 }
 
+/** fail-closed: what was restricted before must not be free now; a refusal ends the session. */
+async function steerAgain(handling: Handling, handler: Handler, request: Message): Promise<void> {
+  try {
+    await handler(handling, request, new AskedOfUs(undefined, request));
+  } catch (thrown) {
+    throw new PortcullisError('usage', `${request.subtype}: ${messageOf(thrown)}`);
+  }
+}
+
 /** A session may be replaced while its request is under way: then it is asked of the new one again. */
 async function act(handling: Handling, handler: Handler, asked: AskedOfUs): Promise<Reply> {
   const { request } = asked;
   for (;;) {
-    const before = handling.session();
+    const before = handling.runner.session;
     const reply = await handler(handling, request, asked);
     const isCarried = STEERING.has(String(request.subtype)) || request.subtype === MODE;
-    if (!isCarried || before === undefined || before === handling.session()) return reply;
+    if (!isCarried || before === undefined || before === handling.runner.session) return reply;
   }
 }
 

@@ -1,4 +1,5 @@
-import { errorName, type LoopEvent, type SessionInfo, type SessionNews } from '../harness.js';
+import type { AgentEvent } from '../client/events.js';
+import { errorName, type SessionInfo, type SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { mirrorFrames } from './mirror-frames.js';
@@ -23,10 +24,11 @@ export interface FrameOptions {
   uuid(): string;
 }
 
-/** Turns what a session tells into the frames that its host reads. */
-export function createFramer(
-  options: FrameOptions,
-): (event: LoopEvent | SessionNews) => readonly Frame[] {
+/** The events that hosts see as frames of their own. */
+export type WireEvent = AgentEvent | SessionNews;
+
+/** Turns the events of a session into the frames that its host reads. */
+export function createFramer(options: FrameOptions): (event: WireEvent) => readonly Frame[] {
   let retracted: string[] = [];
   let open: string[] = [];
   const tasks = createTaskFrames();
@@ -37,7 +39,7 @@ export function createFramer(
     uuid: options.uuid(),
     session_id: options.sessionId(),
   });
-  const assistant = (event: Extract<LoopEvent, { type: 'block' }>): Frame => {
+  const assistant = (event: Extract<AgentEvent, { type: 'block' }>): Frame => {
     const supersedes = retracted;
     retracted = [];
     return {
@@ -310,7 +312,7 @@ export const CAPABILITIES: readonly string[] = [
 ];
 
 /** What the runtime leaves in the conversation where it was interrupted; hosts look for it. */
-function isInterruption({ content }: Extract<LoopEvent, { type: 'input' }>['message']): boolean {
+function isInterruption({ content }: Extract<AgentEvent, { type: 'input' }>['message']): boolean {
   const [only, ...others] = content;
   return (
     others.length === 0 && only?.type === 'text' && only.text.startsWith('[Request interrupted by')
@@ -319,7 +321,7 @@ function isInterruption({ content }: Extract<LoopEvent, { type: 'input' }>['mess
 
 function userFrame(
   options: FrameOptions,
-  message: Extract<LoopEvent, { type: 'input' }>['message'],
+  message: Extract<AgentEvent, { type: 'input' }>['message'],
   flags: Record<string, unknown>,
 ): Frame {
   return {

@@ -1,8 +1,10 @@
+import type { Turn } from '../client/events.js';
+import { turnEnd } from '../client/turn-end.js';
 import type { RunResult, StopReason } from '../harness.js';
 import type { Frame } from './wire.js';
 
 /** The frame that ends a turn: exactly one per prompt. */
-export function resultFrame(run: RunResult, sessionId: string, uuid: string): Frame {
+export function resultFrame(run: Turn, sessionId: string, uuid: string): Frame {
   return {
     type: 'result',
     ...ending(run),
@@ -76,125 +78,49 @@ const NOTHING_USED: RunResult['usage'] = {
   cache_read_input_tokens: 0,
 };
 
-/** What the reason of the end means on the wire. */
-function ending(run: RunResult): Record<string, unknown> {
-  const { reason, text, lastAnswer } = run.outcome;
-  const stopReason = lastAnswer?.stopReason ?? null;
-  switch (reason.kind) {
-    case 'completed':
-      return success(text, reason.stopReason, 'completed');
-    case 'finished':
-      return {
-        ...success(JSON.stringify(reason.structuredOutput), 'tool_use', 'completed'),
-        structured_output: reason.structuredOutput,
-      };
-    case 'max_turns':
-      return failed('error_max_turns', [describeEnd(reason)], 'max_turns', stopReason);
-    case 'budget':
-      return failed('error_max_budget_usd', [describeEnd(reason)], 'budget_exhausted', stopReason);
-    case 'hook_stopped':
-      return { ...success('', stopReason, 'hook_stopped'), stop_message: reason.message };
-    case 'stop_prevented':
-      return { ...success(text, stopReason, 'stop_hook_prevented'), stop_message: reason.message };
-    case 'prompt_blocked':
-      return { ...success(reason.message, null, 'prompt_blocked'), stop_message: reason.message };
-    case 'tool_deferred': {
-      const { id, name, input } = reason.call;
-      return {
-        ...success('', 'tool_deferred', 'tool_deferred'),
-        deferred_tool_use: { id, name, input },
-      };
-    }
-    case 'aborted':
-      return failed(
-        'error_during_execution',
-        [describeEnd(reason)],
-        reason.during === 'tools' ? 'aborted_tools' : 'aborted_streaming',
-        stopReason,
-      );
-    case 'stuck':
-      return failed(
-        'error_during_execution',
-        [describeEnd(reason)],
-        'malformed_tool_use_exhausted',
-        stopReason,
-      );
-    case 'structured_output_missing':
-      return failed(
-        'error_max_structured_output_retries',
-        [describeEnd(reason)],
-        'structured_output_retry_exhausted',
-        stopReason,
-      );
-    case 'model_failure':
-      return {
-        subtype: 'success',
-        is_error: true,
-        result: describeEnd(reason),
-        stop_reason: stopReason,
-        terminal_reason:
-          reason.failure.kind === 'prompt_too_long' ? 'prompt_too_long' : 'api_error',
-        ...(reason.failure.status === undefined ? {} : { api_error_status: reason.failure.status }),
-        error_kind: reason.failure.kind,
-      };
-  }
-}
-
-/** One line for people: why the run did not simply end. */
-export function describeEnd(reason: StopReason): string {
-  switch (reason.kind) {
-    case 'completed':
-    case 'finished':
-      return '';
-    case 'max_turns':
-      return `Reached maximum number of turns (${reason.limit})`;
-    case 'budget':
-      if (reason.words !== undefined) return `Stopped: ${reason.words}`;
-      return `Reached the budget of $${reason.limitUsd} (spent $${reason.spentUsd.toFixed(4)})`;
-    case 'aborted':
-      return reason.during === 'tools' ? 'Interrupted while tools were running' : 'Interrupted';
-    case 'stuck':
-    case 'hook_stopped':
-    case 'stop_prevented':
-      return `Stopped: ${reason.message}`;
-    case 'prompt_blocked':
-      return reason.message;
-    case 'tool_deferred':
-      return `${reason.call.name} was put off by a hook; resume the session to go on`;
-    case 'structured_output_missing':
-      if (reason.message !== undefined) return `No structured answer: ${reason.message}`;
-      return `The model did not give the structured answer in ${reason.attempts} attempts`;
-    case 'model_failure': {
-      const { failure } = reason;
-      // The message of an HTTP error already begins with its status.
-      const told = failure.status === undefined || failure.message.startsWith(`${failure.status}:`);
-      const status = told ? '' : `${failure.status}: `;
-      return `API Error: ${status}${failure.message}${failure.remedy === undefined ? '' : ` · ${failure.remedy}`}`;
-    }
-  }
-}
-
-function success(
-  text: string,
-  stopReason: string | null,
-  terminal: string,
-): Record<string, unknown> {
-  return {
-    subtype: 'success',
-    is_error: false,
-    result: text,
-    stop_reason: stopReason,
+/** What the end of a turn looks like on the wire. */
+function ending({ outcome }: Turn): Record<string, unknown> {
+  const { reason, text, lastAnswer } = outcome;
+  const { problem, isError, subtype, terminal } = turnEnd(reason);
+  const common = {
+    subtype,
+    is_error: isError,
+    stop_reason: stopReason(reason, lastAnswer?.stopReason ?? null),
     terminal_reason: terminal,
   };
+  if (reason.kind === 'model_failure') {
+    const { status, kind } = reason.failure;
+    return {
+      ...common,
+      result: problem,
+      ...(status !== undefined && { api_error_status: status }),
+      error_kind: kind,
+    };
+  }
+  if (isError) return { ...common, errors: [problem] };
+  return { ...common, result: resultText(reason, text), ...endFields(reason) };
 }
 
-function failed(
-  subtype: string,
-  errors: readonly string[],
-  terminal: string,
-  stopReason: string | null,
-): Record<string, unknown> {
-  return { subtype, is_error: true, errors, stop_reason: stopReason, terminal_reason: terminal };
+function stopReason(reason: StopReason, last: string | null): string | null {
+  if (reason.kind === 'completed') return reason.stopReason;
+  if (reason.kind === 'finished') return 'tool_use';
+  if (reason.kind === 'prompt_blocked') return null;
+  return reason.kind === 'tool_deferred' ? 'tool_deferred' : last;
+}
+
+function resultText(reason: StopReason, text: string): string {
+  if (reason.kind === 'finished') return JSON.stringify(reason.structuredOutput);
+  if (reason.kind === 'prompt_blocked') return reason.message;
+  return reason.kind === 'hook_stopped' || reason.kind === 'tool_deferred' ? '' : text;
+}
+
+function endFields(reason: StopReason): Record<string, unknown> {
+  if (reason.kind === 'finished') return { structured_output: reason.structuredOutput };
+  if (reason.kind === 'tool_deferred') {
+    const { id, name, input } = reason.call;
+    return { deferred_tool_use: { id, name, input } };
+  }
+  return 'message' in reason ? { stop_message: reason.message } : {};
 }
 
 function accounting(

@@ -1,11 +1,19 @@
-import { PortcullisError } from '../errors.js';
+import type { Turn } from '../client/events.js';
+import { connectClient } from '../client/local-client.js';
+import { replaced } from '../client/session-slot.js';
+import { turnEnd } from '../client/turn-end.js';
+import { type SlashCommandTable, TurnRunner } from '../client/turn-runner.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { type AgentSession, type LoopEvent, openSession, type SessionNews } from '../harness.js';
-import { createFramer, type FrameOptions } from './frames.js';
+import { createControl } from './control.js';
+import { FrameStream } from './frame-stream.js';
+import type { FrameOptions } from './frames.js';
 import { type HostedConfig, hostConfig, ignoredFields } from './host-session.js';
-import type { Inbound } from './inbound.js';
-import type { Sink } from './outlet.js';
+import { type Inbound, type Message, readInbound } from './inbound.js';
+import { createOutlet, type Sink } from './outlet.js';
 import { startFailureFrame } from './result.js';
-import { type StreamServerResult, serveStream } from './stream-json.js';
+import { UsageTotals } from './usage-totals.js';
+import { readUserMessage } from './user-message.js';
 
 export interface HostServing {
   readonly config: HostedConfig;
@@ -22,63 +30,123 @@ export interface HostServing {
   uuid(): string;
   /** Ends the session whatever it does: the running turn is interrupted, what waits is dropped. */
   readonly signal?: AbortSignal;
+  /** Slash commands that a prompt may name. */
+  readonly commands?: SlashCommandTable;
   onOpen?(session: AgentSession): void;
+  /** Lets other clients join the session. */
+  onRunner?(runner: TurnRunner): void;
   /** Also hears everything that the session tells. */
   tap?(event: LoopEvent | SessionNews): void;
 }
 
-export interface Served extends StreamServerResult {
+export interface Served {
+  /** The last turn as the host was told of it; undefined: none, or a command that needed no model. */
+  readonly lastRun: Turn | undefined;
+  /** Set when the host sent what cannot be read: what came before it was still done. */
+  readonly inputError: PortcullisError | undefined;
   /** Why no session could be opened. The host has been told by a result of its own. */
   readonly startError: PortcullisError | undefined;
 }
 
 /**
- * One session for one host, whatever carries the messages between them. Resolves when the input has
- * ended and everything that was asked for is done, and the session is closed.
+ * One session for one host, whatever carries the messages between them. Input that ends means "no more
+ * prompts", not "stop": running and queued turns are finished first. Resolves when the session is closed.
  */
 export async function serveHost(serving: HostServing): Promise<Served> {
-  const { config, messages, tap, uuid } = serving;
-  let sessionId = wantedId(config, uuid);
-  let agentTexts = messages.agentTexts?.() === true;
-  const limit = serving.frameLimit === undefined ? {} : { frameLimit: serving.frameLimit };
-  const frames = createFramer({
-    sessionId: () => sessionId,
+  const { config, uuid, frameLimit, signal } = serving;
+  const outlet = createOutlet(serving.write, frameLimit);
+  let agentTexts = serving.messages.agentTexts?.() === true;
+  const frames = new FrameStream({
+    outlet,
     uuid,
-    ...limit,
-    ...messages,
-    agentTexts: () => agentTexts,
+    firstId: wantedId(config, uuid),
+    messages: {
+      ...(frameLimit !== undefined && { frameLimit }),
+      ...serving.messages,
+      agentTexts: () => agentTexts,
+    },
   });
-  try {
-    const served = await serveStream({
-      input: serving.input,
-      write: serving.write,
-      frames(event) {
-        tap?.(event);
-        return frames(event);
-      },
-      uuid,
-      ...limit,
-      awaitsInitialize: serving.awaitsInitialize === true,
-      ...(serving.signal === undefined ? {} : { signal: serving.signal }),
-      async open(initialize, host, clearedId) {
-        if (initialize.forwardSubagentText === true) agentTexts = true;
-        const asked = hostConfig(config, initialize, { host, asksHost: serving.asksHost });
-        const session = await openSession(
-          clearedId === undefined
-            ? asked
-            : { ...asked, start: { kind: 'new', id: clearedId }, fork: false, startedBy: 'clear' },
-        );
-        sessionId = session.id;
-        for (const text of clearedId === undefined ? ignoredFields(initialize) : []) {
-          session.news({ type: 'notice', level: 'warning', text });
-        }
-        serving.onOpen?.(session);
-        return session;
-      },
+  let initialized: Message | undefined;
+  const runner: TurnRunner = new TurnRunner({
+    env: config.env,
+    clock: { now: Date.now, uuid },
+    commands: serving.commands,
+    ready: outlet.ready,
+    prepareTurn: frames.tellCommands.bind(frames),
+    async open(ports, replacement) {
+      const initialize = initialized ?? {};
+      if (initialize.forwardSubagentText === true) agentTexts = true;
+      const emit: typeof ports.emit = (event) => {
+        serving.tap?.(event);
+        ports.emit(event);
+      };
+      const { callbacks, sdkServers } = control;
+      const { bridge: mcpBridge, entries: mcpEntries } = sdkServers;
+      const host = { ...ports, emit, ready: outlet.ready, callbacks, mcpBridge, mcpEntries };
+      const asked = hostConfig(config, initialize, { host, asksHost: serving.asksHost });
+      const session = await openSession(replaced(asked, replacement));
+      for (const text of replacement === undefined ? ignoredFields(initialize) : []) {
+        session.news({ type: 'notice', level: 'warning', text });
+      }
+      serving.onOpen?.(session);
+      return session;
+    },
+  });
+  frames.follow(runner);
+  const totals = new UsageTotals(runner.log);
+  const client = connectClient(runner, {
+    name: 'wire',
+    answers: serving.asksHost ? ['permission', 'plan', 'choices', 'form', 'url'] : ['form', 'url'],
+  });
+  const control = createControl({
+    outlet,
+    runner,
+    client,
+    totals,
+    openedWith: () => (runner.session === undefined ? undefined : (initialized ?? {})),
+    open(initialize) {
+      initialized ??= initialize;
+      return runner.open();
+    },
+    onCommandsTold: (rows) => frames.commandsTold(rows),
+    uuid,
+  });
+  serving.onRunner?.(runner);
+  runner.hold(serving.awaitsInitialize === true);
+  let inputError: PortcullisError | undefined;
+  const reading = readInbound(serving.input, (message) => {
+    if (message.type !== 'user') return control.receive(message);
+    runner.push(readUserMessage(message, uuid, serving.commands));
+  });
+  const stop = (): void => {
+    reading.stop();
+    runner.stop();
+  };
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  const inputDone = reading.done
+    .catch((thrown: unknown) => {
+      inputError =
+        thrown instanceof PortcullisError ? thrown : new PortcullisError('io', messageOf(thrown));
+    })
+    .finally(() => {
+      control.close();
+      // Unreadable input has ended by itself: its background work is not waited for.
+      runner.endInput(inputError === undefined ? 'finish' : 'now');
     });
-    return { ...served, startError: undefined };
+  try {
+    await runner.run();
+    // A session that was stopped does not wait for the end of its input.
+    await inputDone;
+    return { lastRun: frames.lastRun, inputError, startError: undefined };
   } catch (thrown) {
-    return await refusedStart(serving, thrown, sessionId);
+    return await refusedStart(serving, thrown, frames.sessionId);
+  } finally {
+    reading.stop();
+    signal?.removeEventListener('abort', stop);
+    control.close();
+    frames.end();
+    await control.answered();
   }
 }
 
@@ -103,15 +171,5 @@ function wantedId({ start }: HostedConfig, uuid: () => string): string {
 /** Whether a program that did only this may say that all is well. */
 export function endedWell({ lastRun, inputError, startError }: Served): boolean {
   if (inputError !== undefined || startError !== undefined) return false;
-  const reason = lastRun?.outcome.reason.kind;
-  return reason === undefined || ENDED_WELL.has(reason);
+  return lastRun === undefined || !turnEnd(lastRun.outcome.reason).isError;
 }
-
-const ENDED_WELL: ReadonlySet<string> = new Set([
-  'completed',
-  'finished',
-  'hook_stopped',
-  'stop_prevented',
-  'prompt_blocked',
-  'tool_deferred',
-]);

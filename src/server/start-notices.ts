@@ -1,6 +1,4 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
-
-type Event = LoopEvent | SessionNews;
+import type { WireEvent as Event } from './frames.js';
 
 /**
  * Notices of a session that is still starting. Clients expect `init` to come first, and only with it is

@@ -1,8 +1,9 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
+import type { AgentEvent } from '../client/events.js';
+import type { SessionNews } from '../harness.js';
 import { toolUseResult } from './tool-use-result.js';
 import type { Frame } from './wire.js';
 
-type ChildEvent = Extract<LoopEvent, { type: 'child' }>;
+type ChildEvent = Extract<AgentEvent, { type: 'child' }>;
 type TaskNews = Extract<
   SessionNews,
   { type: 'task_started' | 'task_progress' | 'task_updated' | 'task_finished' | 'background_tasks' }

@@ -1,4 +1,5 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
+import type { AgentEvent } from '../client/events.js';
+import type { SessionNews } from '../harness.js';
 import type { Frame } from './wire.js';
 
 export interface ToolProgressDeps {
@@ -11,7 +12,7 @@ export interface ToolProgressDeps {
 
 /** Tells hosts of calls that take long. */
 export interface ToolProgress {
-  heard(event: LoopEvent | SessionNews): void;
+  heard(event: AgentEvent | SessionNews): void;
   /** No call of the main agent runs any more. */
   turnEnded(): void;
 }
@@ -63,7 +64,7 @@ export function createToolProgress(deps: ToolProgressDeps): ToolProgress {
     timer = setInterval(beat, HEARTBEAT_MS / 2);
     timer.unref();
   };
-  const follow = (event: LoopEvent, parent: string | null): void => {
+  const follow = (event: AgentEvent, parent: string | null): void => {
     if (event.type === 'child') follow(event.event, event.agent.spawnedBy ?? '');
     if (event.type === 'tool_result') running.delete(event.call.id);
     if (event.type !== 'answer') return;

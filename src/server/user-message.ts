@@ -1,7 +1,8 @@
+import type { QueuedPrompt } from '../client/events.js';
+import type { SlashCommandTable } from '../client/turn-runner.js';
 import { PortcullisError } from '../errors.js';
 import type { UserBlock } from '../harness.js';
 import { isRecord } from '../util/own.js';
-import type { PromptOrder, QueuedPrompt } from './prompt-queue.js';
 
 /**
  * A prompt as a host sends it. Throws on what is not one: a block that is broken, or of a kind that
@@ -10,6 +11,7 @@ import type { PromptOrder, QueuedPrompt } from './prompt-queue.js';
 export function readUserMessage(
   message: Readonly<Record<string, unknown>>,
   uuid: () => string,
+  commands?: SlashCommandTable | undefined,
 ): QueuedPrompt {
   const content = isRecord(message.message) ? message.message.content : undefined;
   const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
@@ -20,37 +22,31 @@ export function readUserMessage(
     message.isSynthetic === true ||
     typeof message.parent_tool_use_id === 'string';
   const blocks = readContent(content);
-  const order = message.shouldQuery === false ? 'append' : verbatim ? undefined : commandIn(blocks);
+  const append = message.shouldQuery === false;
+  const command = append || verbatim ? undefined : commandIn(blocks, commands);
   return {
     message: {
       uuid: id ?? uuid(),
       content: blocks,
       ...(verbatim ? { verbatim } : {}),
     },
-    ...(order === undefined ? {} : { order }),
+    ...(append && { append }),
+    ...(command !== undefined && { command }),
     ...(isRecord(message.origin) ? { origin: message.origin } : {}),
     named: id !== undefined,
     priority: priority === 'now' || priority === 'later' ? priority : 'next',
   };
 }
 
-/** A command of the runtime itself, which is no part of any conversation. */
-function commandIn(blocks: readonly UserBlock[]): PromptOrder | undefined {
+/** A slash command of the runtime itself, which is no part of any conversation. */
+function commandIn(
+  blocks: readonly UserBlock[],
+  commands: SlashCommandTable | undefined,
+): string | undefined {
   const [only, ...others] = blocks;
   if (only?.type !== 'text' || others.length > 0) return undefined;
-  const text = only.text.trim();
-  if (/^\/compact(\s|$)/.test(text)) return 'compact';
-  return COMMANDS.get(text);
+  return commands?.find(only.text) === undefined ? undefined : only.text;
 }
-
-const COMMANDS: ReadonlyMap<string, PromptOrder> = new Map([
-  ['/clear', 'clear'],
-  ['/reset', 'clear'],
-  ['/new', 'clear'],
-  ['/context', 'context'],
-  ['/cost', 'cost'],
-  ['/usage', 'cost'],
-]);
 
 function readContent(content: unknown): readonly UserBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createPromptQueue, type QueuedPrompt } from './prompt-queue.js';
+import type { QueuedPrompt } from './events.js';
+import { PromptQueue } from './prompt-queue.js';
 
 function prompt(uuid: string, more: Partial<QueuedPrompt> = {}): QueuedPrompt {
   return { message: { uuid, content: [] }, named: true, priority: 'next', ...more };
 }
 
 function queueOf(...prompts: QueuedPrompt[]) {
-  const queue = createPromptQueue();
+  const queue = new PromptQueue();
   for (const one of prompts) queue.push(one);
   return queue;
 }
@@ -15,10 +16,10 @@ const idsOf = (prompts: readonly QueuedPrompt[]) => prompts.map(({ message }) =>
 
 describe('the queue of prompts', () => {
   it('gives a turn all that waits before the next order, and an order alone', () => {
-    const queue = queueOf(prompt('a'), prompt('b'), prompt('c', { order: 'clear' }), prompt('d'));
-    expect(queue.nextOrder).toBeUndefined();
+    const queue = queueOf(prompt('a'), prompt('b'), prompt('c', { command: '/clear' }), prompt('d'));
+    expect(queue.startsAlone).toBe(false);
     expect(idsOf(queue.takeTurn())).toEqual(['a', 'b']);
-    expect(queue.nextOrder).toBe('clear');
+    expect(queue.startsAlone).toBe(true);
     expect(idsOf(queue.takeTurn())).toEqual(['c']);
     expect(idsOf(queue.takeTurn())).toEqual(['d']);
     expect(queue.size).toBe(0);
@@ -28,17 +29,17 @@ describe('the queue of prompts', () => {
     const queue = queueOf(
       prompt('a', { priority: 'later' }),
       prompt('b'),
-      prompt('c', { order: 'cost' }),
+      prompt('c', { command: '/cost' }),
       prompt('d'),
     );
     expect(idsOf(queue.takeForRunning())).toEqual(['b']);
-    expect(queue.ids()).toEqual(['a', 'c', 'd']);
+    expect(idsOf(queue.all)).toEqual(['a', 'c', 'd']);
     expect(queue.takeForRunning()).toEqual([]);
   });
 
   it('puts what is urgent first, takes one back by its id, and gives all away', () => {
     const queue = queueOf(prompt('a'), prompt('b'), prompt('c', { priority: 'now' }));
-    expect(queue.ids()).toEqual(['c', 'a', 'b']);
+    expect(idsOf(queue.all)).toEqual(['c', 'a', 'b']);
     expect([queue.cancel('a'), queue.cancel('a')]).toEqual([true, false]);
     expect(idsOf(queue.takeAll())).toEqual(['c', 'b']);
     expect([queue.size, queue.takeTurn(), queue.takeForRunning()]).toEqual([0, [], []]);

@@ -1,38 +1,18 @@
-import type { LoopEvent, RunResult, SessionNews } from '../harness.js';
+import type { EventLog } from '../client/event-log.js';
+import type { AnswerEvent, SessionEvent } from '../client/events.js';
 import { isRecord } from '../util/own.js';
 
 /** What a session has taken so far, for hosts that ask. */
-export interface Spent {
-  /** Sees everything that the session tells. */
-  heard(event: LoopEvent | SessionNews): void;
-  add(run: RunResult): void;
-  readonly apiMs: number;
-  readonly durationMs: number;
-  readonly linesAdded: number;
-  readonly linesRemoved: number;
+export class UsageTotals {
   /** The provider's count of the last answer. */
-  readonly lastUsage: Extract<LoopEvent, { type: 'answer' }>['answer']['usage'] | undefined;
-}
-
-export function createSpent(): Spent {
-  return new Accounts();
-}
-
-class Accounts implements Spent {
-  lastUsage: Spent['lastUsage'];
+  lastUsage: AnswerEvent['answer']['usage'] | undefined;
   linesAdded = 0;
   linesRemoved = 0;
   #apiMs = 0;
   #durationMs = 0;
 
-  heard(event: LoopEvent | SessionNews): void {
-    if (event.type === 'answer') this.lastUsage = event.answer.usage;
-    else if (event.type === 'tool_result' || event.type === 'child') this.#changed(event);
-  }
-
-  add(run: RunResult): void {
-    this.#apiMs += run.apiMs;
-    this.#durationMs += run.durationMs;
+  constructor(log: EventLog) {
+    log.subscribe(({ event }) => this.#follow(event));
   }
 
   get apiMs(): number {
@@ -43,8 +23,16 @@ class Accounts implements Spent {
     return Math.round(this.#durationMs);
   }
 
-  #changed(event: LoopEvent): void {
-    if (event.type === 'child') this.#changed(event.event);
+  #follow(event: SessionEvent): void {
+    if (event.type === 'answer') this.lastUsage = event.answer.usage;
+    else if (event.type === 'turn_finished') {
+      this.#apiMs += event.turn.run.apiMs;
+      this.#durationMs += event.turn.run.durationMs;
+    } else this.#countLines(event);
+  }
+
+  #countLines(event: SessionEvent): void {
+    if (event.type === 'child') this.#countLines(event.event);
     if (event.type !== 'tool_result') return;
     for (const line of changedLines(event.result.structured)) {
       if (line.startsWith('+')) this.linesAdded++;
@@ -53,7 +41,7 @@ class Accounts implements Spent {
   }
 }
 
-/** The lines of an edit or a new file as the tool tells of them; none for other results. */
+/** The lines of an edit or a new file as the tool reports them; none for other results. */
 function changedLines(result: unknown): readonly string[] {
   if (!isRecord(result) || !Array.isArray(result.structuredPatch)) return [];
   if (result.type === 'create' && typeof result.content === 'string') {

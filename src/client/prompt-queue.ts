@@ -1,0 +1,63 @@
+import type { QueuedPrompt } from './events.js';
+
+/** The prompts that no turn has taken yet, in the order in which they will be. */
+export class PromptQueue {
+  #prompts: QueuedPrompt[] = [];
+
+  push(prompt: QueuedPrompt): void {
+    if (prompt.priority === 'now') this.#prompts.unshift(prompt);
+    else this.#prompts.push(prompt);
+  }
+
+  get all(): readonly QueuedPrompt[] {
+    return this.#prompts;
+  }
+
+  get size(): number {
+    return this.#prompts.length;
+  }
+
+  get first(): QueuedPrompt | undefined {
+    return this.#prompts[0];
+  }
+
+  /** The next prompt is no part of a turn with others. */
+  get startsAlone(): boolean {
+    return this.first !== undefined && standsAlone(this.first);
+  }
+
+  takeAll(): readonly QueuedPrompt[] {
+    return this.#prompts.splice(0);
+  }
+
+  /** What the next turn begins with: a command or addition alone, else all prompts up to the next one. */
+  takeTurn(): readonly QueuedPrompt[] {
+    return this.#prompts.splice(0, this.startsAlone ? 1 : this.#untilAlone());
+  }
+
+  /** What may join a turn that is already running. */
+  takeForRunning(): readonly QueuedPrompt[] {
+    const end = this.#untilAlone();
+    return this.#take(({ priority }, index) => index < end && priority !== 'later');
+  }
+
+  /** False: it is not there, or a turn has it already. */
+  cancel(uuid: string): boolean {
+    return this.#take(({ message }) => message.uuid === uuid).length > 0;
+  }
+
+  #untilAlone(): number {
+    const at = this.#prompts.findIndex(standsAlone);
+    return at === -1 ? this.#prompts.length : at;
+  }
+
+  #take(wanted: (prompt: QueuedPrompt, index: number) => boolean): readonly QueuedPrompt[] {
+    const taken = this.#prompts.filter(wanted);
+    if (taken.length > 0) this.#prompts = this.#prompts.filter((one) => !taken.includes(one));
+    return taken;
+  }
+}
+
+function standsAlone({ append, command }: QueuedPrompt): boolean {
+  return append === true || command !== undefined;
+}

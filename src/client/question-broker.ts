@@ -1,0 +1,251 @@
+import { PortcullisError } from '../errors.js';
+import { type AskAnswer, type AskRequest, readAskAnswer } from '../harness.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { ElicitQuestion, ElicitReply } from '../protocol/elicitation.js';
+import { isRecord } from '../util/own.js';
+import { err, ok, type Result } from '../util/result.js';
+import { callQuestion } from './call-question.js';
+import type { SessionEvent } from './events.js';
+import type { AnyAnswer, Question, QuestionKind } from './questions.js';
+
+/** A client that sees questions and may answer them. */
+export interface Respondent {
+  readonly name: string;
+  /** The kinds of questions that it can show and answer. */
+  readonly answers: readonly QuestionKind[];
+}
+
+/** How a question ended. `silent`: no client was there to answer it. */
+type Outcome =
+  | { readonly kind: 'answered'; readonly answer: unknown; readonly by: string }
+  | { readonly kind: 'refused'; readonly message: string; readonly silent: boolean };
+
+interface OpenQuestion {
+  readonly question: Question;
+  /** Those who may still answer. */
+  readonly respondents: Set<Respondent>;
+  /** For one client alone: those that join later are not asked. */
+  readonly personal: boolean;
+  close(outcome: Outcome, told: ClosedAs): void;
+}
+
+type ClosedAs = Extract<SessionEvent, { type: 'question_closed' }>['outcome'];
+
+/** Each kind without what the broker adds. */
+type NewQuestion<Q = Question> = Q extends Question ? Omit<Q, 'id' | 'askedAt'> : never;
+
+interface AskOptions {
+  readonly id?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Only this client is asked. */
+  readonly only?: Respondent | undefined;
+}
+
+export interface BrokerDeps {
+  emit(event: SessionEvent): void;
+  /** How many calls wait for an answer has changed from or to none. */
+  onWaiting(isWaiting: boolean): void;
+  now(): number;
+  uuid(): string;
+}
+
+/**
+ * Puts the questions of a session to its clients. The first valid answer wins; no answer, expiry or the
+ * end of the last client that could answer is the refusing answer.
+ */
+export class QuestionBroker {
+  readonly #deps: BrokerDeps;
+  readonly #open = new Map<string, OpenQuestion>();
+  readonly #clients = new Set<Respondent>();
+  #waitingCalls = 0;
+
+  constructor(deps: BrokerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Questions without an answer, oldest first. */
+  get open(): readonly Question[] {
+    return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  connect(client: Respondent): void {
+    this.#clients.add(client);
+    for (const open of this.#open.values()) {
+      const { kind } = open.question;
+      if (client.answers.includes(kind) && !open.personal) open.respondents.add(client);
+    }
+  }
+
+  /** A client that leaves refuses only what nobody else can answer. */
+  disconnect(client: Respondent, message = GONE): void {
+    this.#clients.delete(client);
+    for (const { question } of [...this.#open.values()]) {
+      this.decline(question.id, client, { message, silent: true });
+    }
+  }
+
+  canAnswer(kind: QuestionKind): boolean {
+    return [...this.#clients].some(({ answers }) => answers.includes(kind));
+  }
+
+  /** This client has no answer to give; the question stays open for others. */
+  decline(
+    id: string,
+    client: Respondent,
+    { message, silent }: { readonly message: string; readonly silent: boolean },
+  ): void {
+    const open = this.#open.get(id);
+    if (open?.respondents.delete(client) !== true || open.respondents.size > 0) return;
+    // fail-closed: no client is left who could say yes.
+    open.close({ kind: 'refused', message, silent }, 'refused');
+  }
+
+  /** Throws where the answer does not fit its question, which stays open. */
+  answer(id: string, given: AnyAnswer, client: Respondent): 'accepted' | 'closed' {
+    const open = this.#open.get(id);
+    if (open === undefined) return 'closed';
+    if (!open.respondents.has(client)) {
+      throw new PortcullisError('usage', `${client.name} cannot answer the question ${id}`);
+    }
+    const read = readAnswer(open.question, given);
+    if (!read.ok) throw new PortcullisError('usage', `not an answer to ${id}: ${read.error}`);
+    open.close({ kind: 'answered', answer: read.value, by: client.name }, 'answered');
+    return 'accepted';
+  }
+
+  /** Refuses all that is open: the session ends. */
+  close(): void {
+    for (const open of [...this.#open.values()]) {
+      open.close({ kind: 'refused', message: 'The session has ended.', silent: true }, 'withdrawn');
+    }
+  }
+
+  /** Whether a call may run: permission, plan approval, the questions of AskUserQuestion. */
+  async askAboutCall(request: AskRequest): Promise<AskAnswer> {
+    const { question: durable } = request;
+    const question = callQuestion(request);
+    this.#waiting(1);
+    try {
+      const outcome = await this.#ask(question, { id: durable?.id, signal: request.call.signal });
+      if (outcome.kind === 'answered') return outcome.answer as AskAnswer;
+      const { message, silent } = outcome;
+      return { behavior: 'deny', message, ...(silent && { unanswered: true }) };
+    } finally {
+      this.#waiting(-1);
+    }
+  }
+
+  /** A form or page of an MCP server. Undefined: no client can answer. */
+  async elicit(asked: ElicitQuestion, signal: AbortSignal): Promise<ElicitReply | undefined> {
+    const { server, message, warnings, fields, requestedSchema, elicitationId } = asked;
+    const facts = {
+      agent: MAIN_AGENT,
+      reason: `The MCP server ${server} asks`,
+      server,
+      message,
+      warnings,
+    };
+    const { url = '', host = '' } = asked;
+    const outcome = await this.#ask(
+      asked.mode === 'form'
+        ? { ...facts, kind: 'form', fields, requestedSchema }
+        : { ...facts, kind: 'url', url, host, elicitationId },
+      { signal },
+    );
+    if (outcome.kind === 'answered') return outcome.answer as ElicitReply;
+    return signal.aborted ? { action: 'cancel' } : undefined;
+  }
+
+  /** A choice of the session itself. Undefined: refused. */
+  async confirm(
+    question: Omit<Extract<NewQuestion, { kind: 'confirm' }>, 'kind' | 'agent' | 'reason'>,
+    options: AskOptions = {},
+  ): Promise<string | undefined> {
+    const facts = { kind: 'confirm', agent: MAIN_AGENT, reason: question.title } as const;
+    const outcome = await this.#ask({ ...facts, ...question }, options);
+    return outcome.kind === 'answered' ? (outcome.answer as string) : undefined;
+  }
+
+  #ask(asked: NewQuestion, { id, signal, only }: AskOptions): Promise<Outcome> {
+    const { emit, now, uuid } = this.#deps;
+    const able = [...this.#clients].filter(
+      (client) => client.answers.includes(asked.kind) && (only === undefined || client === only),
+    );
+    const nobody: Outcome = { kind: 'refused', message: '', silent: true };
+    // fail-closed: a question that nobody sees is refused at once.
+    if (able.length === 0 || signal?.aborted === true) return Promise.resolve(nobody);
+    const question = {
+      ...asked,
+      id: id ?? uuid(),
+      askedAt: new Date(now()).toISOString(),
+    } as Question;
+    return new Promise((resolve) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const close: OpenQuestion['close'] = (outcome, told) => {
+        if (!this.#open.delete(question.id)) return;
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', withdraw);
+        const by = outcome.kind === 'answered' ? outcome.by : undefined;
+        emit({ type: 'question_closed', id: question.id, outcome: told, by });
+        resolve(outcome);
+      };
+      const withdraw = (): void =>
+        close(
+          { kind: 'refused', message: 'The question was withdrawn.', silent: false },
+          'withdrawn',
+        );
+      signal?.addEventListener('abort', withdraw, { once: true });
+      if (question.expiresAt !== undefined) {
+        const ms = Math.max(0, Date.parse(question.expiresAt) - now());
+        const message = `The question expired at ${question.expiresAt}.`;
+        timer = setTimeout(
+          () => close({ kind: 'refused', message, silent: true }, 'expired'),
+          Math.min(ms, MAX_TIMER_MS),
+        );
+        timer.unref();
+      }
+      const personal = only !== undefined;
+      this.#open.set(question.id, { question, respondents: new Set(able), personal, close });
+      emit({ type: 'question', question });
+    });
+  }
+
+  #waiting(change: 1 | -1): void {
+    this.#waitingCalls += change;
+    const isFirst = change === 1 && this.#waitingCalls === 1;
+    if (isFirst || this.#waitingCalls === 0) this.#deps.onWaiting(isFirst);
+  }
+}
+
+const GONE = 'The client that was asked has left.';
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** fail-closed: an answer that cannot be read is none. */
+function readAnswer(question: Question, given: unknown): Result<unknown, string> {
+  if (!isRecord(given)) return err('it is not an object');
+  switch (question.kind) {
+    case 'permission':
+    case 'plan':
+      return readAskAnswer(given);
+    case 'choices': {
+      if (given.behavior !== undefined) return readAskAnswer(given);
+      const { answers } = given;
+      if (!isRecord(answers) || !Object.values(answers).every((one) => typeof one === 'string')) {
+        return err('answers is not an object of texts');
+      }
+      return ok({ behavior: 'allow', updatedInput: { ...question.call.input, answers } });
+    }
+    case 'form':
+    case 'url': {
+      const { action, content } = given;
+      if (action === 'decline' || action === 'cancel') return ok({ action });
+      if (action !== 'accept') return err('action is none of accept, decline, cancel');
+      if (content === undefined) return ok({ action });
+      return isRecord(content) ? ok({ action, content }) : err('content is not an object');
+    }
+    case 'confirm': {
+      const found = question.options.find(({ key }) => key === given.option);
+      return found === undefined ? err('it names no option') : ok(found.key);
+    }
+  }
+}

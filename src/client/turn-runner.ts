@@ -1,0 +1,478 @@
+import { messageOf } from '../errors.js';
+import type { AgentSession, InputMessage, RunResult } from '../harness.js';
+import type { CommandContext, CommandRunner, SlashCommand } from './commands/command.js';
+import { EventLog } from './event-log.js';
+import type { CommandOutput, QueuedPrompt, SessionEvent } from './events.js';
+import { jsonRun } from './json-event.js';
+import { PromptQueue } from './prompt-queue.js';
+import { QuestionBroker, type Respondent } from './question-broker.js';
+import type { AnyAnswer } from './questions.js';
+import type { Completion } from './session-client.js';
+import { type Replacement, SessionSlot, type SlotOptions } from './session-slot.js';
+import { SessionState } from './session-state.js';
+import { ToolCalls } from './tool-calls.js';
+import { turnEnd } from './turn-end.js';
+
+export interface RunnerOptions extends SlotOptions {
+  /** Slash commands that prompts and clients may name. */
+  readonly commands?: SlashCommandTable | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Awaited at the start of every turn, before anything of it runs. */
+  prepareTurn?(session: AgentSession): Promise<void>;
+  /** A person types the prompts: hooks are notified when the session waits for one. */
+  readonly awaitsPerson?: boolean | undefined;
+  readonly clock: { now(): number; uuid(): string };
+}
+
+export interface SlashCommandTable {
+  /** The command that a line names and its argument; undefined: it is no command of the runtime. */
+  find(line: string): FoundCommand | undefined;
+  /** What the word before the cursor could become. */
+  complete(context: CommandContext, text: string, cursor: number): Promise<readonly Completion[]>;
+}
+
+export interface FoundCommand {
+  readonly command: SlashCommand;
+  readonly argument: string;
+}
+
+/** A command that came as a prompt answers no questions. */
+const PROMPT: Respondent = { name: 'prompt', answers: [] };
+
+/** How long the first turn waits for servers that are still starting. */
+const SERVERS_MS = 5_000;
+/** How often a teammate looks whether its team has let it go. */
+const TEAM_MS = 300;
+
+/**
+ * Runs the turns of one session for all its clients: queues prompts, steers the running turn, wakes for
+ * finished background work, runs slash commands, replaces the session, and closes it in the end.
+ */
+export class TurnRunner {
+  readonly queue = new PromptQueue();
+  readonly log: EventLog;
+  readonly questions: QuestionBroker;
+  readonly calls: ToolCalls;
+  readonly state = new SessionState();
+  readonly #options: RunnerOptions;
+  readonly #slot: SessionSlot;
+  #wake: () => void = () => undefined;
+  #held = false;
+  #inputOver: 'finish' | 'now' | undefined;
+  #stopped = false;
+  #endReason: Parameters<AgentSession['close']>[0];
+  /** The session has run what comes before its first prompt. */
+  #begun = false;
+  /** A turn is being made ready and cannot be interrupted yet. */
+  #starting = false;
+  #interrupted = false;
+  #hurry: () => void = () => undefined;
+  #isRunning = false;
+  /** Ids of the prompts of this turn that their clients chose. */
+  #named: string[] = [];
+  #listensTo: AgentSession | undefined;
+  /** Why no further turn may run. */
+  #failure: { readonly thrown: unknown } | undefined;
+  /** Commands of clients that wait for the end of the turn. */
+  readonly #exclusive: (() => Promise<void>)[] = [];
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.log = new EventLog(clock.now);
+    this.calls = new ToolCalls((event) => this.log.append(event));
+    this.#slot = new SessionSlot(options, {
+      emit: (event) => this.emit(event),
+      questions: () => this.questions,
+      onRefused: () => this.#wake(),
+    });
+    this.questions = new QuestionBroker({
+      emit: (event) => this.emit(event),
+      onWaiting: (isWaiting) => {
+        const state = isWaiting ? 'requires_action' : this.#isRunning ? 'running' : 'idle';
+        this.current?.news({ type: 'state', state });
+      },
+      ...clock,
+    });
+  }
+
+  /** Undefined: none was asked for yet. */
+  get session(): Promise<AgentSession> | undefined {
+    return this.#slot.session;
+  }
+
+  /** The open session. */
+  get current(): AgentSession | undefined {
+    return this.#slot.current;
+  }
+
+  /** Opens the session where it is not open yet. */
+  open(): Promise<AgentSession> {
+    return this.#slot.open();
+  }
+
+  /** Applies a change now and again to every session that takes the place of this one. */
+  async steer(apply: () => Promise<void>): Promise<void> {
+    await apply();
+    this.steered(apply);
+  }
+
+  /** Remembers a change that has been applied already. */
+  steered(apply: () => Promise<void>): void {
+    this.#slot.steering.push(apply);
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  uuid(): string {
+    return this.#options.clock.uuid();
+  }
+
+  /** Prompts wait, and no session is opened for them, until this is called with false. */
+  hold(isHeld: boolean): void {
+    this.#held = isHeld;
+    this.#wake();
+  }
+
+  push(prompt: QueuedPrompt): void {
+    this.queue.push(prompt);
+    const { message, named } = prompt;
+    const { uuid: id, content } = message;
+    this.emit({ type: 'prompt', id, state: 'queued', named, content });
+    this.#wake();
+  }
+
+  cancel(id: string): boolean {
+    const named = this.queue.all.find(({ message }) => message.uuid === id)?.named ?? false;
+    if (!this.queue.cancel(id)) return false;
+    this.emit({ type: 'prompt', id, state: 'cancelled', named });
+    return true;
+  }
+
+  cancelAll(): readonly string[] {
+    return this.queue.all.map(({ message }) => message.uuid).filter((id) => this.cancel(id));
+  }
+
+  /** Ends the turn that runs, also one that is only about to. */
+  interrupt(): boolean {
+    if (this.#starting) {
+      this.#interrupted = true;
+      this.#hurry();
+    }
+    return this.current?.interrupt() === true || this.#starting;
+  }
+
+  /** No more prompts come. `finish`: what runs and waits is done first, background work included. */
+  endInput(how: 'finish' | 'now' = 'finish'): void {
+    this.#inputOver ??= how;
+    this.#wake();
+  }
+
+  /** Ends the session whatever it does: the running turn is interrupted, waiting prompts are dropped. */
+  stop(reason?: Parameters<AgentSession['close']>[0]): void {
+    this.#endReason = reason;
+    this.#stopped = true;
+    this.queue.takeAll();
+    this.session?.then(
+      () => this.interrupt(),
+      () => undefined,
+    );
+    this.#wake();
+  }
+
+  /** Runs a slash command for a client: at once, or between two turns where it needs an idle session. */
+  async command(line: string, by: Respondent): Promise<CommandOutput | undefined> {
+    const found = this.#options.commands?.find(line);
+    if (found === undefined) return undefined;
+    const session = await this.open();
+    if (found.command.needsIdle !== true) return await this.#runCommand(found, session, by);
+    return await new Promise((resolve) => {
+      this.#exclusive.push(async () =>
+        resolve(await this.#runCommand(found, await this.open(), by)),
+      );
+      this.#wake();
+    });
+  }
+
+  /** Shows an event to all clients. */
+  emit(event: SessionEvent): void {
+    this.state.follow(event);
+    this.log.append(event);
+    this.calls.follow(event);
+    // There may be nothing left to wait for.
+    if (event.type === 'task_finished') this.#wake();
+  }
+
+  /**
+   * Runs turns until the input is over and everything is done, or it is stopped. Rejects where the session
+   * cannot be opened. Closes the session in any case.
+   */
+  async run(): Promise<void> {
+    try {
+      await this.#loop();
+      this.emit({ type: 'closing' });
+    } finally {
+      this.questions.close();
+      // A start that was refused has opened nothing.
+      const opened = await this.session?.catch(() => undefined);
+      try {
+        await opened?.close(this.#endReason);
+      } finally {
+        this.emit({ type: 'closed', reason: this.#endReason ?? 'other' });
+      }
+    }
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopped) {
+      for (let next = this.#exclusive.shift(); next !== undefined; next = this.#exclusive.shift()) {
+        await next();
+      }
+      if (this.#failure !== undefined) throw this.#failure.thrown;
+      const background = (await this.session)?.takeBackgroundInput() ?? [];
+      if (background.length > 0 || this.#hasWork()) {
+        await this.#step(background);
+        continue;
+      }
+      if (this.#inputOver === 'now') return;
+      const session = await this.session;
+      // A prompt may have arrived during the wait above, when nothing could be woken.
+      if (this.#hasWork() || this.#exclusive.length > 0) continue;
+      if (session !== undefined) this.#rest(session);
+      if (this.#inputOver !== undefined) {
+        if ((await session?.waitForBackground()) !== true) return;
+        continue;
+      }
+      await this.#sleep(session);
+    }
+  }
+
+  #hasWork(): boolean {
+    const mayOpen = !this.#held || this.session !== undefined || this.#inputOver !== undefined;
+    return this.queue.size > 0 && mayOpen;
+  }
+
+  async #sleep(session: AgentSession | undefined): Promise<void> {
+    const prompted = this.#options.awaitsPerson === true ? session?.awaitPrompt() : undefined;
+    const { team } = session ?? {};
+    const looking =
+      team === undefined
+        ? undefined
+        : setInterval(() => {
+            if (team.isOver()) this.endInput('now');
+          }, TEAM_MS);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (session !== undefined) this.#wakeOnBackgroundInput(session);
+      });
+    } finally {
+      clearInterval(looking);
+      prompted?.();
+    }
+  }
+
+  /** One listener at a time: it is gone only when something arrives. */
+  #wakeOnBackgroundInput(session: AgentSession): void {
+    if (this.#listensTo === session) return;
+    this.#listensTo = session;
+    session.onBackgroundInput(() => {
+      this.#listensTo = undefined;
+      this.#wake();
+    });
+  }
+
+  async #step(background: readonly InputMessage[]): Promise<void> {
+    const session = await this.open();
+    await this.#options.ready?.();
+    const first = background.length > 0 ? undefined : this.queue.first;
+    if (first?.append === true) return await this.#append(session);
+    const { command = '' } = first ?? {};
+    const found = command === '' ? undefined : this.#options.commands?.find(command);
+    // A summary is a turn of its own: hooks and limits hold for it.
+    if (found === undefined || found.command.name === 'compact') {
+      return await this.#turn(session, background);
+    }
+    await this.#queuedCommand(session, found);
+  }
+
+  async #turn(session: AgentSession, background: readonly InputMessage[]): Promise<void> {
+    // A command waits for its own turn; reports of background work do not wait for it.
+    const isAlone = background.length > 0 && this.queue.startsAlone;
+    const taken = await this.#take(session, isAlone ? 0 : undefined);
+    const running = session.run([...background, ...taken.map(({ message }) => message)], {
+      takeInput: () => {
+        const more = this.queue.takeForRunning();
+        this.#started(more);
+        return more.map(({ message }) => message);
+      },
+    });
+    this.#starting = false;
+    if (this.#interrupted) session.interrupt();
+    const run = await running;
+    const origin =
+      taken.length === 0
+        ? { kind: 'task-notification' }
+        : taken.find((prompt) => prompt.origin !== undefined)?.origin;
+    this.#finished(run, { prompts: this.#named, origin });
+    this.#endPrompts(run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed');
+  }
+
+  #finished(
+    run: RunResult,
+    more: Pick<
+      Extract<SessionEvent, { type: 'turn_finished' }>['turn'],
+      'prompts' | 'origin' | 'opening'
+    >,
+  ): void {
+    const { reason, text } = run.outcome;
+    const queued = this.queue.size;
+    const turn = { problem: turnEnd(reason).problem, text, run: jsonRun(run), queued, ...more };
+    this.emit({ type: 'turn_finished', turn });
+  }
+
+  async #append(session: AgentSession): Promise<void> {
+    const begun = performance.now();
+    const taken = await this.#take(session);
+    this.#starting = false;
+    const problem = (await session.append(taken.map(({ message }) => message))) ?? '';
+    this.emit({ type: 'appended', problem, durationMs: performance.now() - begun });
+    this.#endPrompts('completed');
+  }
+
+  async #queuedCommand(session: AgentSession, found: FoundCommand): Promise<void> {
+    const begun = performance.now();
+    // What replaces the session needs nothing of the old one, not even its first hooks.
+    const replaces = found.command.needsIdle === true;
+    const [prompt] = replaces ? this.#takeTurn(session) : await this.#take(session);
+    const output = await this.#runCommand(found, session);
+    if (this.#failure !== undefined) return;
+    if (replaces) await this.#prepare(await this.open(), []);
+    this.#starting = false;
+    const durationMs = performance.now() - begun;
+    const line = prompt?.command ?? '';
+    const promptId = prompt?.message.uuid;
+    this.emit({ type: 'command_output', line, output, promptId, durationMs });
+    this.#endPrompts('completed');
+  }
+
+  async #runCommand(
+    { command, argument }: FoundCommand,
+    session: AgentSession,
+    by: Respondent = PROMPT,
+  ): Promise<CommandOutput> {
+    try {
+      return await command.run(this.#commandContext(session, by), argument);
+    } catch (thrown) {
+      return { text: messageOf(thrown), failed: true };
+    }
+  }
+
+  async complete(text: string, cursor: number, by: Respondent): Promise<readonly Completion[]> {
+    const context = this.#commandContext(await this.open(), by);
+    return (await this.#options.commands?.complete(context, text, cursor)) ?? [];
+  }
+
+  #commandContext(session: AgentSession, by: Respondent): CommandContext {
+    return { session, runner: this.#commandRunner(by), env: this.#options.env };
+  }
+
+  async #replace(replacement: Replacement): Promise<void> {
+    this.#begun = false;
+    try {
+      await this.#slot.replace(replacement, this.#named[0]);
+    } catch (thrown) {
+      // fail-closed: a session that is not steered as the one before must not go on.
+      this.#failure = { thrown };
+      throw thrown;
+    }
+  }
+
+  #commandRunner(by: Respondent): CommandRunner {
+    return {
+      isRunning: () => this.#isRunning,
+      clear: () => this.#replace({ trigger: 'clear', id: this.uuid() }),
+      resume: (id: string) => this.#replace({ trigger: 'resume', id }),
+      prompt: (text: string) => {
+        const message = {
+          uuid: this.uuid(),
+          content: [{ type: 'text' as const, text }],
+        };
+        this.push({ message: { ...message, verbatim: true }, priority: 'next', named: false });
+      },
+      tasks: () => this.state.tasks,
+      questions: () => this.questions.open,
+      answer: async (id: string, answer: AnyAnswer) => this.questions.answer(id, answer, by),
+      receipts: () => this.state.receipts,
+    };
+  }
+
+  /** Takes what comes next and makes the session ready for it. */
+  async #take(session: AgentSession, count?: number): Promise<readonly QueuedPrompt[]> {
+    const taken = this.#takeTurn(session, count);
+    await this.#prepare(session, this.#named);
+    return taken;
+  }
+
+  #takeTurn(session: AgentSession, count?: number): readonly QueuedPrompt[] {
+    this.#starting = true;
+    this.#interrupted = false;
+    if (!this.#isRunning) session.news({ type: 'state', state: 'running' });
+    this.#isRunning = true;
+    const taken = count === 0 ? [] : this.queue.takeTurn();
+    this.#started(taken);
+    return taken;
+  }
+
+  async #prepare(session: AgentSession, prompts: readonly string[]): Promise<void> {
+    if (!this.#begun) await this.#waitForServers(session.mcp.answered());
+    await this.#options.prepareTurn?.(session);
+    this.emit({ type: 'turn_started', info: session.info(), prompts: [...prompts] });
+    if (this.#begun) return;
+    this.#begun = true;
+    for (const first of await session.begin()) {
+      // A call that was put off goes on: there is no prompt that would show the turn to clients.
+      if (first.length === 0) {
+        this.emit({ type: 'turn_started', info: session.info(), prompts: [], resumes: true });
+      }
+      this.#finished(await session.run(first), { prompts: [], opening: true });
+    }
+  }
+
+  /** Waits for servers that have not answered yet, but not for ever, and not once it is interrupted. */
+  async #waitForServers(answered: Promise<void>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SERVERS_MS);
+      this.#hurry = resolve;
+    });
+    try {
+      await Promise.race([answered.catch(() => undefined), over]);
+    } finally {
+      clearTimeout(timer);
+      this.#hurry = () => undefined;
+    }
+  }
+
+  #started(prompts: readonly QueuedPrompt[]): void {
+    for (const { message, named } of prompts) {
+      if (named) this.#named.push(message.uuid);
+      this.emit({ type: 'prompt', id: message.uuid, state: 'started', named });
+    }
+  }
+
+  #endPrompts(state: 'completed' | 'cancelled'): void {
+    const named = this.#named;
+    this.#named = [];
+    for (const id of named) this.emit({ type: 'prompt', id, state, named: true });
+  }
+
+  /** Nothing is left to do: clients are told once no agent works in the background. */
+  #rest(session: AgentSession): void {
+    if (!this.#isRunning || this.state.hasBackgroundAgents) return;
+    this.#isRunning = false;
+    session.news({ type: 'state', state: 'idle' });
+  }
+}
