@@ -115,7 +115,7 @@ const PACKS = {
   // Prompts with a name behind an `@`.
   'mentions.js': ['src/harness/prompt-mentions.ts'],
   // Hosts that drive the program by frames.
-  'host.js': ['src/cli/stream.ts', 'src/cli/print-frames.ts'],
+  'host.js': ['src/cli/stream.ts', 'src/server/frame-stream.ts'],
   // The first call of a tool.
   'calls.js': ['src/generated/validators.ts', ON_CALL_ENTRY],
   // The first command, or the first call that may change something.

@@ -222,6 +222,8 @@ describe('architecture', () => {
       // Runs programs, not tools.
       'host',
       'output',
+      // Slash commands.
+      'command',
       'parts',
       'background',
       'rounds',

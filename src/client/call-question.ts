@@ -1,6 +1,6 @@
 import { type AskRequest, suggestedUpdates } from '../harness.js';
 import { isRecord } from '../util/own.js';
-import { permissionOptions } from './permission-options.js';
+import { permissionOptions, planOptions } from './permission-options.js';
 import type {
   ChoicesQuestion,
   PermissionQuestion,
@@ -25,12 +25,11 @@ export function callQuestion(request: AskRequest): CallQuestion {
   };
   const questions = call.tool.name === 'AskUserQuestion' ? readChoices(call.input) : undefined;
   if (questions !== undefined) return { ...facts, kind: 'choices', questions };
-  const options = permissionOptions(request);
   const { plan } = call.input;
   if (call.tool.name === 'ExitPlanMode' && typeof plan === 'string') {
-    return { ...facts, kind: 'plan', markdown: plan, options };
+    return { ...facts, kind: 'plan', markdown: plan, options: planOptions() };
   }
-  return { ...facts, kind: 'permission', options };
+  return { ...facts, kind: 'permission', options: permissionOptions(request) };
 }
 
 function callFacts(request: AskRequest): QuestionCall {

@@ -71,8 +71,6 @@ export type RunnerEvent =
       readonly type: 'command_output';
       readonly line: string;
       readonly output: CommandOutput;
-      /** The prompt that carried the command, where it was sent as one. */
-      readonly promptId?: string | undefined;
       readonly durationMs: number;
     }
   /** Messages were added to the conversation without asking the model. */

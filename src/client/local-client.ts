@@ -155,9 +155,11 @@ export class LocalClient implements SessionClient {
       if (mode !== undefined) session.setMode(mode);
       if (model !== undefined) {
         const name = model === 'default' ? undefined : model;
-        await this.#runner.steer(async () => {
+        const apply = async (): Promise<void> => {
           await (await this.#runner.open()).setModel(name, 'command');
-        });
+        };
+        await apply();
+        this.#runner.steered(apply);
       }
       if (title !== undefined) session.requests.rename(title);
       return session.info();

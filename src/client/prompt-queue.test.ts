@@ -16,7 +16,12 @@ const idsOf = (prompts: readonly QueuedPrompt[]) => prompts.map(({ message }) =>
 
 describe('the queue of prompts', () => {
   it('gives a turn all that waits before the next order, and an order alone', () => {
-    const queue = queueOf(prompt('a'), prompt('b'), prompt('c', { command: '/clear' }), prompt('d'));
+    const queue = queueOf(
+      prompt('a'),
+      prompt('b'),
+      prompt('c', { command: '/clear' }),
+      prompt('d'),
+    );
     expect(queue.startsAlone).toBe(false);
     expect(idsOf(queue.takeTurn())).toEqual(['a', 'b']);
     expect(queue.startsAlone).toBe(true);

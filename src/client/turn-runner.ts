@@ -1,17 +1,18 @@
 import { messageOf } from '../errors.js';
 import type { AgentSession, InputMessage, RunResult } from '../harness.js';
-import type { CommandContext, CommandRunner, SlashCommand } from './commands/command.js';
+import { createCommandRunner } from './command-runner.js';
+import type { CommandContext, FoundCommand, SlashCommandTable } from './commands/command.js';
 import { EventLog } from './event-log.js';
 import type { CommandOutput, QueuedPrompt, SessionEvent } from './events.js';
 import { jsonRun } from './json-event.js';
 import { PromptQueue } from './prompt-queue.js';
 import { QuestionBroker, type Respondent } from './question-broker.js';
-import type { AnyAnswer } from './questions.js';
 import type { Completion } from './session-client.js';
 import { type Replacement, SessionSlot, type SlotOptions } from './session-slot.js';
 import { SessionState } from './session-state.js';
 import { ToolCalls } from './tool-calls.js';
 import { turnEnd } from './turn-end.js';
+import { Waits } from './waits.js';
 
 export interface RunnerOptions extends SlotOptions {
   /** Slash commands that prompts and clients may name. */
@@ -24,25 +25,8 @@ export interface RunnerOptions extends SlotOptions {
   readonly clock: { now(): number; uuid(): string };
 }
 
-export interface SlashCommandTable {
-  /** The command that a line names and its argument; undefined: it is no command of the runtime. */
-  find(line: string): FoundCommand | undefined;
-  /** What the word before the cursor could become. */
-  complete(context: CommandContext, text: string, cursor: number): Promise<readonly Completion[]>;
-}
-
-export interface FoundCommand {
-  readonly command: SlashCommand;
-  readonly argument: string;
-}
-
 /** A command that came as a prompt answers no questions. */
 const PROMPT: Respondent = { name: 'prompt', answers: [] };
-
-/** How long the first turn waits for servers that are still starting. */
-const SERVERS_MS = 5_000;
-/** How often a teammate looks whether its team has let it go. */
-const TEAM_MS = 300;
 
 /**
  * Runs the turns of one session for all its clients: queues prompts, steers the running turn, wakes for
@@ -56,7 +40,7 @@ export class TurnRunner {
   readonly state = new SessionState();
   readonly #options: RunnerOptions;
   readonly #slot: SessionSlot;
-  #wake: () => void = () => undefined;
+  readonly #waits: Waits;
   #held = false;
   #inputOver: 'finish' | 'now' | undefined;
   #stopped = false;
@@ -66,25 +50,24 @@ export class TurnRunner {
   /** A turn is being made ready and cannot be interrupted yet. */
   #starting = false;
   #interrupted = false;
-  #hurry: () => void = () => undefined;
   #isRunning = false;
   /** Ids of the prompts of this turn that their clients chose. */
   #named: string[] = [];
-  #listensTo: AgentSession | undefined;
   /** Why no further turn may run. */
   #failure: { readonly thrown: unknown } | undefined;
   /** Commands of clients that wait for the end of the turn. */
-  readonly #exclusive: (() => Promise<void>)[] = [];
+  readonly #exclusive: { start(): Promise<void>; cancel(): void }[] = [];
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#waits = new Waits(options.awaitsPerson === true);
     const { clock } = options;
     this.log = new EventLog(clock.now);
     this.calls = new ToolCalls((event) => this.log.append(event));
     this.#slot = new SessionSlot(options, {
       emit: (event) => this.emit(event),
       questions: () => this.questions,
-      onRefused: () => this.#wake(),
+      onRefused: () => this.#waits.wake(),
     });
     this.questions = new QuestionBroker({
       emit: (event) => this.emit(event),
@@ -111,13 +94,7 @@ export class TurnRunner {
     return this.#slot.open();
   }
 
-  /** Applies a change now and again to every session that takes the place of this one. */
-  async steer(apply: () => Promise<void>): Promise<void> {
-    await apply();
-    this.steered(apply);
-  }
-
-  /** Remembers a change that has been applied already. */
+  /** Remembers a change of the session, for every session that takes the place of this one. */
   steered(apply: () => Promise<void>): void {
     this.#slot.steering.push(apply);
   }
@@ -133,7 +110,7 @@ export class TurnRunner {
   /** Prompts wait, and no session is opened for them, until this is called with false. */
   hold(isHeld: boolean): void {
     this.#held = isHeld;
-    this.#wake();
+    this.#waits.wake();
   }
 
   push(prompt: QueuedPrompt): void {
@@ -141,7 +118,7 @@ export class TurnRunner {
     const { message, named } = prompt;
     const { uuid: id, content } = message;
     this.emit({ type: 'prompt', id, state: 'queued', named, content });
-    this.#wake();
+    this.#waits.wake();
   }
 
   cancel(id: string): boolean {
@@ -159,15 +136,16 @@ export class TurnRunner {
   interrupt(): boolean {
     if (this.#starting) {
       this.#interrupted = true;
-      this.#hurry();
+      this.#waits.hurry();
     }
     return this.current?.interrupt() === true || this.#starting;
   }
 
   /** No more prompts come. `finish`: what runs and waits is done first, background work included. */
   endInput(how: 'finish' | 'now' = 'finish'): void {
-    this.#inputOver ??= how;
-    this.#wake();
+    if (how === 'now') this.#inputOver = how;
+    else this.#inputOver ??= how;
+    this.#waits.wake();
   }
 
   /** Ends the session whatever it does: the running turn is interrupted, waiting prompts are dropped. */
@@ -179,7 +157,7 @@ export class TurnRunner {
       () => this.interrupt(),
       () => undefined,
     );
-    this.#wake();
+    this.#waits.wake();
   }
 
   /** Runs a slash command for a client: at once, or between two turns where it needs an idle session. */
@@ -189,10 +167,11 @@ export class TurnRunner {
     const session = await this.open();
     if (found.command.needsIdle !== true) return await this.#runCommand(found, session, by);
     return await new Promise((resolve) => {
-      this.#exclusive.push(async () =>
-        resolve(await this.#runCommand(found, await this.open(), by)),
-      );
-      this.#wake();
+      this.#exclusive.push({
+        start: async () => resolve(await this.#runCommand(found, await this.open(), by)),
+        cancel: () => resolve({ text: 'The session has ended.', failed: true }),
+      });
+      this.#waits.wake();
     });
   }
 
@@ -202,7 +181,7 @@ export class TurnRunner {
     this.log.append(event);
     this.calls.follow(event);
     // There may be nothing left to wait for.
-    if (event.type === 'task_finished') this.#wake();
+    if (event.type === 'task_finished') this.#waits.wake();
   }
 
   /**
@@ -215,6 +194,7 @@ export class TurnRunner {
       this.emit({ type: 'closing' });
     } finally {
       this.questions.close();
+      for (const waiting of this.#exclusive.splice(0)) waiting.cancel();
       // A start that was refused has opened nothing.
       const opened = await this.session?.catch(() => undefined);
       try {
@@ -228,7 +208,7 @@ export class TurnRunner {
   async #loop(): Promise<void> {
     while (!this.#stopped) {
       for (let next = this.#exclusive.shift(); next !== undefined; next = this.#exclusive.shift()) {
-        await next();
+        await next.start();
       }
       if (this.#failure !== undefined) throw this.#failure.thrown;
       const background = (await this.session)?.takeBackgroundInput() ?? [];
@@ -245,43 +225,13 @@ export class TurnRunner {
         if ((await session?.waitForBackground()) !== true) return;
         continue;
       }
-      await this.#sleep(session);
+      await this.#waits.sleep(session, () => this.endInput('now'));
     }
   }
 
   #hasWork(): boolean {
     const mayOpen = !this.#held || this.session !== undefined || this.#inputOver !== undefined;
     return this.queue.size > 0 && mayOpen;
-  }
-
-  async #sleep(session: AgentSession | undefined): Promise<void> {
-    const prompted = this.#options.awaitsPerson === true ? session?.awaitPrompt() : undefined;
-    const { team } = session ?? {};
-    const looking =
-      team === undefined
-        ? undefined
-        : setInterval(() => {
-            if (team.isOver()) this.endInput('now');
-          }, TEAM_MS);
-    try {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        if (session !== undefined) this.#wakeOnBackgroundInput(session);
-      });
-    } finally {
-      clearInterval(looking);
-      prompted?.();
-    }
-  }
-
-  /** One listener at a time: it is gone only when something arrives. */
-  #wakeOnBackgroundInput(session: AgentSession): void {
-    if (this.#listensTo === session) return;
-    this.#listensTo = session;
-    session.onBackgroundInput(() => {
-      this.#listensTo = undefined;
-      this.#wake();
-    });
   }
 
   async #step(background: readonly InputMessage[]): Promise<void> {
@@ -346,15 +296,15 @@ export class TurnRunner {
     const begun = performance.now();
     // What replaces the session needs nothing of the old one, not even its first hooks.
     const replaces = found.command.needsIdle === true;
-    const [prompt] = replaces ? this.#takeTurn(session) : await this.#take(session);
+    if (replaces) this.#takeTurn(session);
+    else await this.#take(session);
     const output = await this.#runCommand(found, session);
     if (this.#failure !== undefined) return;
     if (replaces) await this.#prepare(await this.open(), []);
     this.#starting = false;
     const durationMs = performance.now() - begun;
-    const line = prompt?.command ?? '';
-    const promptId = prompt?.message.uuid;
-    this.emit({ type: 'command_output', line, output, promptId, durationMs });
+    const line = `/${found.command.name} ${found.argument}`.trimEnd();
+    this.emit({ type: 'command_output', line, output, durationMs });
     this.#endPrompts('completed');
   }
 
@@ -376,10 +326,11 @@ export class TurnRunner {
   }
 
   #commandContext(session: AgentSession, by: Respondent): CommandContext {
-    return { session, runner: this.#commandRunner(by), env: this.#options.env };
+    return { session, runner: createCommandRunner(this, by), env: this.#options.env };
   }
 
-  async #replace(replacement: Replacement): Promise<void> {
+  /** Closes the session and opens another one in its place. */
+  async replace(replacement: Replacement): Promise<void> {
     this.#begun = false;
     try {
       await this.#slot.replace(replacement, this.#named[0]);
@@ -388,25 +339,6 @@ export class TurnRunner {
       this.#failure = { thrown };
       throw thrown;
     }
-  }
-
-  #commandRunner(by: Respondent): CommandRunner {
-    return {
-      isRunning: () => this.#isRunning,
-      clear: () => this.#replace({ trigger: 'clear', id: this.uuid() }),
-      resume: (id: string) => this.#replace({ trigger: 'resume', id }),
-      prompt: (text: string) => {
-        const message = {
-          uuid: this.uuid(),
-          content: [{ type: 'text' as const, text }],
-        };
-        this.push({ message: { ...message, verbatim: true }, priority: 'next', named: false });
-      },
-      tasks: () => this.state.tasks,
-      questions: () => this.questions.open,
-      answer: async (id: string, answer: AnyAnswer) => this.questions.answer(id, answer, by),
-      receipts: () => this.state.receipts,
-    };
   }
 
   /** Takes what comes next and makes the session ready for it. */
@@ -427,7 +359,7 @@ export class TurnRunner {
   }
 
   async #prepare(session: AgentSession, prompts: readonly string[]): Promise<void> {
-    if (!this.#begun) await this.#waitForServers(session.mcp.answered());
+    if (!this.#begun) await this.#waits.forServers(session.mcp.answered());
     await this.#options.prepareTurn?.(session);
     this.emit({ type: 'turn_started', info: session.info(), prompts: [...prompts] });
     if (this.#begun) return;
@@ -438,21 +370,6 @@ export class TurnRunner {
         this.emit({ type: 'turn_started', info: session.info(), prompts: [], resumes: true });
       }
       this.#finished(await session.run(first), { prompts: [], opening: true });
-    }
-  }
-
-  /** Waits for servers that have not answered yet, but not for ever, and not once it is interrupted. */
-  async #waitForServers(answered: Promise<void>): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, SERVERS_MS);
-      this.#hurry = resolve;
-    });
-    try {
-      await Promise.race([answered.catch(() => undefined), over]);
-    } finally {
-      clearTimeout(timer);
-      this.#hurry = () => undefined;
     }
   }
 

@@ -97,15 +97,6 @@ export function openHostRequests(
 
 const MOST_SEEDED_BYTES = 64 * 1024 * 1024;
 const SHOWN_OUTPUT_BYTES = 8 * 1024;
-/** Words that sessions of a host know themselves. */
-const BUILTIN: readonly CommandRow[] = (
-  [
-    ['compact', 'Summarise the conversation so far', '[what to keep in mind]'],
-    ['clear', 'Begin a new conversation', ''],
-    ['context', 'Show what fills the context of the model', ''],
-    ['cost', 'Show what the session has cost so far', ''],
-  ] as const
-).map(([name, description, argumentHint]) => ({ name, description, argumentHint, builtin: true }));
 /** How long servers may take to tell of their prompts. */
 const PROMPTS_MS = 2_000;
 
@@ -131,7 +122,7 @@ async function commandsOf(
     description,
     argumentHint: given.map((one) => (one.required ? `<${one.name}>` : `[${one.name}]`)).join(' '),
   }));
-  return [...BUILTIN, ...rows, ...ofServers];
+  return [...rows, ...ofServers];
 }
 
 /** Of those that are connected: a list for people starts no server, and asks none with every prompt. */

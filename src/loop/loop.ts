@@ -108,7 +108,10 @@ function isToolUse(block: AssistantBlock): block is ToolUseBlock {
 }
 
 /** The last answer's text as screens show it. */
-function shownText(answer: ModelAnswer | undefined, display: Readonly<Record<number, string>>): string {
+function shownText(
+  answer: ModelAnswer | undefined,
+  display: Readonly<Record<number, string>>,
+): string {
   const content = answer?.message.content ?? [];
   return textOf(
     content.map((block, index) => {

@@ -62,6 +62,8 @@ export class FrameStream {
   #commands: readonly CommandRow[] | undefined;
   /** Ids that the next answer is told to be for. */
   #answers: string[] = [];
+  /** The session was replaced by the command that runs. */
+  #isReset = false;
   /** The run of the newest turn as the host was told of it; undefined after a local command. */
   lastRun: Turn | undefined;
 
@@ -216,6 +218,7 @@ export class FrameStream {
   #replace(event: Extract<SessionEvent, { type: 'replacing' }>): void {
     const { outlet, uuid } = this.#deps;
     this.#notices = new StartNotices();
+    this.#isReset = true;
     outlet.write({
       type: 'conversation_reset',
       new_conversation_id: event.newId,
@@ -229,7 +232,9 @@ export class FrameStream {
 
   #local({ line, output, durationMs }: Extract<SessionEvent, { type: 'command_output' }>): void {
     this.#writeInit();
-    const { text } = output;
+    // The reset has told the host what a command that replaces the session did.
+    const text = this.#isReset ? '' : output.text;
+    this.#isReset = false;
     if (text !== '') this.#deps.outlet.write(this.#withIds(this.#synthetic(text, {})));
     this.#endLocal({ text, durationMs, command: /^\/(\S+)/.exec(line)?.[1] });
   }

@@ -1,3 +1,4 @@
+import { BUILTIN_COMMANDS, typedCommands } from '../client/commands/registry.js';
 import type { AgentSession } from '../harness.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { CAPABILITIES, type InitNames } from './frames.js';
@@ -6,6 +7,11 @@ type Command = Awaited<ReturnType<AgentSession['requests']['commands']>>[number]
 
 /** A command as hosts list it. */
 export type CommandRow = Pick<Command, 'name' | 'description' | 'argumentHint' | 'builtin'>;
+
+/** The built-in commands, then skills and MCP prompts. */
+function hostCommands(rows: readonly Command[]): readonly Command[] {
+  return [...BUILTIN_COMMANDS, ...typedCommands(rows)];
+}
 
 export function commandRow({ name, description, argumentHint, builtin }: Command): CommandRow {
   return { name, description, argumentHint, ...(builtin === true ? { builtin } : {}) };
@@ -38,7 +44,7 @@ export async function initializeAnswer(
     session.requests.outputStyles(),
   ]);
   return {
-    commands: commands.map(commandRow),
+    commands: hostCommands(commands).map(commandRow),
     agents: agents.map(({ name, description, model }) => ({
       name,
       description,
@@ -69,10 +75,11 @@ export async function initNames(
     session.requests.skills(),
     session.requests.agents(),
   ]);
+  const all = hostCommands(commands);
   const names = {
-    commands: commands.map(({ name }) => name),
+    commands: all.map(({ name }) => name),
     skills,
     agents: agents.map(({ name }) => name),
   };
-  return { rows: commands.map(commandRow), names };
+  return { rows: all.map(commandRow), names };
 }

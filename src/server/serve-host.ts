@@ -1,8 +1,9 @@
+import { slashCommands } from '../client/commands/complete.js';
 import type { Turn } from '../client/events.js';
 import { connectClient } from '../client/local-client.js';
 import { replaced } from '../client/session-slot.js';
 import { turnEnd } from '../client/turn-end.js';
-import { type SlashCommandTable, TurnRunner } from '../client/turn-runner.js';
+import { TurnRunner } from '../client/turn-runner.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { type AgentSession, type LoopEvent, openSession, type SessionNews } from '../harness.js';
 import { createControl } from './control.js';
@@ -30,8 +31,6 @@ export interface HostServing {
   uuid(): string;
   /** Ends the session whatever it does: the running turn is interrupted, what waits is dropped. */
   readonly signal?: AbortSignal;
-  /** Slash commands that a prompt may name. */
-  readonly commands?: SlashCommandTable;
   onOpen?(session: AgentSession): void;
   /** Lets other clients join the session. */
   onRunner?(runner: TurnRunner): void;
@@ -70,7 +69,7 @@ export async function serveHost(serving: HostServing): Promise<Served> {
   const runner: TurnRunner = new TurnRunner({
     env: config.env,
     clock: { now: Date.now, uuid },
-    commands: serving.commands,
+    commands: slashCommands,
     ready: outlet.ready,
     prepareTurn: frames.tellCommands.bind(frames),
     async open(ports, replacement) {
@@ -116,7 +115,7 @@ export async function serveHost(serving: HostServing): Promise<Served> {
   let inputError: PortcullisError | undefined;
   const reading = readInbound(serving.input, (message) => {
     if (message.type !== 'user') return control.receive(message);
-    runner.push(readUserMessage(message, uuid, serving.commands));
+    runner.push(readUserMessage(message, uuid));
   });
   const stop = (): void => {
     reading.stop();

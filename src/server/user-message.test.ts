@@ -22,7 +22,7 @@ describe('a prompt from a host', () => {
         readUserMessage({ message: { content }, ...fields }, () => 'new');
       expect(queued('/skill see @a').message.verbatim).toBe(true);
       for (const command of ['/compact', '/clear', '/cost']) {
-        expect(queued(command).order).toBeUndefined();
+        expect(queued(command).command).toBeUndefined();
       }
     },
   );
@@ -30,7 +30,7 @@ describe('a prompt from a host', () => {
   it('is a word of a person otherwise', () => {
     const fields = { isSynthetic: false, parent_tool_use_id: null, client_composed: false };
     const said = readUserMessage({ message: { content: '/clear' }, ...fields }, () => 'new');
-    expect(said.order).toBe('clear');
+    expect(said.command).toBe('/clear');
     expect(said.message).not.toHaveProperty('verbatim');
   });
 

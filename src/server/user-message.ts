@@ -1,5 +1,5 @@
+import { findCommand } from '../client/commands/registry.js';
 import type { QueuedPrompt } from '../client/events.js';
-import type { SlashCommandTable } from '../client/turn-runner.js';
 import { PortcullisError } from '../errors.js';
 import type { UserBlock } from '../harness.js';
 import { isRecord } from '../util/own.js';
@@ -11,7 +11,6 @@ import { isRecord } from '../util/own.js';
 export function readUserMessage(
   message: Readonly<Record<string, unknown>>,
   uuid: () => string,
-  commands?: SlashCommandTable | undefined,
 ): QueuedPrompt {
   const content = isRecord(message.message) ? message.message.content : undefined;
   const id = typeof message.uuid === 'string' && message.uuid !== '' ? message.uuid : undefined;
@@ -23,7 +22,7 @@ export function readUserMessage(
     typeof message.parent_tool_use_id === 'string';
   const blocks = readContent(content);
   const append = message.shouldQuery === false;
-  const command = append || verbatim ? undefined : commandIn(blocks, commands);
+  const command = append || verbatim ? undefined : commandIn(blocks);
   return {
     message: {
       uuid: id ?? uuid(),
@@ -39,13 +38,10 @@ export function readUserMessage(
 }
 
 /** A slash command of the runtime itself, which is no part of any conversation. */
-function commandIn(
-  blocks: readonly UserBlock[],
-  commands: SlashCommandTable | undefined,
-): string | undefined {
+function commandIn(blocks: readonly UserBlock[]): string | undefined {
   const [only, ...others] = blocks;
   if (only?.type !== 'text' || others.length > 0) return undefined;
-  return commands?.find(only.text) === undefined ? undefined : only.text;
+  return findCommand(only.text) === undefined ? undefined : only.text;
 }
 
 function readContent(content: unknown): readonly UserBlock[] {

@@ -3,6 +3,7 @@ import type { Receipt } from '../../protocol/permissions.js';
 import type { BackgroundTask } from '../../protocol/session-events.js';
 import type { CommandOutput } from '../events.js';
 import type { AnyAnswer, Question } from '../questions.js';
+import type { Completion } from '../session-client.js';
 
 /** A slash command: works in every client that can show text. */
 export interface SlashCommand {
@@ -48,6 +49,19 @@ export interface CommandRunner {
   answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'>;
   /** Decisions about tool calls in this session, oldest first. */
   receipts(): readonly Receipt[];
+}
+
+/** The slash commands of a program. */
+export interface SlashCommandTable {
+  /** The command that a line names and its argument; undefined: it is no command of the runtime. */
+  find(line: string): FoundCommand | undefined;
+  /** What the word before the cursor could become. */
+  complete(context: CommandContext, text: string, cursor: number): Promise<readonly Completion[]>;
+}
+
+export interface FoundCommand {
+  readonly command: SlashCommand;
+  readonly argument: string;
 }
 
 export function defineCommand(command: SlashCommand): SlashCommand {

@@ -86,3 +86,6 @@ function matching(
       }))
   );
 }
+
+/** The slash commands of the program, as the turn runner takes them. */
+export const slashCommands = { find: findCommand, complete: completeInput };

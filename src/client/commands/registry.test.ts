@@ -282,7 +282,7 @@ describe('completion', () => {
       { text: 'registry.ts ', from: 5 },
     ]);
     expect((await complete('ask @agent-r')).map(({ text }) => text)).toEqual(['agent-reviewer ']);
-    expect((await complete('@../com')).map(({ text }) => text)).toEqual(['../commands/']);
+    expect((await complete('@../commands')).map(({ text }) => text)).toEqual(['../commands/']);
     expect(await complete('a@b')).toEqual([]);
     expect(await complete('@/nosuch/')).toEqual([]);
   });
