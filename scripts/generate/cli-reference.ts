@@ -14,7 +14,7 @@ export function cliReference(): Record<string, string> {
       'A command is a reserved first word. A prompt follows `-p` or `--`.',
       table(
         ['command', 'what it does'],
-        [...COMMANDS].map(([name, command]) => [code(name), command.help]),
+        Object.entries(COMMANDS).map(([name, command]) => [code(name), command.summary]),
       ),
       '## Flags',
       'An unknown flag is a usage error. For a program that drives the session (--input-format stream-json) it is skipped with its value and a warning, unless it is a near miss of a flag marked "restricts".',

@@ -11,6 +11,7 @@ import { paced } from '../model/paced.js';
 import { costOf } from '../model/pricing.js';
 import { chooseProvider } from '../model/provider.js';
 import { maxRetriesFrom } from '../model/retry.js';
+import { withStoredModel } from '../model/stored.js';
 import { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
@@ -45,9 +46,12 @@ export async function openModelLayer(
   config: SessionConfig,
   parts: ModelLayerParts,
 ): Promise<ModelLayer> {
+  const asked = config.model ?? parts.fromSettings;
   const env =
-    config.script === undefined ? parts.env : { ...parts.env, PORTCULLIS_SCRIPT: config.script };
-  const provider = chooseProvider(env, { model: config.model ?? parts.fromSettings });
+    config.script === undefined
+      ? withStoredModel(parts.env, asked)
+      : { ...parts.env, PORTCULLIS_SCRIPT: config.script };
+  const provider = chooseProvider(env, { model: asked });
   const maxRetries = maxRetriesFrom(env);
   const ledger = new UsageLedger();
   const choices = createModelChoices({

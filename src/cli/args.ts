@@ -1,6 +1,7 @@
 import { editDistance, nearest } from '../util/nearest.js';
 import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
+import { visible } from '../util/visible.js';
 import { FLAGS, type FlagSpec } from './flags.js';
 
 export interface ParsedArgs {
@@ -17,13 +18,14 @@ export interface ParsedArgs {
 const NEAR_MISS = 2;
 
 /**
- * Parses `--flag value` and `--flag=value` alike, empty values included. A wrong value of a known flag
- * is an error, and so is an unknown flag. Only for a program that drives us it is a warning, so that
- * newer clients can start us, unless it looks like a misspelt restriction.
+ * Parses the main command line: a table over a few lines, because every start pays for them and not for a
+ * library. `--flag value` and `--flag=value` are the same, empty values included. An unknown flag is an error;
+ * for a program that drives the session it is a warning, so that newer clients can start us, unless it looks
+ * like a misspelt restriction.
  */
 export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
   const switches = new Set<string>();
-  const values = new Map<string, string[]>();
+  const values = new Map<string, readonly string[]>();
   const positionals: string[] = [];
   const warnings: string[] = [];
   let rest: string[] | undefined;
@@ -44,8 +46,7 @@ export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
       if (!isDriven || problem.isFatal) return err(problem.text);
       warnings.push(`${problem.text}; it is ignored`);
       // Its value must not become a prompt.
-      const next = argv[i + 1];
-      if (inline === undefined && next !== undefined && !next.startsWith('-')) i++;
+      if (inline === undefined && argv[i + 1]?.startsWith('-') === false) i++;
       continue;
     }
     // fail-closed: a flag that would change who acts is not ignored.
@@ -56,21 +57,19 @@ export function parseArgs(argv: readonly string[]): Result<ParsedArgs, string> {
       switches.add(spec.name);
       continue;
     }
-    const taken = takeValues(spec, inline, argv.slice(i + 1));
+    const taken = inline === undefined ? takeValues(spec, argv.slice(i + 1)) : ok([inline]);
     if (!taken.ok) return taken;
-    i += taken.value.used;
-    const known = values.get(spec.name) ?? [];
-    const replaces = spec.kind === 'value' || spec.kind === 'optional-value';
-    values.set(spec.name, replaces ? [...taken.value.values] : [...known, ...taken.value.values]);
+    const wrong = wrongChoice(spec, taken.value);
+    if (wrong !== undefined) return err(wrong);
+    if (inline === undefined) i += taken.value.length;
+    const adds = spec.kind === 'list' || spec.kind === 'repeat';
+    const given = taken.value.length === 0 ? [''] : taken.value;
+    values.set(spec.name, [...(adds ? (values.get(spec.name) ?? []) : []), ...given]);
   }
   return ok({ switches, values, positionals, rest, warnings });
 }
 
-function lookUp(word: string): {
-  spec: FlagSpec | undefined;
-  name: string;
-  inline: string | undefined;
-} {
+function lookUp(word: string) {
   const equals = word.indexOf('=');
   const flag = equals < 0 ? word : word.slice(0, equals);
   const inline = equals < 0 ? undefined : word.slice(equals + 1);
@@ -81,53 +80,33 @@ function lookUp(word: string): {
   return { spec, name, inline };
 }
 
-function takeValues(
-  spec: FlagSpec,
-  inline: string | undefined,
-  following: readonly string[],
-): Result<{ values: readonly string[]; used: number }, string> {
-  if (inline !== undefined) return checked(spec, [inline], 0);
-  const next = following[0];
-  if (spec.kind === 'optional-value') {
-    return next === undefined || next.startsWith('-')
-      ? ok({ values: [''], used: 0 })
-      : checked(spec, [next], 1);
-  }
+/** The words that belong to a flag; none where an optional value is left out. */
+function takeValues(spec: FlagSpec, words: readonly string[]): Result<readonly string[], string> {
+  const [next] = words;
+  if (spec.kind === 'optional-value')
+    return ok(next === undefined || next.startsWith('-') ? [] : [next]);
   if (next === undefined)
     return err(`--${spec.name} needs a value: --${spec.name} <${spec.value ?? 'value'}>`);
   // A value may itself begin with a dash (a negative number, a prompt); only a known flag ends it.
-  if (isKnownFlag(next)) return err(`--${spec.name} needs a value, but the flag ${next} follows`);
-  if (spec.kind !== 'list') return checked(spec, [next], 1);
-  const end = following.findIndex(
-    (word, index) => index > 0 && (word.startsWith('-') || word === ''),
-  );
-  const words = following.slice(0, end < 0 ? following.length : end);
-  return checked(spec, words, words.length);
+  if (next === '--' || (next.startsWith('-') && next !== '-' && lookUp(next).spec !== undefined))
+    return err(`--${spec.name} needs a value, but the flag ${next} follows`);
+  if (spec.kind !== 'list') return ok([next]);
+  const end = words.findIndex((word, at) => at > 0 && (word.startsWith('-') || word === ''));
+  return ok(words.slice(0, end < 0 ? words.length : end));
 }
 
-function isKnownFlag(word: string): boolean {
-  return (
-    word === '--' || (word.startsWith('-') && word.length > 1 && lookUp(word).spec !== undefined)
-  );
+function wrongChoice(spec: FlagSpec, values: readonly string[]): string | undefined {
+  const { choices = [], refusedValues = {} } = spec;
+  const wrong = values.find((value) => choices.length > 0 && !choices.includes(value));
+  if (wrong === undefined) return undefined;
+  const why = own(refusedValues, wrong);
+  if (why !== undefined) return `--${spec.name}: "${wrong}" is not available: ${why}`;
+  const meant = nearest(wrong, choices);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `--${spec.name}: "${visible(wrong)}" is not one of ${choices.join(', ')}${hint}`;
 }
 
-function checked(
-  spec: FlagSpec,
-  values: readonly string[],
-  used: number,
-): Result<{ values: readonly string[]; used: number }, string> {
-  const wrong =
-    spec.choices === undefined ? undefined : values.find((value) => !spec.choices?.includes(value));
-  if (wrong === undefined) return ok({ values, used });
-  const why = own(spec.refusedValues ?? {}, wrong);
-  if (why !== undefined) return err(`--${spec.name}: "${wrong}" is not available: ${why}`);
-  const meant = nearest(wrong, spec.choices ?? []);
-  return err(
-    `--${spec.name}: "${wrong}" is not one of ${spec.choices?.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-  );
-}
-
-/** A program drives us: prompts are frames, and no word of the command line is one. */
+/** Whether a program drives the session: prompts are frames, and no word of the command line is one. */
 export function isDrivenBy(argv: readonly string[]): boolean {
   return argv.some(
     (word, index) =>
@@ -139,12 +118,10 @@ export function isDrivenBy(argv: readonly string[]): boolean {
 function unknownFlag(word: string, name: string): { readonly text: string; isFatal: boolean } {
   const names = FLAGS.flatMap((row) => [row.name, ...(row.aliases ?? [])]);
   const close = word.startsWith('--') ? nearest(name, names) : undefined;
-  const spec = FLAGS.find(
-    (row) => row.name === close || row.aliases?.includes(close ?? '') === true,
-  );
+  const spec = FLAGS.find((row) => [row.name, ...(row.aliases ?? [])].includes(close ?? ''));
   // fail-closed: a misspelt restriction must not be ignored.
   const isFatal =
     spec?.restricts === true && close !== undefined && editDistance(name, close) <= NEAR_MISS;
   const hint = close === undefined ? '' : `; did you mean --${close}?`;
-  return { text: `unknown flag ${word.split('=')[0]}${hint}`, isFatal };
+  return { text: `unknown flag ${visible(word.split('=')[0] ?? '')}${hint}`, isFatal };
 }

@@ -107,6 +107,7 @@ async function parseAndRun(
     writeOut: (text) => output.out(text),
     outputError: () => undefined,
   });
+  parser.configureHelp({ minWidthToWrap: 20 });
   parser.helpCommand(false).passThroughOptions(spec.passThrough === true);
   for (const argument of spec.arguments ?? []) parser.argument(argument.name, argument.description);
   for (const one of spec.options ?? []) addOption(parser, new Option(single(one.flags)), one);
@@ -116,7 +117,7 @@ async function parseAndRun(
       parser
         .command(sub)
         .description(summary)
-        .helpGroup(group ?? 'Commands:');
+        .helpGroup(`${group ?? 'Commands'}:`);
   if (spec.notes !== undefined) parser.addHelpText('after', `\n${spec.notes}`);
   const { run } = spec;
   if (run === undefined) {

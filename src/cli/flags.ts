@@ -1,20 +1,20 @@
 import { NO_AUTO_MODE } from '../protocol/permissions.js';
-/**
- * Every command-line flag, once: the parser, the help text and the reference page read this table.
- */
+
 export type FlagKind = 'switch' | 'value' | 'optional-value' | 'list' | 'repeat';
 
+/** A flag of the main command line: the parser, the help text and the reference page read this. */
 export interface FlagSpec {
   readonly name: string;
-  readonly short?: string;
+  readonly short?: string | undefined;
   readonly aliases?: readonly string[];
   readonly kind: FlagKind;
   /** What stands for the value in the help text. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly choices?: readonly string[];
   /** Values that other programs know, and why they are refused here. */
   readonly refusedValues?: Readonly<Record<string, string>>;
   readonly help: string;
+  readonly group: string;
   /**
    * The flag holds the run back. A near miss of its name is an error, because ignoring it would let
    * through what it was meant to stop.
@@ -27,365 +27,203 @@ export interface FlagSpec {
   readonly notYet?: 'quiet' | 'loud' | 'refused';
 }
 
-const MODES = ['default', 'manual', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
+type Details = Pick<FlagSpec, 'aliases' | 'choices' | 'refusedValues' | 'restricts' | 'notYet'>;
+type Row = readonly [spelling: string, help: string, details?: Details];
 
-export const FLAGS: readonly FlagSpec[] = [
-  { name: 'print', short: 'p', kind: 'switch', help: 'Answer one prompt and leave (headless)' },
-  {
-    name: 'output-format',
-    kind: 'value',
-    value: 'format',
-    choices: ['text', 'json', 'stream-json'],
-    help: 'What standard output carries',
-  },
-  {
-    name: 'input-format',
-    kind: 'value',
-    value: 'format',
-    choices: ['text', 'stream-json'],
-    help: 'stream-json: prompts and control requests as JSON lines',
-  },
-  {
-    name: 'verbose',
-    kind: 'switch',
-    help: 'Every message, not only the result; needed for stream-json output',
-  },
-  {
-    name: 'include-partial-messages',
-    kind: 'switch',
-    help: 'Also send the raw events of the model stream',
-  },
-  {
-    name: 'include-hook-events',
-    kind: 'switch',
-    help: 'Also send the start and end of every hook',
-  },
-  {
-    name: 'forward-subagent-text',
-    kind: 'switch',
-    help: 'Also send what agents say, not only what they do',
-  },
-  { name: 'init', kind: 'switch', help: 'Run Setup hooks (init) before the prompt' },
-  { name: 'init-only', kind: 'switch', help: 'Run Setup and SessionStart hooks, then leave' },
-  { name: 'maintenance', kind: 'switch', help: 'Run Setup hooks (maintenance) before the prompt' },
-  {
-    name: 'include-decisions',
-    kind: 'switch',
-    help: 'Also send a receipt for every decision of the gate',
-  },
-  { name: 'replay-user-messages', kind: 'switch', help: 'Echo each accepted prompt' },
-  {
-    name: 'model',
-    kind: 'value',
-    value: 'name',
-    help: 'Model id or alias (sonnet, opus, haiku); provider/model selects a provider',
-  },
-  {
-    name: 'fallback-model',
-    kind: 'value',
-    value: 'a,b',
-    help: 'Models to try when the first is overloaded',
-  },
-  {
-    name: 'effort',
-    kind: 'value',
-    value: 'level',
-    choices: ['low', 'medium', 'high', 'xhigh', 'max'],
-    help: 'How hard the model should think',
-  },
-  {
-    name: 'max-thinking-tokens',
-    kind: 'value',
-    value: 'n',
-    help: 'Thinking budget in tokens; 0 turns thinking off',
-  },
-  {
-    name: 'thinking',
-    kind: 'value',
-    value: 'kind',
-    choices: ['adaptive', 'enabled', 'disabled'],
-    help: 'Thinking mode',
-  },
-  {
-    name: 'thinking-display',
-    kind: 'value',
-    value: 'how',
-    choices: ['summarized', 'omitted'],
-    help: 'Whether the text of thinking comes back',
-  },
-  { name: 'betas', kind: 'list', value: 'names', help: 'API beta headers' },
-  {
-    name: 'max-turns',
-    kind: 'value',
-    value: 'n',
-    help: 'Stop after so many model round-trips',
-    restricts: true,
-  },
-  {
-    name: 'max-budget-usd',
-    kind: 'value',
-    value: 'x',
-    help: 'Stop when the run has cost this much',
-    restricts: true,
-  },
-  { name: 'system-prompt', kind: 'value', value: 'text', help: 'Replace the system prompt' },
-  {
-    name: 'system-prompt-file',
-    kind: 'value',
-    value: 'file',
-    help: 'Replace the system prompt by a file',
-  },
-  { name: 'append-system-prompt', kind: 'value', value: 'text', help: 'Add to the system prompt' },
-  {
-    name: 'append-system-prompt-file',
-    kind: 'value',
-    value: 'file',
-    help: 'Add a file to the system prompt',
-  },
-  {
-    name: 'add-dir',
-    kind: 'repeat',
-    value: 'dir',
-    help: 'Another directory that counts as inside',
-  },
-  {
-    name: 'allowedTools',
-    aliases: ['allowed-tools'],
-    kind: 'list',
-    value: 'rules',
-    help: 'Rules for calls that need no asking, e.g. "Bash(git log *)" Read',
-  },
-  {
-    name: 'disallowedTools',
-    aliases: ['disallowed-tools'],
-    kind: 'list',
-    value: 'rules',
-    help: 'Tools to take away, or deny rules',
-    restricts: true,
-  },
-  {
-    name: 'tools',
-    kind: 'list',
-    value: 'names',
-    help: 'The built-in tools to offer; "" none, default all',
-    restricts: true,
-  },
-  {
-    name: 'permission-mode',
-    kind: 'value',
-    value: 'mode',
-    choices: MODES,
-    refusedValues: { auto: NO_AUTO_MODE },
-    help: 'How much runs without asking',
-    restricts: true,
-  },
-  {
-    name: 'permission-prompt-tool',
-    kind: 'value',
-    value: 'tool',
-    help: 'Who answers asks; stdio: the program that drives us, else an MCP tool: mcp__server__tool',
-  },
-  {
-    name: 'permission-prompts',
-    kind: 'value',
-    value: 'none',
-    choices: ['none'],
-    help: 'none: what would be asked is refused',
-    restricts: true,
-  },
-  {
-    name: 'dangerously-skip-permissions',
-    kind: 'switch',
-    help: 'Same as --permission-mode bypassPermissions',
-  },
-  {
-    name: 'allow-dangerously-skip-permissions',
-    kind: 'switch',
-    help: 'Let bypassPermissions be chosen later',
-  },
-  {
-    name: 'trust',
-    kind: 'switch',
-    help: "Let this project's own settings grant and execute, for this run",
-  },
-  {
-    name: 'settings',
-    kind: 'value',
-    value: 'file|json',
-    help: 'More settings, above the files',
-    restricts: true,
-  },
-  {
-    name: 'managed-settings',
-    kind: 'value',
-    value: 'json',
-    help: 'Settings of the program that drives us, above the files: what restricts counts',
-    restricts: true,
-  },
-  {
-    name: 'setting-sources',
-    kind: 'list',
-    value: 'user,project,local',
-    help: 'Which settings files are read; "" none',
-    restricts: true,
-  },
-  {
-    name: 'bare',
-    kind: 'switch',
-    help: 'Nothing of files but what an administrator gives: no settings, instructions, skills, agents, hooks, servers; file tools and Bash. Other flags still count',
-  },
-  {
-    name: 'json-schema',
-    kind: 'value',
-    value: 'schema',
-    help: 'The answer must be JSON of this schema',
-  },
-  {
-    name: 'continue',
-    short: 'c',
-    kind: 'switch',
-    help: 'Go on with the newest session of this directory',
-  },
-  {
-    name: 'resume',
-    short: 'r',
-    kind: 'optional-value',
-    value: 'id',
-    help: 'Go on with this session',
-  },
-  {
-    name: 'fork-session',
-    kind: 'switch',
-    help: 'With --continue or --resume: under a new session id',
-  },
-  {
-    name: 'rewind-files',
-    kind: 'value',
-    value: 'uuid',
-    help: 'With --resume: put files back to where they were before this message, and leave',
-  },
-  {
-    name: 'resume-session-at',
-    kind: 'value',
-    value: 'uuid',
-    help: 'With --resume: only up to this message',
-  },
-  {
-    name: 'resume-drops-turn',
-    kind: 'value',
-    value: 'uuid',
-    help: 'With --resume-session-at: refuse when more than the turn of this prompt would be given up',
-    restricts: true,
-  },
-  {
-    name: 'session-mirror',
-    kind: 'switch',
-    help: 'Also send every line of the transcript',
-  },
-  { name: 'session-id', kind: 'value', value: 'uuid', help: 'Id of the new session' },
-  { name: 'name', short: 'n', kind: 'value', value: 'title', help: 'Title of the session' },
-  { name: 'no-session-persistence', kind: 'switch', help: 'Write no transcript', restricts: true },
-  { name: 'mcp-config', kind: 'list', value: 'file|json', help: 'MCP servers of this session' },
-  {
-    name: 'strict-mcp-config',
-    kind: 'switch',
-    help: 'Only the servers of --mcp-config and of an administrator',
-    restricts: true,
-  },
-  { name: 'agents', kind: 'value', value: 'json', help: 'Agent definitions' },
-  { name: 'agent', kind: 'value', value: 'name', help: 'Run as this agent' },
-  {
-    name: 'teammate-mode',
-    kind: 'value',
-    value: 'mode',
-    choices: ['in-process', 'auto', 'tmux', 'iterm2'],
-    help: 'Where teammates run',
-  },
-  {
-    name: 'team-name',
-    kind: 'value',
-    value: 'name',
-    help: 'As a teammate: its team (set by the lead, as are the next four)',
-  },
-  { name: 'agent-name', kind: 'value', value: 'name', help: 'As a teammate: its name' },
-  { name: 'agent-id', kind: 'value', value: 'id', help: 'As a teammate: its id' },
-  {
-    name: 'parent-session-id',
-    kind: 'value',
-    value: 'uuid',
-    help: 'As a teammate: the session that leads it',
-  },
-  {
-    name: 'plan-mode-required',
-    kind: 'switch',
-    help: 'As a teammate: change nothing before the lead has approved the plan',
-    restricts: true,
-  },
-  {
-    name: 'await-initialize',
-    kind: 'switch',
-    help: 'Open the session only when the program that drives us has initialised it',
-  },
-  {
-    name: 'exclude-dynamic-system-prompt-sections',
-    kind: 'switch',
-    help: 'Keep what changes out of the system prompt, where it never is',
-    notYet: 'quiet',
-  },
-  {
-    name: 'task-budget',
-    kind: 'value',
-    value: 'n',
-    help: 'Tokens that the model is told to keep to',
-    notYet: 'loud',
-  },
-  {
-    name: 'project-config-root',
-    kind: 'value',
-    value: 'dir',
-    help: 'Take the configuration of the project from another directory',
-    notYet: 'refused',
-  },
-  {
-    name: 'plugin-dir',
-    kind: 'repeat',
-    value: 'dir',
-    help: 'A plugin for this session: its skills, commands, agents, hooks and MCP servers',
-    restricts: true,
-  },
-  {
-    name: 'plugin-dir-no-mcp',
-    kind: 'repeat',
-    value: 'dir',
-    help: 'The same without its MCP servers',
-    restricts: true,
-  },
-  {
-    name: 'await-claim',
-    kind: 'switch',
-    help: 'Wait for a directory to work in',
-    notYet: 'refused',
-  },
-  {
-    name: 'script',
-    kind: 'value',
-    value: 'file',
-    help: 'Play a scripted model instead of calling one',
-  },
-  {
-    name: 'debug',
-    short: 'd',
-    kind: 'optional-value',
-    value: 'filter',
-    help: 'Log to standard error',
-  },
-  { name: 'debug-to-stderr', kind: 'switch', help: 'Same as --debug' },
-  { name: 'debug-file', kind: 'value', value: 'file', help: 'Log to a file' },
-  { name: 'help', short: 'h', kind: 'switch', help: 'This text' },
-  {
-    name: 'version',
-    short: 'v',
-    kind: 'switch',
-    help: 'Version; -v begins with that of the contract, for client libraries',
-  },
-];
+const RESTRICTS = { restricts: true } as const;
+
+/** `--x <v>` takes a value, `[v]` an optional one, `<v...>` all words up to the next flag, `<v>*` may be repeated. */
+const GROUPS: Readonly<Record<string, readonly Row[]>> = {
+  Conversation: [
+    ['-p, --print', 'Answer one prompt and exit.'],
+    ['-c, --continue', 'Continue the newest session of this directory.'],
+    ['-r, --resume [id]', 'Resume this session; without an id, choose one from a list.'],
+    ['--fork-session', 'With --continue or --resume: continue under a new session id.'],
+    ['--resume-session-at <uuid>', 'With --resume: only up to this message.'],
+    [
+      '--resume-drops-turn <uuid>',
+      'With --resume-session-at: refuse to drop more than the turn of this prompt.',
+      RESTRICTS,
+    ],
+    [
+      '--rewind-files <uuid>',
+      'With --resume: restore files to their state before this message, and exit.',
+    ],
+    ['--session-id <uuid>', 'Id of the new session.'],
+    ['-n, --name <title>', 'Title of the session.'],
+    ['--no-session-persistence', 'Write no transcript.', RESTRICTS],
+  ],
+  Model: [
+    [
+      '--model <name>',
+      'Model id or alias (sonnet, opus, haiku); provider/model selects a provider.',
+    ],
+    ['--fallback-model <a,b>', 'Models to try when the first is overloaded.'],
+    [
+      '--effort <level>',
+      'How hard the model should think.',
+      { choices: ['low', 'medium', 'high', 'xhigh', 'max'] },
+    ],
+    ['--thinking <kind>', 'Thinking mode.', { choices: ['adaptive', 'enabled', 'disabled'] }],
+    [
+      '--thinking-display <how>',
+      'Whether the text of thinking comes back.',
+      { choices: ['summarized', 'omitted'] },
+    ],
+    ['--max-thinking-tokens <n>', 'Thinking budget in tokens; 0 turns thinking off.'],
+    ['--betas <names...>', 'API beta headers.'],
+    ['--max-turns <n>', 'Stop after this many model requests.', RESTRICTS],
+    ['--max-budget-usd <x>', 'Stop when the run has cost this much.', RESTRICTS],
+    ['--task-budget <n>', 'Tokens that the model is told to keep to.', { notYet: 'loud' }],
+    ['--script <file>', 'Play a scripted model instead of calling one.'],
+  ],
+  Permissions: [
+    [
+      '--permission-mode <mode>',
+      'How much runs without asking.',
+      {
+        restricts: true,
+        choices: ['default', 'manual', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'],
+        refusedValues: { auto: NO_AUTO_MODE },
+      },
+    ],
+    [
+      '--allowedTools <rules...>',
+      'Rules for calls that need no asking: "Bash(git log *)" Read.',
+      { aliases: ['allowed-tools'] },
+    ],
+    [
+      '--disallowedTools <rules...>',
+      'Tools to take away, or deny rules.',
+      { restricts: true, aliases: ['disallowed-tools'] },
+    ],
+    ['--tools <names...>', 'The built-in tools to offer; "" none, default all.', RESTRICTS],
+    ['--add-dir <dir>*', 'Another directory that counts as inside the project.'],
+    [
+      '--permission-prompt-tool <tool>',
+      'Who answers questions: stdio (the program that drives the session) or an MCP tool.',
+    ],
+    [
+      '--permission-prompts <none>',
+      'none: refuse what would be asked.',
+      { restricts: true, choices: ['none'] },
+    ],
+    ['--dangerously-skip-permissions', 'Same as --permission-mode bypassPermissions.'],
+    ['--allow-dangerously-skip-permissions', 'Let bypassPermissions be chosen later.'],
+    ['--trust', "Let this project's own settings grant and execute, for this run."],
+  ],
+  'Settings and extensions': [
+    ['--settings <file|json>', 'More settings, above the files.', RESTRICTS],
+    [
+      '--managed-settings <json>',
+      'Settings of the program that drives the session; only restrictions count.',
+      RESTRICTS,
+    ],
+    [
+      '--setting-sources <user,project,local...>',
+      'Which settings files are read; "" none.',
+      RESTRICTS,
+    ],
+    [
+      '--bare',
+      "Read no settings, instructions, skills, agents, hooks or servers but an administrator's; offer file tools and Bash.",
+    ],
+    ['--system-prompt <text>', 'Replace the system prompt.'],
+    ['--system-prompt-file <file>', 'Replace the system prompt by a file.'],
+    ['--append-system-prompt <text>', 'Add to the system prompt.'],
+    ['--append-system-prompt-file <file>', 'Add a file to the system prompt.'],
+    ['--mcp-config <file|json...>', 'MCP servers of this session.'],
+    [
+      '--strict-mcp-config',
+      'Use only the servers of --mcp-config and of an administrator.',
+      RESTRICTS,
+    ],
+    ['--agents <json>', 'Agent definitions.'],
+    ['--agent <name>', 'Run as this agent.'],
+    [
+      '--plugin-dir <dir>*',
+      'A plugin for this session: skills, commands, agents, hooks, MCP servers.',
+      RESTRICTS,
+    ],
+    ['--plugin-dir-no-mcp <dir>*', 'The same without its MCP servers.', RESTRICTS],
+    ['--init', 'Run Setup hooks (init) before the prompt.'],
+    ['--init-only', 'Run Setup and SessionStart hooks, then exit.'],
+    ['--maintenance', 'Run Setup hooks (maintenance) before the prompt.'],
+    [
+      '--teammate-mode <mode>',
+      'Where teammates run.',
+      { choices: ['in-process', 'auto', 'tmux', 'iterm2'] },
+    ],
+    [
+      '--project-config-root <dir>',
+      'Take the configuration of the project from another directory.',
+      { notYet: 'refused' },
+    ],
+    ['--await-claim', 'Wait for a directory to work in.', { notYet: 'refused' }],
+    [
+      '--exclude-dynamic-system-prompt-sections',
+      'Keep what changes out of the system prompt, where it never is.',
+      { notYet: 'quiet' },
+    ],
+  ],
+  'Input and output': [
+    [
+      '--output-format <format>',
+      'What standard output carries.',
+      { choices: ['text', 'json', 'stream-json'] },
+    ],
+    [
+      '--input-format <format>',
+      'stream-json: prompts and control requests as JSON lines.',
+      { choices: ['text', 'stream-json'] },
+    ],
+    ['--json-schema <schema>', 'The answer must be JSON of this schema (JSON text or a file).'],
+    ['--verbose', 'Every message, not only the result; stream-json output needs it.'],
+    ['--include-partial-messages', 'Also send the raw events of the model stream.'],
+    ['--include-hook-events', 'Also send the start and end of every hook.'],
+    ['--include-decisions', 'Also send a receipt for every permission decision.'],
+    ['--forward-subagent-text', 'Also send what agents say, not only what they do.'],
+    ['--replay-user-messages', 'Echo each accepted prompt.'],
+    ['--session-mirror', 'Also send every line of the transcript.'],
+    [
+      '--await-initialize',
+      'Open the session only after the program that drives it has sent initialize.',
+    ],
+    ['-d, --debug [filter]', 'Log to standard error.'],
+    ['--debug-to-stderr', 'Same as --debug.'],
+    ['--debug-file <file>', 'Log to a file.'],
+    ['-h, --help', 'Show this text; after a command, the help of that command.'],
+    ['-v, --version', 'Print the version; -v begins with that of the contract, for clients.'],
+  ],
+  'Set by the lead of a team': [
+    ['--team-name <name>', 'As a teammate: its team.'],
+    ['--agent-name <name>', 'As a teammate: its name.'],
+    ['--agent-id <id>', 'As a teammate: its id.'],
+    ['--parent-session-id <uuid>', 'As a teammate: the session that leads it.'],
+    [
+      '--plan-mode-required',
+      'As a teammate: change nothing before the lead has approved the plan.',
+      RESTRICTS,
+    ],
+  ],
+};
+
+export const FLAGS: readonly FlagSpec[] = Object.entries(GROUPS).flatMap(([group, rows]) =>
+  rows.map(([spelling, help, details]) => ({ ...readSpelling(spelling), help, group, ...details })),
+);
+
+function readSpelling(text: string): Pick<FlagSpec, 'name' | 'short' | 'kind' | 'value'> {
+  const [, short, name = '', open, value, several, repeats] =
+    /^(?:-(\w), )?--([\w-]+)(?: ([<[])(.+?)(\.\.\.)?[>\]](\*)?)?$/.exec(text) ?? [];
+  const kind =
+    open === undefined
+      ? 'switch'
+      : open === '['
+        ? 'optional-value'
+        : several
+          ? 'list'
+          : repeats
+            ? 'repeat'
+            : 'value';
+  return { name, short, kind, value };
+}

@@ -6,11 +6,13 @@ import { CONTRACT_VERSION } from '../server/contract-version.js';
 import { startFailureFrame } from '../server/result.js';
 import { encodeFrame } from '../server/wire.js';
 import { nearest } from '../util/nearest.js';
+import { own } from '../util/own.js';
+import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
-import { isDrivenBy, parseArgs } from './args.js';
+import { isDrivenBy, type ParsedArgs, parseArgs } from './args.js';
 import { COMMANDS } from './commands/index.js';
 import { EXIT } from './exit-code.js';
-import { type CliOptions, readOptions } from './options.js';
+import { type CliOptions, readOptions, usageError } from './options.js';
 import { type Output, processOutput } from './output.js';
 import { runPrint } from './print.js';
 
@@ -32,7 +34,9 @@ async function main(argv: readonly string[]): Promise<void> {
       const mate = argv.some((word) => /^--team-name(=|$)/.test(word))
         ? (await import('./commands/teammate.js')).asTeammate(argv)
         : undefined;
-      const options = readCommandLine(mate?.argv ?? argv, output);
+      const read = readOptions(await readCommandLine(mate?.argv ?? argv, output));
+      if (!read.ok) throw usageError(read.error);
+      const options = read.value;
       output = processOutput(options);
       code = await runSession(options, output, mate?.role);
     }
@@ -58,9 +62,14 @@ async function main(argv: readonly string[]): Promise<void> {
 /** What needs no session: version, help, subcommands. Undefined: go on. */
 async function runEarly(argv: readonly string[], output: Output): Promise<number | undefined> {
   const first = argv[0];
+  const command = first === undefined ? undefined : own(COMMANDS, first);
+  if (first !== undefined && command !== undefined) {
+    output.open();
+    const { runCommand } = await import('./command.js');
+    return await runCommand(await command.load(), [first], { argv: argv.slice(1), output });
+  }
   // What follows a bare -- is a prompt, whatever it looks like.
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
-  const flags = first?.startsWith('-') === true ? argv.slice(0, end) : [];
+  const flags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   if (flags.includes('--version')) {
     output.out(`${VERSION} (Portcullis)\n`);
     return EXIT.done;
@@ -70,38 +79,37 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
     output.out(`${CONTRACT_VERSION} (Portcullis ${VERSION})\n`);
     return EXIT.done;
   }
+  const topic = first === 'help' ? own(COMMANDS, argv[1] ?? '') : undefined;
+  if (topic !== undefined) return await runEarly([...argv.slice(1), '--help'], output);
   if (first === 'help' || flags.includes('--help') || flags.includes('-h')) {
     const { help } = await import('./help.js');
     output.out(help());
     return EXIT.done;
   }
-  if (first === undefined || first.startsWith('-')) return undefined;
-  const command = COMMANDS.get(first);
-  if (command !== undefined) {
-    output.open();
-    const { runCommand } = await import('./command.js');
-    return await runCommand(await command.load(), [first], { argv: argv.slice(1), output });
-  }
-  const meant = nearest(first, COMMANDS.keys());
-  throw new PortcullisError('usage', `"${first}" is not a command`, {
-    remedy:
-      meant === undefined
-        ? 'to send a prompt, use: portcullis -p "…"; see portcullis --help'
-        : `did you mean: portcullis ${meant}`,
+  if (first === undefined || /^-|\s/.test(first)) return undefined;
+  const meant = nearest(first, Object.keys(COMMANDS));
+  if (meant === undefined) return undefined;
+  throw new PortcullisError('usage', `"${visible(first)}" is not a command`, {
+    remedy: `did you mean: portcullis ${meant} (as a prompt: portcullis -- ${visible(argv.join(' '))})`,
   });
 }
 
-function readCommandLine(argv: readonly string[], output: Output): CliOptions {
+async function readCommandLine(argv: readonly string[], output: Output): Promise<ParsedArgs> {
   const args = parseArgs(argv);
-  if (!args.ok)
-    throw new PortcullisError('usage', args.error, { remedy: 'portcullis --help lists the flags' });
-  for (const warning of args.value.warnings) output.warn(warning);
-  const options = readOptions(args.value);
-  if (!options.ok)
-    throw new PortcullisError('usage', options.error, {
-      remedy: 'portcullis --help lists the flags',
+  if (!args.ok) throw usageError(args.error);
+  const { warnings, positionals, switches, values } = args.value;
+  for (const warning of warnings) output.warn(warning);
+  const [word] = positionals;
+  if (word !== undefined && !switches.has('print') && own(COMMANDS, word) !== undefined) {
+    throw new PortcullisError('usage', `"${word}" is a command, and flags stand before it`, {
+      remedy: `put it first: portcullis ${word}; as a prompt it follows --`,
     });
-  return options.value;
+  }
+  if (values.get('resume')?.at(-1) !== '') return args.value;
+  const { chooseSession } = await import('./commands/sessions.js');
+  const mayAsk = !switches.has('print') && !values.has('input-format');
+  const id = await chooseSession(workingDirectory(), { mayAsk, output });
+  return { ...args.value, values: new Map([...values, ['resume', [id]]]) };
 }
 
 async function runSession(
@@ -111,8 +119,10 @@ async function runSession(
 ): Promise<number> {
   if (options.rewindFiles !== undefined) {
     const { sessionId, messageId } = options.rewindFiles;
-    const { run } = await import('./commands/rewind.js');
-    return await run([messageId, '--session', sessionId], output);
+    const { runCommand } = await import('./command.js');
+    const file = await import('./commands/rewind.js');
+    const argv = [messageId, '--session', sessionId];
+    return await runCommand(file, ['rewind'], { argv, output });
   }
   preferMainThread();
   const config = {
@@ -128,6 +138,7 @@ async function runSession(
   try {
     if (options.streamInput) return await (await import('./stream.js')).runStream(common);
     if (options.print) return await runPrint(common);
+    await offerSetup(options, output);
     return await (await import('./repl.js')).runRepl(common);
   } catch (thrown) {
     if (
@@ -147,6 +158,25 @@ async function runSession(
     output.warn(words);
     return codeFor(thrown);
   }
+}
+
+/** A person who starts a conversation without any model is offered to set one up. */
+async function offerSetup({ session }: CliOptions, output: Output): Promise<void> {
+  const { hasTerminal } = await import('./terminal-input.js');
+  if (!hasTerminal() || session.script !== undefined) return;
+  const { modelStatus } = await import('../project/model-setup.js');
+  if (modelStatus(process.env, session.model).configured) return;
+  const { openProject } = await import('../project/project.js');
+  const { settings: given, managedSettings, settingSources: sources } = session;
+  const asked = { settings: given, managedSettings, sources, trustNotice: 'silent' } as const;
+  const project = openProject(workingDirectory(), asked);
+  const { env, settings } = await project.settings();
+  await project.close();
+  if (modelStatus(env, session.model ?? settings.model?.value).configured) return;
+  const { confirmAtTerminal } = await import('./terminal-input.js');
+  if (!(await confirmAtTerminal('No model is configured. Set one up now?', output.out))) return;
+  const { runCommand } = await import('./command.js');
+  await runCommand(await import('./commands/setup.js'), ['setup'], { argv: [], output });
 }
 
 function workingDirectory(): string {
@@ -188,8 +218,11 @@ function handleSignals(output: Output): { watch(session: AgentSession): void } {
 
 async function report(thrown: unknown, output: Output): Promise<number> {
   if (thrown instanceof PortcullisError) {
-    output.warn(thrown.message);
-    if (thrown.remedy !== undefined) output.warn(thrown.remedy);
+    const { message, remedy } = thrown;
+    // A wrong command line is told in one line, with the remedy.
+    if (thrown.code === 'usage')
+      output.warn(remedy === undefined ? message : `${message}; ${remedy}`);
+    else for (const line of [message, remedy]) if (line !== undefined) output.warn(line);
     if (thrown.code === 'no_model') for (const line of await localOffers()) output.warn(line);
     return codeFor(thrown);
   }

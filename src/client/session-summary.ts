@@ -19,15 +19,15 @@ export interface SessionSummary {
   readonly tag?: string;
 }
 
-/** The conversations of a directory, newest first. */
+/** The conversations of a directory, or of all of them, newest first. */
 export async function recentSessions(
   env: Parameters<typeof openTranscripts>[0],
-  cwd: string,
+  cwd: string | undefined,
   limit: number,
 ): Promise<readonly SessionSummary[]> {
   const shelf = openTranscripts(env);
   const found: SessionSummary[] = [];
-  for (const item of await shelf.list(projectKeyOf(cwd))) {
+  for (const item of await shelf.list(cwd === undefined ? undefined : projectKeyOf(cwd))) {
     if (found.length >= limit) break;
     const summary = summarizeSession(item, await shelf.glance(item));
     if (summary !== undefined) found.push(summary);

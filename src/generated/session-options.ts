@@ -35,7 +35,7 @@ export const SESSION_OPTIONS: SettingTable = {
   skills: {"type":"list","of":{"type":"string","problem":"is not a text"},"problem":"is not a list of names"},
   sessionId: {"type":"string","pattern":"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$","problem":"is not a UUID"},
   continue: {"type":"boolean","problem":"is neither true nor false"},
-  resume: {"type":"string","problem":"is not a text"},
+  resume: {"type":"string","pattern":"\\S","problem":"is not the id of a session"},
   forkSession: {"type":"boolean","problem":"is neither true nor false"},
   resumeSessionAt: {"type":"string","problem":"is not a text"},
   resumeDropsTurn: {"type":"string","problem":"is not a text"},

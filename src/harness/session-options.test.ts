@@ -47,7 +47,6 @@ describe('the options of a session', () => {
       fork: true,
     });
     expect(fields({ continue: true }).start).toEqual({ kind: 'continue', newId: undefined });
-    expect(fields({ resume: '' }).start).toEqual({ kind: 'continue', newId: undefined });
   });
 
   it.each([
@@ -74,6 +73,7 @@ describe('the options of a session', () => {
     [{ skills: 'all' }, 'skills: "all" is not a list of names'],
     [{ systemPrompt: [1] }, 'systemPrompt: 1'],
     [{ continue: true, resume: 'x' }, 'continue and resume exclude each other'],
+    [{ resume: '' }, 'resume: "" is not the id of a session'],
     [{ forkSession: true }, 'forkSession needs continue or resume'],
     [{ resume: 'x', sessionId: ID }, 'sessionId with continue or resume needs forkSession'],
     [{ resumeSessionAt: 'x' }, 'resumeSessionAt needs resume with an id'],

@@ -87,7 +87,7 @@ function conflictOf(
   if (forks && !resumes) return `${fork} needs ${next} or ${again}`;
   if (resumes && sessionId !== undefined && !forks)
     return `${id} with ${next} or ${again} needs ${fork}: a session keeps its id`;
-  if (resumeSessionAt !== undefined && (resume ?? '') === '')
+  if (resumeSessionAt !== undefined && resume === undefined)
     return `${at} needs ${again} with an id`;
   if (resumeDropsTurn !== undefined && resumeSessionAt === undefined)
     return `${nameOf('resumeDropsTurn')} needs ${at}`;
@@ -121,7 +121,7 @@ function fieldsOf(options: SessionOptions): SessionFields {
   const mode = dangerouslySkipPermissions === true ? 'bypassPermissions' : named;
   const fallbackModels = fallbackModel?.split(',').map((name) => name.trim());
   const start: SessionStart =
-    continues === true || resume === ''
+    continues === true
       ? { kind: 'continue', newId: sessionId }
       : resume === undefined
         ? { kind: 'new', id: sessionId }

@@ -62,7 +62,7 @@ export function chooseProvider(
     kind: 'none',
     reason: 'no model is configured',
     remedy:
-      'Set ANTHROPIC_API_KEY, or OPENAI_BASE_URL for a local or other server that speaks chat completions.',
+      'Run portcullis setup; or set ANTHROPIC_API_KEY, or OPENAI_BASE_URL for a local or other server that speaks chat completions.',
   };
 }
 

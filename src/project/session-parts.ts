@@ -7,6 +7,7 @@ import { asMainAgent } from '../harness/main-agent.js';
 import { closeParts, type Parts } from '../harness/session-parts.js';
 import { openParts } from '../harness.js';
 import { chooseProvider } from '../model/provider.js';
+import { withStoredModel } from '../model/stored.js';
 import { UsageLedger } from '../model/usage.js';
 import { VERSION } from '../version.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
@@ -74,8 +75,9 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 
 /** The name and the limits of the model that would be asked. Asking it is a mistake. */
 export function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
-  const { env } = ground;
-  const choice = chooseProvider(env, { model: config.model ?? ground.settings.model?.value });
+  const asked = config.model ?? ground.settings.model?.value;
+  const env = withStoredModel(ground.env, asked);
+  const choice = chooseProvider(env, { model: asked });
   const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;
   const named = choice.kind === 'none' ? config.model : choice.model;
   const name = named ?? (choice.kind === 'openai' ? env.OPENAI_MODEL : undefined);
@@ -99,7 +101,8 @@ export function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
 /** The configured model. Without one every request fails and says so. */
 async function modelOrFailure(config: SessionConfig, ground: Ground): Promise<ModelLayer> {
   const fromSettings = ground.settings.model?.value;
-  if (chooseProvider(ground.env, { model: fromSettings }).kind !== 'none') {
+  const env = withStoredModel(ground.env, fromSettings);
+  if (chooseProvider(env, { model: fromSettings }).kind !== 'none') {
     return await openModelLayer(config, {
       env: ground.env,
       clock: ground.clock,

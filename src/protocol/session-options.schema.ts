@@ -80,7 +80,7 @@ export const SessionOptionsSchema = z
     skills: z.array(text).describe('is not a list of names'),
     sessionId: uuid,
     continue: flag,
-    resume: text,
+    resume: z.string().regex(/\S/).describe('is not the id of a session'),
     forkSession: flag,
     resumeSessionAt: text,
     resumeDropsTurn: text,

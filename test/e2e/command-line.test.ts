@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from './program.js';
@@ -8,6 +10,7 @@ const project = makeTempProject({
   files: {
     'script.json': '["answered"]',
     'bad.json': '{"replies": 3}',
+    'list.json': '[]',
     '.claude/agents/long.md': `---\nname: long\ndescription: ${'word '.repeat(60)}\n---\nx\n`,
   },
 });
@@ -69,15 +72,75 @@ describe('a command line that cannot be understood', () => {
   });
 });
 
+describe('bad input is told in one line with the remedy, and starts nothing', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown flag', ['-p', ...SCRIPT, '--foo', 'x'], /unknown flag --foo; portcullis --help/],
+    ['a near miss', ['-p', ...SCRIPT, '--modle', 'y', 'x'], /did you mean --model\?/],
+    ['a misspelt restriction', ['-p', ...SCRIPT, '--max-turn', '3', 'x'], /--max-turns\?/],
+    ['a flag without its value', ['-p', ...SCRIPT, '--model'], /--model needs a value: --model <n/],
+    ['a flag before a flag', ['-p', '--model', ...SCRIPT, 'x'], /the flag --script follows/],
+    ['a misspelt command', ['explian', 'Bash(ls)'], /did you mean: portcullis explain/],
+    ['an unknown subcommand', ['auth', 'stats'], /did you mean: portcullis auth status/],
+    ['an unknown option', ['sessions', '--jsno'], /did you mean --json\?; portcullis sessions --h/],
+    ['an option without its value', ['sessions', '--limit'], /'-n, --limit <count>'/],
+    ['a surplus argument', ['sessions', 'x'], /too many arguments/],
+    ['a missing directory', ['-p', ...SCRIPT, '--add-dir', '/none', '--', 'x'], /not a directory/],
+    ['a schema that is no JSON', ['-p', ...SCRIPT, '--json-schema', '{x', 'x'], /not valid JSON/],
+    [
+      'a schema that is no object',
+      ['-p', ...SCRIPT, '--json-schema', 'list.json', 'x'],
+      /JSON obj/,
+    ],
+    [
+      'agents that are no object',
+      ['-p', ...SCRIPT, '--agents', 'list.json', 'x'],
+      /--agents is not/,
+    ],
+    ['--resume without an id', ['-p', ...SCRIPT, '--resume'], /portcullis sessions lists them/],
+    ['a setup without a terminal', ['setup'], /there is no terminal; use --yes/],
+  ])('%s', (_name, args, words) => {
+    const done = portcullis(args);
+    expect(done).toMatchObject({ code: 2, out: '' });
+    expect(done.said).toMatch(words);
+    expect(done.said.trimEnd().split('\n')).toHaveLength(1);
+    expect(done.said).toMatch(/^portcullis: /);
+    expect(existsSync(path.join(project.home, '.claude/projects'))).toBe(false);
+  });
+});
+
+describe('a prompt without -p', () => {
+  it.each([
+    [['fix the bug']],
+    [['--verbose', 'fix the bug']],
+    [['fix', 'the', 'bug']],
+    [['--', 'demo']],
+  ])('%j opens a conversation with it', (words) => {
+    const done = portcullis([...SCRIPT, ...words]);
+    expect(done.code).toBe(0);
+    expect(done.out).toContain('answered');
+  });
+});
+
 describe('what the program prints', () => {
-  it('cuts long descriptions with a mark, and aligns the help of subcommands', () => {
+  it('cuts long descriptions with a mark', () => {
     expect(portcullis(['agents', 'list', '--trust']).out).toMatch(/word…\n/);
-    for (const command of ['agents', 'sandbox', 'mcp']) {
-      const rows = portcullis([command, '--help']).out.trimEnd().split('\n').slice(1);
-      const width = Math.max(...rows.map((row) => row.search(/ {2}\S[^<[]*$/)));
-      expect(width).toBeGreaterThan(0);
-      for (const row of rows) expect(row.slice(width, width + 2)).toMatch(/^\s*$/);
+  });
+
+  it('prints help for 80 columns, of the program and of a command', () => {
+    for (const words of [
+      ['--help'],
+      ['help'],
+      ['sessions', '--help'],
+      ['help', 'auth', 'status'],
+    ]) {
+      const { code, out, said } = portcullis(words);
+      expect({ code, said }).toEqual({ code: 0, said: '' });
+      for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     }
+    const { out } = portcullis(['--help']);
+    for (const words of ['\nPermissions\n', '  -p, --print ', '  explain ', 'Stop after this many'])
+      expect(out).toContain(words);
+    expect(portcullis(['help', 'sessions']).out).toBe(portcullis(['sessions', '-h']).out);
   });
 
   it('tells a retry with its number, the wait and, the first time, the remedy', () => {

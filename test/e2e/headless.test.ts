@@ -290,7 +290,8 @@ describe('the command line', () => {
     [['-p', '--continue', '--resume', 'x', '--', 'y'], 'exclude each other'],
     [['-p'], 'there is no prompt'],
     [['demmo'], 'did you mean: portcullis demo'],
-    [['fix the bug'], 'to send a prompt, use: portcullis -p'],
+    [['-p', '--resume', '--', 'x'], 'portcullis sessions lists them'],
+    [['--model', 'x', 'mcp', 'list'], 'put it first: portcullis mcp'],
   ])('refuses %j as a usage error', (args, words) => {
     const { status, stderr, stdout } = cli(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -36,6 +36,8 @@ export async function openTerminal(options: {
   readonly script: readonly (Reply | ReplyFunction)[];
   readonly args?: readonly string[];
   readonly files?: ProjectFiles;
+  /** Beside or instead of the usual variables. */
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<Terminal> {
   const project = makeTempProject(options.files === undefined ? {} : { files: options.files });
   const server = await startFakeModelServer({ script: options.script });
@@ -49,6 +51,7 @@ export async function openTerminal(options: {
     ANTHROPIC_BASE_URL: server.url,
     ANTHROPIC_API_KEY: 'test-key',
     LANG: 'C.UTF-8',
+    ...options.env,
   };
   const words = [...PROGRAM, ...(options.args ?? [])].map(quoted).join(' ');
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);

@@ -30,7 +30,7 @@ export async function runPortcullis(name: string, ...argv: readonly string[]): P
     lost: () => undefined,
     open: () => undefined,
   };
-  const file = await COMMANDS.get(name)?.load();
+  const file = await COMMANDS[name]?.load();
   if (file === undefined) throw new Error(`there is no command ${name}`);
   const code = await runCommand(file, [name], { argv, output });
   return { code, text, warned, json: () => JSON.parse(text) as Record<string, unknown> };

@@ -1,129 +1,110 @@
-import type { CommandFile } from '../command.js';
+import type { Subcommand } from '../command.js';
 
-/** A subcommand: a reserved first word. Its file is loaded only when it is called. */
-export interface Command {
-  readonly help: string;
-  load(): Promise<CommandFile>;
-}
+const START = 'Start';
+const DECISIONS = 'Permissions and decisions';
+const PROJECT = 'What a session here has';
+const SESSIONS = 'Sessions and their work';
 
-export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
-  [
-    'agents',
-    {
-      help: 'The kinds of agents here: list, show <name>, validate [paths]',
-      load: () => import('./agents.js'),
-    },
-  ],
-  [
-    'demo',
-    {
-      help: 'A whole session of the scripted model in a throw-away project; needs no key and no network',
-      load: () => import('./demo.js'),
-    },
-  ],
-  [
-    'changes',
-    {
-      help: 'What a session changed and who did it (--agent, --call, --turn, --session, --diff, --json)',
-      load: () => import('./changes.js'),
-    },
-  ],
-  [
-    'config',
-    {
-      help: 'The settings in force, where each value stands, and what is wrong (explain <key>, --json)',
-      load: () => import('./config.js'),
-    },
-  ],
-  [
-    'context',
-    {
-      help: 'What the model is shown here, by file, with sizes and reasons (--json, --cwd); approve, decline <path>',
-      load: () => import('./context.js'),
-    },
-  ],
-  [
-    'explain',
-    {
-      help: 'Show whether a tool call would be allowed here, and why: explain "Bash(git push)" (--agent, --mode, --hooks, --json)',
-      load: () => import('./explain.js'),
-    },
-  ],
-  [
-    'hooks',
-    {
-      help: 'The hooks in force and what is skipped, tried and timed: list, test <event>, probe',
-      load: () => import('./hooks.js'),
-    },
-  ],
-  [
-    'inbox',
-    {
-      help: 'Questions of background agents: list, answer <id> allow|deny',
-      load: () => import('./inbox.js'),
-    },
-  ],
-  [
-    'mcp',
-    {
-      help: 'MCP servers: list, status, get, add, add-json, remove, approve, auth, call, serve (mcp alone says more)',
-      load: () => import('./mcp.js'),
-    },
-  ],
-  [
-    'plugin',
-    {
-      help: 'Plugins: validate <dirs> shows what they bring and what is wrong with them',
-      load: () => import('./plugin.js'),
-    },
-  ],
-  [
-    'policy',
-    {
-      help: 'Ask the gate: check, test, diff, replay',
-      load: () => import('./policy.js'),
-    },
-  ],
-  [
-    'ps',
-    {
-      help: 'The child processes of every running session: servers, hooks, shells (--json, --reap ends orphans)',
-      load: () => import('./ps.js'),
-    },
-  ],
-  [
-    'rewind',
-    {
-      help: 'Back to a point of a session: points, <number>, --call, --agent, redo (--dry-run, --overwrite, --json)',
-      load: () => import('./rewind.js'),
-    },
-  ],
-  [
-    'sandbox',
-    {
-      help: 'The fence around commands, hooks and servers: status (--json), run -- <command>',
-      load: () => import('./sandbox.js'),
-    },
-  ],
-  [
-    'skills',
-    {
-      help: 'The skills here: list, show <name>, validate [paths], test <file>',
-      load: () => import('./skills.js'),
-    },
-  ],
-  [
-    'trust',
-    {
-      help: 'Show what a folder would run or allow, and trust it (--list, --revoke, --yes, --json)',
-      load: () => import('./trust.js'),
-    },
-  ],
-  [
-    'why',
-    {
-      help: 'How a call was decided, from the journal: why [last | tool use id] (--session, --verify, --json)',
-      load: () => import('./why.js'),
-    },
-  ],
-]);
+/** The commands: reserved first words. The file of one is loaded only when it is called. */
+export const COMMANDS: Readonly<Record<string, Subcommand>> = {
+  setup: {
+    summary: 'Choose the model that sessions use, try it and store the choice.',
+    group: START,
+    load: () => import('./setup.js'),
+  },
+  auth: {
+    summary: 'Show whether a model is configured, and how.',
+    group: START,
+    load: () => import('./auth.js'),
+  },
+  demo: {
+    summary: 'Play a session of a scripted model; needs no key and no network.',
+    group: START,
+    load: () => import('./demo.js'),
+  },
+  sessions: {
+    summary: 'List the sessions of this project.',
+    group: SESSIONS,
+    load: () => import('./sessions.js'),
+  },
+  changes: {
+    summary: 'Show what a session changed, and who did it.',
+    group: SESSIONS,
+    load: () => import('./changes.js'),
+  },
+  rewind: {
+    summary: 'Restore the files to an earlier point of a session.',
+    group: SESSIONS,
+    load: () => import('./rewind.js'),
+  },
+  ps: {
+    summary: 'List the child processes of running sessions.',
+    group: SESSIONS,
+    load: () => import('./ps.js'),
+  },
+  inbox: {
+    summary: 'List and answer the questions of background agents.',
+    group: SESSIONS,
+    load: () => import('./inbox.js'),
+  },
+  explain: {
+    summary: 'Show whether a tool call would be allowed here, and why.',
+    group: DECISIONS,
+    load: () => import('./explain.js'),
+  },
+  why: {
+    summary: 'Show how a call was decided, from the journal.',
+    group: DECISIONS,
+    load: () => import('./why.js'),
+  },
+  policy: {
+    summary: 'Check, test, compare and replay permission rules.',
+    group: DECISIONS,
+    load: () => import('./policy.js'),
+  },
+  trust: {
+    summary: 'Show what this folder would run or allow, and trust it.',
+    group: DECISIONS,
+    load: () => import('./trust.js'),
+  },
+  sandbox: {
+    summary: 'Show the sandbox around commands, or run a command in it.',
+    group: DECISIONS,
+    load: () => import('./sandbox.js'),
+  },
+  config: {
+    summary: 'Show the settings in force and where each value comes from.',
+    group: PROJECT,
+    load: () => import('./config.js'),
+  },
+  context: {
+    summary: 'Show what the model is shown, by file, with sizes and reasons.',
+    group: PROJECT,
+    load: () => import('./context.js'),
+  },
+  agents: {
+    summary: 'List, show and validate agent definitions.',
+    group: PROJECT,
+    load: () => import('./agents.js'),
+  },
+  hooks: {
+    summary: 'List, test and probe hooks.',
+    group: PROJECT,
+    load: () => import('./hooks.js'),
+  },
+  mcp: {
+    summary: 'Manage MCP servers.',
+    group: PROJECT,
+    load: () => import('./mcp.js'),
+  },
+  plugin: {
+    summary: 'Validate plugins.',
+    group: PROJECT,
+    load: () => import('./plugin.js'),
+  },
+  skills: {
+    summary: 'List, show, validate and test skills.',
+    group: PROJECT,
+    load: () => import('./skills.js'),
+  },
+};

@@ -1,0 +1,113 @@
+import { hostFacts } from '../env/host.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { join, makeStateDirectory, stateDirectory } from '../env/paths.js';
+import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+import { parseJson } from '../util/json.js';
+import { isRecord } from '../util/own.js';
+import { chooseProvider } from './provider.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The model that `portcullis setup` stored: what its variables would say. */
+export interface StoredModel {
+  readonly provider: 'anthropic' | 'openai';
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+const MAX_BYTES = 64 * 1024;
+const VARIABLES = {
+  anthropic: {
+    apiKey: 'ANTHROPIC_API_KEY',
+    baseUrl: 'ANTHROPIC_BASE_URL',
+    model: 'ANTHROPIC_MODEL',
+    others: ['ANTHROPIC_AUTH_TOKEN'],
+  },
+  openai: {
+    apiKey: 'OPENAI_API_KEY',
+    baseUrl: 'OPENAI_BASE_URL',
+    model: 'OPENAI_MODEL',
+    others: ['PORTCULLIS_OPENAI_BASE_URL'],
+  },
+} as const;
+
+export function storedModelFile(env: Environment): string {
+  return join(stateDirectory(env), 'model.json');
+}
+
+/** The environment that a stored model stands for. */
+export function variablesOf({ provider, apiKey, baseUrl, model }: StoredModel): Environment {
+  const names = VARIABLES[provider];
+  return { [names.apiKey]: apiKey, [names.baseUrl]: baseUrl, [names.model]: model };
+}
+
+/**
+ * The environment with the stored model in it, where nothing else chooses one. The variables count as a whole:
+ * a stored key never goes to an address of the environment.
+ */
+export function withStoredModel(env: Environment, asked: string | undefined): Environment {
+  if (chooseProvider(env, { model: asked }).kind !== 'none') return env;
+  const stored = readStoredModel(env);
+  if (stored === undefined) return env;
+  const { apiKey, baseUrl, model, others } = VARIABLES[stored.provider];
+  const isSet = [apiKey, baseUrl, ...others].some((name) => (env[name] ?? '').trim() !== '');
+  if (isSet) return env;
+  const named = env[model] ?? stored.model;
+  return { ...env, ...variablesOf({ ...stored, model: named }) };
+}
+
+export function readStoredModel(env: Environment): StoredModel | undefined {
+  const file = storedModelFile(env);
+  const read = readPrivate(file);
+  if (read === undefined) return undefined;
+  const parsed = parseJson(read);
+  const value = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+  const { provider, baseUrl, apiKey, model } = value;
+  const isText = (one: unknown): one is string | undefined =>
+    one === undefined || typeof one === 'string';
+  if (
+    (provider === 'anthropic' || provider === 'openai') &&
+    isText(baseUrl) &&
+    isText(apiKey) &&
+    isText(model)
+  )
+    return { provider, baseUrl, apiKey, model };
+  throw broken(file, 'it is not what portcullis setup writes');
+}
+
+function readPrivate(file: string): string | undefined {
+  try {
+    const read = nodeFileSystem.readTextNow?.(file, { maxBytes: MAX_BYTES, noLink: true });
+    const isShared = hostFacts().os !== 'win32' && ((read?.stat.mode ?? 0) & 0o077) !== 0;
+    // fail-closed: a key that others may read or replace is not used.
+    if (isShared || read?.stat.foreign === true)
+      throw new PortcullisError('config', `${file} is open to other users`, {
+        remedy: `chmod 600 ${file}, or run portcullis setup again`,
+      });
+    return read?.text;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return undefined;
+    throw thrown instanceof PortcullisError ? thrown : broken(file, messageOf(thrown));
+  }
+}
+
+function broken(file: string, why: string): PortcullisError {
+  return new PortcullisError('config', `${file} cannot be read: ${why}`, {
+    remedy: 'run portcullis setup again, or remove the file',
+  });
+}
+
+/** Stores the choice for its owner alone (0600) and returns the file. */
+export async function storeModel(env: Environment, stored: StoredModel): Promise<string> {
+  makeStateDirectory(env);
+  const file = storedModelFile(env);
+  // A file that is there would keep its mode.
+  await nodeFileSystem.remove(file);
+  await nodeFileSystem.writeAtomic(file, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600 });
+  return file;
+}
+
+export async function forgetModel(env: Environment): Promise<void> {
+  await nodeFileSystem.remove(storedModelFile(env));
+}
