@@ -45,15 +45,16 @@ type Handlers = {
 export class LocalClient implements SessionClient {
   readonly name: string;
   readonly #runner: TurnRunner;
-  readonly #respondent: Respondent;
+  /** How the question broker knows this client. */
+  readonly respondent: Respondent;
   readonly #left = new AbortController();
   readonly #subscriptions = new Set<() => void>();
 
   constructor(runner: TurnRunner, { name, answers = [] }: ClientOptions) {
     this.name = name;
     this.#runner = runner;
-    this.#respondent = { name, answers };
-    runner.questions.connect(this.#respondent);
+    this.respondent = { name, answers };
+    runner.questions.connect(this.respondent);
   }
 
   get sessionId(): string {
@@ -106,18 +107,18 @@ export class LocalClient implements SessionClient {
   }
 
   async answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'> {
-    return this.#runner.questions.answer(id, answer, this.#respondent);
+    return this.#runner.questions.answer(id, answer, this.respondent);
   }
 
   /** This client cannot answer after all; the question stays open for others. */
   decline(id: string, refusal: { readonly message: string; readonly silent: boolean }): void {
-    this.#runner.questions.decline(id, this.#respondent, refusal);
+    this.#runner.questions.decline(id, this.respondent, refusal);
   }
 
   close(): void {
     for (const stop of this.#subscriptions) stop();
     this.#left.abort();
-    this.#runner.questions.disconnect(this.#respondent);
+    this.#runner.questions.disconnect(this.respondent);
   }
 
   readonly #handlers: Handlers = {
@@ -143,13 +144,13 @@ export class LocalClient implements SessionClient {
       };
     },
     command: async ({ line }): Promise<CommandOutput> => {
-      const output = await this.#runner.command(line, this.#respondent);
+      const output = await this.#runner.command(line, this.respondent);
       if (output !== undefined) return output;
       // A skill or a prompt of a server: the session knows it, or says that it does not.
       await this.#handlers.prompt({ content: [{ type: 'text', text: line }] }, undefined);
       return { text: '' };
     },
-    complete: ({ text, cursor }) => this.#runner.complete(text, cursor, this.#respondent),
+    complete: ({ text, cursor }) => this.#runner.complete(text, cursor, this.respondent),
     configure: async ({ mode, model, title }) => {
       const session = await this.#runner.open();
       if (mode !== undefined) session.setMode(mode);
