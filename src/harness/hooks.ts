@@ -20,6 +20,7 @@ import { createDenialHooks } from '../hooks/permission-denied.js';
 import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/pre-tool-use.js';
+import type { ProbeOptions, ProbeReport } from '../hooks/probe.js';
 import type { Scene } from '../hooks/scene.js';
 import { isHarmless, runsBeside } from '../permissions/harmless.js';
 import { NO_RULES } from '../permissions/rules.js';
@@ -199,6 +200,12 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     snapshot: () => dispatch.snapshot(),
     stats: () => dispatch.stats(),
     addScoped: dispatch.addScoped.bind(dispatch),
+    /** Asks every guard once whether it answers in time. */
+    async probeGuards(how: Omit<ProbeOptions, 'cwd' | 'mode'>): Promise<ProbeReport> {
+      const { probeGates } = await import('../hooks/probe.js');
+      const options = { ...how, cwd: workspace.cwd, mode: mode() };
+      return await probeGates({ ...deps, hooks: dispatch.snapshot() }, options);
+    },
     /** Where the settings want it: asks every guard once, and tells of those that do not answer. */
     async probe(signal: AbortSignal): Promise<void> {
       if (!hookSwitches(settings).probe) return;

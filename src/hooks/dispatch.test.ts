@@ -263,6 +263,7 @@ describe('what a hook says', () => {
       type: 'notice',
       level: 'notice',
       text: 'PreToolUse:Bash: mind the gap',
+      hookId: expect.any(String),
     });
     const stop = dispatchRig(capture(hooksOf('Stop', [command('x')])), async () =>
       answers({ systemMessage: 'bye' }),

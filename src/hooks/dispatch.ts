@@ -267,7 +267,7 @@ class Dispatcher implements HookDispatcher {
     const running = runHook(this.#deps, { hook, request, name, signal })
       .then((ended) => this.#deliver(ended, occasion))
       .catch((thrown: unknown) => {
-        this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`);
+        this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`, hook);
       })
       .finally(() => this.#beside.delete(running));
     this.#beside.set(running, hook);
@@ -298,15 +298,15 @@ class Dispatcher implements HookDispatcher {
     if (failure !== undefined && refuses !== true && !cancelled) {
       const tag = hook.handler.type === 'callback' ? 'hook_callback_failed' : 'hook_failed';
       const why = `${failure.cause}: ${failure.message}`;
-      this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`);
+      this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`, hook);
     }
     const complaint = complaintText(report);
-    if (complaint !== undefined) this.#warn('hook_error', `${who} ${complaint}`);
+    if (complaint !== undefined) this.#warn('hook_error', `${who} ${complaint}`, hook);
     if (answer.systemMessage !== undefined) {
       const tool = occasion.fields.tool_name;
       const about = typeof tool === 'string' ? `${hook.event}:${tool}` : hook.event;
       const text = `${about}: ${answer.systemMessage}`;
-      tell(this.#deps, { type: 'notice', level: 'notice', text });
+      tell(this.#deps, { type: 'notice', level: 'notice', text, hookId: hook.id });
     }
     return report;
   }
@@ -325,8 +325,9 @@ class Dispatcher implements HookDispatcher {
     return { ...report, failure: { cause: failure.cause, message: failure.repeated } };
   }
 
-  #warn(tag: string, text: string): void {
-    tell(this.#deps, { type: 'notice', level: 'warning', text, tag });
+  #warn(tag: string, text: string, hook?: Hook): void {
+    const about = hook === undefined ? {} : { hookId: hook.id };
+    tell(this.#deps, { type: 'notice', level: 'warning', text, tag, ...about });
   }
 }
 

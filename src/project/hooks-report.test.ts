@@ -14,7 +14,7 @@ describe('/hooks', () => {
     const text = await hookListText({ set: SET, stats }, PROJECT);
     expect(text).toContain('command "./guard.sh"  .claude/settings.json:1\n');
     expect(text).toContain(
-      'limit 5 s · exit code 1 blocks nothing, with a warning; a crash by signal or a time-out refuses',
+      'limit 5 s · exit code 1 blocks nothing, with a warning; a crash by signal or a timeout refuses',
     );
     const times = text.slice(text.indexOf('Times of this session'));
     expect(times.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([

@@ -1,13 +1,13 @@
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
 import { visible } from '../util/visible.js';
-import { callText } from './call-text.js';
+import { formatCall } from './policy-call.js';
 
 const LONGEST = 300;
 
 /** A receipt as people read it: what, why, and what each guard said. */
 export function receiptText(receipt: Receipt, decision: string = WORDS[receipt.decision]): string {
   const { tool, input, agent, mode, command } = receipt;
-  const call = short(callText({ tool, input: recordOf(input) }));
+  const call = short(formatCall({ tool, input: recordOf(input) }));
   const facts = [
     receipt.time,
     receipt.sessionId === undefined ? undefined : `session ${receipt.sessionId}`,

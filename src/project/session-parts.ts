@@ -1,6 +1,7 @@
 import { createModelChoices } from '../agents/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
+import { dirname } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { type Ground, openGround } from '../harness/ground.js';
 import { asMainAgent } from '../harness/main-agent.js';
@@ -64,7 +65,19 @@ export async function openSessionParts(
   const model = asksModel ? await modelOrFailure(config, ground) : modelStub(config, ground);
   const parts = await openParts(config, ground, model);
   parts.mcp?.onTools((tools) => void parts.hands.lateTools.add(tools));
-  return { config, ground, parts, close: () => closeParts(config, parts) };
+  const { store, history } = parts.log;
+  return {
+    config,
+    ground,
+    parts,
+    async close() {
+      await closeParts(config, parts);
+      if (config.persist || config.store !== undefined) return;
+      // The log of a session that is not kept has a temporary directory of its own.
+      const directory = dirname(store.transcriptPath(history.sessionId));
+      await ground.fs.remove(directory, { recursive: true });
+    },
+  };
 }
 
 /** Leaves out what is not given, because a session tells the two apart. */

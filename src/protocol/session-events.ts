@@ -30,6 +30,8 @@ export type SessionNews =
       readonly text: string;
       /** What kind of notice, for programs. */
       readonly tag?: string;
+      /** The hook that it is about. */
+      readonly hookId?: string;
     }
   | { readonly type: 'mode'; readonly mode: PermissionMode }
   /** Settings files changed, and what they say now is in force. */

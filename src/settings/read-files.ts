@@ -24,6 +24,8 @@ export interface SettingsPlaces {
   readonly trustProject: boolean;
   /** What the start has seen of the project's directories. Absent: it is looked for. */
   readonly levels?: ProjectLevels;
+  /** The user's settings as text, in place of every file: nothing is read. */
+  readonly only?: { readonly file: string; readonly text: string };
 }
 
 export interface ReadSettings {
@@ -36,6 +38,10 @@ export interface ReadSettings {
 
 /** Reads every settings file there is. */
 export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSettings> {
+  const { only, configDir } = places;
+  if (only !== undefined) {
+    return parsed({ source: 'user', root: configDir, trusted: true, file: only.file }, only.text);
+  }
   const administrators = await managed(places);
   const wanted = [
     ...administrators.files,

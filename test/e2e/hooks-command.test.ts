@@ -148,15 +148,15 @@ describe('portcullis hooks list', () => {
       { event: 'TeammateIdle', failure: 'passes' },
     ]);
     const { stdout } = hooks(['list', '--trust']);
-    expect(stdout).toContain('PreToolUse (gate: a no refuses)\n');
+    expect(stdout).toContain('PreToolUse (gate: can refuse)\n');
     expect(stdout).toContain(
-      '    for Edit · agents reviewer · limit 30 s · an error or a time-out blocks nothing, with a warning\n',
+      '    for Edit · agents reviewer · limit 30 s · an error or a timeout blocks nothing, with a warning\n',
     );
     expect(stdout).not.toContain('does not fire yet');
     expect(stdout).not.toContain('Problems');
   });
 
-  it('says for each hook what exit code 1, a crash and a time-out do', () => {
+  it('says for each hook what exit code 1, a crash and a timeout do', () => {
     const guards = (more: object) => ({
       PreToolUse: one(sh('true'), { matcher: 'Bash' }),
       PostToolUse: one({ ...sh('true'), onFailure: 'block' }),
@@ -165,10 +165,10 @@ describe('portcullis hooks list', () => {
     });
     const usual = withHooks(guards({}), ['list']).stdout;
     expect(usual).toContain(
-      'exit code 1 blocks nothing, with a warning; a crash by signal or a time-out refuses',
+      'exit code 1 blocks nothing, with a warning; a crash by signal or a timeout refuses',
     );
-    expect(usual).toContain('exit code 1, a crash by signal or a time-out refuses');
-    expect(usual).toContain('exit code 1, a crash by signal or a time-out is only told');
+    expect(usual).toContain('exit code 1, a crash by signal or a timeout refuses');
+    expect(usual).toContain('exit code 1, a crash by signal or a timeout is only reported');
     const strict = { hooks: guards({}), portcullis: { hookFailure: 'strict' } };
     const args = ['list', '--json', '--settings', JSON.stringify(strict)];
     const listed = JSON.parse(hooks(args, { cwd: at('elsewhere') }).stdout);
@@ -349,7 +349,7 @@ describe('portcullis hooks test', () => {
           verdict: 'none',
           exitCode: 1,
           error: 'no jq',
-          passages: [{ what: 'error', to: 'the person', text: 'no jq' }],
+          texts: [{ what: 'error', to: 'user', text: 'no jq' }],
         },
       ],
       outcome: { refused: false, text: 'no hook objects; rules and mode decide' },
@@ -373,7 +373,7 @@ describe('portcullis hooks test', () => {
       ],
       outcome: { refused: false, input: { command: 'pnpm test' } },
     });
-    expect(once.outcome.text).toContain('would be allowed where no rule holds it');
+    expect(once.outcome.text).toContain('would be allowed where no rule refuses it');
     const other = said('PreToolUse', { updatedInput: { command: 'yarn test' } });
     const torn = testOf('PreToolUse', [sh(rewrite), sh(other)]);
     expect(torn.outcome.text).toContain('want different inputs');
@@ -389,18 +389,18 @@ describe('portcullis hooks test', () => {
     );
     const { asked, outcome } = testOf('PostToolUse', [sh(`${context}; echo noise >&2`)]);
     expect(asked[0]).toMatchObject({
-      passages: [
-        { what: 'additionalContext', to: 'the model', text: 'slow tests' },
-        { what: 'systemMessage', to: 'the person', text: 'for you' },
-        { what: 'standard error', to: 'nobody', text: 'noise\n' },
+      texts: [
+        { what: 'additionalContext', to: 'model', text: 'slow tests' },
+        { what: 'systemMessage', to: 'user', text: 'for you' },
+        { what: 'stderr', to: 'none', text: 'noise\n' },
       ],
       ignored: ['suppressOutput', 'colour', 'hookSpecificOutput.made'],
     });
     expect(outcome.forModel).toEqual(['PostToolUse:Bash hook additional context: slow tests']);
     const text = testOf('PostToolUse', [sh('echo hello')]);
-    expect(text.asked[0].passages).toMatchObject([{ what: 'standard output', to: 'nobody' }]);
+    expect(text.asked[0].texts).toMatchObject([{ what: 'stdout', to: 'none' }]);
     const prompt = testOf('UserPromptSubmit', [sh('echo hello')]);
-    expect(prompt.asked[0].passages).toMatchObject([{ what: 'standard output', to: 'the model' }]);
+    expect(prompt.asked[0].texts).toMatchObject([{ what: 'stdout', to: 'model' }]);
   });
 
   it.each<[string, object, string]>([
@@ -409,7 +409,7 @@ describe('portcullis hooks test', () => {
     ['PermissionRequest', { decision: { behavior: 'deny', message: 'M' } }, 'would be refused: M'],
     ['PermissionDenied', { retry: true }, 'the model would be told that it may try again'],
     ['PostToolUse', { updatedToolOutput: 'gone' }, 'the model would read another output'],
-    ['PreModelSwitch', { permissionDecision: 'ask' }, 'a person would be asked'],
+    ['PreModelSwitch', { permissionDecision: 'ask' }, 'the user would be asked'],
     ['MessageDisplay', { displayContent: 'shorter' }, 'the screen shows: shorter'],
     [
       'SessionStart',
@@ -448,14 +448,19 @@ describe('portcullis hooks test', () => {
     ]);
     expect(started).toMatchObject({ status: 0, variables: ['A_B'] });
     expect(started.asked[1]).toMatchObject({
-      beside: true,
-      passages: [{ to: 'the model', text: 'later', how: 'with its next request' }],
+      background: true,
+      texts: [{ to: 'model', text: 'later', how: 'with its next request' }],
     });
     const failing = testOf('Stop', [sh('exit 9', { async: true })]);
     expect(failing).toMatchObject({
       status: 1,
-      asked: [{ verdict: null, failure: { cause: 'beside' } }],
-      told: [expect.stringContaining('exit code 9')],
+      asked: [
+        {
+          verdict: null,
+          failure: { cause: 'background', message: expect.stringContaining('exit code 9') },
+        },
+      ],
+      notices: [],
     });
   });
 
@@ -466,7 +471,7 @@ describe('portcullis hooks test', () => {
     const judged = testOf('PreToolUse', [{ type: 'prompt', prompt: 'ok?' }], [], { env });
     expect(judged).toMatchObject({
       status: 0,
-      asked: [{ verdict: 'deny', passages: [{ text: 'not today' }] }],
+      asked: [{ verdict: 'deny', texts: [{ text: 'not today' }] }],
       outcome: { text: 'would be refused: not today The turn would end.' },
     });
     const verdict = { tool: 'StructuredOutput', input: { ok: false, reason: 'looked' } };
@@ -493,7 +498,7 @@ describe('portcullis hooks test', () => {
   });
 
   it.each<[readonly string[], number, string, string?]>([
-    [['test'], 2, 'no event'],
+    [['test'], 2, "missing required argument 'event'"],
     [['test', 'PreTooluse'], 2, 'did you mean PreToolUse?'],
     [['test', 'Stop', '--tool', 'Bash'], 2, 'not about a tool call'],
     [['test', 'PreToolUse', '--tool', 'Bsh'], 2, 'did you mean Bash?'],
@@ -506,8 +511,8 @@ describe('portcullis hooks test', () => {
     [['test', 'Stop', '--payload', '-'], 2, 'has no path', '{"agent": "main"}'],
     [['test', 'Stop', '--settings', '{"hooks": []}'], 3, 'hooks'],
     [['tst'], 2, 'did you mean: portcullis hooks test'],
-    [['list', 'all'], 2, 'does not understand "all"'],
-    [['probe', '--fast'], 2, 'no option --fast'],
+    [['list', 'all'], 2, 'too many arguments'],
+    [['probe', '--fast'], 2, "unknown option '--fast'"],
   ])('%j exits %i', (args, status, words, stdin = '') => {
     expect(hooks(args, { stdin })).toMatchObject({
       status,

@@ -113,9 +113,9 @@ describe('portcullis explain', () => {
   });
 
   it.each([
-    [['explain'], 2, 'no call'],
+    [['explain'], 2, "missing required argument 'call'"],
     [['explain', 'Bsh(ls)'], 2, 'did you mean Bash'],
-    [['explain', 'Bash(ls)', '--mode', 'yolo'], 2, 'not a mode'],
+    [['explain', 'Bash(ls)', '--mode', 'yolo'], 2, 'is not one of'],
     [['explain', 'Bash(ls)', '--settings', '{"permissions":{"deny":"x"}}'], 3, 'deny'],
   ])('%j exits %i', (args, status, words) => {
     expect(command(args)).toMatchObject({ status, stderr: expect.stringContaining(words) });
@@ -204,7 +204,7 @@ describe('portcullis policy diff', () => {
     expect(status).toBe(1);
     expect(stdout).toContain('- deny WebFetch\n');
     expect(stdout).toContain('+ deny Bash(npm publish *)\n');
-    expect(stdout).toContain('allow → deny  Bash(npm publish)\n  Bash(npm publish *) (b.json)\n');
+    expect(stdout).toContain('allow → deny  Bash(npm publish)\n  Bash(npm publish *) (b.json:1)\n');
     expect(stdout).toContain('deny → ask  WebFetch(https://example.com/)\n');
     expect(stdout).toMatch(/\d+ of \d+ calls are decided differently/);
   });

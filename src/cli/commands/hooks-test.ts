@@ -1,138 +1,110 @@
-import { findRepositoryRoot, homeDirectory } from '../../env/paths.js';
-import { PortcullisError } from '../../errors.js';
-import type { BackgroundResult } from '../../hooks/dispatch.js';
-import { requestFor } from '../../hooks/dispatch-input.js';
-import { orAbort } from '../../util/abort.js';
-import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
-import { type HookBench, openBench } from './hooks-bench.js';
-import { eventNamed } from './hooks-event.js';
-import { outcomeOf } from './hooks-outcome.js';
-import { readPayload } from './hooks-payload.js';
-import { asking, type Stage } from './hooks-stage.js';
-import { notAsked, type TestedHook, type TestReport, testedHooks } from './hooks-test-report.js';
-import { reportText } from './hooks-test-text.js';
-import { type Trial, type TrialWishes, trialOf } from './hooks-trial.js';
+import { readFileSync } from 'node:fs';
+import { messageOf, PortcullisError } from '../../errors.js';
+import {
+  type HookTestReport,
+  type HookText,
+  seconds,
+  type TestedHook,
+} from '../../project/hook-test.js';
+import type { HookEventName } from '../../protocol/hook-events.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
+import { sliceWhole } from '../../util/truncate.js';
+import { visible } from '../../util/visible.js';
+import { readPiped } from '../stdin.js';
 
-export const USAGE =
-  'portcullis hooks test <event> [--payload file|-] [--tool NAME] [--agent A] [--trust] [--settings F] [--json]';
-
-/**
- * Asks the hooks of an event really, as a session does, about a sample or a recorded input. What they
- * do they do; what they decide is only shown. Exit code 0: every hook that was asked gave a verdict.
- */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches, values } = readArguments(argv, {
-    usage: USAGE,
-    switches: ['json', 'trust'],
-    values: ['payload', 'tool', 'agent', 'settings'],
-  });
-  const [name, ...more] = words;
-  if (name === undefined || more.length > 0) {
-    const message = name === undefined ? 'there is no event to test' : 'one event at a time';
-    throw new PortcullisError('usage', message, { remedy: `usage: ${USAGE}` });
-  }
-  const event = eventNamed(name);
-  const place = values.get('payload');
-  const payload = place === undefined ? {} : await readPayload(place, event, output.warn);
-  const wishes = { event, payload, tool: values.get('tool'), agent: values.get('agent') };
-  const options = { cwd: process.cwd(), env: process.env, trust: switches.has('trust') };
-  const bench = await openBench({ ...options, settings: values.get('settings') }, output);
-  const over = new AbortController();
-  const interrupt = (): void => over.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt);
+/** Reads input fields for hooks from a file or from standard input (`-`). */
+export async function readPayload(
+  place: string | undefined,
+  event: HookEventName,
+  warn: (text: string) => void,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (place === undefined) return {};
+  const name = place === '-' ? 'standard input' : visible(place);
+  const usageError = (problem: string): PortcullisError =>
+    new PortcullisError('usage', `--payload: ${name} ${problem}`, {
+      remedy: 'give a JSON object of input fields, as docs/reference/hooks.md lists them',
+    });
+  let text: string | undefined;
   try {
-    const { report, about } = await tryOut(bench, wishes, over.signal);
-    const text = switches.has('json')
-      ? `${JSON.stringify(report, null, 2)}\n`
-      : reportText(report, about);
-    output.out(text);
-    if (over.signal.aborted) return EXIT.interrupted;
-    return report.worked ? EXIT.done : EXIT.error;
-  } finally {
-    process.off('SIGINT', interrupt);
-    await bench.close();
+    text = place === '-' ? await readPiped({ optional: false, warn }) : readFileSync(place, 'utf8');
+  } catch (thrown) {
+    throw usageError(`cannot be read: ${messageOf(thrown)}`);
   }
+  const parsed = parseJson(text ?? '');
+  if (!parsed.ok) throw usageError(`is not JSON: ${parsed.error}`);
+  if (!isRecord(parsed.value)) throw usageError('is not a JSON object');
+  const { hook_event_name: named = event } = parsed.value;
+  if (named === event) return parsed.value;
+  throw usageError(`was recorded for ${visible(String(named))}, not for ${event}`);
 }
 
-/** Tags of what is told about hooks that failed or reported an error. */
-const FAILED: ReadonlySet<string> = new Set(['hook_failed', 'hook_error']);
-
-async function tryOut(bench: HookBench, wishes: TrialWishes, signal: AbortSignal) {
-  const { hooks, hands, ground } = bench;
-  const results: BackgroundResult[] = [];
-  hooks.onBackground((result) => results.push(result));
-  const told: string[] = [];
-  const trial = await trialOf(wishes, {
-    pool: hands.builtins.pool,
-    workspace: ground.workspace,
-    mode: hands.permissions.mode(),
-    signal,
-    fits: hooks.fits,
-  });
-  const { ask, rounds } = asking(hooks.dispatch, trial);
-  const outcome = await outcomeOf(stageOf(bench, trial, ask), (text) => told.push(text));
-  // Who interrupts does not wait for what runs beside.
-  await orAbort(bench.settled(), signal).catch(() => undefined);
-  const tool = trial.call?.tool.name;
-  const asked = testedHooks(rounds, { tool, beside: { results, stats: hooks.stats() } });
-  const { event, occasion, notes } = trial;
-  const notices = bench.notices();
-  const inForce = hooks.snapshot().hooks[event] ?? [];
-  const report: TestReport = {
-    event,
-    input: inputOf(bench, trial),
-    asked,
-    notAsked: notAsked(inForce, occasion, rounds),
-    outcome,
-    variables: Object.keys(hooks.variables.current()),
-    told: [...told, ...otherNotices(notices, asked)],
-    notes,
-    worked:
-      asked.length > 0 &&
-      asked.every(({ failure, error }) => failure === undefined && error === undefined) &&
-      notices.every(({ tag = '' }) => !FAILED.has(tag)),
-  };
-  const [matched] = occasion.matched;
-  return { report, about: matched === undefined ? event : `${event}, ${matched}` };
+/** Formats the report of a test. */
+export function hookTestText(report: HookTestReport): string {
+  const { event, matched, asked, notAsked, outcome, notices, notes, variables } = report;
+  const count = asked.filter(({ round }) => round === 1).length;
+  const asks =
+    count === 0 ? 'no hook is asked' : `${count} ${count === 1 ? 'hook' : 'hooks'} asked`;
+  const input = outcome.input === undefined ? [] : [JSON.stringify(outcome.input)];
+  const lines = [
+    `${[event, ...matched.slice(0, 1)].join(', ')}: ${asks}`,
+    ...notes.map((note) => `note: ${note}`),
+    ...asked.flatMap((hook) => ['', ...hookLines(hook)]),
+    ...section(
+      'Not asked',
+      notAsked.map(({ hook, why }) => `${visible(hook)}: ${visible(why)}`),
+    ),
+    ...section('Notices for the user', notices.map(visible)),
+    ...section('Variables left for shell commands', variables),
+    ...(count === 0 ? [] : ['', `Outcome: ${block(outcome.text, '  ')}`]),
+    ...input.map((text) => `  with the input ${block(text, '  ')}`),
+    ...outcome.forModel.map((text) => `  the model reads: ${block(text, '    ')}`),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
-function stageOf(bench: HookBench, trial: Trial, ask: Stage['ask']): Stage {
-  const { ground, hooks } = bench;
-  const { event, occasion, mode, call } = trial;
-  const { agent, cwd, signal, fields } = occasion;
-  return {
-    event,
-    fields,
-    scene: { agent, cwd, signal, mode: occasion.mode },
-    mode,
-    signal,
-    fs: ground.fs,
-    home: homeDirectory(ground.env),
-    projectDir: findRepositoryRoot(ground.workspace.cwd) ?? ground.workspace.cwd,
-    ask,
-    fits: hooks.fits,
-    ...(call === undefined ? {} : { call }),
-  };
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** As the hooks read it. */
-function inputOf(bench: HookBench, { event, occasion }: Trial): unknown {
-  const made = requestFor(event, occasion, { facts: bench.facts });
-  return made.ok ? made.value.input : occasion.fields;
+function hookLines(hook: TestedHook): readonly string[] {
+  const { updatedInput, ignored } = hook;
+  const again = hook.round === 1 ? '' : ', asked again about the new input';
+  const exit = typeof hook.exitCode === 'number' ? `, exit code ${hook.exitCode}` : '';
+  const input = updatedInput === undefined ? [] : [JSON.stringify(updatedInput)];
+  return [
+    `  ${visible(hook.hook)}${again}`,
+    `    ${verdictText(hook)} (${hook.ms} ms of ${seconds(hook.limitMs)}${exit})`,
+    ...hook.texts.map(textLine),
+    ...input.map((text) => `    new input: ${block(text, '      ')}`),
+    ...(ignored.length === 0
+      ? []
+      : [`    without effect at this event: ${ignored.map(visible).join(', ')}`]),
+  ];
 }
 
-/** What is told besides what stands with the hooks that said it. */
-function otherNotices(
-  notices: ReturnType<HookBench['notices']>,
-  asked: readonly TestedHook[],
-): readonly string[] {
-  const isShown = ({ tag, level, text }: (typeof notices)[number]): boolean =>
-    asked.some(({ hook, beside, passages }) =>
-      tag === undefined
-        ? level === 'notice' && passages.some((one) => text.endsWith(one.text))
-        : FAILED.has(tag) && beside !== true && text.includes(hook),
-    );
-  return notices.filter((notice) => !isShown(notice)).map(({ text }) => text);
+function verdictText({ verdict, failure, failureMeans, background, error }: TestedHook): string {
+  if (failure !== undefined) {
+    const then = failureMeans === 'refuses' ? 'its failure refuses' : 'its failure blocks nothing';
+    return `FAILED, ${failure.cause}: ${visible(failure.message)}; ${then}`;
+  }
+  if (background) return 'runs in the background and decides nothing';
+  const said = verdict === null || verdict === 'none' ? 'no opinion' : verdict;
+  return error === undefined ? said : `${said}, and it reports an error`;
+}
+
+const READERS = { model: 'the model', user: 'the user', none: 'discarded' } as const;
+
+function textLine({ what, to, how, text }: HookText): string {
+  return `    ${what} → ${READERS[to]}, ${how}: ${block(text, '      ')}`;
+}
+
+const PREVIEW_LIMIT = 500;
+
+/** Indents further lines. The JSON has the whole text. */
+function block(text: string, indent: string): string {
+  const trimmed = text.trim();
+  const cut =
+    trimmed.length <= PREVIEW_LIMIT ? trimmed : `${sliceWhole(trimmed, 0, PREVIEW_LIMIT)}…`;
+  return cut.split('\n').map(visible).join(`\n${indent}`);
 }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { configDirectory, dirname, findRepositoryRoot, join, resolve } from '../../env/paths.js';
+import { join, resolve } from '../../env/paths.js';
+import { projectLevels } from '../../env/project-levels.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
+import { openProjectPolicy, type PolicyDecision } from '../../project/policy.js';
+import { parseCall, type ToolCall } from '../../project/policy-call.js';
+import type { ProjectPlaces } from '../../project/project.js';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+import { parseFlatYaml } from '../../util/flat-yaml.js';
+import { parseJson } from '../../util/json.js';
+import { nearest } from '../../util/nearest.js';
+import { isRecord } from '../../util/own.js';
 import { visible } from '../../util/visible.js';
+import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
-import {
-  openPolicyJudge,
-  type PolicyDecision,
-  type PolicyJudge,
-  type SettingsInForce,
-  unaskedText,
-} from './policy-judge.js';
-import { type PolicyTest, readPolicyTests } from './policy-test-file.js';
-import { type HereOptions, settingsHere } from './settings-here.js';
+import { unaskedText } from './explain.js';
+import { JSON_OPTION, printJson, SETTINGS_OPTION, withProject } from './project-call.js';
 
-export const USAGE = 'portcullis policy test [files] [--settings F] [--json]';
 const NAMES = ['policy-tests.yaml', 'policy-tests.yml', 'policy-tests.json'];
 
 interface TestResult {
@@ -23,71 +23,57 @@ interface TestResult {
   readonly test: PolicyTest;
   readonly decision: PolicyDecision;
   /** Why it failed; absent when it passed. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
-/**
- * Runs tables of calls with the decision that is expected, against the settings here as if the folder
- * were trusted: nothing is run, so nothing needs trust.
- */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches, values } = readArguments(argv, {
-    usage: USAGE,
-    switches: ['json'],
-    values: ['settings'],
-  });
-  const here: HereOptions = {
-    cwd: process.cwd(),
-    env: process.env,
-    trust: 'given',
-    settings: values.get('settings'),
-    warn: output.warn,
-  };
-  const files = words.length > 0 ? words.map((word) => resolve(here.cwd, word)) : tablesOf(here);
-  const judge = await openPolicyJudge(process.env);
-  const inForce = settingsHere(here);
-  const results: TestResult[] = [];
-  for (const file of files) {
-    for (const test of readTable(file))
-      results.push(await runTest({ file, test }, judge, { ...here, inForce }));
-  }
-  const failed = results.filter(({ failure }) => failure !== undefined);
-  if (switches.has('json')) output.out(`${JSON.stringify(results.map(asData))}\n`);
-  else report(results, failed, output);
-  return failed.length === 0 ? EXIT.done : EXIT.error;
-}
+export const test: CommandSpec = {
+  summary: 'Run the policy tests that are kept beside the settings.',
+  arguments: [{ name: '[files...]', description: `Default: .claude/${NAMES[0]} and the like.` }],
+  options: [SETTINGS_OPTION, JSON_OPTION],
+  notes: 'The project counts as trusted, as nothing is run.\ndocs/policy-tests.md shows a file.',
+  run: (call) =>
+    withProject(
+      call,
+      async (project) => {
+        const { cwd } = project;
+        const files = call.args.map((word) => resolve(cwd, word));
+        const evaluate = await openProjectPolicy(project, { hooks: false, warn: call.output.warn });
+        const results: TestResult[] = [];
+        for (const file of files.length > 0 ? files : findTables(project.places)) {
+          for (const test of readTable(file)) {
+            const decision = await evaluate({
+              ...test.call,
+              cwd: resolve(cwd, test.cwd ?? '.'),
+              mode: test.mode,
+              agent: test.agent,
+            });
+            if (decision.receipt === undefined) {
+              throw new PortcullisError('config', decision.reason);
+            }
+            results.push({ file, test, decision, failure: failureOf(test, decision) });
+          }
+        }
+        if (call.options.json === true) printJson(call, results.map(resultData));
+        else call.output.out(resultText(results));
+        const failed = results.some(({ failure }) => failure !== undefined);
+        return failed ? EXIT.error : EXIT.done;
+      },
+      { trust: 'given' },
+    ),
+};
 
 /** The tables beside the settings: from here up to the repository, and the user's own. */
-function tablesOf({ cwd, env }: HereOptions): readonly string[] {
-  const top = findRepositoryRoot(cwd) ?? cwd;
-  const directories = [join(cwd, '.claude')];
-  for (let at = cwd; at !== top && dirname(at) !== at; ) {
-    at = dirname(at);
-    directories.push(join(at, '.claude'));
-  }
-  directories.push(configDirectory(env));
+function findTables({ cwd, configDir }: ProjectPlaces): readonly string[] {
+  const directories = [...projectLevels(cwd).map((level) => join(level, '.claude')), configDir];
   const files = [...new Set(directories)].flatMap((one) => NAMES.map((name) => join(one, name)));
-  const there = files.filter((file) => textOf(file) !== undefined);
-  if (there.length > 0) return there;
+  const found = files.filter((file) => readIfPresent(file) !== undefined);
+  if (found.length > 0) return found;
   throw new PortcullisError('usage', 'there are no policy tests here', {
     remedy: `write .claude/${NAMES[0]} (docs/policy-tests.md shows one), or name a file`,
   });
 }
 
-function readTable(file: string): readonly PolicyTest[] {
-  const text = textOf(file);
-  if (text === undefined) throw new PortcullisError('usage', `there is no file ${file}`);
-  const tests = readPolicyTests(text);
-  // fail-closed: a table that is read in part would pass without having tested the rest.
-  if (!tests.ok) {
-    throw new PortcullisError('usage', `${file}:${tests.error}`, {
-      remedy: 'a table is a list of {call, expect, rule?, agent?, mode?, cwd?}',
-    });
-  }
-  return tests.value;
-}
-
-function textOf(file: string): string | undefined {
+function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (thrown) {
@@ -96,64 +82,116 @@ function textOf(file: string): string | undefined {
   }
 }
 
-async function runTest(
-  { file, test }: { file: string; test: PolicyTest },
-  judge: PolicyJudge,
-  here: { readonly cwd: string; readonly inForce: SettingsInForce },
-): Promise<TestResult> {
-  const { call, mode, agent } = test;
-  const decision = await judge.decide({
-    ...call,
-    settings: {},
-    inForce: here.inForce,
-    cwd: resolve(here.cwd, test.cwd ?? '.'),
-    ...(mode === undefined ? {} : { mode }),
-    ...(agent === undefined ? {} : { agent }),
+/** One entry of a table. */
+interface PolicyTest {
+  readonly text: string;
+  readonly line: number;
+  readonly call: ToolCall;
+  readonly expect: PolicyDecision['decision'];
+  /** The rule that has to be what decided. */
+  readonly rule?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly mode?: PermissionMode | undefined;
+  /** Relative to the project. */
+  readonly cwd?: string | undefined;
+}
+
+interface Row {
+  readonly line: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a table: flat YAML, or JSON, a list of the same maps. */
+function readTable(file: string): readonly PolicyTest[] {
+  const text = readIfPresent(file);
+  if (text === undefined) throw new PortcullisError('usage', `there is no file ${file}`);
+  // fail-closed: a table that is read in part would pass without having tested the rest.
+  const usageError = (line: number, problem: string): PortcullisError =>
+    new PortcullisError('usage', `${file}:${line}: ${problem}`, {
+      remedy: 'a table is a list of {call, expect, rule?, agent?, mode?, cwd?}',
+    });
+  return readRows(text, usageError).map(({ line, fields }) => {
+    try {
+      return parseTest(fields, line);
+    } catch (thrown) {
+      throw usageError(line, messageOf(thrown));
+    }
   });
-  if (decision.receipt === undefined) throw new PortcullisError('config', decision.reason);
-  const failure = failureOf(test, decision);
-  return { file, test, decision, ...(failure === undefined ? {} : { failure }) };
+}
+
+function readRows(
+  text: string,
+  usageError: (line: number, problem: string) => PortcullisError,
+): readonly Row[] {
+  if (!text.trimStart().startsWith('[')) {
+    const parsed = parseFlatYaml(text);
+    if (parsed.ok) return parsed.value;
+    throw usageError(parsed.error.line, parsed.error.message);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok || !Array.isArray(parsed.value)) {
+    throw usageError(1, parsed.ok ? 'it is not a list' : parsed.error);
+  }
+  return parsed.value.map((entry: unknown, index) => {
+    if (!isRecord(entry)) throw usageError(index + 1, 'the entry is no object');
+    return { line: index + 1, fields: entry };
+  });
+}
+
+const FIELDS = ['call', 'expect', 'rule', 'agent', 'mode', 'cwd'] as const;
+
+/** Throws with what is wrong. */
+function parseTest(fields: Row['fields'], line: number): PolicyTest {
+  const texts: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const field = FIELDS.find((one) => one === name);
+    if (field === undefined) {
+      const meant = nearest(name, FIELDS);
+      throw new Error(
+        `"${name}" is not a field${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+      );
+    }
+    if (typeof value !== 'string') throw new Error(`"${name}" is no text`);
+    texts[field] = value;
+  }
+  const { call: text, mode, ...rest } = texts;
+  if (text === undefined) throw new Error('there is no "call"');
+  const expect = (['allow', 'ask', 'deny'] as const).find((one) => one === texts.expect);
+  if (expect === undefined) throw new Error('"expect" must be allow, ask or deny');
+  const known = PERMISSION_MODES.find((one) => one === mode);
+  if (mode !== undefined && known === undefined) {
+    throw new Error(`"mode" must be one of ${PERMISSION_MODES.join(', ')}`);
+  }
+  return { ...rest, text, line, call: parseCall(text), expect, mode: known };
 }
 
 function failureOf({ expect, rule }: PolicyTest, decision: PolicyDecision): string | undefined {
-  const by = decision.rule ?? `${decision.decidedBy}: ${decision.reason}`;
-  if (decision.decision !== expect) {
-    return `expected ${expect}, is ${decision.decision} (${by})`;
-  }
-  if (rule === undefined || decidedByRule(decision, rule)) return undefined;
-  return `expected the rule ${rule}, decided by ${by}`;
+  const { rule: source = '', decidedBy, reason } = decision;
+  const by = source === '' ? `${decidedBy}: ${reason}` : source;
+  if (decision.decision !== expect) return `expected ${expect}, is ${decision.decision} (${by})`;
+  // A source is a rule with its place, `Bash(rm *) (…/settings.json:4)`, or a list of such.
+  const isBy = source === rule || source.startsWith(`${rule} (`) || source.includes(`, ${rule} (`);
+  return rule === undefined || isBy ? undefined : `expected the rule ${rule}, decided by ${by}`;
 }
 
-/** Sources are rule texts with their place: `Bash(rm *) (…/settings.json:4)`. */
-function decidedByRule({ rule: source = '' }: PolicyDecision, rule: string): boolean {
-  return source === rule || source.startsWith(`${rule} (`) || source.includes(`, ${rule} (`);
-}
-
-function report(
-  results: readonly TestResult[],
-  failed: readonly TestResult[],
-  output: Output,
-): void {
-  for (const { file, test, failure } of failed) {
-    output.out(`${file}:${test.line}: ${visible(test.text)}\n  ${visible(failure ?? '')}\n`);
-  }
+function resultText(results: readonly TestResult[]): string {
+  const failed = results.flatMap(({ file, test, failure }) =>
+    failure === undefined
+      ? []
+      : [`${file}:${test.line}: ${visible(test.text)}\n  ${visible(failure)}\n`],
+  );
   const files = new Set(results.map(({ file }) => file)).size;
   const unasked = Math.max(0, ...results.map(({ decision }) => decision.unaskedHooks ?? 0));
-  output.out(unaskedText(unasked, 'the tables test rules alone'));
-  output.out(
-    `${results.length - failed.length} passed, ${failed.length} failed (${results.length} cases in ${files} ${files === 1 ? 'file' : 'files'})\n`,
-  );
+  return [
+    ...failed,
+    unaskedText(unasked, 'these tests are about rules alone'),
+    `${results.length - failed.length} passed, ${failed.length} failed `,
+    `(${results.length} cases in ${files} ${files === 1 ? 'file' : 'files'})\n`,
+  ].join('');
 }
 
-function asData({ file, test, decision, failure }: TestResult): Readonly<Record<string, unknown>> {
+function resultData({ file, test, decision, failure }: TestResult): object {
   const { receipt: _, ...decided } = decision;
-  return {
-    file,
-    line: test.line,
-    call: test.text,
-    expect: test.expect,
-    ...decided,
-    passed: failure === undefined,
-    ...(failure === undefined ? {} : { failure }),
-  };
+  const { line, text: call, expect } = test;
+  return { file, line, call, expect, ...decided, passed: failure === undefined, failure };
 }

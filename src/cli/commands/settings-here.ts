@@ -2,10 +2,18 @@ import { systemClock } from '../../env/clock.js';
 import { hostFacts } from '../../env/host.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { configDirectory, stateDirectory } from '../../env/paths.js';
-import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
+import {
+  type LoadedSettings,
+  loadSettings,
+  managedSettingsDirectory,
+} from '../../settings/load.js';
 import { withStrictness } from '../../settings/refuse.js';
 import { startTrust } from '../../settings/trust-start.js';
-import type { SettingsInForce } from './policy-judge.js';
+
+interface SettingsInForce {
+  readonly name: string;
+  load(): Promise<Pick<LoadedSettings, 'settings' | 'problems'>>;
+}
 
 export interface HereOptions {
   readonly cwd: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { callText, readCall } from './call-text.js';
+import { formatCall, parseCall } from './policy-call.js';
 
-describe('readCall', () => {
+describe('parseCall', () => {
   it.each([
     ['Bash(git push --force)', 'Bash', { command: 'git push --force' }],
     ['Bash(echo "(a)")', 'Bash', { command: 'echo "(a)"' }],
@@ -16,21 +16,21 @@ describe('readCall', () => {
     ['mcp__s__t({"a":1})', 'mcp__s__t', { a: 1 }],
     ['{"tool":"Write","input":{"file_path":"x"}}', 'Write', { file_path: 'x' }],
   ])('%s', (text, tool, input) => {
-    expect(readCall(text)).toEqual({ tool, input });
+    expect(parseCall(text)).toEqual({ tool, input });
   });
 
   it.each(['', '(x)', 'mcp__s__t(x)', '{"tool":1}', '{bad', '{"tool":"Read","input":[]}'])(
     'refuses %j',
     (text) => {
-      expect(() => readCall(text)).toThrow();
+      expect(() => parseCall(text)).toThrow();
     },
   );
 });
 
-describe('callText', () => {
-  it('writes what readCall reads', () => {
+describe('formatCall', () => {
+  it('writes what parseCall reads', () => {
     for (const text of ['Bash(git push)', 'Read(x)', 'mcp__s__t', 'mcp__s__t({"a":1})']) {
-      expect(callText(readCall(text))).toBe(text);
+      expect(formatCall(parseCall(text))).toBe(text);
     }
   });
 });

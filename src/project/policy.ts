@@ -1,0 +1,187 @@
+import { systemClock } from '../env/clock.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { createProcessSupervisor } from '../env/node-process.js';
+import { configDirectory, stateDirectory } from '../env/paths.js';
+import { PortcullisError } from '../errors.js';
+import { hookChecks } from '../harness/plugins.js';
+import { captureHooks } from '../hooks/capture.js';
+import { openPermissions } from '../permissions/open.js';
+import type { Precheck } from '../permissions/precheck.js';
+import type { GateVerdict } from '../permissions/types.js';
+import type { PermissionMode, Receipt } from '../protocol/permissions.js';
+import { type LoadedSettings, loadSettings } from '../settings/load.js';
+import { fatalOf, withStrictness } from '../settings/refuse.js';
+import { describeProblem } from '../settings/types.js';
+import { openBuiltins } from '../tools/builtin/set.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { AnyTool } from '../tools/tool.js';
+import { createWorkspace } from '../tools/workspace.js';
+import { openHookTestHost } from './hook-test.js';
+import { findTool, parseAgent, type ToolCall } from './policy-call.js';
+import type { Project } from './project.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type PolicySettings = Pick<LoadedSettings, 'settings' | 'problems'>;
+
+/** A tool call to decide about. It is never run. */
+export interface PolicyCall extends ToolCall {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly mode?: PermissionMode | undefined;
+  /** A path (`main/reviewer#1`) or a type. Absent: the main agent. */
+  readonly agent?: string | undefined;
+}
+
+export interface PolicyDecision {
+  readonly decision: 'allow' | 'ask' | 'deny';
+  readonly decidedBy: string;
+  readonly rule?: string | undefined;
+  readonly reason: string;
+  /** Absent when the settings themselves are refused, so that no session would start. */
+  readonly receipt?: Receipt;
+  /** How many hooks match the call and were not asked. Absent: none. */
+  readonly unaskedHooks?: number;
+}
+
+export interface PolicyEvaluator {
+  /** Throws for what cannot be a call at all: an unknown tool, or input that the tool cannot read. */
+  evaluate(call: PolicyCall, settings: PolicySettings): Promise<PolicyDecision>;
+}
+
+/** Decides calls with the gate and the tools of real sessions. With `precheck` PreToolUse hooks are asked too. */
+export async function createPolicyEvaluator(
+  env: Environment,
+  hooks?: { readonly precheck: Precheck },
+): Promise<PolicyEvaluator> {
+  const pool = await allTools(env);
+  return {
+    async evaluate(call, { settings, problems }) {
+      const fatal = fatalOf(problems);
+      if (fatal.length > 0) return refusedSettings(fatal.map(describeProblem).join(' · '));
+      const { cwd, mode } = call;
+      let gate: ReturnType<typeof openPermissions>['gate'];
+      try {
+        ({ gate } = openPermissions({
+          fs: nodeFileSystem,
+          clock: systemClock,
+          env,
+          // Nothing runs, so a mode that root may not use can be asked about.
+          isRoot: false,
+          cwd,
+          settings: settings.permissions,
+          strictness: settings.strictness,
+          allowedTools: [],
+          disallowedTools: [],
+          mode,
+          bypassArmed: true,
+          // The trace shows that the user would be asked.
+          asker: async () => ({ behavior: 'deny', message: 'a check asks no one' }),
+          emit: () => undefined,
+          ...(hooks && { precheck: hooks.precheck }),
+        }));
+      } catch (thrown) {
+        if (!(thrown instanceof PortcullisError) || thrown.code !== 'config') throw thrown;
+        return refusedSettings(thrown.message);
+      }
+      const tool = findTool(pool, call.tool);
+      const agent = parseAgent(call.agent);
+      const added = settings.permissions.additionalDirectories.map(({ value }) => value);
+      const workspace = createWorkspace([cwd, ...added]);
+      const { input } = call;
+      const subject = subjectOf(tool, input, workspace);
+      const signal = new AbortController().signal;
+      const toolUseId = 'toolu_check';
+      const verdict = await gate({ toolUseId, tool, input, subject, agent, workspace, signal });
+      if (hooks !== undefined) return decisionOf(verdict);
+      const matched = [tool.name, ...(tool.aliases ?? [])];
+      const declared = captureHooks({ values: settings.values, env, cwd }).hooks.PreToolUse ?? [];
+      const unasked = declared.filter((hook) => hook.matches({ agent, matched })).length;
+      return unasked === 0
+        ? decisionOf(verdict)
+        : { ...decisionOf(verdict), unaskedHooks: unasked };
+    },
+  };
+}
+
+/** Decides calls by the settings that are in force in a project; with `hooks` its hooks are run as well. */
+export async function openProjectPolicy(
+  project: Project,
+  { hooks, warn }: { readonly hooks: boolean; warn(text: string): void },
+): Promise<(call: PolicyCall) => Promise<PolicyDecision>> {
+  const host = hooks ? await openHookTestHost(project, warn) : undefined;
+  const evaluator = await createPolicyEvaluator(project.places.env, host);
+  const settings = await project.settings();
+  return (call) => evaluator.evaluate(call, settings);
+}
+
+/** The settings of a text alone, as if the user's own file held it. */
+export async function settingsFromText(
+  text: string,
+  { file, cwd, env }: { readonly file: string; readonly cwd: string; readonly env: Environment },
+): Promise<PolicySettings> {
+  const configDir = configDirectory(env);
+  const { settings, problems } = await loadSettings({
+    fs: nodeFileSystem,
+    cwd,
+    env,
+    configDir,
+    managedDir: configDir,
+    sources: ['user'],
+    trustProject: false,
+    only: { file, text },
+    ...hookChecks(cwd, env),
+  });
+  return { settings, problems: withStrictness(problems, settings.strictness) };
+}
+
+function refusedSettings(reason: string): PolicyDecision {
+  return { decision: 'deny', decidedBy: 'settings', reason };
+}
+
+function subjectOf(...[tool, input, workspace]: [AnyTool, ...Parameters<AnyTool['subject']>]) {
+  try {
+    return tool.subject(input, workspace);
+  } catch (thrown) {
+    throw new PortcullisError('usage', `${tool.name} cannot read this input`, { cause: thrown });
+  }
+}
+
+function decisionOf({ kind, receipt }: GateVerdict): PolicyDecision {
+  const { decidedBy, reason } = receipt;
+  const trace = receipt.trace.filter(({ guard }) => guard !== 'asker');
+  if (kind === 'allowed' || trace.length === receipt.trace.length) {
+    const decision = kind === 'allowed' ? 'allow' : 'deny';
+    const step = trace.find((one) => one.guard === decidedBy && one.decision === decision);
+    return { decision, decidedBy, rule: step?.source, reason, receipt };
+  }
+  const step = trace.find((one) => one.decision === 'ask');
+  const open = trace.findLast((one) => one.decision === 'pass' && one.reason);
+  return {
+    decision: 'ask',
+    decidedBy: step?.guard ?? 'nothing allows it',
+    rule: step?.source,
+    reason: (step === undefined ? open?.reason : step.reason) ?? 'nothing allows it',
+    receipt,
+  };
+}
+
+/** Every built-in tool, including those that are offered only on request. */
+async function allTools(env: Environment): Promise<ToolPool> {
+  const builtins = await openBuiltins({
+    fs: nodeFileSystem,
+    clock: systemClock,
+    processes: createProcessSupervisor({ stateDirectory: stateDirectory(env) }),
+    env: { ...env, CLAUDE_CODE_ENABLE_TASKS: '1' },
+    workspace: createWorkspace(['/']),
+    configDir: configDirectory(env),
+    sessionId: 'policy',
+    hasPerson: true,
+    offered: undefined,
+    allowed: [],
+    banned: [],
+    jsonSchema: undefined,
+    summarise: () => Promise.reject(new Error('a check runs no tool')),
+  });
+  return builtins.pool;
+}
