@@ -3,6 +3,7 @@ import { cliReference } from './cli-reference.js';
 import { failClosedReference } from './fail-closed-reference.js';
 import { hookFiles } from './hooks.js';
 import { readOnlyCommandsFiles } from './read-only-commands.js';
+import { sdkTypeFiles } from './sdk-types.js';
 import { sessionOptionsFile } from './session-options.js';
 import { settingsFiles } from './settings.js';
 import { toolReference } from './tool-reference.js';
@@ -15,6 +16,7 @@ export async function generate(): Promise<Record<string, string>> {
     ...settingsFiles(),
     ...sessionOptionsFile(),
     ...hookFiles(),
+    ...sdkTypeFiles(),
     ...(await bundledHeadFiles()),
     ...readOnlyCommandsFiles(),
     ...(await toolReference(toolSchemas())),

@@ -3,6 +3,7 @@
  * the reference page. Nothing that ships imports this file for its values.
  */
 import { z } from 'zod';
+import { type Declaration, declare, printedAs } from './declare.schema.js';
 import type { HookEventName } from './hook-events.js';
 import { PERMISSION_MODES } from './permissions.js';
 
@@ -16,18 +17,27 @@ const count = () => z.int().min(0);
 const list = () => z.array(z.string());
 const object = () => z.looseObject({});
 
-const agent = z.looseObject({
-  id: is(text(), 'Unique within the session; `main` for the root.'),
-  type: is(text(), 'Agent type, `main` for the root.'),
-  name: may(text(), 'The name it was given.'),
-  path: is(text(), 'Address by lineage, `main/planner#2/reviewer#1`.'),
-  parent_id: may(text(), 'The agent that started it.'),
-  depth: is(count(), '0 for the root.'),
-  spawned_by_tool_use_id: may(text(), 'The tool call that started it.'),
-  background: is(flag(), 'It runs beside the agent that started it.'),
-  isolation: may(z.enum(['worktree', 'scratch']), 'It works in a tree of its own.'),
-  workspace: may(text(), "The directory it works in, where that is not the session's."),
-});
+/** Types that inputs are made of. */
+export const HOOK_INPUT_TYPES: Declaration[] = [];
+const part = <T extends z.ZodType>(name: string, about: string, schema: T): T =>
+  declare(HOOK_INPUT_TYPES, name, about, schema);
+
+const agent = part(
+  'HookAgent',
+  'The agent that acts.',
+  z.looseObject({
+    id: is(text(), 'Unique within the session; `main` for the root.'),
+    type: is(text(), 'Agent type, `main` for the root.'),
+    name: may(text(), 'The name it was given.'),
+    path: is(text(), 'Address by lineage, `main/planner#2/reviewer#1`.'),
+    parent_id: may(text(), 'The agent that started it.'),
+    depth: is(count(), '0 for the root.'),
+    spawned_by_tool_use_id: may(text(), 'The tool call that started it.'),
+    background: is(flag(), 'It runs beside the agent that started it.'),
+    isolation: may(z.enum(['worktree', 'scratch']), 'It works in a tree of its own.'),
+    workspace: may(text(), "The directory it works in, where that is not the session's."),
+  }),
+);
 
 /** Stands in the input of every event, beside `hook_event_name`. */
 export const COMMON_INPUT = {
@@ -47,43 +57,54 @@ export const COMMON_INPUT = {
 } satisfies z.ZodRawShape;
 
 const mcpServer = may(
-  z.looseObject({
-    name: is(text(), 'Its name.'),
-    source: may(text(), 'Where it is declared.'),
-  }),
+  printedAs(
+    'McpServerProvenance',
+    z.looseObject({
+      name: is(text(), 'Its name.'),
+      source: may(text(), 'Where it is declared.'),
+    }),
+  ),
   'The server that a tool of MCP belongs to.',
 );
 const call = {
   tool_name: is(text(), 'The tool.'),
-  tool_input: is(object(), 'Its input; paths of files are absolute.'),
+  tool_input: is(printedAs('unknown', object()), 'Its input; paths of files are absolute.'),
 };
 const toolUseId = is(text(), 'The tool call.');
 const duration = may(z.number().min(0), 'Milliseconds that the tool took.');
 
 const backgroundTasks = may(
   z.array(
-    z.looseObject({
-      id: is(text(), 'The task.'),
-      type: is(text(), 'What kind of work it is.'),
-      status: is(text(), 'How it stands.'),
-      description: is(text(), 'What it is for.'),
-      command: may(text(), 'The shell command.'),
-      agent_type: may(text(), 'The type of the agent.'),
-      server: may(text(), 'The MCP server.'),
-      tool: may(text(), 'The tool.'),
-      name: may(text(), 'The name it was given.'),
-    }),
+    part(
+      'BackgroundTaskSummary',
+      'Work that still runs.',
+      z.looseObject({
+        id: is(text(), 'The task.'),
+        type: is(text(), 'What kind of work it is.'),
+        status: is(text(), 'How it stands.'),
+        description: is(text(), 'What it is for.'),
+        command: may(text(), 'The shell command.'),
+        agent_type: may(text(), 'The type of the agent.'),
+        server: may(text(), 'The MCP server.'),
+        tool: may(text(), 'The tool.'),
+        name: may(text(), 'The name it was given.'),
+      }),
+    ),
   ),
   'Work that still runs.',
 );
 const sessionCrons = may(
   z.array(
-    z.looseObject({
-      id: is(text(), 'The entry.'),
-      schedule: is(text(), 'When it is due.'),
-      recurring: is(flag(), 'More than once.'),
-      prompt: is(text(), 'What is then asked.'),
-    }),
+    part(
+      'SessionCronSummary',
+      'A prompt that waits for its time.',
+      z.looseObject({
+        id: is(text(), 'The entry.'),
+        schedule: is(text(), 'When it is due.'),
+        recurring: is(flag(), 'More than once.'),
+        prompt: is(text(), 'What is then asked.'),
+      }),
+    ),
   ),
   'Prompts that wait for their time.',
 );
@@ -114,7 +135,7 @@ const modelSwitch = {
 const elicitation = {
   mcp_server_name: is(text(), 'The server.'),
   elicitation_id: may(text(), 'The question.'),
-  mode: may(text(), '`form` or `url`.'),
+  mode: may(z.enum(['form', 'url']), 'A form, or a page to open.'),
 };
 
 const toolInputs = {
@@ -122,7 +143,9 @@ const toolInputs = {
   PermissionRequest: {
     ...call,
     permission_suggestions: may(
-      z.array(z.looseObject({ type: is(text(), 'What it changes.') })),
+      z.array(
+        printedAs('PermissionUpdate', z.looseObject({ type: is(text(), 'What it changes.') })),
+      ),
       'Changes that would let such calls through, in the form of `updatedPermissions`.',
     ),
     mcp_server: mcpServer,
@@ -151,11 +174,15 @@ const toolInputs = {
   PostToolBatch: {
     tool_calls: is(
       z.array(
-        z.looseObject({
-          ...call,
-          tool_use_id: toolUseId,
-          tool_response: may(z.unknown(), 'What the model reads of it.'),
-        }),
+        part(
+          'PostToolBatchToolCall',
+          'One call of a batch.',
+          z.looseObject({
+            ...call,
+            tool_use_id: toolUseId,
+            tool_response: may(z.unknown(), 'What the model reads of it.'),
+          }),
+        ),
       ),
       'The calls of the answer, in their order.',
     ),
@@ -238,7 +265,14 @@ const sessionInputs = {
     ),
   },
   SessionEnd: {
-    reason: is(z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']), 'Why it ends.'),
+    reason: is(
+      part(
+        'ExitReason',
+        'Why a session ends.',
+        z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']),
+      ),
+      'Why it ends.',
+    ),
   },
 } satisfies Partial<Record<HookEventName, z.ZodRawShape>>;
 
@@ -255,7 +289,10 @@ const agentInputs = {
   },
   Stop: stop,
   StopFailure: {
-    error: is(text(), '`rate_limit`, `overloaded`, `authentication_failed`, `server_error` …'),
+    error: is(
+      printedAs('SDKAssistantMessageError', text()),
+      '`rate_limit`, `overloaded`, `authentication_failed`, `server_error` …',
+    ),
     error_details: may(text(), 'What the provider said.'),
     last_assistant_message: may(text(), 'The text of the last answer.'),
   },
@@ -263,7 +300,7 @@ const agentInputs = {
   TaskCompleted: task,
   TeammateIdle: {
     teammate_name: is(text(), 'The teammate.'),
-    team_name: may(text(), 'Its team.'),
+    team_name: is(text(), 'Its team.'),
   },
 } satisfies Partial<Record<HookEventName, z.ZodRawShape>>;
 

@@ -1,13 +1,7 @@
-export type * from './content.js';
-export type * from './facts.js';
-export type * from './hook-inputs.js';
+export type * from '../../generated/sdk-types.js';
 export type * from './hooks.js';
 export type * from './mcp.js';
-export type * from './messages.js';
 export type * from './options.js';
 export type * from './permissions.js';
-export type * from './policy.js';
 export type * from './query.js';
 export type * from './sessions.js';
-export type * from './settings.js';
-export type * from './system-messages.js';

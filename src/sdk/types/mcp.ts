@@ -71,8 +71,6 @@ export type McpServerStatusConfig =
   | McpServerConfigForProcessTransport
   | McpClaudeAIProxyServerConfig;
 
-export type McpServerProvenance = { name: string; source: string };
-
 export type McpServerStatus = {
   name: string;
   status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';

@@ -1,3 +1,9 @@
+import type {
+  EffortLevel,
+  PermissionMode,
+  SandboxSettings,
+  Settings,
+} from '../../generated/sdk-types.js';
 import type { HookCallbacks } from './hooks.js';
 import type {
   McpServerConfig,
@@ -5,9 +11,12 @@ import type {
   OnElicitation,
   OnUserDialog,
 } from './mcp.js';
-import type { CanUseTool, PermissionMode } from './permissions.js';
+import type { CanUseTool } from './permissions.js';
 import type { SessionStore } from './sessions.js';
-import type { EffortLevel, SandboxSettings, SettingSource, Settings } from './settings.js';
+
+export type SettingSource = 'user' | 'project' | 'local';
+export type SandboxNetworkConfig = NonNullable<SandboxSettings['network']>;
+export type SandboxFilesystemConfig = NonNullable<SandboxSettings['filesystem']>;
 
 export type AgentMcpServerSpec = string | Record<string, McpServerConfigForProcessTransport>;
 

@@ -1,10 +1,14 @@
-import type { SlashCommand } from './facts.js';
+import type {
+  EffortLevel,
+  PermissionMode,
+  PolicyReport,
+  SDKMessage,
+  SDKUserMessage,
+  Settings,
+  SlashCommand,
+} from '../../generated/sdk-types.js';
 import type { McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
-import type { SDKMessage, SDKUserMessage } from './messages.js';
 import type { Options } from './options.js';
-import type { PermissionMode } from './permissions.js';
-import type { PolicyReport } from './policy.js';
-import type { EffortLevel, Settings } from './settings.js';
 
 export type ModelInfo = {
   value: string;

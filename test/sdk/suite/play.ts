@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Client, ClientOptions, ClientQuery, UserInput } from './client.js';
+import { problemsOf } from './messages.js';
 import { makeWorld, type World, type WorldOptions } from './world.js';
 
 export type Frame = Readonly<Record<string, unknown>>;
@@ -44,6 +46,7 @@ export async function readAll(
     for await (const message of query) {
       const frame = message as unknown as Frame;
       frames.push(frame);
+      expect(problemsOf(frame)).toEqual([]);
       await onFrame(frame, query);
     }
   } catch (thrown) {
