@@ -1,6 +1,8 @@
 // npm start [-- flags]: the product. With a model configured it opens the agent; with none it shows a
 // whole session of the scripted model in a throw-away project. Flags are passed through.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { ensureBuilt, ensureInstalled, ROOT } from './setup.mjs';
 
@@ -16,7 +18,12 @@ const MODEL_VARIABLES = [
   'PORTCULLIS_SCRIPT',
 ];
 const flags = process.argv.slice(2);
-const configured = MODEL_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
+const stored = path.join(
+  process.env.PORTCULLIS_HOME || path.join(homedir(), '.portcullis'),
+  'model.json',
+);
+const configured =
+  MODEL_VARIABLES.some((name) => (process.env[name] ?? '') !== '') || existsSync(stored);
 const args = flags.length > 0 || configured ? flags : ['demo'];
 // The agent works where the user called npm, not where the program lies.
 const child = spawn(process.execPath, [path.join(ROOT, 'bin/portcullis'), ...args], {

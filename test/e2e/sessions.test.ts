@@ -66,7 +66,7 @@ describe.concurrent('going on with a session', () => {
     '--resume never leaves the session folder: %j',
     async (id) => {
       const done = await run({ args: [`--resume=${id}`], format: 'text', script: ['new'] });
-      if (id === '') expect(done.exitCode).toBe(0);
+      if (id === '') expect(done).toMatchObject({ exitCode: 2, requests: [] });
       else expect(done).toMatchObject({ exitCode: 1, requests: [] });
     },
   );

@@ -20,6 +20,8 @@ export interface Terminal {
   readonly server: FakeModelServer;
   /** Types text and presses Enter. */
   line(text: string): void;
+  /** The line that starts the program with these arguments, for the shell in this terminal. */
+  command(...args: readonly string[]): string;
   /** Presses keys by their tmux names: `C-c`, `C-d`, `Enter`. */
   press(...keys: readonly string[]): void;
   /** Waits until the screen, history included, holds the text; gives the screen. */
@@ -53,14 +55,15 @@ export async function openTerminal(options: {
     LANG: 'C.UTF-8',
     ...options.env,
   };
-  const words = [...PROGRAM, ...(options.args ?? [])].map(quoted).join(' ');
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
   tmux('new-session', '-d', '-s', 'main', '-x', '120', '-y', '40', '-c', project.directory, 'sh');
   const typed = (text: string): void => {
     tmux('send-keys', '-t', 'main', '-l', '--', text);
     tmux('send-keys', '-t', 'main', 'Enter');
   };
-  typed(`env ${assignments.join(' ')} ${words}; echo "left with $?."`);
+  const command = (...args: readonly string[]): string =>
+    `env ${assignments.join(' ')} ${[...PROGRAM, ...args].map(quoted).join(' ')}; echo "left with $?."`;
+  typed(command(...(options.args ?? [])));
   const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'main');
   const shows = async (text: string | RegExp): Promise<string> => {
     const deadline = Date.now() + DEADLINE_MS;
@@ -75,6 +78,7 @@ export async function openTerminal(options: {
     project,
     server,
     line: typed,
+    command,
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     shows,
     screen,
