@@ -1,4 +1,4 @@
-import type { AgentSession } from '../harness.js';
+import { costText } from '../client/commands/conversation.js';
 import { VERSION } from '../version.js';
 import { contextUsage } from './context-usage.js';
 import { CONTRACT_VERSION } from './contract-version.js';
@@ -74,11 +74,3 @@ export const REPORT_HANDLERS: Readonly<Record<string, Handler>> = {
     );
   },
 };
-
-export function costText({ cost }: ReturnType<AgentSession['accounts']>): string {
-  const unknown =
-    cost.unknownModels.length === 0
-      ? ''
-      : ` (without ${cost.unknownModels.join(', ')}, whose price is not known)`;
-  return `Total cost: $${cost.knownUsd.toFixed(4)}${unknown}`;
-}

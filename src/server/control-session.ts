@@ -1,11 +1,10 @@
 import { messageOf } from '../errors.js';
 import { NO_AUTO_MODE, PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
-import { misspeltEvent } from './callback-events.js';
 import { ACKNOWLEDGED, ControlError, type Handler, StartFailed, text } from './control-request.js';
+import { misspeltEvent } from './host-callbacks.js';
 import type { Message } from './inbound.js';
 import { initializeAnswer } from './initialize.js';
-import { type LateFields, lateFields } from './late-initialize.js';
 
 /** Requests that change how the session goes on. */
 export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -159,4 +158,38 @@ function toMode(mode: unknown): PermissionMode {
       ? `the permission mode "auto" is not supported: ${NO_AUTO_MODE}`
       : `unknown permission mode ${JSON.stringify(mode)}; known are ${PERMISSION_MODES.join(', ')}`;
   throw new ControlError('invalid_mode', problem);
+}
+
+/** What a host says of a session that is open already, and that cannot come true any more. */
+interface LateFields {
+  /** Fields that shape what the session may do and how it answers. */
+  readonly refused: readonly string[];
+  /** Fields that are a convenience. */
+  readonly ignored: readonly string[];
+}
+
+const SHAPING: readonly string[] = [
+  'agents',
+  'skills',
+  'jsonSchema',
+  'systemPrompt',
+  'appendSystemPrompt',
+  'planModeInstructions',
+];
+const CONVENIENT: readonly string[] = ['title', 'forwardSubagentText'];
+
+/**
+ * Compares an `initialize` with the one that the session was opened with. A field that is left out
+ * asks for no change; hooks and what the host itself offers may come at any time.
+ */
+function lateFields(opened: Message, initialize: Message): LateFields {
+  const isOther = (name: string): boolean => {
+    const wanted = initialize[name] ?? undefined;
+    return (
+      wanted !== undefined &&
+      wanted !== false &&
+      JSON.stringify(wanted) !== JSON.stringify(opened[name])
+    );
+  };
+  return { refused: SHAPING.filter(isOther), ignored: CONVENIENT.filter(isOther) };
 }

@@ -9,10 +9,8 @@ import {
   type WireEvent,
 } from './frames.js';
 import { areSameRows, type CommandRow, initNames } from './initialize.js';
-import { failureFields, syntheticFrame } from './local-frames.js';
 import type { Outlet } from './outlet.js';
-import { localResultFrame, resultFrame } from './result.js';
-import { StartNotices } from './start-notices.js';
+import { failureFields, localResultFrame, resultFrame, syntheticFrame } from './result.js';
 import { createToolProgress, type ToolProgress } from './tool-progress.js';
 import type { Frame } from './wire.js';
 
@@ -309,4 +307,31 @@ function opensTurn(event: SessionEvent): boolean {
 function idFields(ids: readonly string[]): Readonly<Record<string, unknown>> {
   const [first] = ids;
   return first === undefined ? {} : { user_message_uuid: first, user_message_uuids: [...ids] };
+}
+
+/**
+ * Notices of a session that is still starting. Clients expect `init` to come first, and only with it is
+ * the session's id known.
+ */
+class StartNotices {
+  #waiting: WireEvent[] | undefined = [];
+
+  /** True: the event is sent after `init`. */
+  hold(event: WireEvent): boolean {
+    if (this.#waiting === undefined || !isNotice(event)) return false;
+    this.#waiting.push(event);
+    return true;
+  }
+
+  /** `init` was written, or never will be: returns the held events, and holds no more. */
+  release(): readonly WireEvent[] {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    return waiting;
+  }
+}
+
+function isNotice(event: WireEvent): boolean {
+  if (event.type === 'notice') return event.tag !== 'prompt_blocked';
+  return event.type === 'config_changed';
 }

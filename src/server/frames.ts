@@ -3,8 +3,7 @@ import { errorName, type SessionInfo, type SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { mirrorFrames } from './mirror-frames.js';
-import { childFrames, createTaskFrames, inboxFields } from './task-frames.js';
-import { toolUseResult } from './tool-use-result.js';
+import { childFrames, createTaskFrames, inboxFields, toolUseResult } from './task-frames.js';
 import type { Frame } from './wire.js';
 
 export interface FrameOptions {

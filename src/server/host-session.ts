@@ -1,9 +1,31 @@
 import { PortcullisError } from '../errors.js';
-import { readSessionOptions, type SessionConfig } from '../harness.js';
+import {
+  type Asker,
+  type HostCallbacks,
+  type LoopEvent,
+  readSessionOptions,
+  type SdkBridge,
+  type SessionConfig,
+  type SessionNews,
+} from '../harness.js';
+import type { AskElicitation } from '../protocol/elicitation.js';
 import { isRecord } from '../util/own.js';
-import { misspeltEvent } from './callback-events.js';
-import type { Host } from './host.js';
+import { misspeltEvent } from './host-callbacks.js';
 import type { Message } from './inbound.js';
+
+/** The other end of the wire, as a session sees it. */
+interface Host {
+  readonly asker: Asker;
+  readonly callbacks: HostCallbacks;
+  readonly elicit: AskElicitation;
+  /** The way to servers in the host's process. */
+  mcpBridge(server: string): SdkBridge;
+  /** Those of them that it named when it initialised, as entries. */
+  mcpEntries(): Readonly<Record<string, unknown>>;
+  emit(event: LoopEvent | SessionNews): void;
+  /** Undefined: it keeps up. Otherwise resolves when it has read what was told. */
+  ready(): Promise<void> | undefined;
+}
 
 /** What shapes a session before its host has said anything. */
 export type HostedConfig = Omit<

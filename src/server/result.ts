@@ -1,6 +1,6 @@
 import type { Turn } from '../client/events.js';
 import { turnEnd } from '../client/turn-end.js';
-import type { RunResult, StopReason } from '../harness.js';
+import { errorName, type RunResult, type StopReason } from '../harness.js';
 import type { Frame } from './wire.js';
 
 /** The frame that ends a turn: exactly one per prompt. */
@@ -134,5 +134,48 @@ function accounting(
     modelUsage: run.modelUsage,
     ...(run.agents === undefined ? {} : { agents: run.agents }),
     permission_denials: run.denials,
+  };
+}
+
+/** What the runtime itself says in the place of an answer. */
+export function syntheticFrame(
+  text: string,
+  {
+    sessionId,
+    uuid,
+    fields,
+  }: {
+    readonly sessionId: string;
+    uuid(): string;
+    readonly fields: Readonly<Record<string, unknown>>;
+  },
+): Frame {
+  return {
+    type: 'assistant',
+    message: {
+      id: uuid(),
+      type: 'message',
+      role: 'assistant',
+      model: '<synthetic>',
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: NOTHING_USED,
+    },
+    parent_tool_use_id: null,
+    ...fields,
+    uuid: uuid(),
+    session_id: sessionId,
+  };
+}
+
+type Failure = Extract<StopReason, { kind: 'model_failure' }>['failure'];
+
+/** Why there is no answer, in the words that hosts know. */
+export function failureFields(failure: Failure): Readonly<Record<string, unknown>> {
+  return {
+    error: errorName(failure),
+    is_api_error_message: true,
+    ...(failure.status === undefined ? {} : { api_error_status: failure.status }),
   };
 }

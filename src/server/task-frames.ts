@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../client/events.js';
 import type { SessionNews } from '../harness.js';
-import { toolUseResult } from './tool-use-result.js';
+import { textOf } from '../protocol/content.js';
 import type { Frame } from './wire.js';
 
 type ChildEvent = Extract<AgentEvent, { type: 'child' }>;
@@ -195,4 +195,19 @@ function usageOf(usage: Extract<TaskNews, { type: 'task_progress' }>['usage']) {
     tool_uses: usage.toolUses,
     duration_ms: usage.durationMs,
   };
+}
+
+type ToolCallResult = Extract<AgentEvent, { type: 'tool_result' }>['result'];
+
+/** What stands beside a result for programs: what the tool made, or in words what went wrong. */
+export function toolUseResult({ block, structured }: ToolCallResult): {
+  readonly tool_use_result?: unknown;
+} {
+  const { content } = block;
+  if (block.is_error === true) {
+    const text = typeof content === 'string' ? content : textOf(content);
+    return { tool_use_result: `Error: ${text}` };
+  }
+  if (structured !== undefined) return { tool_use_result: structured };
+  return typeof content === 'string' ? {} : { tool_use_result: content };
 }
