@@ -27,6 +27,8 @@ export interface CommandCall {
   /** Positional words, in order; the words of a variadic last argument follow. */
   readonly args: readonly string[];
   readonly options: OptionValues;
+  /** All words as they were typed, for a command to which their order matters. */
+  readonly argv: readonly string[];
   readonly output: Output;
 }
 
@@ -131,7 +133,7 @@ async function parseAndRun(
     if (thrown.exitCode === 0) return EXIT.done;
     throw usageError(name, thrown.message);
   }
-  return await run({ args: parser.args, options: parser.opts(), output });
+  return await run({ args: parser.args, options: parser.opts(), argv, output });
 }
 
 /** A repeatable option takes one value each time: a greedy one would swallow the arguments after it. */

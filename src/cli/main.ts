@@ -32,7 +32,7 @@ async function main(argv: readonly string[]): Promise<void> {
       code = early;
     } else {
       const mate = argv.some((word) => /^--team-name(=|$)/.test(word))
-        ? (await import('./commands/teammate.js')).asTeammate(argv)
+        ? await (await import('./teammate.js')).asTeammate(argv)
         : undefined;
       const read = readOptions(await readCommandLine(mate?.argv ?? argv, output));
       if (!read.ok) throw usageError(read.error);

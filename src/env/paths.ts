@@ -7,6 +7,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import {
+  delimiter,
   basename as nativeBasename,
   dirname as nativeDirname,
   extname as nativeExtname,
@@ -22,6 +23,9 @@ import { systemClock } from './clock.js';
 
 /** The part of an environment that decides where directories are. */
 export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Between the directories of PATH. */
+export const pathDelimiter: string = delimiter;
 
 export const separator: '/' | '\\' = sep;
 

@@ -19,6 +19,9 @@ export class EntryProblem extends Error {
   }
 }
 
+/** An entry that becomes usable once its variables have values. */
+export class MissingVariables extends EntryProblem {}
+
 /** The fields of one entry; what is wrong with one is said by its name. */
 export class EntryReader {
   readonly warnings: EntryWarning[] = [];
@@ -97,7 +100,10 @@ export class EntryReader {
     const [first = ['', '']] = missing;
     const names = [...missing.keys()].map((name) => `\${${name}}`).join(', ');
     const verb = missing.size === 1 ? 'has' : 'have';
-    throw new EntryProblem(`${names} ${verb} no value (in \`${first[1]}\`)`, first[1].split('.'));
+    throw new MissingVariables(
+      `${names} ${verb} no value (in \`${first[1]}\`)`,
+      first[1].split('.'),
+    );
   }
 
   #fill(text: string, way: readonly (string | number)[]): string {

@@ -1,6 +1,6 @@
 import { nearest } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
-import { EntryProblem, EntryReader, type EntryWarning } from './entry-read.js';
+import { EntryProblem, EntryReader, type EntryWarning, MissingVariables } from './entry-read.js';
 import { neverLeaves, type Variables, variablesIn } from './expand.js';
 import type { McpEntry, McpScope, OAuthEntry, RemoteEntry } from './server.js';
 
@@ -18,7 +18,13 @@ export type ParsedEntry = { readonly warnings: readonly EntryWarning[] } & (
       /** Said by the entry itself: it is not to be used, or something is left out. */
       readonly idle?: { readonly kind: 'disabled' | 'not-configured'; readonly reason: string };
     }
-  | { readonly ok: false; readonly reason: string; readonly way: readonly (string | number)[] }
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly way: readonly (string | number)[];
+      /** Nothing is wrong with it but that variables have no value. */
+      readonly lacksVariables?: boolean;
+    }
 );
 
 /** Reads one entry, field by field. Whatever is wrong with it stays with it. */
@@ -34,7 +40,15 @@ export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
     return idle === undefined ? { ok: true, entry, warnings } : { ok: true, entry, idle, warnings };
   } catch (thrown) {
     if (!(thrown instanceof EntryProblem)) throw thrown;
-    return { ok: false, reason: thrown.message, way: thrown.way, warnings: reader.warnings };
+    const { message: reason, way } = thrown;
+    const lacksVariables = thrown instanceof MissingVariables;
+    return {
+      ok: false,
+      reason,
+      way,
+      warnings: reader.warnings,
+      ...(lacksVariables && { lacksVariables }),
+    };
   }
 }
 

@@ -7,6 +7,8 @@ import { checkpointLimits } from '../harness/checkpoint-settings.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
+export type RewindResult = Awaited<ReturnType<Checkpoints['rewind']>>;
+
 /** The file changes of one session, with the points to go back to. */
 export interface ProjectChanges {
   readonly sessionId: string;

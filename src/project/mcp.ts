@@ -2,6 +2,7 @@ import { projectLevels } from '../env/project-levels.js';
 import { PortcullisError } from '../errors.js';
 import { type McpApprovals, openMcpApprovals } from '../mcp/approvals.js';
 import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config.js';
+import { listedLine } from '../mcp/entry-text.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { type McpStores, mcpStores } from '../mcp/stores.js';
 import type { StartedTrust } from '../settings/trust-start.js';
@@ -10,6 +11,9 @@ import { visible } from '../util/visible.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
+export { placeOf } from '../mcp/declaration.js';
+export type { ServerDeclaration } from '../mcp/server.js';
+
 /** The servers that a session in this directory would have. None is started. */
 export interface ProjectServers {
   readonly configuration: McpConfiguration;
@@ -17,6 +21,8 @@ export interface ProjectServers {
   readonly approvals: McpApprovals;
   /** Servers of `.mcp.json` that wait for a person's answer. */
   readonly pending: readonly ServerDeclaration[];
+  /** The entry of a server in lines, without what looks like a secret. */
+  describe(server: ServerDeclaration): readonly string[];
 }
 
 export async function loadProjectServers(
@@ -40,7 +46,13 @@ export async function loadProjectServers(
   const pending = [...configuration.servers, ...configuration.hidden].filter(
     ({ standing }) => standing.kind === 'pending-approval',
   );
-  return { configuration, stores: mcpStores(where), approvals, pending };
+  return {
+    configuration,
+    stores: mcpStores(where),
+    approvals,
+    pending,
+    describe: (server) => configuration.describe(server).map(listedLine),
+  };
 }
 
 /** The server of a name, or an error that suggests another one. */
@@ -52,6 +64,24 @@ export function serverNamed({ configuration }: ProjectServers, name: string): Se
     name,
     servers.map((one) => one.name),
   );
+}
+
+/** The server of `.mcp.json` that a person may approve, or an error that says why there is none. */
+export function approvableServer(servers: ProjectServers, name: string): ServerDeclaration {
+  const { configuration } = servers;
+  const found = [...configuration.servers, ...configuration.hidden].find(
+    (one) => one.name === name && one.scope === 'project',
+  );
+  if (found === undefined) {
+    const { scope } = serverNamed(servers, name);
+    const message = `"${visible(name)}" needs no approval: its scope is ${scope}`;
+    const remedy = 'only servers of .mcp.json need one';
+    throw new PortcullisError('usage', message, { remedy });
+  }
+  if (found.standing.kind !== 'invalid') return found;
+  throw new PortcullisError('config', `"${visible(name)}" cannot be used`, {
+    remedy: visible(found.standing.reason),
+  });
 }
 
 export function unknownServer(name: string, known: readonly string[]): PortcullisError {

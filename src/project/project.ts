@@ -26,6 +26,7 @@ import {
 } from './settings.js';
 import type { ProjectSkills } from './skills.js';
 
+export type { InboxQuestion } from '../agents/inbox-question.js';
 export type { ProjectOptions, ProjectPlaces } from './places.js';
 
 /**
@@ -122,7 +123,9 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
     }),
     sandbox: once(async () => {
       const { openProjectSandbox } = await import('./sandbox.js');
-      return await openProjectSandbox(places, options, await settings());
+      const sandbox = await openProjectSandbox(places, options, await settings());
+      closers.push(sandbox.close);
+      return sandbox;
     }),
     async context(how) {
       const { readProjectContext } = await import('./context.js');

@@ -1,10 +1,15 @@
 import { systemClock } from '../env/clock.js';
+import { shellEnvironment } from '../env/environment.js';
 import type { RulesOf } from '../permissions/agent-rules.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { sandboxAskedBy } from '../sandbox/asked.js';
-import type { FenceParts } from '../sandbox/fence.js';
+import { type FenceParts, openFence } from '../sandbox/fence.js';
 import { openSandbox } from '../sandbox/open.js';
+import { createPolicyMaker } from '../sandbox/policy.js';
 import { createFinder } from '../sandbox/policy-find.js';
-import type { Sourced } from '../util/sourced.js';
+import { sandboxSettings } from '../sandbox/settings.js';
+import type { SandboxAvailability, SandboxPolicy, WrappedProgram } from '../sandbox/types.js';
+import { originOf, type Sourced } from '../util/sourced.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import {
   loadProjectSettings,
@@ -13,12 +18,26 @@ import {
   refuseFatal,
 } from './settings.js';
 
+export type { SandboxAvailability, WrappedProgram } from '../sandbox/types.js';
+
 /** The sandbox that commands of a session in this directory would run in. */
 export interface ProjectSandbox {
   /** The setting that enables it. Undefined: none does, and it is opened as if one did. */
   readonly askedBy: Sourced<true> | undefined;
-  readonly parts: FenceParts;
-  readonly rules: RulesOf;
+  status(): Promise<SandboxStatus>;
+  /** Prepares a command of the main agent. Undefined: there is no sandbox on this machine. */
+  enter(command: string, args: readonly string[]): Promise<WrappedProgram | undefined>;
+  close(): Promise<void>;
+}
+
+export interface SandboxStatus {
+  readonly availability: SandboxAvailability;
+  /** The file and line that enable it; null: none does. */
+  readonly enabledBy: string | null;
+  readonly required: boolean;
+  readonly problems: readonly string[];
+  /** What a command of the main agent here may do. */
+  readonly policy: Omit<SandboxPolicy, 'network'> & { readonly network: string };
 }
 
 const ENABLED = '{"sandbox":{"enabled":true}}';
@@ -39,21 +58,46 @@ export async function openProjectSandbox(
   refuseFatal([...loaded.problems, ...problems]);
   const { settings } = loaded;
   const added = settings.permissions.additionalDirectories.map(({ value }) => value);
+  const parts: FenceParts = {
+    fs,
+    finder: createFinder(fs, systemClock.now),
+    home,
+    configDir,
+    stateDirectory,
+    cwd,
+    settings,
+    open: (how) => openSandbox({ env, stateDirectory, ...how }),
+    roots: () => [cwd, ...added],
+    kept: { outputs: '', transcript: '' },
+    tell: options.warn ?? (() => undefined),
+  };
+  const fence = openFence(parts);
+  fence.lend(rules);
   return {
     askedBy,
-    rules,
-    parts: {
-      fs,
-      finder: createFinder(fs, systemClock.now),
-      home,
-      configDir,
-      stateDirectory,
-      cwd,
-      settings,
-      open: (how) => openSandbox({ env, stateDirectory, ...how }),
-      roots: () => [cwd, ...added],
-      kept: { outputs: '', transcript: '' },
-      tell: options.warn ?? (() => undefined),
-    },
+    status: () => readStatus(parts, rules, askedBy),
+    enter: (command, args) =>
+      fence.enter('shell', { command, args, cwd, env: shellEnvironment(env), owner: {} }),
+    close: () => fence.close(),
+  };
+}
+
+async function readStatus(
+  parts: FenceParts,
+  rules: RulesOf,
+  askedBy: Sourced<true> | undefined,
+): Promise<SandboxStatus> {
+  const settings = sandboxSettings(parts.settings.values, parts);
+  const { bwrapPath, required, problems } = settings;
+  const sandbox = await parts.open(bwrapPath === undefined ? {} : { bwrapPath });
+  await sandbox.close();
+  const policyFor = createPolicyMaker({ ...parts, settings: () => settings, rules });
+  const policy = await policyFor({ agent: MAIN_AGENT, roots: parts.roots() });
+  return {
+    availability: sandbox.availability,
+    enabledBy: askedBy === undefined ? null : originOf(askedBy),
+    required,
+    problems: problems.map(({ message }) => message),
+    policy: { ...policy, network: policy.network.kind },
   };
 }

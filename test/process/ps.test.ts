@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { run } from '../../src/cli/commands/ps.js';
-import type { Output } from '../../src/cli/output.js';
 import { startTimeOf } from '../../src/env/process-tree.js';
+import { type CommandRun, runPortcullis } from '../support/run-command.js';
 import { isGone, shell, temporaryDirectory, testSupervisor, until } from './helpers.js';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -19,13 +18,8 @@ function stateHere(): string {
   return state;
 }
 
-async function ps(...argv: string[]): Promise<{ code: number; text: string }> {
-  let text = '';
-  const out = (piece: string): void => {
-    text += piece;
-  };
-  const output = { out } as unknown as Output;
-  return { code: await run(argv, output), text };
+function ps(...argv: string[]): Promise<CommandRun> {
+  return runPortcullis('ps', ...argv);
 }
 
 /** A process in a group of its own that does not go politely. */

@@ -1,48 +1,43 @@
-import type { Change } from '../../checkpoint/types.js';
 import { actionOf, authorsText, changesText } from '../../project/changes-text.js';
 import { visible, visibleText } from '../../util/visible.js';
+import type { CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
-import { journalHere } from './changes-here.js';
+import { JSON_OPTION, textOption, withProject } from './project-call.js';
 
-export const USAGE =
-  'portcullis changes [--session id] [--turn message] [--call id] [--agent name] [--diff] [--json]';
+export const SESSION_OPTION: OptionSpec = {
+  flags: '--session <id>',
+  description: 'A session by the beginning of its id. Default: the last one.',
+};
 
-/** Prints what a session changed, and who did it. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { switches, values } = readArguments(argv, {
-    usage: USAGE,
-    switches: ['json', 'diff'],
-    values: ['session', 'turn', 'call', 'agent'],
-  });
-  const { sessionId, journal } = await journalHere(values.get('session'), output);
-  try {
-    const turn = values.get('turn');
-    const call = values.get('call');
-    const agent = values.get('agent');
-    const changes = await journal.changes({
-      ...(turn === undefined ? {} : { messageId: turn }),
-      ...(call === undefined ? {} : { toolUseId: call }),
-      ...(agent === undefined ? {} : { agent }),
-    });
-    if (switches.has('json')) {
-      output.out(`${JSON.stringify({ session: sessionId, changes: changes.map(row) })}\n`);
-    } else if (switches.has('diff')) {
-      for (const change of changes) {
-        const head = `# ${actionOf(change)} ${change.path}: ${authorsText(change.authors)}`;
-        output.out(`${visible(head)}\n`);
-        output.out(visibleText((await journal.diff(change)) ?? ''));
-      }
-    } else {
-      output.out(`session ${sessionId}\n${changesText(changes)}`);
-    }
-    return EXIT.done;
-  } finally {
-    await journal.close();
-  }
-}
-
-function row(change: Change): Readonly<Record<string, unknown>> {
-  return { action: actionOf(change), ...change };
-}
+export const command: CommandSpec = {
+  summary: 'List the files that a session changed, and who changed them.',
+  options: [
+    SESSION_OPTION,
+    { flags: '--turn <message>', description: 'Only changes after this prompt, by message id.' },
+    { flags: '--call <id>', description: 'Only changes of this tool call.' },
+    { flags: '--agent <name>', description: 'Only changes of this agent.' },
+    { flags: '--diff', description: 'Show what changed in each file.' },
+    JSON_OPTION,
+  ],
+  run: (call) =>
+    withProject(call, async (project) => {
+      const { options, output } = call;
+      const { sessionId, checkpoints } = await project.changes(textOption(options, 'session'));
+      const changes = await checkpoints.changes({
+        messageId: textOption(options, 'turn'),
+        toolUseId: textOption(options, 'call'),
+        agent: textOption(options, 'agent'),
+      });
+      if (options.json === true) {
+        const rows = changes.map((change) => ({ action: actionOf(change), ...change }));
+        output.out(`${JSON.stringify({ session: sessionId, changes: rows })}\n`);
+      } else if (options.diff === true) {
+        for (const change of changes) {
+          const head = `# ${actionOf(change)} ${change.path}: ${authorsText(change.authors)}`;
+          const diff = (await checkpoints.diff(change)) ?? '';
+          output.out(`${visible(head)}\n${visibleText(diff)}`);
+        }
+      } else output.out(`session ${sessionId}\n${changesText(changes)}`);
+      return EXIT.done;
+    }),
+};

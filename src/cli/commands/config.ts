@@ -1,98 +1,122 @@
-import { hostFacts } from '../../env/host.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
-import { configDirectory, homeDirectory, stateDirectory } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
-import { patternProblem } from '../../permissions/agent-rules.js';
-import { createLiveRules } from '../../permissions/live-rules.js';
-import { ruleChecker } from '../../permissions/rule-checker.js';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
-import { loadSettings, managedSettingsDirectory } from '../../settings/load.js';
-import { withStrictness } from '../../settings/refuse.js';
-import { startTrust } from '../../settings/trust-start.js';
-import type { ConfigProblem } from '../../settings/types.js';
-import { type ParsedArgs, parseArgs } from '../args.js';
+import {
+  type ConfigKey,
+  type ConfigReport,
+  type ConfigValue,
+  configReport,
+  nearestSetting,
+  settingMeaning,
+} from '../../project/config.js';
+import { describeProblem } from '../../project/settings.js';
+import { visible } from '../../util/visible.js';
+import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { readOptions } from '../options.js';
-import type { Output } from '../output.js';
-import { type ConfigState, configReport } from './config-report.js';
-import { explainKey, reportText } from './config-text.js';
+import { JSON_OPTION, printJson, withProject } from './project-call.js';
+import { flagOptions, readFlags } from './session-flags.js';
 
-/** Shows the effective settings, where each value stands, and what a session would refuse. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const wishes = wishesFrom(argv);
-  const state = await readState(wishes.args);
-  const report = configReport(state);
-  if (wishes.key !== undefined) {
-    const text = explainKey(report, wishes.key);
-    output.out(wishes.json ? `${JSON.stringify(text.data, null, 2)}\n` : text.lines);
+const FLAGS = [
+  'trust',
+  'settings',
+  'managed-settings',
+  'setting-sources',
+  'bare',
+  'allowedTools',
+  'disallowedTools',
+];
+const OPTIONS = [JSON_OPTION, ...flagOptions(FLAGS)];
+
+async function report(call: CommandCall): Promise<ConfigReport> {
+  const { session } = readFlags(call, FLAGS);
+  const { settings, managedSettings, settingSources, allowedTools, disallowedTools } = session;
+  return await withProject(call, configReport, {
+    settings,
+    managedSettings,
+    sources: settingSources,
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(disallowedTools === undefined ? {} : { disallowedTools }),
+    trustNotice: 'silent',
+  });
+}
+
+const explain: CommandSpec = {
+  summary: 'Show every value of a setting, and how its sources are merged.',
+  arguments: [{ name: '<key>', description: 'A setting, such as permissions.deny.' }],
+  options: OPTIONS,
+  async run(call) {
+    const [key = ''] = call.args;
+    const { settings } = await report(call);
+    const found = settings.filter((one) => one.key === key || one.key.startsWith(`${key}.`));
+    const meaning = settingMeaning(key);
+    if (found.length === 0 && meaning === undefined) {
+      const meant = nearestSetting(key);
+      throw new PortcullisError('usage', `there is no setting ${visible(key)}`, {
+        remedy:
+          meant === undefined ? 'portcullis config lists what is set' : `did you mean ${meant}?`,
+      });
+    }
+    if (call.options.json === true)
+      printJson(call, { key, meaning: meaning ?? [], settings: found });
+    else {
+      const values = found.flatMap(keyLines);
+      const lines = [visible(key), ...(meaning ?? []).map((line) => `  ${line}`)];
+      if (values.length === 0) lines.push('  not set in any file');
+      call.output.out(`${[...lines, ...values].join('\n')}\n`);
+    }
     return EXIT.done;
-  }
-  output.out(wishes.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
-  return report.starts ? EXIT.done : EXIT.config;
-}
+  },
+};
 
-interface Wishes {
-  readonly json: boolean;
-  readonly key: string | undefined;
-  readonly args: ParsedArgs;
-}
+export const command: CommandSpec = {
+  summary: 'Show the effective settings with their sources, and what is wrong.',
+  options: OPTIONS,
+  subcommands: { explain: { summary: explain.summary, load: async () => ({ command: explain }) } },
+  async run(call) {
+    const read = await report(call);
+    if (call.options.json === true) printJson(call, read);
+    else call.output.out(reportText(read));
+    return read.starts ? EXIT.done : EXIT.config;
+  },
+};
 
-function wishesFrom(argv: readonly string[]): Wishes {
-  const json = argv.includes('--json');
-  const parsed = parseArgs(argv.filter((word) => word !== '--json'));
-  if (!parsed.ok) throw new PortcullisError('usage', parsed.error, { remedy: USAGE });
-  const [action, key, ...more] = parsed.value.positionals;
-  const understood = action === undefined || (action === 'explain' && key !== undefined);
-  if (!understood || more.length > 0 || parsed.value.warnings.length > 0) {
-    const words = parsed.value.warnings[0] ?? `config does not understand "${action}"`;
-    throw new PortcullisError('usage', words, { remedy: USAGE });
-  }
-  return { json, key, args: parsed.value };
-}
-
-export const USAGE =
-  'portcullis config [explain <key>] [--json] [--trust] [--settings <file|json>] [--setting-sources <names>]';
-
-async function readState(args: ParsedArgs): Promise<ConfigState> {
-  const options = readOptions({ ...args, positionals: [] });
-  if (!options.ok) throw new PortcullisError('usage', options.error, { remedy: USAGE });
-  const { session } = options.value;
-  const { env } = process;
-  const cwd = process.cwd();
-  const places = {
-    fs: nodeFileSystem,
-    cwd,
-    env,
-    configDir: configDirectory(env),
-    sources: session.settingSources ?? (['user', 'project', 'local'] as const),
-  };
-  const trust = await startTrust({
-    ...places,
-    stateDirectory: stateDirectory(env),
-    given: session.trust,
-    now: Date.now,
-    warn: () => undefined,
+function reportText(read: ConfigReport): string {
+  const problems = read.problems.map(
+    (problem) => `  ${LEVELS[problem.severity]}: ${visible(describeProblem(problem))}`,
+  );
+  const files = read.files.map(({ path, source, state, trusted }) => {
+    const note = trusted === false ? ', not trusted: what grants or executes is not in force' : '';
+    return `  ${source.padEnd(8)} ${visible(path)}: ${state}${note}`;
   });
-  const loaded = await loadSettings({
-    ...places,
-    managedDir: managedSettingsDirectory(hostFacts().os),
-    trustProject: trust.now,
-    knownTools: Object.keys(RULE_TOOLS),
-    checkAgents: patternProblem,
-    checkRule: ruleChecker(cwd, homeDirectory(env)),
-    ...(session.settings === undefined ? {} : { flagSettings: session.settings }),
-    ...(session.managedSettings === undefined ? {} : { hostSettings: session.managedSettings }),
-  });
-  const { settings } = loaded;
-  const rules = createLiveRules({
-    cwd,
-    home: homeDirectory(env),
-    allowedTools: session.allowedTools ?? [],
-    disallowedTools: session.disallowedTools ?? [],
-  });
-  const found: readonly ConfigProblem[] = [
-    ...loaded.problems,
-    ...rules.replace(settings.permissions),
-  ];
-  return { cwd, loaded, trusted: trust.now, problems: withStrictness(found, settings.strictness) };
+  return [
+    section('Settings', read.settings.flatMap(keyLines)),
+    section('Files, strongest first', files),
+    section('Problems', problems),
+    read.starts ? '' : 'A session would not start with these settings.\n',
+    read.strict ? '' : 'portcullis.strict is false: unusable restrictions only warn.\n',
+  ].join('');
 }
+
+const LEVELS = { fatal: 'refuses', warning: 'warns', note: 'note' } as const;
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}\n${lines.length === 0 ? '  none' : lines.join('\n')}\n\n`;
+}
+
+function keyLines({ key, state, values }: ConfigKey): readonly string[] {
+  const later = state === 'in use' ? '' : ' (no effect in this version)';
+  return [`  ${visible(key)}${later}`, ...values.map(valueLine)];
+}
+
+function valueLine({ value, source, file, line, standing, why }: ConfigValue): string {
+  const place = file === undefined ? source : `${file}${line === undefined ? '' : `:${line}`}`;
+  const state = standing === 'in force' ? '' : `, ${STANDINGS[standing]}`;
+  const reason = why === undefined ? '' : `: ${why}`;
+  return `    ${visible(JSON.stringify(value))}  (${source}, ${visible(place)}${state}${reason})`;
+}
+
+const STANDINGS = {
+  shadowed: 'shadowed by a stronger or stricter one',
+  untrusted: 'not in force: the folder is not trusted',
+  'not here': 'not in force: this file may not set it',
+  'managed only': 'not in force: only managed rules grant',
+  dropped: 'not in force',
+} as const;

@@ -1,74 +1,99 @@
-import { statSync } from 'node:fs';
 import { resolve } from '../../env/paths.js';
+import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
+import { answerIncludes } from '../../project/context.js';
+import { openProject, type Project } from '../../project/project.js';
 import { visible } from '../../util/visible.js';
-import { type ParsedArgs, parseArgs } from '../args.js';
+import type { CommandCall, CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { readOptions } from '../options.js';
-import type { Output } from '../output.js';
-import type { ContextWishes } from './context-here.js';
+import { refuseAgent } from './person.js';
+import { JSON_OPTION, printJson, textOption } from './project-call.js';
+import { flagOptions, readFlags } from './session-flags.js';
 
-export const USAGE = `portcullis context [--json] [--cwd <dir>] [flags of a session]
-       portcullis context approve|decline <path>… [--cwd <dir>]`;
+/** Flags that change what the model of a session is shown. */
+const FLAGS = [
+  'print',
+  'model',
+  'agent',
+  'agents',
+  'tools',
+  'allowedTools',
+  'disallowedTools',
+  'permission-mode',
+  'system-prompt',
+  'system-prompt-file',
+  'append-system-prompt',
+  'append-system-prompt-file',
+  'add-dir',
+  'mcp-config',
+  'strict-mcp-config',
+  'plugin-dir',
+  'trust',
+  'settings',
+  'managed-settings',
+  'setting-sources',
+  'bare',
+  'json-schema',
+];
 
-/**
- * Shows what the model of a session started here would be shown: names, sizes and reasons, no
- * contents. Nothing is run, no hook is told and no model asked. Or keeps an answer about files from
- * outside the project.
- */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { cwd, json, args } = wishesFrom(argv);
-  const [action, ...paths] = args.positionals;
-  if (action === 'approve' || action === 'decline') {
-    const { answerIncludes } = await import('./context-answer.js');
-    return await answerIncludes(action, { paths, cwd, usage: USAGE }, output);
-  }
-  if (action !== undefined) throw usage(`context does not understand "${visible(action)}"`);
-  const { contextHere } = await import('./context-here.js');
-  const { report, approvals } = await contextHere(sessionWishes(args, cwd, output));
-  if (json) {
-    output.out(`${JSON.stringify({ cwd, ...report, approvals }, null, 2)}\n`);
+const CWD_OPTION: OptionSpec = {
+  flags: '--cwd <directory>',
+  description: 'Another directory than the working directory.',
+};
+
+async function projectAt({ options, output }: CommandCall): Promise<Project> {
+  const cwd = resolve(workingDirectory(), textOption(options, 'cwd') ?? '.');
+  const project = openProject(cwd, { warn: output.warn });
+  if ((await project.places.fs.stat(cwd))?.kind === 'directory') return project;
+  throw new PortcullisError('usage', `${visible(cwd)} is not a directory`, {
+    remedy: 'name a directory that exists with --cwd',
+  });
+}
+
+/** Keeps a person's answer about files from outside the project. */
+function answerCommand(answer: 'approve' | 'decline'): CommandSpec {
+  return {
+    summary: {
+      approve: 'Let instructions include files from outside the project.',
+      decline: 'Keep files from outside the project out of its instructions.',
+    }[answer],
+    arguments: [{ name: '<paths...>', description: 'The files. Folders cannot be named.' }],
+    options: [CWD_OPTION],
+    async run(call) {
+      if (answer === 'approve') refuseAgent('context approve');
+      const { places } = await projectAt(call);
+      const { realRoot, files } = await answerIncludes(places, answer, call.args);
+      const may = answer === 'approve' ? 'may show' : 'may not show';
+      for (const file of files) {
+        call.output.out(`${visible(realRoot)} ${may} ${visible(file)} to the model.\n`);
+      }
+      call.output.out('This applies to sessions that start from now on.\n');
+      return EXIT.done;
+    },
+  };
+}
+
+const approve = answerCommand('approve');
+const decline = answerCommand('decline');
+
+export const command: CommandSpec = {
+  summary: 'Show what the model of a session here would be shown, with sizes.',
+  options: [JSON_OPTION, CWD_OPTION, ...flagOptions(FLAGS)],
+  notes: 'Nothing is run and no model is asked. File contents are not printed.',
+  subcommands: {
+    approve: { summary: approve.summary, load: async () => ({ command: approve }) },
+    decline: { summary: decline.summary, load: async () => ({ command: decline }) },
+  },
+  async run(call) {
+    const { session, print } = readFlags(call, FLAGS);
+    const project = await projectAt(call);
+    const { cwd } = project;
+    const { report, approvals } = await project.context({ ...session, headless: print });
+    if (call.options.json === true) printJson(call, { cwd, ...report, approvals });
+    else {
+      const { contextText } = await import('../../project/context-text.js');
+      call.output.out(contextText(report, cwd));
+    }
     return EXIT.done;
-  }
-  const { contextText } = await import('../../project/context-text.js');
-  output.out(contextText(report, cwd));
-  return EXIT.done;
-}
-
-function wishesFrom(argv: readonly string[]): {
-  readonly cwd: string;
-  readonly json: boolean;
-  readonly args: ParsedArgs;
-} {
-  const rest: string[] = [];
-  let directory = '.';
-  for (let at = 0; at < argv.length; at++) {
-    const word = argv[at] ?? '';
-    if (word === '--json') continue;
-    if (word === '--cwd' || word.startsWith('--cwd=')) {
-      const value = word === '--cwd' ? argv[++at] : word.slice('--cwd='.length);
-      if (value === undefined || value === '') throw usage('--cwd needs a directory');
-      directory = value;
-    } else rest.push(word);
-  }
-  const cwd = resolve(process.cwd(), directory);
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw usage(`${visible(cwd)} is not a directory`);
-  }
-  const parsed = parseArgs(rest);
-  if (!parsed.ok) throw usage(parsed.error);
-  const [wrong] = parsed.value.warnings;
-  if (wrong !== undefined) throw usage(wrong);
-  return { cwd, json: argv.includes('--json'), args: parsed.value };
-}
-
-function sessionWishes(args: ParsedArgs, cwd: string, output: Output): ContextWishes {
-  const options = readOptions({ ...args, positionals: [] });
-  if (!options.ok) throw usage(options.error);
-  const { session, print } = options.value;
-  return { session, cwd, headless: print, warn: output.warn };
-}
-
-function usage(message: string): PortcullisError {
-  return new PortcullisError('usage', message, { remedy: `usage: ${USAGE}` });
-}
+  },
+};

@@ -2,79 +2,68 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../env/clock.js';
-import { PortcullisError } from '../../errors.js';
 import { openSession } from '../../harness.js';
-import { visible } from '../../util/visible.js';
-import type { Output } from '../output.js';
+import type { CommandSpec } from '../command.js';
 import { createRenderer } from '../render.js';
-import { readArguments } from './arguments.js';
-import { DEMO_PROMPT, DEMO_REPLIES, SAMPLE_FILES } from './demo-script.js';
 
-export const USAGE = 'portcullis demo [--quiet]';
-
-/**
- * The whole runtime on a project of its own, with the scripted model: real files, real processes,
- * the real gate. Everything it makes is removed at the end.
- */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['quiet'] });
-  if (words.length > 0) {
-    throw new PortcullisError('usage', `demo takes no "${visible(words[0] ?? '')}"`, {
-      remedy: `usage: ${USAGE}`,
-    });
-  }
-  const root = mkdtempSync(path.join(tmpdir(), 'portcullis-demo-'));
-  try {
-    const project = makeProject(root);
-    const show = createRenderer({
-      colour: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
-      width: 100,
-    });
-    output.out(
-      `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n\n> ${DEMO_PROMPT}\n\n`,
-    );
-    const decisions: string[] = [];
-    const session = await openSession({
-      cwd: project,
-      env: {
-        ...process.env,
-        CLAUDE_CONFIG_DIR: path.join(root, 'config'),
-        PORTCULLIS_HOME: path.join(root, 'state'),
-      },
-      entrypoint: 'portcullis-demo',
-      script: path.join(root, 'script.json'),
-      allowedTools: ['Bash(node --test *)'],
-      permissionMode: 'acceptEdits',
-      trust: false,
-      persist: true,
-      fork: false,
-      start: { kind: 'new', id: undefined },
-      emit(event) {
-        if (event.type === 'decision') {
-          const { receipt } = event;
-          decisions.push(
-            `  ${receipt.decision === 'allow' ? 'allowed' : 'refused'}  ${receipt.tool.padEnd(5)} ${receipt.reason}`,
-          );
-        }
-        const text = show(event);
-        if (text !== undefined && text !== '') output.out(`${text}\n`);
-      },
-    });
-    const run = await session.run([
-      { uuid: systemClock.uuid(), content: [{ type: 'text', text: DEMO_PROMPT }] },
-    ]);
-    const transcript = session.info().transcriptPath;
-    await session.close();
-    output.out(`\nWhy each call was allowed or refused\n${decisions.join('\n')}\n`);
-    output.out(
-      `\n${run.outcome.turns} model calls, ${run.denials.length} refused; the transcript was ${path.basename(transcript)} in the session log.\n`,
-    );
-    if (!switches.has('quiet')) output.out(await nextSteps());
-    return run.outcome.reason.kind === 'completed' ? 0 : 1;
-  } finally {
-    rmSync(root, { recursive: true, force: true });
-  }
-}
+/** Runs the whole runtime on a sample project: real files, processes and decisions, a scripted model. */
+export const command: CommandSpec = {
+  summary: 'Run a scripted session in a temporary project, without a key.',
+  options: [{ flags: '--quiet', description: 'Leave out how to go on with a real model.' }],
+  async run({ options, output }) {
+    const root = mkdtempSync(path.join(tmpdir(), 'portcullis-demo-'));
+    try {
+      const project = makeProject(root);
+      const show = createRenderer({
+        colour: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
+        width: 100,
+      });
+      output.out(
+        `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n\n> ${DEMO_PROMPT}\n\n`,
+      );
+      const decisions: string[] = [];
+      const session = await openSession({
+        cwd: project,
+        env: {
+          ...process.env,
+          CLAUDE_CONFIG_DIR: path.join(root, 'config'),
+          PORTCULLIS_HOME: path.join(root, 'state'),
+        },
+        entrypoint: 'portcullis-demo',
+        script: path.join(root, 'script.json'),
+        allowedTools: ['Bash(node --test *)'],
+        permissionMode: 'acceptEdits',
+        trust: false,
+        persist: true,
+        fork: false,
+        start: { kind: 'new', id: undefined },
+        emit(event) {
+          if (event.type === 'decision') {
+            const { receipt } = event;
+            decisions.push(
+              `  ${receipt.decision === 'allow' ? 'allowed' : 'refused'}  ${receipt.tool.padEnd(5)} ${receipt.reason}`,
+            );
+          }
+          const text = show(event);
+          if (text !== undefined && text !== '') output.out(`${text}\n`);
+        },
+      });
+      const run = await session.run([
+        { uuid: systemClock.uuid(), content: [{ type: 'text', text: DEMO_PROMPT }] },
+      ]);
+      const transcript = session.info().transcriptPath;
+      await session.close();
+      output.out(`\nWhy each call was allowed or refused\n${decisions.join('\n')}\n`);
+      output.out(
+        `\n${run.outcome.turns} model calls, ${run.denials.length} refused; the transcript was ${path.basename(transcript)} in the session log.\n`,
+      );
+      if (!options.quiet === true) output.out(await nextSteps());
+      return run.outcome.reason.kind === 'completed' ? 0 : 1;
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
+  },
+};
 
 function makeProject(root: string): string {
   const project = path.join(root, 'sample');
@@ -102,3 +91,72 @@ With a real model
   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 npm start -- --model <model>   # Ollama, llama.cpp, vLLM, OpenRouter …
 ${local.length === 0 ? '' : `${local.join('\n')}\n`}`;
 }
+
+/** The sample project of the demonstration: a small program with one wrong line and its test. */
+const SAMPLE_FILES: Readonly<Record<string, string>> = {
+  'package.json': '{ "name": "sample", "type": "module", "private": true }\n',
+  'CLAUDE.md': 'Run the tests with `node --test` after every change.\n',
+  'price.js': `// Price of an order: a tenth off from ten pieces on.
+export function price(pieces, each) {
+  const total = pieces * each;
+  return pieces > 10 ? total * 0.9 : total;
+}
+`,
+  'price.test.js': `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { price } from './price.js';
+
+test('nine pieces cost nine times one', () => assert.equal(price(9, 2), 18));
+test('ten pieces are a tenth cheaper', () => assert.equal(price(10, 2), 18));
+`,
+};
+
+const DEMO_PROMPT = 'The test for ten pieces fails. Find out why and mend it.';
+
+/** The counts alone: what stands before them differs from one version of Node to the next. */
+const RUN_TESTS = 'node --test 2>&1 | grep -oE "(pass|fail) [0-9]+"';
+
+/** What the scripted model says, reply by reply. `{{DIR}}` is the sample project. */
+const DEMO_REPLIES: readonly unknown[] = [
+  {
+    blocks: [
+      { text: 'I look at the code and run the tests.' },
+      { tool: 'Grep', input: { pattern: 'price\\(', output_mode: 'content' } },
+      { tool: 'Read', input: { file_path: '{{DIR}}/price.js' } },
+      {
+        tool: 'Bash',
+        input: {
+          command: RUN_TESTS,
+          description: 'Run the tests',
+        },
+      },
+    ],
+  },
+  {
+    blocks: [
+      { text: 'The discount starts above ten pieces instead of at ten.' },
+      {
+        tool: 'Edit',
+        input: {
+          file_path: '{{DIR}}/price.js',
+          old_string: 'pieces > 10',
+          new_string: 'pieces >= 10',
+        },
+      },
+    ],
+  },
+  {
+    tool: 'Bash',
+    input: {
+      command: RUN_TESTS,
+      description: 'Run the tests again',
+    },
+  },
+  {
+    blocks: [
+      { text: 'Now something that nobody allowed, to show the gate:' },
+      { tool: 'Bash', input: { command: 'git push --force origin main', description: 'Push' } },
+    ],
+  },
+  'Mended: `price.js:4` compared with `>` instead of `>=`. Both tests pass. The push was refused, so nothing left this machine.',
+];

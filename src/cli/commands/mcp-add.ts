@@ -1,149 +1,108 @@
+import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
+import { addServer, type WritableScope } from '../../project/mcp-store.js';
+import { parseJson } from '../../util/json.js';
 import { visible } from '../../util/visible.js';
-import type { Output } from '../output.js';
-import { scopeFrom, storeServer } from './mcp-store.js';
+import type { CommandCall, CommandSpec } from '../command.js';
+import { EXIT } from '../exit-code.js';
+import {
+  listOption,
+  SCOPE_OPTION,
+  SERVER_ARGUMENT,
+  textOption,
+  withProject,
+} from './project-call.js';
+import { placeText } from './validation.js';
 
-export const USAGE = `portcullis mcp add [options] <name> -- <command> [arguments]
-       portcullis mcp add --transport http|sse|ws [options] <name> <url>
-options: -s, --scope local|project|user   -t, --transport stdio|http|sse|ws
-         -e, --env NAME=value             -H, --header "Name: value"
-         --yes, before the name (in a script: keep the folder's trust with --scope project)
-         --client-id, --client-secret, --callback-port (OAuth)`;
+const SCOPE = { ...SCOPE_OPTION, default: 'local' };
 
-/** Writes a server into the file of a scope. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const wish = wishFrom(argv);
-  const { scope, name, confirmed } = wish;
-  return await storeServer({ scope, name, raw: entryFrom(wish), confirmed }, output);
-}
-
-interface Wish {
-  readonly name: string;
-  readonly scope: ReturnType<typeof scopeFrom>;
-  readonly transport: string;
-  readonly env: readonly string[];
-  readonly headers: readonly string[];
-  /** Command and arguments, or an address. */
-  readonly words: readonly string[];
-  readonly options: ReadonlyMap<string, string>;
-  readonly confirmed: boolean;
-}
+export const add: CommandSpec = {
+  summary: 'Add a server: a program or an address.',
+  arguments: [
+    SERVER_ARGUMENT,
+    { name: '[words...]', description: 'After `--`: a program and its arguments; or an address.' },
+  ],
+  options: [
+    SCOPE,
+    {
+      flags: '-t, --transport <transport>',
+      description: 'How to talk to the server. An address needs http, sse or ws.',
+      choices: ['stdio', 'http', 'sse', 'ws'],
+      default: 'stdio',
+    },
+    { flags: '-e, --env <name=value...>', description: 'A variable of the program.' },
+    { flags: '-H, --header <name:value...>', description: 'A header for the address.' },
+    { flags: '--client-id <id>', description: 'OAuth client id.' },
+    { flags: '--client-secret <secret>', description: 'OAuth client secret.' },
+    { flags: '--callback-port <port>', description: 'Port of the OAuth callback.' },
+    {
+      flags: '--yes',
+      description: 'With --scope project: keep the trust in the folder without a terminal.',
+    },
+  ],
+  notes: [
+    'portcullis mcp add [options] <name> -- <command> [arguments]',
+    'portcullis mcp add --transport http [options] <name> <url>',
+  ].join('\n'),
+  async run(call) {
+    refuseLateOptions(call);
+    return await store(call, entryFrom(call));
+  },
+};
 
 const ADDRESS = /^(?:https?|wss?):\/\//i;
-const SHORT: Readonly<Record<string, string>> = {
-  '-s': 'scope',
-  '-t': 'transport',
-  '-e': 'env',
-  '-H': 'header',
-};
-const VALUES = [
-  'scope',
-  'transport',
-  'env',
-  'header',
-  'client-id',
-  'client-secret',
-  'callback-port',
-];
 
-/**
- * Options stand before the command, or anywhere beside an address. What follows `--` is the program's
- * own. fail-closed: an option after the command could be meant for either, and is refused.
- */
-function wishFrom(argv: readonly string[]): Wish {
-  const found: [string, string][] = [];
-  const words: string[] = [];
-  let confirmed = false;
-  let at = 0;
-  for (; at < argv.length; at++) {
-    const word = argv[at] ?? '';
-    if (word === '--') {
-      words.push(...argv.slice(at + 1));
-      break;
-    }
-    if (!word.startsWith('-') || word === '-') {
-      words.push(word);
-      continue;
-    }
-    const [, command] = words;
-    if (command !== undefined && !ADDRESS.test(command))
-      throw wrong(
-        `"${visible(word)}" follows the command; options of mcp add stand before the name, those of the program follow --`,
-      );
-    // Behind the name it may be the program's own, as of npx.
-    if (word === '--yes' && words.length === 0) {
-      confirmed = true;
-      continue;
-    }
-    const [flag = '', ...inline] = word.split('=');
-    const name = SHORT[flag] ?? (flag.startsWith('--') ? flag.slice(2) : '');
-    // fail-closed: an option that is not known is a mistake, or the program's own and belongs behind `--`.
-    if (!VALUES.includes(name))
-      throw wrong(`"${visible(word)}" is no option; options of the program follow --`);
-    const value = inline.length > 0 ? inline.join('=') : argv[++at];
-    if (value === undefined) throw wrong(`--${name} needs a value`);
-    found.push([name, value]);
-  }
-  const [name, ...rest] = words;
-  if (name === undefined) throw wrong('mcp add wants a name');
-  const all = (key: string): readonly string[] =>
-    found.filter(([one]) => one === key).map(([, value]) => value);
-  return {
-    name,
-    scope: scopeFrom(all('scope').at(-1)),
-    transport: all('transport').at(-1) ?? 'stdio',
-    env: all('env'),
-    headers: all('header'),
-    words: rest,
-    options: new Map(found),
-    confirmed,
-  };
+/** fail-closed: an option after the command may belong to the program, so `--` must separate them. */
+function refuseLateOptions({ args, argv }: CommandCall): void {
+  const [name = '', first = ''] = args;
+  const end = argv.indexOf('--');
+  const own = end < 0 ? argv : argv.slice(0, end);
+  // Behind the name it may be an option of the program, as npx has one.
+  if (own.indexOf('--yes') > own.indexOf(name)) throw wrong('--yes must precede the name');
+  const at = ADDRESS.test(first) ? -1 : own.indexOf(first, own.indexOf(name) + 1);
+  const late = at < 0 ? undefined : own.slice(at + 1).find((word) => /^-./.test(word));
+  if (late !== undefined)
+    throw wrong(
+      `"${visible(late)}" follows the command; options of mcp add precede the name, those of the program follow --`,
+    );
 }
 
-function entryFrom(wish: Wish): Record<string, unknown> {
-  const { transport, words, env, headers } = wish;
-  const [first, ...rest] = words;
+function entryFrom({ args, options }: CommandCall): Record<string, unknown> {
+  const [, first, ...rest] = args;
+  const { transport } = options;
+  const env = listOption(options, 'env');
+  const headers = listOption(options, 'header');
   if (transport === 'stdio') {
     if (first === undefined) throw wrong('there is no command');
     if (ADDRESS.test(first) && rest.length === 0)
       throw wrong(`"${visible(first)}" is an address; add --transport http`);
     if (headers.length > 0) throw wrong('--header is for addresses; a program gets --env');
-    const variables = pairs(env, /^([^=\s]+)=(.*)$/s, '--env wants NAME=value');
-    return {
-      type: 'stdio',
-      command: first,
-      args: rest,
-      ...(env.length === 0 ? {} : { env: variables }),
-    };
+    const variables = pairs(env, /^([^=\s]+)=(.*)$/s, '--env needs NAME=value');
+    return { type: 'stdio', command: first, args: rest, env: variables };
   }
-  if (!['http', 'sse', 'ws'].includes(transport))
-    throw wrong(`--transport ${visible(transport)} is not one of stdio, http, sse, ws`);
   if (first === undefined || rest.length > 0) throw wrong('one address follows the name');
   if (env.length > 0) throw wrong('--env is for programs; an address gets --header');
-  const oauth = oauthFrom(wish.options);
+  const port = textOption(options, 'callbackPort');
+  const oauth = {
+    clientId: textOption(options, 'clientId'),
+    clientSecret: textOption(options, 'clientSecret'),
+    callbackPort: port === undefined ? undefined : Number(port),
+  };
   return {
     type: transport,
     url: first,
-    ...(headers.length === 0
-      ? {}
-      : { headers: pairs(headers, /^([^:\s]+):\s*(.*)$/s, '--header wants "Name: value"') }),
-    ...(oauth === undefined ? {} : { oauth }),
+    headers: pairs(headers, /^([^:\s]+):\s*(.*)$/s, '--header needs "Name: value"'),
+    oauth: Object.values(oauth).every((one) => one === undefined) ? undefined : oauth,
   };
 }
 
-function oauthFrom(options: ReadonlyMap<string, string>): Record<string, unknown> | undefined {
-  const [id, secret, port] = ['client-id', 'client-secret', 'callback-port'].map((name) =>
-    options.get(name),
-  );
-  if (id === undefined && secret === undefined && port === undefined) return undefined;
-  return {
-    ...(id === undefined ? {} : { clientId: id }),
-    ...(secret === undefined ? {} : { clientSecret: secret }),
-    ...(port === undefined ? {} : { callbackPort: Number(port) }),
-  };
-}
-
-function pairs(texts: readonly string[], form: RegExp, complaint: string): Record<string, string> {
+/** Undefined: there are none, and the entry leaves the field out. */
+function pairs(
+  texts: readonly string[],
+  form: RegExp,
+  complaint: string,
+): Record<string, string> | undefined {
+  if (texts.length === 0) return undefined;
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
@@ -153,6 +112,41 @@ function pairs(texts: readonly string[], form: RegExp, complaint: string): Recor
   );
 }
 
+export const addJson: CommandSpec = {
+  summary: 'Add a server as JSON.',
+  arguments: [SERVER_ARGUMENT, { name: '<json>', description: 'The entry, as .mcp.json has it.' }],
+  options: [SCOPE],
+  async run(call) {
+    const parsed = parseJson(call.args[1] ?? '');
+    if (!parsed.ok) throw wrong(`this is not valid JSON: ${parsed.error}`);
+    return await store(call, parsed.value);
+  },
+};
+
+async function store(call: CommandCall, entry: unknown): Promise<number> {
+  const { args, options, output } = call;
+  const [name = ''] = args;
+  const scope = textOption(options, 'scope') as WritableScope;
+  // Fields without a value are not written.
+  const raw: unknown = JSON.parse(JSON.stringify(entry));
+  const byAgent = isRunByAgent(process.env);
+  const keepsTrust = options.yes === true || process.stdin.isTTY === true;
+  return await withProject(
+    call,
+    async (project) => {
+      const added = await addServer(project, { scope, name, raw, byAgent, keepsTrust });
+      const file = placeText(added.file);
+      output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
+      if (added.lostTrust)
+        output.warn(`${file} has changed since the folder was trusted; run \`portcullis trust\``);
+      for (const warning of added.warnings) output.warn(visible(warning));
+      return EXIT.done;
+    },
+    { trustNotice: 'silent' },
+  );
+}
+
 function wrong(message: string): PortcullisError {
-  return new PortcullisError('usage', message, { remedy: `usage: ${USAGE}` });
+  const remedy = 'portcullis mcp add --help shows the forms';
+  return new PortcullisError('usage', message, { remedy });
 }

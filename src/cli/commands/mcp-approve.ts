@@ -1,80 +1,91 @@
-import { PortcullisError } from '../../errors.js';
-import type { ServerDeclaration } from '../../mcp/server.js';
+import { approvableServer } from '../../project/mcp.js';
+import { pendingDefinitions } from '../../project/mcp-connections.js';
+import type { Project } from '../../project/project.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
+import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
-import { readArguments } from './arguments.js';
-import { type McpHere, mcpHere, serverNamed } from './mcp-here.js';
-import { serverText } from './mcp-text.js';
-import { refuseAgent } from './person-only.js';
+import { serverText } from './mcp.js';
+import { confirmed, refuseAgent, YES_OPTION } from './person.js';
+import { SERVER_ARGUMENT, warnOfNotices, withProject } from './project-call.js';
 
-export const USAGE = 'portcullis mcp approve <name> [--tools] [--yes] [--decline]';
+export const approve: CommandSpec = {
+  summary: 'Approve a server of .mcp.json, or its changed tools.',
+  arguments: [SERVER_ARGUMENT],
+  options: [
+    { flags: '--tools', description: 'Connect, and approve definitions of tools that changed.' },
+    { flags: '--decline', description: 'Never use the server in this project.' },
+    YES_OPTION,
+  ],
+  run: (call) =>
+    withProject(
+      call,
+      (project) =>
+        call.options.tools === true ? approveTools(call, project) : approveServer(call, project),
+      { trustNotice: 'silent' },
+    ),
+};
 
 /** Shows a server of the project and keeps the answer, bound to the entry as it is now. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches } = readArguments(
-    argv.map((word) => (word === '-y' ? '--yes' : word)),
-    { usage: USAGE, switches: ['yes', 'decline', 'tools'] },
-  );
-  const [name] = words;
-  if (name === undefined || words.length > 1)
-    throw new PortcullisError('usage', 'mcp approve wants one name', { remedy: `usage: ${USAGE}` });
-  if (switches.has('tools')) {
-    refuseAgent('mcp approve');
-    const { approveTools } = await import('./mcp-approve-tools.js');
-    const confirm = async (): Promise<boolean> => {
-      if (switches.has('yes')) return true;
-      refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --tools --yes`);
-      return await confirmAtTerminal('Accept these definitions?', output.out);
-    };
-    return await approveTools({ name, confirm }, output);
-  }
-  const here = await mcpHere();
-  const server = ofProject(here, name);
-  const { project } = here.configuration;
-  if (switches.has('decline')) {
-    await here.approvals.decline(project, server);
-    output.out(`Declined: ${visible(name)} is not used in ${visible(project)}.\n`);
+async function approveServer(call: CommandCall, project: Project): Promise<number> {
+  const { output } = call;
+  const [name = ''] = call.args;
+  const servers = await project.mcp();
+  const { configuration, approvals } = servers;
+  const server = approvableServer(servers, name);
+  if (call.options.decline === true) {
+    await approvals.decline(configuration.project, server);
+    output.out(`Declined: ${visible(name)} is not used in ${visible(configuration.project)}.\n`);
     return EXIT.done;
   }
-  output.out(serverText(here, server));
-  for (const line of here.configuration.standsFor(server)) output.out(`  ${line}\n`);
+  output.out(serverText(configuration, server));
+  for (const line of configuration.standsFor(server)) output.out(`  ${line}\n`);
   refuseAgent('mcp approve');
-  if (!switches.has('yes')) refusePipe(`portcullis mcp approve ${visible(shellWord(name))} --yes`);
-  if (!switches.has('yes') && !(await confirmAtTerminal('Use this server?', output.out))) {
+  const isYes = await confirmed(call, 'Use this server?', {
+    refused: 'not approved',
+    remedy: `read the entry above, then run: portcullis mcp approve ${visible(shellWord(name))} --yes`,
+  });
+  if (!isYes) {
     output.out('Not approved.\n');
     return EXIT.error;
   }
-  await here.approvals.approve(project, server);
+  await approvals.approve(configuration.project, server);
   const more = server.filled === undefined ? '' : ', or what a variable in it stands for,';
   output.out(`Approved: ${visible(name)}, until its entry${more} changes.\n`);
   return EXIT.done;
 }
 
-/** fail-closed: a pipe is no person. */
-function refusePipe(command: string): void {
-  if (hasTerminal()) return;
-  throw new PortcullisError('config', 'not approved: there is no terminal to ask on', {
-    remedy: `read the entry above, then run: ${command}`,
+/** Shows the definitions of a server's tools and keeps the answer, bound to exactly these. */
+async function approveTools(call: CommandCall, project: Project): Promise<number> {
+  const { output } = call;
+  const [name = ''] = call.args;
+  refuseAgent('mcp approve');
+  const opened = await project.sessionParts({
+    entrypoint: 'portcullis-mcp',
+    asksModel: false,
+    emit: warnOfNotices(call),
   });
-}
-
-function ofProject(here: McpHere, name: string): ServerDeclaration {
-  const { servers, hidden } = here.configuration;
-  const found = [...servers, ...hidden].find((one) => one.name === name && one.scope === 'project');
-  if (found !== undefined && found.standing.kind !== 'invalid') return found;
-  if (found?.standing.kind === 'invalid')
-    throw new PortcullisError('config', `"${visible(name)}" cannot be used`, {
-      remedy: visible(found.standing.reason),
-    });
-  const { scope } = serverNamed(here, name);
-  throw new PortcullisError(
-    'usage',
-    `"${visible(name)}" needs no approval: its scope is ${scope}`,
-    {
-      remedy: 'only servers of .mcp.json are asked about',
-    },
+  const pending = await pendingDefinitions(opened, name);
+  if (pending.changes.length === 0 && !pending.isDamaged) {
+    output.out(`All ${pending.tools} definitions of "${visible(name)}" are approved already.\n`);
+    return EXIT.done;
+  }
+  // Whole, with all that is invisible in it: the person must see whatever a model would.
+  for (const { title, text } of pending.changes) {
+    const lines = text.split('\n').map((line) => `  ${visible(line)}\n`);
+    output.out(`${visible(title)}\n${lines.join('')}`);
+  }
+  const isYes = await confirmed(call, 'Accept these definitions?', {
+    refused: 'not approved',
+    remedy: `read the entry above, then run: portcullis mcp approve ${visible(shellWord(name))} --tools --yes`,
+  });
+  if (!isYes) {
+    output.out('Not approved.\n');
+    return EXIT.error;
+  }
+  await pending.approve();
+  output.out(
+    `Approved: ${pending.changedTools} definitions of "${visible(name)}", until they change.\n`,
   );
+  return EXIT.done;
 }

@@ -1,141 +1,55 @@
 import { createInterface, type Interface } from 'node:readline';
-import { systemClock } from '../../env/clock.js';
-import { hostFacts } from '../../env/host.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
-import { createProcessSupervisor } from '../../env/node-process.js';
-import { stateDirectory } from '../../env/paths.js';
-import { createWebFetch } from '../../env/web-fetch.js';
 import { PortcullisError } from '../../errors.js';
-import { createServerAuth } from '../../mcp/oauth.js';
-import { browserAgent, pasteAgent } from '../../mcp/oauth-agents.js';
-import { openBrowser } from '../../mcp/oauth-browser.js';
-import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../../mcp/oauth-types.js';
-import type { ServerDeclaration } from '../../mcp/server.js';
-import { shellWord } from '../../util/shell-word.js';
+import { openSignIn, type SignInDialog } from '../../project/mcp-auth.js';
 import { visible } from '../../util/visible.js';
+import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
-import { mcpHere, serverNamed } from './mcp-here.js';
-import { refuseAgent } from './person-only.js';
+import { refuseAgent } from './person.js';
+import { JSON_OPTION, SERVER_ARGUMENT, withProject } from './project-call.js';
 
-export const USAGE = 'portcullis mcp auth <name> [--no-browser] [--json]';
 /** A person may have to find a password first. */
-const PATIENCE_MS = 10 * 60_000;
+const TIMEOUT_MS = 10 * 60_000;
 
-/** Signs in to a server. Tokens go to a file of the state directory and are never shown. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches } = readArguments(argv, {
-    usage: USAGE,
-    switches: ['no-browser', 'json'],
-  });
-  const [name] = words;
-  if (name === undefined || words.length > 1)
-    throw new PortcullisError('usage', 'mcp auth wants one name', { remedy: `usage: ${USAGE}` });
-  refuseAgent('mcp auth');
-  const json = switches.has('json');
-  const declaration = remoteDeclaration(serverNamed(await mcpHere(), name));
-  const auth = authFor(declaration);
-  const tell = (text: string): void => {
-    // Standard output holds nothing but the answer then.
-    if (json) process.stderr.write(text);
-    else output.out(text);
-  };
-  const done = await auth.signIn(
-    agentFor(declaration, { noBrowser: switches.has('no-browser'), tell }),
-    AbortSignal.timeout(PATIENCE_MS),
-  );
-  if (json) {
-    const state = done.ok
-      ? { status: 'signed-in' }
-      : { status: 'failed', error: done.error.message };
-    output.out(`${JSON.stringify({ name, ...state })}\n`);
-  } else if (done.ok) output.out(`Signed in to "${visible(name)}".\n`);
-  else output.warn(done.error.message);
-  return done.ok ? EXIT.done : EXIT.error;
-}
-
-/** fail-closed: no sign-in for a server that could not be used afterwards. */
-export function remoteDeclaration(
-  declaration: ServerDeclaration,
-  wanted: 'usable' | 'whatever its standing' = 'usable',
-): RemoteDeclaration {
-  const { name, entry, standing } = declaration;
-  if ((wanted === 'usable' && standing.kind !== 'ready') || entry === undefined) {
-    const reason = standing.kind === 'ready' ? 'it has no entry' : standing.reason;
-    throw new PortcullisError('config', `"${visible(name)}" cannot be used: ${visible(reason)}`, {
-      remedy: `portcullis mcp get ${visible(shellWord(name))} shows it`,
-    });
-  }
-  if (entry.type === 'stdio' || entry.type === 'sdk' || entry.type === 'ws')
-    throw new PortcullisError(
-      'usage',
-      `"${visible(name)}" is a ${entry.type} server, which has no sign-in`,
-      {
-        remedy: 'only http and sse servers are signed in to',
+export const auth: CommandSpec = {
+  summary: 'Sign in to a server.',
+  arguments: [SERVER_ARGUMENT],
+  options: [
+    { flags: '--no-browser', description: 'Print the address, and read the answer as text.' },
+    JSON_OPTION,
+  ],
+  notes: 'Tokens are kept in a file of the state directory and are never shown.',
+  run: (call) =>
+    withProject(
+      call,
+      async (project) => {
+        const { options, output } = call;
+        const [name = ''] = call.args;
+        refuseAgent('mcp auth');
+        const { signIn } = await openSignIn(project, name, 'usable');
+        const json = options.json === true;
+        const done = await signIn(
+          {
+            // With --json standard output holds nothing but the answer.
+            show: (text) => void (json ? process.stderr.write(text) : output.out(text)),
+            paste: options.browser === false ? lineReader() : undefined,
+          },
+          AbortSignal.timeout(TIMEOUT_MS),
+        );
+        if (json) {
+          const state = done.ok
+            ? { status: 'signed-in' }
+            : { status: 'failed', error: done.error.message };
+          output.out(`${JSON.stringify({ name, ...state })}\n`);
+        } else if (done.ok) output.out(`Signed in to "${visible(name)}".\n`);
+        else output.warn(done.error.message);
+        return done.ok ? EXIT.done : EXIT.error;
       },
-    );
-  if (Object.keys(entry.headers).some((header) => header.toLowerCase() === 'authorization'))
-    throw new PortcullisError(
-      'config',
-      `"${visible(name)}" brings an Authorization header of its own, which is used instead`,
-      { remedy: 'remove the header from the entry to sign in' },
-    );
-  return { name, entry };
-}
+      { trustNotice: 'silent' },
+    ),
+};
 
-export function authFor(declaration: RemoteDeclaration): ServerAuth {
-  const { env } = process;
-  return createServerAuth(declaration, {
-    fs: nodeFileSystem,
-    stateDirectory: stateDirectory(env),
-    clock: systemClock,
-    fetch: createWebFetch({ environment: env }),
-  });
-}
-
-function agentFor(
-  { name, entry }: RemoteDeclaration,
-  { noBrowser, tell }: { readonly noBrowser: boolean; readonly tell: (text: string) => void },
-): SignInAgent {
-  const port = entry.oauth?.callbackPort ?? portFrom(process.env.MCP_OAUTH_CALLBACK_PORT);
-  if (noBrowser) {
-    return pasteAgent({
-      port,
-      ...lineReader(),
-      tell: (url) =>
-        tell(
-          `Open this page in any browser to sign in to "${visible(name)}":\n\n${url}\n\n` +
-            'It leads to an address on localhost that may not load. Paste that whole address here:\n',
-        ),
-      complain: (reason) => tell(`That did not work: ${reason}. Paste the whole address:\n`),
-    });
-  }
-  const processes = createProcessSupervisor();
-  return browserAgent({
-    port,
-    tell: (url) =>
-      tell(`Sign in to "${visible(name)}" in your browser. If it does not open:\n\n${url}\n\n`),
-    open: (url) =>
-      openBrowser(url, {
-        processes,
-        env: process.env,
-        cwd: process.cwd(),
-        platform: hostFacts().os,
-      }),
-  });
-}
-
-function portFrom(text: string | undefined): number | undefined {
-  const port = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
-  return port > 0 && port < 65_536 ? port : undefined;
-}
-
-/** One reader for all tries: a second one would lose what the first has taken in. */
-function lineReader(): {
-  nextLine(signal: AbortSignal): Promise<string | undefined>;
-  finished(): void;
-} {
+/** One reader for all attempts: a second one would lose what the first has read ahead. */
+function lineReader(): NonNullable<SignInDialog['paste']> {
   let source: Interface | undefined;
   let lines: AsyncIterator<string> | undefined;
   return {
@@ -148,3 +62,41 @@ function lineReader(): {
     finished: () => source?.close(),
   };
 }
+
+export const logout: CommandSpec = {
+  summary: 'Forget and revoke the tokens of a server.',
+  arguments: [SERVER_ARGUMENT],
+  options: [JSON_OPTION],
+  run: (call) =>
+    withProject(
+      call,
+      async (project) => {
+        const { output } = call;
+        const [name = ''] = call.args;
+        // Also of a server that may not be used any more: its tokens are still there.
+        const { signOut } = await openSignIn(project, name, 'any');
+        const done = await signOut();
+        if (!done.ok) {
+          throw new PortcullisError('io', done.error.message, {
+            remedy:
+              'remove mcp-tokens.json from the state directory; all servers need a new sign-in then',
+          });
+        }
+        const { was, revoked } = done.value;
+        if (call.options.json === true) {
+          output.out(`${JSON.stringify({ name, signedOut: was, revoked: revoked?.ok })}\n`);
+        } else if (!was) output.out(`You were not signed in to "${visible(name)}".\n`);
+        else {
+          const more = revoked?.ok === true ? ' Its tokens were revoked.' : '';
+          output.out(`Signed out of "${visible(name)}".${more}\n`);
+        }
+        if (revoked?.ok === false) {
+          output.warn(
+            `the tokens were removed here, but could not be revoked: ${revoked.error}. They stay valid until they expire.`,
+          );
+        }
+        return EXIT.done;
+      },
+      { trustNotice: 'silent' },
+    ),
+};

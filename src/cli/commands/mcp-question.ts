@@ -1,8 +1,8 @@
 import type { ProjectTrust, SessionConfig } from '../../harness.js';
+import { openProject } from '../../project/project.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import type { AskLine } from '../terminal-input.js';
-import { mcpHere } from './mcp-here.js';
 
 export interface McpQuestion {
   readonly config: Pick<
@@ -20,20 +20,18 @@ export interface McpQuestion {
  */
 export async function settleServers(question: McpQuestion): Promise<void> {
   const { config, out } = question;
-  const here = await mcpHere({
-    cwd: config.cwd,
+  const project = openProject(config.cwd, {
     env: config.env,
-    trust: question.trust,
-    trustGiven: config.trust,
+    projectTrust: question.trust,
+    trust: config.trust ? 'given' : 'as it is',
     settings: config.settings,
     sources: config.settingSources,
-    dynamic: config.mcpConfig ?? [],
-    strict: config.strictMcpConfig === true,
+    mcpConfig: config.mcpConfig,
+    strictMcpConfig: config.strictMcpConfig,
+    trustNotice: 'silent',
   });
-  const { servers, hidden, describe, standsFor, project } = here.configuration;
-  const pending = [...servers, ...hidden].filter(
-    ({ standing }) => standing.kind === 'pending-approval',
-  );
+  const { pending, configuration, approvals } = await project.mcp();
+  const { describe, standsFor, project: root } = configuration;
   for (const server of pending) {
     const reason = server.standing.kind === 'ready' ? '' : server.standing.reason.split(';')[0];
     const lines = [...describe(server), ...standsFor(server)].map((line) => `  ${line}\n`);
@@ -44,10 +42,10 @@ export async function settleServers(question: McpQuestion): Promise<void> {
     const answer = line.trim();
     // fail-closed: anything but a clear yes is a no.
     if (/^(y|yes)$/i.test(answer)) {
-      await here.approvals.approve(project, server);
+      await approvals.approve(root, server);
       out('Approved until its entry changes.\n');
     } else if (/^(n|no)$/i.test(answer)) {
-      await here.approvals.decline(project, server);
+      await approvals.decline(root, server);
       out(
         `Declined. \`portcullis mcp approve ${visible(shellWord(server.name))}\` changes that.\n`,
       );

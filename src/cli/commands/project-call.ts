@@ -1,5 +1,6 @@
 import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
+import type { SessionConfig } from '../../harness.js';
 import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
 import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec, OptionValues } from '../command.js';
@@ -30,6 +31,14 @@ export const MCP_CONFIG_OPTION: OptionSpec = {
   flags: '--mcp-config <file-or-json...>',
   description: 'MCP servers beside the configured ones.',
 };
+
+export const SCOPE_OPTION: OptionSpec = {
+  flags: '-s, --scope <scope>',
+  description: 'For you in this project, for everybody in it (.mcp.json), or for you everywhere.',
+  choices: ['local', 'project', 'user'],
+};
+
+export const SERVER_ARGUMENT = { name: '<name>', description: 'The name of the server.' };
 
 /** Opens the project of the working directory as the options of a call say, and closes it afterwards. */
 export async function withProject<T>(
@@ -87,6 +96,13 @@ export function numberOption(
 
 export function printJson({ output }: Pick<CommandCall, 'output'>, value: unknown): void {
   output.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Listens to a session without a conversation, and prints its warnings. */
+export function warnOfNotices({ output }: CommandCall): SessionConfig['emit'] {
+  return (news) => {
+    if (news.type === 'notice' && news.level === 'warning') output.warn(news.text);
+  };
 }
 
 /** A command that leads to others, all of them in its own file. */

@@ -1,39 +1,28 @@
 import { stateDirectory } from '../../env/paths.js';
 import { type Reaped, reapOrphans } from '../../env/process-reap.js';
 import { type ListedChild, listChildren } from '../../env/process-registry.js';
-import { PortcullisError } from '../../errors.js';
+import { table } from '../../util/table.js';
 import { sliceWhole } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
+import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
+import { JSON_OPTION, printJson } from './project-call.js';
 
-export const USAGE = 'portcullis ps [--json] [--reap]';
+export const command: CommandSpec = {
+  summary: 'List the child processes of every running session.',
+  options: [{ flags: '--reap', description: 'End processes whose session is gone.' }, JSON_OPTION],
+  async run(call) {
+    const state = stateDirectory(process.env);
+    if (call.options.reap === true) return report(call, await reapOrphans(state));
+    const rows = listChildren(state).map(rowOf);
+    if (call.options.json === true) printJson(call, rows);
+    else if (rows.length === 0) call.output.out('No child processes run.\n');
+    else call.output.out(`${table([HEAD, ...rows.map(cells)])}\n${orphanHint(rows)}`);
+    return EXIT.done;
+  },
+};
 
-/** The children of every program of ours that runs, and those of programs that are gone. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches } = readArguments(argv, { usage: USAGE, switches: ['json', 'reap'] });
-  if (words.length > 0) {
-    throw new PortcullisError('usage', `ps takes no "${visible(words[0] ?? '')}"`, {
-      remedy: `usage: ${USAGE}`,
-    });
-  }
-  const state = stateDirectory(process.env);
-  const asJson = switches.has('json');
-  return switches.has('reap')
-    ? report(await reapOrphans(state), output, asJson)
-    : list(listChildren(state), output, asJson);
-}
-
-function list(children: readonly ListedChild[], output: Output, asJson: boolean): number {
-  const rows = children.map(rowOf);
-  if (asJson) output.out(`${JSON.stringify(rows, null, 2)}\n`);
-  else if (rows.length === 0) output.out('No child processes run.\n');
-  else output.out(`${table(rows)}${orphanHint(rows)}`);
-  return EXIT.done;
-}
-
-/** One child, for machines; the text is made of the same. */
+/** One child process, as JSON has it. */
 interface Row {
   readonly label: string;
   readonly kind: ListedChild['kind'];
@@ -64,22 +53,8 @@ function rowOf(child: ListedChild): Row {
   };
 }
 
-const HEAD = ['PID', 'KIND', 'AGE', 'OWNER', 'SESSION', 'LABEL', 'COMMAND'] as const;
-const SHOWN = 60;
-
-function table(rows: readonly Row[]): string {
-  const lines = [[...HEAD], ...rows.map(cells)];
-  const widths = HEAD.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
-  const text = lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${text.join('\n')}\n`;
-}
+const HEAD = ['PID', 'KIND', 'AGE', 'OWNER', 'SESSION', 'LABEL', 'COMMAND'];
+const MAX_LENGTH = 60;
 
 function cells(row: Row): string[] {
   const owner = row.orphan ? `${row.ownerPid} (gone)` : String(row.ownerPid);
@@ -90,8 +65,8 @@ function cells(row: Row): string[] {
     ageText(row.ageMs),
     owner,
     visible(row.sessionId?.slice(0, 8) ?? '-'),
-    visible(sliceWhole(label, 0, SHOWN)),
-    visible(sliceWhole(row.command ?? '-', 0, SHOWN)),
+    visible(sliceWhole(label, 0, MAX_LENGTH)),
+    visible(sliceWhole(row.command ?? '-', 0, MAX_LENGTH)),
   ];
 }
 
@@ -115,14 +90,16 @@ const OUTCOMES: Readonly<Record<Reaped['outcome'], string>> = {
   'not-provably-ours': 'left alone: nothing proves that it is the process we started',
 };
 
-function report(reaped: readonly Reaped[], output: Output, asJson: boolean): number {
-  if (asJson) {
-    const rows = reaped.map(({ child, outcome }) => ({ ...rowOf(child), outcome }));
-    output.out(`${JSON.stringify(rows, null, 2)}\n`);
-  } else if (reaped.length === 0) output.out('No orphans.\n');
+function report(call: CommandCall, reaped: readonly Reaped[]): number {
+  if (call.options.json === true) {
+    printJson(
+      call,
+      reaped.map(({ child, outcome }) => ({ ...rowOf(child), outcome })),
+    );
+  } else if (reaped.length === 0) call.output.out('No orphans.\n');
   else {
     for (const { child, outcome } of reaped) {
-      output.out(`${child.pid} ${visible(child.label)}: ${OUTCOMES[outcome]}\n`);
+      call.output.out(`${child.pid} ${visible(child.label)}: ${OUTCOMES[outcome]}\n`);
     }
   }
   return reaped.every(({ outcome }) => outcome === 'ended') ? EXIT.done : EXIT.error;

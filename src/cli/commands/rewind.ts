@@ -1,85 +1,72 @@
-import type { Checkpoints, RewindTarget } from '../../checkpoint/types.js';
-import { PortcullisError } from '../../errors.js';
+import type { RewindResult } from '../../project/changes.js';
 import { planText, pointsText } from '../../project/changes-text.js';
 import { targetOf } from '../../project/rewind-target.js';
+import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { readArguments } from './arguments.js';
-import { journalHere } from './changes-here.js';
+import { SESSION_OPTION } from './changes.js';
+import { JSON_OPTION, textOption, withProject } from './project-call.js';
 
-export const USAGE =
-  'portcullis rewind [points | redo | <number or message id>] [--call id] [--agent name] [--session id] [--dry-run] [--overwrite] [--json]';
+export const command: CommandSpec = {
+  summary: 'List the points of a session, or restore the files of one.',
+  arguments: [
+    {
+      name: '[point]',
+      description: 'A number of the list, a message id, `points` (the list) or `redo`.',
+    },
+  ],
+  options: [
+    { flags: '--call <id>', description: 'Undo one tool call.' },
+    { flags: '--agent <name>', description: 'Undo the work of one agent, after the point.' },
+    SESSION_OPTION,
+    { flags: '--dry-run', description: 'Show what would be restored.' },
+    { flags: '--overwrite', description: 'Also restore files that others changed since.' },
+    JSON_OPTION,
+  ],
+  run: (call) =>
+    withProject(call, async (project) => {
+      const { options, output } = call;
+      const { sessionId, checkpoints } = await project.changes(textOption(options, 'session'));
+      const [what = 'points'] = call.args;
+      const named = { call: textOption(options, 'call'), agent: textOption(options, 'agent') };
+      const points = checkpoints.points();
+      if (what === 'points' && named.call === undefined && named.agent === undefined) {
+        const state = checkpoints.state();
+        if (options.json === true) printLine(call, { session: sessionId, state, points });
+        else output.out(`session ${sessionId}\n${pointsText(points)}`);
+        return EXIT.done;
+      }
+      const how = { overwriteConflicts: options.overwrite === true };
+      if (what === 'redo') return report(call, await checkpoints.redo(how));
+      const listedBy = 'portcullis rewind points';
+      const word = what === 'points' ? undefined : what;
+      const target = targetOf(word, named, { points, listedBy });
+      if (options.dryRun !== true) return report(call, await checkpoints.rewind(target, how));
+      const plan = await checkpoints.preview(target);
+      const isPossible = 'restored' in plan;
+      if (options.json === true) printLine(call, plan);
+      else output.out(isPossible ? planText(plan, 'planned') : `! ${plan.why}\n`);
+      return isPossible ? EXIT.done : EXIT.error;
+    }),
+};
 
-/** Shows the points of a session, previews a way back, or goes it. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const { words, switches, values } = readArguments(argv, {
-    usage: USAGE,
-    switches: ['json', 'dry-run', 'overwrite'],
-    values: ['session', 'call', 'agent'],
-  });
-  const { sessionId, journal } = await journalHere(values.get('session'), output);
-  const json = (value: unknown): void => output.out(`${JSON.stringify(value)}\n`);
-  try {
-    const [what = 'points', ...others] = words;
-    if (others.length > 0) {
-      throw new PortcullisError('usage', `one point at a time: ${words.join(' ')}`, {
-        remedy: `usage: ${USAGE}`,
-      });
-    }
-    const named = { call: values.get('call'), agent: values.get('agent') };
-    if (what === 'points' && named.call === undefined && named.agent === undefined) {
-      const points = journal.points();
-      if (switches.has('json')) json({ session: sessionId, state: journal.state(), points });
-      else output.out(`session ${sessionId}\n${pointsText(points)}`);
-      return EXIT.done;
-    }
-    const options = { overwriteConflicts: switches.has('overwrite') };
-    if (what === 'redo') return told(await journal.redo(options), switches.has('json'), output);
-    const target = targetOf(what === 'points' ? undefined : what, named, {
-      points: journal.points(),
-      listedBy: 'portcullis rewind points',
-    });
-    if (switches.has('dry-run'))
-      return await preview(journal, target, switches.has('json'), output);
-    return told(await journal.rewind(target, options), switches.has('json'), output);
-  } finally {
-    await journal.close();
-  }
+function printLine({ output }: CommandCall, value: unknown): void {
+  output.out(`${JSON.stringify(value)}\n`);
 }
 
-async function preview(
-  journal: Checkpoints,
-  target: RewindTarget,
-  asJson: boolean,
-  output: Output,
-): Promise<number> {
-  const plan = await journal.preview(target);
-  if (asJson) output.out(`${JSON.stringify(plan)}\n`);
-  else output.out('restored' in plan ? planText(plan, 'planned') : `! ${plan.why}\n`);
-  return 'restored' in plan ? EXIT.done : EXIT.error;
-}
-
-/** fail-closed: a rewind that left something as it is did not succeed. */
-function told(
-  result: Awaited<ReturnType<Checkpoints['rewind']>>,
-  asJson: boolean,
-  output: Output,
-): number {
-  if (asJson) output.out(`${JSON.stringify(result)}\n`);
+/** fail-closed: a rewind that left something as it was did not succeed. */
+function report(call: CommandCall, result: RewindResult): number {
+  const { output } = call;
+  // Others changed since what would have been restored, so it was kept.
+  const isKept =
+    result.kind === 'done' && result.plan.restored.length === 0 && result.plan.conflicts.length > 0;
+  if (call.options.json === true) printLine(call, result);
   else if (result.kind === 'refused') output.warn(result.why);
   else {
     output.out(planText(result.plan, 'done'));
     for (const { path, why } of result.failed) output.warn(`${path} was not restored: ${why}`);
-    if (isKept(result))
+    if (isKept)
       output.warn('nothing was restored; --overwrite also restores what others changed since');
   }
-  const isDone = result.kind === 'done' && result.failed.length === 0 && !isKept(result);
+  const isDone = result.kind === 'done' && result.failed.length === 0 && !isKept;
   return isDone ? EXIT.done : EXIT.error;
-}
-
-/** Everything that would have been restored was changed by others since and kept. */
-function isKept(result: Awaited<ReturnType<Checkpoints['rewind']>>): boolean {
-  if (result.kind !== 'done') return false;
-  const { restored, conflicts } = result.plan;
-  return restored.length === 0 && conflicts.length > 0;
 }

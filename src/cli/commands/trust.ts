@@ -1,146 +1,94 @@
-import { nodeFileSystem } from '../../env/node-fs.js';
-import { resolve, stateDirectory } from '../../env/paths.js';
+import { resolve } from '../../env/paths.js';
+import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
-import type { ProjectTrust, TrustCheck } from '../../harness.js';
-import { digest } from '../../settings/trust-digest.js';
-import { openTrustStore, type TrustStore } from '../../settings/trust-store.js';
+import { openProject, type Project } from '../../project/project.js';
+import { type TrustCheck, trustData, trustRequestText } from '../../project/trust.js';
 import { visible } from '../../util/visible.js';
+import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import type { Output } from '../output.js';
-import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
-import { projectTrust, whatIsAsked } from '../trust-question.js';
-import { refuseAgent } from './person-only.js';
+import { confirmed, refuseAgent, YES_OPTION } from './person.js';
+import { JSON_OPTION, printJson } from './project-call.js';
 
-export const USAGE = 'portcullis trust [folder] [--list] [--revoke] [--yes] [--json]';
-
-interface Wishes {
-  readonly folder: string;
-  readonly action: 'accept' | 'list' | 'revoke';
-  readonly yes: boolean;
-  readonly json: boolean;
-}
-
-/** Shows what a folder would run or be allowed, and keeps the answer. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const wishes = wishesFrom(argv);
-  const store = openTrustStore({
-    fs: nodeFileSystem,
-    stateDirectory: stateDirectory(process.env),
-  });
-  if (wishes.action === 'list') return await list(wishes, store, output);
-  const stat = await nodeFileSystem.stat(wishes.folder);
-  if (stat?.kind !== 'directory' && wishes.action === 'accept') {
-    throw new PortcullisError('usage', `${visible(wishes.folder)} is not a folder`, {
-      remedy: 'name a folder that exists: portcullis trust <folder>',
-    });
-  }
-  const trust = projectTrust({ cwd: wishes.folder, env: process.env });
-  const seen = await trust.check();
-  if (wishes.action === 'revoke') return await revoke(wishes, { store, root: seen.root, output });
-  return await accept(wishes, { trust, seen, output });
-}
-
-async function accept(
-  wishes: Wishes,
-  { trust, seen, output }: { trust: ProjectTrust; seen: TrustCheck; output: Output },
-): Promise<number> {
-  const say = (text: string): void => {
-    if (!wishes.json) output.out(text);
-  };
-  if (seen.verdict === 'nothing') {
-    say(`Nothing in ${visible(seen.root)} needs trust.\n`);
-    return report(wishes, seen, output);
-  }
-  if (seen.verdict === 'trusted') {
-    say(`${visible(seen.root)} is trusted:\n${(await trust.show(seen)).join('\n')}\n`);
-    return report(wishes, seen, output);
-  }
-  say(await whatIsAsked(trust, seen));
-  if (!wishes.yes && (wishes.json || !hasTerminal())) {
-    report(wishes, seen, output);
-    throw new PortcullisError('config', 'not trusted: there is no terminal to ask on', {
-      remedy: 'read the list above, then accept it with: portcullis trust --yes',
-    });
-  }
-  refuseAgent('trust');
-  if (!wishes.yes && !(await confirmAtTerminal('Trust this folder?', output.out))) {
-    say('Not trusted.\n');
-    return EXIT.error;
-  }
-  const { stored, refusal } = await trust.accept(seen, { store: true });
-  if (!stored) {
-    throw new PortcullisError(
-      'config',
-      `trust in ${visible(seen.root)} cannot be kept: ${refusal}`,
-      {
-        remedy: 'start with --trust to accept it for one run',
-      },
-    );
-  }
-  say(`Trusted: ${visible(seen.root)}, until one of these changes.\n`);
-  return report(wishes, { ...seen, verdict: 'trusted', pending: [] }, output);
-}
-
-/** For machines: the state after the command. Texts as they stand in the files. */
-function report(wishes: Wishes, seen: TrustCheck, output: Output): number {
-  if (wishes.json) {
-    const pending = new Map(seen.pending.map(({ declaration, was }) => [declaration, was]));
-    const declarations = seen.declarations.map((one) => {
-      const { kind, name, text, file, level, line, pinned, digest } = one;
-      return { kind, name, text, file, level, line, pinned, digest, pending: pending.get(one) };
-    });
-    const { root, verdict } = seen;
-    const all = { root, verdict, digest: digest(seen.declarations), declarations };
-    output.out(`${JSON.stringify(all, null, 2)}\n`);
-  }
-  return EXIT.done;
-}
-
-async function list(wishes: Wishes, store: TrustStore, output: Output): Promise<number> {
-  const records = await store.list();
-  if (wishes.json) output.out(`${JSON.stringify(records, null, 2)}\n`);
-  else if (records.length === 0) output.out('No folder is trusted.\n');
-  for (const { root, acceptedAt, declarations } of wishes.json ? [] : records) {
-    const since = acceptedAt === undefined ? 'answers only' : acceptedAt.slice(0, 10);
-    output.out(`${visible(root)}  ${since}  ${declarations.length} declarations\n`);
-  }
-  return EXIT.done;
-}
-
-async function revoke(
-  wishes: Wishes,
-  { store, root, output }: { store: TrustStore; root: string; output: Output },
-): Promise<number> {
-  const was = await store.remove(root);
-  if (wishes.json) output.out(`${JSON.stringify({ root, revoked: was })}\n`);
-  else
-    output.out(
-      was ? `No longer trusted: ${visible(root)}\n` : `${visible(root)} was not trusted.\n`,
-    );
-  return EXIT.done;
-}
-
-const ACTIONS: Readonly<Record<string, Partial<Wishes>>> = {
-  '--list': { action: 'list' },
-  '--revoke': { action: 'revoke' },
-  '--yes': { yes: true },
-  '-y': { yes: true },
-  '--json': { json: true },
+export const command: CommandSpec = {
+  summary: 'Review and approve the hooks, servers and allow rules of a folder.',
+  arguments: [{ name: '[folder]', description: 'Default: the working directory.' }],
+  options: [
+    { flags: '--list', description: 'List the folders that you trust.' },
+    { flags: '--revoke', description: 'Stop trusting the folder.' },
+    YES_OPTION,
+    JSON_OPTION,
+  ],
+  async run(call) {
+    const folder = resolve(workingDirectory(), call.args[0] ?? '.');
+    const project = openProject(folder);
+    if (call.options.list === true) return await list(call, project);
+    if (call.options.revoke === true) return await revoke(call, project);
+    if ((await project.places.fs.stat(folder))?.kind !== 'directory') {
+      throw new PortcullisError('usage', `${visible(folder)} is not a folder`, {
+        remedy: 'name a folder that exists: portcullis trust <folder>',
+      });
+    }
+    return await accept(call, project);
+  },
 };
 
-function wishesFrom(argv: readonly string[]): Wishes {
-  let wishes: Wishes = { folder: process.cwd(), action: 'accept', yes: false, json: false };
-  let named = false;
-  for (const word of argv) {
-    if (Object.hasOwn(ACTIONS, word)) wishes = { ...wishes, ...ACTIONS[word] };
-    else if (word.startsWith('-') || named) {
-      throw new PortcullisError('usage', `portcullis trust: "${visible(word)}" is not understood`, {
-        remedy: `usage: ${USAGE}`,
-      });
-    } else {
-      named = true;
-      wishes = { ...wishes, folder: resolve(word) };
-    }
+async function accept(call: CommandCall, { folderTrust }: Project): Promise<number> {
+  const seen = await folderTrust.check();
+  const root = visible(seen.root);
+  const print = (text: string, now: TrustCheck = seen): void => {
+    if (call.options.json === true) printJson(call, trustData(now));
+    else call.output.out(text);
+  };
+  if (seen.verdict === 'nothing') print(`Nothing in ${root} needs trust.\n`);
+  if (seen.verdict === 'trusted') {
+    print(`${root} is trusted:\n${(await folderTrust.show(seen)).join('\n')}\n`);
   }
-  return wishes;
+  if (seen.verdict === 'nothing' || seen.verdict === 'trusted') return EXIT.done;
+  if (call.options.json !== true || call.options.yes !== true) {
+    print(await trustRequestText(folderTrust, seen));
+  }
+  refuseAgent('trust');
+  const isYes = await confirmed(call, 'Trust this folder?', {
+    refused: 'not trusted',
+    remedy: 'read the list above, then accept it with: portcullis trust --yes',
+  });
+  if (!isYes) {
+    call.output.out('Not trusted.\n');
+    return EXIT.error;
+  }
+  const { stored, refusal } = await folderTrust.accept(seen, { store: true });
+  if (!stored) {
+    throw new PortcullisError('config', `trust in ${root} cannot be kept: ${refusal}`, {
+      remedy: 'start with --trust to accept it for one run',
+    });
+  }
+  print(`Trusted: ${root}, until one of these changes.\n`, {
+    ...seen,
+    verdict: 'trusted',
+    pending: [],
+  });
+  return EXIT.done;
+}
+
+async function list(call: CommandCall, { trustStore }: Project): Promise<number> {
+  const records = await trustStore.list();
+  if (call.options.json === true) {
+    printJson(call, records);
+    return EXIT.done;
+  }
+  if (records.length === 0) call.output.out('No folder is trusted.\n');
+  for (const { root, acceptedAt, declarations } of records) {
+    const since = acceptedAt === undefined ? 'answers only' : acceptedAt.slice(0, 10);
+    call.output.out(`${visible(root)}  ${since}  ${declarations.length} declarations\n`);
+  }
+  return EXIT.done;
+}
+
+async function revoke(call: CommandCall, { folderTrust, trustStore }: Project): Promise<number> {
+  const { root } = await folderTrust.check();
+  const revoked = await trustStore.remove(root);
+  if (call.options.json === true) call.output.out(`${JSON.stringify({ root, revoked })}\n`);
+  else if (revoked) call.output.out(`No longer trusted: ${visible(root)}\n`);
+  else call.output.out(`${visible(root)} was not trusted.\n`);
+  return EXIT.done;
 }

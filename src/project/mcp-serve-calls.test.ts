@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AskRequest } from '../../permissions/types.js';
-import type { ToolUseBlock } from '../../protocol/content.js';
-import type { Invoke } from '../../tools/invocation.js';
+import type { AskRequest } from '../permissions/types.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { Invoke } from '../tools/invocation.js';
 import { createServedCalls, type Round, type ServedCall } from './mcp-serve-calls.js';
 
 const call = (more: Partial<ServedCall> = {}): ServedCall => ({

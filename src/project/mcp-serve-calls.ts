@@ -1,10 +1,10 @@
-import type { AskAnswer, Asker, AskRequest } from '../../permissions/types.js';
-import type { ToolUseBlock } from '../../protocol/content.js';
-import type { ToolCallResult } from '../../protocol/tool-call.js';
-import type { Invoke } from '../../tools/invocation.js';
-import { isRecord } from '../../util/own.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
+import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
+import type { Invoke } from '../tools/invocation.js';
+import { isRecord } from '../util/own.js';
+import { sliceWhole } from '../util/truncate.js';
+import { visible } from '../util/visible.js';
 
 /** A call of a client, as far as it has come. */
 export type Round =
