@@ -85,7 +85,9 @@ export async function runCommand(
     return await runCommand(await next.load(), [...words, first], { argv: rest, output });
   if (first === 'help' && spec.subcommands !== undefined)
     return await runCommand(file, words, { argv: [...rest, '--help'], output });
-  if (spec.run === undefined && first !== undefined && !asksHelp) {
+  const takesWords = spec.run !== undefined && (spec.arguments ?? []).length > 0;
+  const isName = spec.run === undefined ? !asksHelp : first?.startsWith('-') === false;
+  if (spec.subcommands !== undefined && first !== undefined && isName && !takesWords) {
     const meant = nearest(first, Object.keys(subcommands));
     const name = ['portcullis', ...words].join(' ');
     throw new PortcullisError('usage', `${name} has no subcommand "${visible(first)}"`, {

@@ -149,7 +149,7 @@ describe('portcullis context', () => {
       expect(code).toBe(2);
       return warned;
     };
-    expect(await refused('aprove', 'x')).toContain('does not understand "aprove"');
+    expect(await refused('aprove', 'x')).toContain('no subcommand "aprove"');
     expect(await refused('--cwd', 'nowhere')).toContain('is not a directory');
     expect(await refused('--jsn')).toContain('--jsn');
   });
@@ -191,7 +191,7 @@ describe('portcullis context approve and decline', () => {
       expect(code).not.toBe(0);
       return warned;
     };
-    expect(await refused([])).toContain('needs a file');
+    expect(await refused([])).toContain("missing required argument 'paths'");
     expect(await refused(['../folder'])).toContain('is no file');
     expect(await refused(['../gone.md'])).toContain('is no file');
     expect(await refused(['in.md'])).toContain('lies in the project');

@@ -144,7 +144,7 @@ describe('mcp approve --tools', () => {
     expect(told).toContain('all keys along');
     expect(told).not.toContain('\u200b');
     const { out } = world.mcp('status');
-    expect(out).toContain('what it says about the use of its tools has changed');
+    expect(out).toContain('its instructions have changed');
     expect(out).toContain('portcullis mcp approve srv --tools');
     const piped = world.mcp('approve', 'srv', '--tools');
     expect(piped.code).toBe(3);

@@ -137,11 +137,11 @@ describe('portcullis mcp', () => {
 
   it.each([
     [['add', 'x'], 'no command'],
-    [['add', 'x', 'npx', '--flag'], 'follow --'],
+    [['add', 'x', 'npx', '--flag'], "unknown option '--flag'"],
     [['add', 'x', 'https://a.invalid'], '--transport http'],
     [['add', 'Bash', '--', 'x'], 'built-in'],
     [['add', '-t', 'http', 'x', 'ftp://a'], 'begin with http'],
-    [['add', '-s', 'managed', 'x', '--', 'y'], 'no scope'],
+    [['add', '-s', 'managed', 'x', '--', 'y'], 'is not one of local, project, user'],
     [['add-json', 'x', '{'], 'not valid JSON'],
     [['add-json', 'x', '{"type":"sdk"}'], 'host'],
     [['get', 'x'], 'no MCP server "x"'],

@@ -116,7 +116,7 @@ describe('portcullis mcp auth', () => {
     expect(agent.err).toContain('only a person may run mcp auth');
     expect((await command(['auth', 'local'])).err).toContain('stdio server, which has no sign-in');
     const fixed = await command(['auth', 'fixed']);
-    expect(fixed.err).toContain('an Authorization header of its own');
+    expect(fixed.err).toContain('has an Authorization header');
     expect(fixed.err).not.toContain('SECRET');
     expect((await command(['auth', 'guardd'])).err).toContain('did you mean "guarded"');
   });

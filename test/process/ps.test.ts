@@ -89,7 +89,7 @@ describe.runIf(process.platform === 'linux')('portcullis ps', () => {
     expect(text).toContain('mcp ORPHAN');
     expect(text).toContain('portcullis ps --reap');
     const reaped = await ps('--reap');
-    expect(reaped).toEqual({ code: 0, text: `${pid} mcp x: ended\n` });
+    expect(reaped).toMatchObject({ code: 0, text: `${pid} mcp x: ended\n` });
     expect([pid, ...readdirSync(pids).map(Number)].filter((one) => !isGone(one))).toEqual([]);
     expect(readdirSync(path.join(state, 'children'))).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe.runIf(process.platform === 'linux')('portcullis ps', () => {
   });
 
   it('takes no other words', async () => {
-    await expect(ps('all')).rejects.toThrow('ps takes no "all"');
-    await expect(ps('--all')).rejects.toThrow('no option --all');
+    await expect(ps('all')).rejects.toThrow('too many arguments');
+    await expect(ps('--all')).rejects.toThrow("unknown option '--all'");
   });
 });

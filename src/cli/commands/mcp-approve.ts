@@ -5,7 +5,7 @@ import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { serverText } from './mcp.js';
+import { serverText } from './mcp-config.js';
 import { confirmed, refuseAgent, YES_OPTION } from './person.js';
 import { SERVER_ARGUMENT, warnOfNotices, withProject } from './project-call.js';
 
