@@ -192,9 +192,9 @@ describe('portcullis context approve and decline', () => {
       return warned;
     };
     expect(await refused([])).toContain("missing required argument 'paths'");
-    expect(await refused(['../folder'])).toContain('is no file');
-    expect(await refused(['../gone.md'])).toContain('is no file');
-    expect(await refused(['in.md'])).toContain('lies in the project');
+    expect(await refused(['../folder'])).toContain('is not a file');
+    expect(await refused(['../gone.md'])).toContain('is not a file');
+    expect(await refused(['in.md'])).toContain('is inside the project');
     const inside = { PORTCULLIS_HOME: path.join(project.directory, 'state') };
     expect(await refused(['~/x.md'], inside)).toContain('does not count');
   });

@@ -15,7 +15,7 @@ import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readPiped } from '../stdin.js';
 import { hasTerminal } from '../terminal-input.js';
-import { refuseAgent } from './person-only.js';
+import { refuseAgent } from './person.js';
 
 const TRY_MS = 60_000;
 const MAX_MODELS = 20;
