@@ -1,4 +1,3 @@
-import type { LocalClient } from '../client/local-client.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { isRecord, own } from '../util/own.js';
 import { REPORT_HANDLERS } from './control-reports.js';
@@ -13,26 +12,14 @@ import {
 import { SERVER_HANDLERS } from './control-servers.js';
 import { SESSION_HANDLERS } from './control-session.js';
 import { WORK_HANDLERS } from './control-work.js';
-import { createHostCallbacks, type RegisteredCallbacks } from './host-callbacks.js';
-import { createHostChannel } from './host-channel.js';
-import { putQuestionsToHost } from './host-questions.js';
+import type { WireChannel } from './host-channel.js';
 import type { Message } from './inbound.js';
-import { createSdkServers, type SdkServers } from './sdk-servers.js';
 import type { Frame } from './wire.js';
 
-export type ControlDeps = Omit<Handling, 'channel' | 'callbacks' | 'sdkServers' | 'sparesTasks'> & {
-  readonly client: LocalClient;
-};
-
-/** Both directions of the control channel. */
+/** The host's side of the control channel: its requests, and its answers to ours. */
 export interface HostControl {
   /** A message from the host that is no prompt. */
   receive(message: Message): void;
-  readonly callbacks: RegisteredCallbacks;
-  /** The way to servers in the host's process. */
-  readonly sdkServers: SdkServers;
-  /** The host says nothing any more: what waits for it is answered no. */
-  close(): void;
   /** Resolves when every request of the host that has come so far has its answer. */
   answered(): Promise<void>;
 }
@@ -57,12 +44,7 @@ const STEERING: ReadonlySet<string> = new Set([
  * Answers every control request exactly once. Requests of both directions may be in flight at the
  * same time; nothing here waits for a turn.
  */
-export function createControl(deps: ControlDeps): HostControl {
-  const channel = createHostChannel(deps.outlet.write, deps.outlet.tooLong);
-  const callbacks = createHostCallbacks(channel);
-  const sdkServers = createSdkServers(channel);
-  const handling: Handling = { channel, callbacks, sdkServers, sparesTasks: false, ...deps };
-  putQuestionsToHost(deps.client, channel);
+export function createControl(handling: Handling, channel: WireChannel): HostControl {
   const inFlight = new Map<Promise<void>, AskedOfUs>();
   const receiveRequest = (id: unknown, request: Message): void => {
     const asked = new AskedOfUs(id, request);
@@ -73,16 +55,13 @@ export function createControl(deps: ControlDeps): HostControl {
   /** What is passed over is told. */
   const complain = (what: string): void => {
     const text = `the host sent ${what}, which has no effect`;
-    deps.runner.session?.then(
+    handling.runner.session?.then(
       (session) => session.news({ type: 'notice', level: 'warning', text }),
       // A start that failed is told by itself.
       () => undefined,
     );
   };
   return {
-    callbacks,
-    sdkServers,
-    close: () => channel.close(),
     async answered() {
       await Promise.all(inFlight.keys());
     },
@@ -132,12 +111,7 @@ async function answer(handling: Handling, asked: AskedOfUs): Promise<void> {
   });
   try {
     if (typeof id !== 'string') throw invalid('request_id is no text');
-    const handler = handlerOf(request);
-    if (handler === undefined) throw unsupported(request.subtype);
-    const { response, beside, then } = await act(handling, handler, asked);
-    if (STEERING.has(String(request.subtype))) {
-      handling.runner.steered(() => steerAgain(handling, handler, request));
-    }
+    const { response, beside, then } = await handleRequest(handling, request, asked);
     const frame = frameOf({ subtype: 'success', response, ...beside });
     const problem = handling.outlet.tooLong(frame);
     // It was done; only its answer is lost.
@@ -151,21 +125,41 @@ async function answer(handling: Handling, asked: AskedOfUs): Promise<void> {
   }
 }
 
+/** Does what a host asks for. Rejects with the reason where it is refused. */
+export async function handleRequest(
+  handling: Handling,
+  request: Message,
+  withdrawal: Withdrawal = NEVER,
+): Promise<Reply> {
+  const handler = handlerOf(request);
+  if (handler === undefined) throw unsupported(request.subtype);
+  const reply = await act(handling, handler, { request, withdrawal });
+  if (STEERING.has(String(request.subtype))) {
+    handling.runner.steered(() => steerAgain(handling, handler, request));
+  }
+  return reply;
+}
+
+const NEVER: Withdrawal = { signal: new AbortController().signal };
+
 /** fail-closed: what was restricted before must not be free now; a refusal ends the session. */
 async function steerAgain(handling: Handling, handler: Handler, request: Message): Promise<void> {
   try {
-    await handler(handling, request, new AskedOfUs(undefined, request));
+    await handler(handling, request, NEVER);
   } catch (thrown) {
     throw new PortcullisError('usage', `${request.subtype}: ${messageOf(thrown)}`);
   }
 }
 
 /** A session may be replaced while its request is under way: then it is asked of the new one again. */
-async function act(handling: Handling, handler: Handler, asked: AskedOfUs): Promise<Reply> {
-  const { request } = asked;
+async function act(
+  handling: Handling,
+  handler: Handler,
+  { request, withdrawal }: { readonly request: Message; readonly withdrawal: Withdrawal },
+): Promise<Reply> {
   for (;;) {
     const before = handling.runner.session;
-    const reply = await handler(handling, request, asked);
+    const reply = await handler(handling, request, withdrawal);
     const isCarried = STEERING.has(String(request.subtype)) || request.subtype === MODE;
     if (!isCarried || before === undefined || before === handling.runner.session) return reply;
   }

@@ -10,13 +10,17 @@ export interface HostChannel {
    * `HostNotAsked` where it could not be shown all of the question.
    */
   request(body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
-  /** An answer of the host. One that comes late, or to nothing, is ignored. False: it names no question. */
-  settle(response: Readonly<Record<string, unknown>>): boolean;
   /** The requests of this kind that are still open, whole. */
   open(subtype: string): readonly Frame[];
   isOpen(): boolean;
   /** The host can answer nothing any more. */
   close(): void;
+}
+
+/** Requests that go to the host as frames. */
+export interface WireChannel extends HostChannel {
+  /** An answer of the host. One that comes late, or to nothing, is ignored. False: it names no question. */
+  settle(response: Readonly<Record<string, unknown>>): boolean;
 }
 
 interface Waiting {
@@ -30,7 +34,7 @@ export function createHostChannel(
   write: (frame: Frame) => void,
   /** Why the host cannot be given a frame whole; undefined when it can. */
   tooLong: (frame: Frame) => string | undefined = () => undefined,
-): HostChannel {
+): WireChannel {
   const waiting = new Map<string, Waiting>();
   let counter = 0;
   let closed = false;

@@ -7,35 +7,43 @@ import { TurnRunner } from '../client/turn-runner.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { type AgentSession, type LoopEvent, openSession, type SessionNews } from '../harness.js';
 import { createControl } from './control.js';
+import type { Handling } from './control-request.js';
 import { FrameStream } from './frame-stream.js';
 import type { FrameOptions } from './frames.js';
+import { createHostCallbacks } from './host-callbacks.js';
+import { createHostChannel, type HostChannel } from './host-channel.js';
+import { putQuestionsToHost } from './host-questions.js';
 import { type HostedConfig, hostConfig, ignoredFields } from './host-session.js';
 import { type Inbound, type Message, readInbound } from './inbound.js';
-import { createOutlet, type Sink } from './outlet.js';
+import { createOutlet, type Outlet, type Sink } from './outlet.js';
 import { startFailureFrame } from './result.js';
+import { createSdkServers } from './sdk-servers.js';
 import { UsageTotals } from './usage-totals.js';
 import { readUserMessage } from './user-message.js';
 
-export interface HostServing {
+export interface HostSessionOptions {
   readonly config: HostedConfig;
   /** Which messages the host wants besides those that every host gets. */
   readonly messages: Omit<FrameOptions, 'sessionId' | 'uuid'>;
   /** Calls that no rule decides are put to the host; otherwise they are refused. */
   readonly asksHost: boolean;
-  /** Prompts wait until the host has initialised the session. */
-  readonly awaitsInitialize?: boolean;
-  readonly input: Inbound;
   readonly write: Sink;
   /** The longest frame, in bytes, that the host can read. Absent: any. */
   readonly frameLimit?: number;
   uuid(): string;
-  /** Ends the session whatever it does: the running turn is interrupted, what waits is dropped. */
-  readonly signal?: AbortSignal;
   onOpen?(session: AgentSession): void;
-  /** Lets other clients join the session. */
-  onRunner?(runner: TurnRunner): void;
   /** Also hears everything that the session tells. */
   tap?(event: LoopEvent | SessionNews): void;
+}
+
+export interface HostServing extends HostSessionOptions {
+  /** Prompts wait until the host has initialised the session. */
+  readonly awaitsInitialize?: boolean;
+  readonly input: Inbound;
+  /** Ends the session whatever it does: the running turn is interrupted, what waits is dropped. */
+  readonly signal?: AbortSignal;
+  /** Lets other clients join the session. */
+  onRunner?(runner: TurnRunner): void;
 }
 
 export interface Served {
@@ -47,24 +55,37 @@ export interface Served {
   readonly startError: PortcullisError | undefined;
 }
 
-/**
- * One session for one host, whatever carries the messages between them. Input that ends means "no more
- * prompts", not "stop": running and queued turns are finished first. Resolves when the session is closed.
- */
-export async function serveHost(serving: HostServing): Promise<Served> {
-  const { config, uuid, frameLimit, signal } = serving;
-  const outlet = createOutlet(serving.write, frameLimit);
-  let agentTexts = serving.messages.agentTexts?.() === true;
+/** One session with the program that drives it: in another process, or in this one. */
+export interface HostSession<Channel extends HostChannel> {
+  readonly channel: Channel;
+  readonly runner: TurnRunner;
+  /** What `handleRequest` works with. */
+  readonly handling: Handling;
+  /** Runs turns until the input is over. Resolves when the session is closed. */
+  run(): Promise<Served>;
+}
+
+/** Prepares a session whose questions, hooks and servers are answered over the channel. */
+export function createHostSession<Channel extends HostChannel>(
+  options: HostSessionOptions,
+  createChannel: (outlet: Outlet) => Channel,
+): HostSession<Channel> {
+  const { config, uuid, frameLimit } = options;
+  const outlet = createOutlet(options.write, frameLimit);
+  let agentTexts = options.messages.agentTexts?.() === true;
   const frames = new FrameStream({
     outlet,
     uuid,
     firstId: wantedId(config, uuid),
     messages: {
       ...(frameLimit !== undefined && { frameLimit }),
-      ...serving.messages,
+      ...options.messages,
       agentTexts: () => agentTexts,
     },
   });
+  const channel = createChannel(outlet);
+  const callbacks = createHostCallbacks(channel);
+  const sdkServers = createSdkServers(channel);
   let initialized: Message | undefined;
   const runner: TurnRunner = new TurnRunner({
     env: config.env,
@@ -76,32 +97,34 @@ export async function serveHost(serving: HostServing): Promise<Served> {
       const initialize = initialized ?? {};
       if (initialize.forwardSubagentText === true) agentTexts = true;
       const emit: typeof ports.emit = (event) => {
-        serving.tap?.(event);
+        options.tap?.(event);
         ports.emit(event);
       };
-      const { callbacks, sdkServers } = control;
       const { bridge: mcpBridge, entries: mcpEntries } = sdkServers;
       const host = { ...ports, emit, ready: outlet.ready, callbacks, mcpBridge, mcpEntries };
-      const asked = hostConfig(config, initialize, { host, asksHost: serving.asksHost });
+      const asked = hostConfig(config, initialize, { host, asksHost: options.asksHost });
       const session = await openSession(replaced(asked, replacement));
       for (const text of replacement === undefined ? ignoredFields(initialize) : []) {
         session.news({ type: 'notice', level: 'warning', text });
       }
-      serving.onOpen?.(session);
+      options.onOpen?.(session);
       return session;
     },
   });
   frames.follow(runner);
-  const totals = new UsageTotals(runner.log);
   const client = connectClient(runner, {
     name: 'wire',
-    answers: serving.asksHost ? ['permission', 'plan', 'choices', 'form', 'url'] : ['form', 'url'],
+    answers: options.asksHost ? ['permission', 'plan', 'choices', 'form', 'url'] : ['form', 'url'],
   });
-  const control = createControl({
+  putQuestionsToHost(client, channel);
+  const handling: Handling = {
     outlet,
     runner,
-    client,
-    totals,
+    channel,
+    callbacks,
+    sdkServers,
+    sparesTasks: false,
+    totals: new UsageTotals(runner.log),
     openedWith: () => (runner.session === undefined ? undefined : (initialized ?? {})),
     open(initialize) {
       initialized ??= initialize;
@@ -109,7 +132,36 @@ export async function serveHost(serving: HostServing): Promise<Served> {
     },
     onCommandsTold: (rows) => frames.commandsTold(rows),
     uuid,
-  });
+  };
+  return {
+    channel,
+    runner,
+    handling,
+    async run() {
+      try {
+        await runner.run();
+        return { lastRun: frames.lastRun, inputError: undefined, startError: undefined };
+      } catch (thrown) {
+        return await refusedStart(options, thrown, frames.sessionId);
+      } finally {
+        channel.close();
+        frames.end();
+      }
+    },
+  };
+}
+
+/**
+ * One session for one host, whatever carries the messages between them. Input that ends means "no more
+ * prompts", not "stop": running and queued turns are finished first. Resolves when the session is closed.
+ */
+export async function serveHost(serving: HostServing): Promise<Served> {
+  const { uuid, signal } = serving;
+  const session = createHostSession(serving, ({ write, tooLong }) =>
+    createHostChannel(write, tooLong),
+  );
+  const { runner, handling, channel } = session;
+  const control = createControl(handling, channel);
   serving.onRunner?.(runner);
   runner.hold(serving.awaitsInitialize === true);
   let inputError: PortcullisError | undefined;
@@ -129,29 +181,25 @@ export async function serveHost(serving: HostServing): Promise<Served> {
         thrown instanceof PortcullisError ? thrown : new PortcullisError('io', messageOf(thrown));
     })
     .finally(() => {
-      control.close();
+      channel.close();
       // Unreadable input has ended by itself: its background work is not waited for.
       runner.endInput(inputError === undefined ? 'finish' : 'now');
     });
   try {
-    await runner.run();
+    const served = await session.run();
     // A session that was stopped does not wait for the end of its input.
-    await inputDone;
-    return { lastRun: frames.lastRun, inputError, startError: undefined };
-  } catch (thrown) {
-    return await refusedStart(serving, thrown, frames.sessionId);
+    if (served.startError === undefined) await inputDone;
+    return { ...served, inputError };
   } finally {
     reading.stop();
     signal?.removeEventListener('abort', stop);
-    control.close();
-    frames.end();
     await control.answered();
   }
 }
 
 /** A host that reads messages learns of a failed start from a message. */
 export async function refusedStart(
-  { config, write, uuid }: Pick<HostServing, 'config' | 'write' | 'uuid'>,
+  { config, write, uuid }: Pick<HostSessionOptions, 'config' | 'write' | 'uuid'>,
   thrown: unknown,
   sessionId = wantedId(config, uuid),
 ): Promise<Served> {
