@@ -95,7 +95,8 @@ const ROLES = {
 
 function title(hook: ListedHook, cwd: string): string {
   const name = hook.name === undefined ? '' : `${visible(hook.name)}: `;
-  const what = hook.kind === 'command' ? `command "${hook.runs}"` : hook.runs;
+  const what =
+    hook.kind === 'command' && hook.broken === undefined ? `command "${hook.runs}"` : hook.runs;
   return `${name}${what}  ${visible(displayPath(placeOf(hook), cwd))}`;
 }
 

@@ -5,13 +5,13 @@ import { configDirectory, stateDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { hookChecks } from '../harness/plugins.js';
 import { captureHooks } from '../hooks/capture.js';
+import { namesOf } from '../hooks/tool-occasion.js';
 import { openPermissions } from '../permissions/open.js';
 import type { Precheck } from '../permissions/precheck.js';
 import type { GateVerdict } from '../permissions/types.js';
 import type { PermissionMode, Receipt } from '../protocol/permissions.js';
 import { type LoadedSettings, loadSettings } from '../settings/load.js';
-import { fatalOf, withStrictness } from '../settings/refuse.js';
-import { describeProblem } from '../settings/types.js';
+import { withStrictness } from '../settings/refuse.js';
 import { openBuiltins } from '../tools/builtin/set.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -19,6 +19,7 @@ import { createWorkspace } from '../tools/workspace.js';
 import { openHookTestHost } from './hook-test.js';
 import { findTool, parseAgent, type ToolCall } from './policy-call.js';
 import type { Project } from './project.js';
+import { refuseFatal } from './settings.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,14 +39,16 @@ export interface PolicyDecision {
   readonly decidedBy: string;
   readonly rule?: string | undefined;
   readonly reason: string;
-  /** Absent when the settings themselves are refused, so that no session would start. */
-  readonly receipt?: Receipt;
+  readonly receipt: Receipt;
   /** How many hooks match the call and were not asked. Absent: none. */
-  readonly unaskedHooks?: number;
+  readonly unaskedHooks?: number | undefined;
 }
 
 export interface PolicyEvaluator {
-  /** Throws for what cannot be a call at all: an unknown tool, or input that the tool cannot read. */
+  /**
+   * Throws a `config` error for settings with which no session would start, and a `usage` error for what
+   * cannot be a call: an unknown tool, or input that the tool cannot read.
+   */
   evaluate(call: PolicyCall, settings: PolicySettings): Promise<PolicyDecision>;
 }
 
@@ -56,34 +59,26 @@ export async function createPolicyEvaluator(
 ): Promise<PolicyEvaluator> {
   const pool = await allTools(env);
   return {
-    async evaluate(call, { settings, problems }) {
-      const fatal = fatalOf(problems);
-      if (fatal.length > 0) return refusedSettings(fatal.map(describeProblem).join(' · '));
-      const { cwd, mode } = call;
-      let gate: ReturnType<typeof openPermissions>['gate'];
-      try {
-        ({ gate } = openPermissions({
-          fs: nodeFileSystem,
-          clock: systemClock,
-          env,
-          // Nothing runs, so a mode that root may not use can be asked about.
-          isRoot: false,
-          cwd,
-          settings: settings.permissions,
-          strictness: settings.strictness,
-          allowedTools: [],
-          disallowedTools: [],
-          mode,
-          bypassArmed: true,
-          // The trace shows that the user would be asked.
-          asker: async () => ({ behavior: 'deny', message: 'a check asks no one' }),
-          emit: () => undefined,
-          ...(hooks && { precheck: hooks.precheck }),
-        }));
-      } catch (thrown) {
-        if (!(thrown instanceof PortcullisError) || thrown.code !== 'config') throw thrown;
-        return refusedSettings(thrown.message);
-      }
+    async evaluate({ cwd, mode, ...call }, { settings, problems }) {
+      refuseFatal(problems);
+      const { gate } = openPermissions({
+        fs: nodeFileSystem,
+        clock: systemClock,
+        env,
+        // Nothing runs, so a mode that root may not use can be asked about.
+        isRoot: false,
+        cwd,
+        settings: settings.permissions,
+        strictness: settings.strictness,
+        allowedTools: [],
+        disallowedTools: [],
+        mode,
+        bypassArmed: true,
+        // The trace shows that the user would be asked.
+        asker: async () => ({ behavior: 'deny', message: 'a check asks no one' }),
+        emit: () => undefined,
+        ...(hooks && { precheck: hooks.precheck }),
+      });
       const tool = findTool(pool, call.tool);
       const agent = parseAgent(call.agent);
       const added = settings.permissions.additionalDirectories.map(({ value }) => value);
@@ -93,13 +88,12 @@ export async function createPolicyEvaluator(
       const signal = new AbortController().signal;
       const toolUseId = 'toolu_check';
       const verdict = await gate({ toolUseId, tool, input, subject, agent, workspace, signal });
-      if (hooks !== undefined) return decisionOf(verdict);
-      const matched = [tool.name, ...(tool.aliases ?? [])];
-      const declared = captureHooks({ values: settings.values, env, cwd }).hooks.PreToolUse ?? [];
-      const unasked = declared.filter((hook) => hook.matches({ agent, matched })).length;
-      return unasked === 0
-        ? decisionOf(verdict)
-        : { ...decisionOf(verdict), unaskedHooks: unasked };
+      const captured = captureHooks({ values: settings.values, env, cwd }).hooks.PreToolUse ?? [];
+      const matching = captured.filter((hook) =>
+        hook.matches({ agent, matched: namesOf({ tool }) }),
+      );
+      const unaskedHooks = hooks === undefined ? matching.length || undefined : undefined;
+      return { ...decisionOf(verdict), unaskedHooks };
     },
   };
 }
@@ -135,10 +129,6 @@ export async function settingsFromText(
   return { settings, problems: withStrictness(problems, settings.strictness) };
 }
 
-function refusedSettings(reason: string): PolicyDecision {
-  return { decision: 'deny', decidedBy: 'settings', reason };
-}
-
 function subjectOf(...[tool, input, workspace]: [AnyTool, ...Parameters<AnyTool['subject']>]) {
   try {
     return tool.subject(input, workspace);
@@ -159,9 +149,9 @@ function decisionOf({ kind, receipt }: GateVerdict): PolicyDecision {
   const open = trace.findLast((one) => one.decision === 'pass' && one.reason);
   return {
     decision: 'ask',
-    decidedBy: step?.guard ?? 'nothing allows it',
+    decidedBy: step?.guard ?? 'no rule',
     rule: step?.source,
-    reason: (step === undefined ? open?.reason : step.reason) ?? 'nothing allows it',
+    reason: step?.reason ?? open?.reason ?? 'no rule allows it',
     receipt,
   };
 }

@@ -1,48 +1,44 @@
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
+import { isRecord } from '../util/own.js';
 import { visible } from '../util/visible.js';
 import { formatCall } from './policy-call.js';
 
-const LONGEST = 300;
+const PREVIEW_LIMIT = 300;
 
-/** A receipt as people read it: what, why, and what each guard said. */
-export function receiptText(receipt: Receipt, decision: string = WORDS[receipt.decision]): string {
-  const { tool, input, agent, mode, command } = receipt;
-  const call = short(formatCall({ tool, input: recordOf(input) }));
-  const facts = [
-    receipt.time,
-    receipt.sessionId === undefined ? undefined : `session ${receipt.sessionId}`,
-    `agent ${agent}`,
-    `mode ${mode}`,
-    receipt.ms === undefined ? undefined : milliseconds(receipt.ms),
-  ].filter((fact) => fact !== undefined);
-  const understood =
-    command === undefined || command === recordOf(input).command
+/** Formats a receipt: the call, why it was decided so, and what each guard said. */
+export function receiptText(receipt: Receipt, decision: string = VERBS[receipt.decision]): string {
+  const { tool, agent, mode, command, time, sessionId, ms } = receipt;
+  const input = isRecord(receipt.input) ? receipt.input : {};
+  const session = sessionId === undefined ? undefined : `session ${sessionId}`;
+  const took = ms === undefined ? undefined : milliseconds(ms);
+  const facts = [time, session, `agent ${agent}`, `mode ${mode}`, took];
+  const parsed =
+    command === undefined || command === input.command
       ? []
       : [`understood as  ${short(command.split('\n').join(' ; '))}`];
   return [
-    `${decision}  ${call}`,
+    `${decision}  ${short(formatCall({ tool, input }))}`,
     `because  ${short(receipt.reason)} (${receipt.decidedBy})`,
-    ...understood,
+    ...parsed,
     ...effectLines(receipt.effects),
-    facts.join(' · '),
+    facts.filter((fact) => fact !== undefined).join(' · '),
     '',
     ...traceLines(receipt.trace),
     '',
   ].join('\n');
 }
 
-const WORDS: Readonly<Record<Receipt['decision'], string>> = {
+const VERBS: Readonly<Record<Receipt['decision'], string>> = {
   allow: 'allowed',
   deny: 'refused',
   defer: 'deferred',
 };
 
-/** What it did although it was not to. */
+/** Effects of the call that a rule forbids. */
 function effectLines(effects: Receipt['effects']): readonly string[] {
   if (effects === undefined) return [];
   const { changed, violated, rolledBack } = effects;
-  const end =
-    rolledBack === undefined ? '' : rolledBack ? ', undone' : ', not or not wholly undone';
+  const end = rolledBack === undefined ? '' : rolledBack ? ', undone' : ', not completely undone';
   return [`but it was ${short(violated)} and changed ${short(changed.join(', '))}${end}`];
 }
 
@@ -79,11 +75,5 @@ function milliseconds(ms: number): string {
 /** What a model or a file wrote must not reach the terminal as control characters. */
 function short(text: string): string {
   const flat = visible(text);
-  return flat.length <= LONGEST ? flat : `${flat.slice(0, LONGEST - 1)}…`;
-}
-
-function recordOf(input: unknown): Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input)
-    ? (input as Record<string, unknown>)
-    : {};
+  return flat.length <= PREVIEW_LIMIT ? flat : `${flat.slice(0, PREVIEW_LIMIT - 1)}…`;
 }

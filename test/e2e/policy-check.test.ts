@@ -61,7 +61,7 @@ describe('portcullis policy check --jsonl', () => {
       { id: 1, decision: 'allow', rule: expect.stringContaining('Bash(npm test:*)') },
       { id: 'two', decision: 'deny', decidedBy: 'deny rules' },
       { id: 3, decision: 'ask', decidedBy: 'ask rules' },
-      { id: 4, decision: 'ask', decidedBy: 'nothing allows it' },
+      { id: 4, decision: 'ask', decidedBy: 'no rule' },
       { id: 5, decision: 'deny', decidedBy: 'mode dontAsk' },
       { id: 6, decision: 'allow' },
       { id: 7, decision: 'deny', decidedBy: 'deny rules' },

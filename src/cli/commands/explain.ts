@@ -1,4 +1,3 @@
-import { PortcullisError } from '../../errors.js';
 import { openProjectPolicy } from '../../project/policy.js';
 import { parseCall } from '../../project/policy-call.js';
 import { receiptText } from '../../project/receipt-text.js';
@@ -52,17 +51,12 @@ export const command: CommandSpec = {
       };
       const hooks = options.hooks === true;
       const evaluate = await openProjectPolicy(project, { hooks, warn: output.warn });
-      const { receipt, ...decided } = await evaluate(question);
+      const decided = await evaluate(question);
       if (options.json === true) {
-        printJson(call, { ...decided, receipt });
+        printJson(call, decided);
         return EXIT.done;
       }
-      const { decision, decidedBy, reason } = decided;
-      if (receipt === undefined) {
-        throw new PortcullisError('config', reason, {
-          remedy: 'no session starts here before that is corrected',
-        });
-      }
+      const { decision, decidedBy, reason, receipt } = decided;
       const trace = receipt.trace.filter(({ guard }) => guard !== 'asker');
       output.out(receiptText({ ...receipt, reason, decidedBy, trace }, VERBS[decision]));
       output.out(unaskedText(decided.unaskedHooks));

@@ -5,11 +5,8 @@ import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
 import { openProjectPolicy, type PolicyDecision } from '../../project/policy.js';
 import { parseCall, type ToolCall } from '../../project/policy-call.js';
 import type { ProjectPlaces } from '../../project/project.js';
+import { parseTestTable } from '../../project/test-table.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
-import { parseFlatYaml } from '../../util/flat-yaml.js';
-import { parseJson } from '../../util/json.js';
-import { nearest } from '../../util/nearest.js';
-import { isRecord } from '../../util/own.js';
 import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
@@ -47,9 +44,6 @@ export const test: CommandSpec = {
               mode: test.mode,
               agent: test.agent,
             });
-            if (decision.receipt === undefined) {
-              throw new PortcullisError('config', decision.reason);
-            }
             results.push({ file, test, decision, failure: failureOf(test, decision) });
           }
         }
@@ -96,73 +90,40 @@ interface PolicyTest {
   readonly cwd?: string | undefined;
 }
 
-interface Row {
-  readonly line: number;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
+const FIELDS = ['call', 'expect', 'rule', 'agent', 'mode', 'cwd'];
 
-/** Reads a table: flat YAML, or JSON, a list of the same maps. */
 function readTable(file: string): readonly PolicyTest[] {
   const text = readIfPresent(file);
   if (text === undefined) throw new PortcullisError('usage', `there is no file ${file}`);
   // fail-closed: a table that is read in part would pass without having tested the rest.
-  const usageError = (line: number, problem: string): PortcullisError =>
-    new PortcullisError('usage', `${file}:${line}: ${problem}`, {
+  const usageError = (problem: string): PortcullisError =>
+    new PortcullisError('usage', `${file}:${problem}`, {
       remedy: 'a table is a list of {call, expect, rule?, agent?, mode?, cwd?}',
     });
-  return readRows(text, usageError).map(({ line, fields }) => {
+  const rows = parseTestTable(text, FIELDS);
+  if (!rows.ok) throw usageError(rows.error);
+  return rows.value.map(({ line, fields }) => {
     try {
       return parseTest(fields, line);
     } catch (thrown) {
-      throw usageError(line, messageOf(thrown));
+      throw usageError(`${line}: ${messageOf(thrown)}`);
     }
   });
 }
-
-function readRows(
-  text: string,
-  usageError: (line: number, problem: string) => PortcullisError,
-): readonly Row[] {
-  if (!text.trimStart().startsWith('[')) {
-    const parsed = parseFlatYaml(text);
-    if (parsed.ok) return parsed.value;
-    throw usageError(parsed.error.line, parsed.error.message);
-  }
-  const parsed = parseJson(text);
-  if (!parsed.ok || !Array.isArray(parsed.value)) {
-    throw usageError(1, parsed.ok ? 'it is not a list' : parsed.error);
-  }
-  return parsed.value.map((entry: unknown, index) => {
-    if (!isRecord(entry)) throw usageError(index + 1, 'the entry is no object');
-    return { line: index + 1, fields: entry };
-  });
-}
-
-const FIELDS = ['call', 'expect', 'rule', 'agent', 'mode', 'cwd'] as const;
 
 /** Throws with what is wrong. */
-function parseTest(fields: Row['fields'], line: number): PolicyTest {
-  const texts: Partial<Record<(typeof FIELDS)[number], string>> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    const field = FIELDS.find((one) => one === name);
-    if (field === undefined) {
-      const meant = nearest(name, FIELDS);
-      throw new Error(
-        `"${name}" is not a field${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-      );
-    }
-    if (typeof value !== 'string') throw new Error(`"${name}" is no text`);
-    texts[field] = value;
-  }
-  const { call: text, mode, ...rest } = texts;
+function parseTest(fields: Readonly<Record<string, unknown>>, line: number): PolicyTest {
+  const odd = Object.keys(fields).find((name) => typeof fields[name] !== 'string');
+  if (odd !== undefined) throw new Error(`"${odd}" is no text`);
+  const { call: text, mode, expect, ...rest } = fields as Readonly<Record<string, string>>;
   if (text === undefined) throw new Error('there is no "call"');
-  const expect = (['allow', 'ask', 'deny'] as const).find((one) => one === texts.expect);
-  if (expect === undefined) throw new Error('"expect" must be allow, ask or deny');
+  const expected = (['allow', 'ask', 'deny'] as const).find((one) => one === expect);
+  if (expected === undefined) throw new Error('"expect" must be allow, ask or deny');
   const known = PERMISSION_MODES.find((one) => one === mode);
   if (mode !== undefined && known === undefined) {
     throw new Error(`"mode" must be one of ${PERMISSION_MODES.join(', ')}`);
   }
-  return { ...rest, text, line, call: parseCall(text), expect, mode: known };
+  return { ...rest, text, line, call: parseCall(text), expect: expected, mode: known };
 }
 
 function failureOf({ expect, rule }: PolicyTest, decision: PolicyDecision): string | undefined {

@@ -58,7 +58,10 @@ async function answerTo(line: string, evaluator: PolicyEvaluator): Promise<objec
     const { receipt: _, ...decision } = await evaluator.evaluate(call, settings);
     return { id, ...decision };
   } catch (thrown) {
-    const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
+    const { code, remedy } = thrown instanceof PortcullisError ? thrown : {};
+    if (code === 'config') {
+      return { id, decision: 'deny', decidedBy: 'settings', reason: messageOf(thrown) };
+    }
     return { id, error: [messageOf(thrown), remedy ?? []].flat().join('; ') };
   }
 }
