@@ -6,7 +6,6 @@ import { PortcullisError } from '../errors.js';
 import type { AgentSession, SessionConfig } from '../harness.js';
 import { openSession } from '../harness.js';
 import type { FrameStream } from '../server/frame-stream.js';
-import { resultFrame } from '../server/result.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
@@ -39,11 +38,16 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
   const frames: Frame[] = [];
   const stream = await frameStream(deps, (frame) => {
     if (options.outputFormat === 'stream-json') output.out(encodeFrame(frame));
-    else frames.push(frame);
+    else if (options.verbose || frame.type === 'result') frames.push(frame);
   });
+  // Loaded only for a prompt that may name a command.
+  const commands = /^\s*\//.test(prompt)
+    ? (await import('../client/commands/complete.js')).slashCommands
+    : undefined;
   const runner = new TurnRunner({
     env: deps.config.env,
     clock: { now: Date.now, uuid: deps.uuid },
+    commands,
     prepareTurn: async (session) => await stream?.tellCommands(session),
     async open(ports, replacement) {
       const emit = withDebug(output, ports.emit);
@@ -67,8 +71,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     if (event.type !== 'closing' || options.initOnly) return;
     if (options.outputFormat === 'text') output.answer(`${local?.text ?? answerText(last)}\n`);
     else if (options.outputFormat === 'json') {
-      const result = last && resultFrame(last, runner.current?.id ?? '', deps.uuid());
-      output.out(`${JSON.stringify(options.verbose ? frames : result)}\n`);
+      output.out(`${JSON.stringify(options.verbose ? frames : frames.at(-1))}\n`);
     }
     reportDenials(last?.denials ?? [], output);
   });
@@ -83,7 +86,8 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
       const typed = options.prompt ? { typed: options.prompt } : {};
       const content = [{ type: 'text' as const, text: prompt }];
       const message = { uuid: deps.uuid(), content, ...typed };
-      runner.push({ message, priority: 'next', named: false });
+      const command = commands?.find(prompt) === undefined ? undefined : prompt;
+      runner.push({ message, priority: 'next', named: false, command });
       runner.endInput();
     }
     await runner.run();
@@ -99,7 +103,7 @@ async function frameStream(
   { options, uuid }: PrintDeps,
   write: (frame: Frame) => void,
 ): Promise<FrameStream | undefined> {
-  if (options.outputFormat !== 'stream-json' && !options.verbose) return undefined;
+  if (options.outputFormat === 'text') return undefined;
   const [{ FrameStream: Stream }, { createOutlet }] = await Promise.all([
     import('../server/frame-stream.js'),
     import('../server/outlet.js'),

@@ -58,6 +58,7 @@ export class QuestionBroker {
   readonly #open = new Map<string, OpenQuestion>();
   readonly #clients = new Set<Respondent>();
   #waitingCalls = 0;
+  #closed = false;
 
   constructor(deps: BrokerDeps) {
     this.#deps = deps;
@@ -113,8 +114,9 @@ export class QuestionBroker {
     return 'accepted';
   }
 
-  /** Refuses all that is open: the session ends. */
+  /** Refuses all that is open and all that is still asked: the session ends. */
   close(): void {
+    this.#closed = true;
     for (const open of [...this.#open.values()]) {
       open.close({ kind: 'refused', message: 'The session has ended.', silent: true }, 'withdrawn');
     }
@@ -173,7 +175,8 @@ export class QuestionBroker {
     );
     const nobody: Outcome = { kind: 'refused', message: '', silent: true };
     // fail-closed: a question that nobody sees is refused at once.
-    if (able.length === 0 || signal?.aborted === true) return Promise.resolve(nobody);
+    if (this.#closed || able.length === 0 || signal?.aborted === true)
+      return Promise.resolve(nobody);
     const question = {
       ...asked,
       id: id ?? uuid(),

@@ -88,6 +88,7 @@ describe('two clients of one session', () => {
     expect(await client.answer(question.id, { behavior: 'deny' })).toBe('closed');
     await host.next(({ type }) => type === 'result');
     expect(host.project.exists('made')).toBe(true);
+    expect(JSON.parse(JSON.stringify(seen))).toEqual(seen);
     expect(seen.map(({ event }) => event)).toContainEqual({
       type: 'question_closed',
       id: question.id,
