@@ -44,11 +44,21 @@ function install(lockFile, lock, stamp) {
   // Not `npm ci`: it refuses a lock file in which a registry had no build of a tool for every platform.
   must('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
     stdio: ['ignore', 2, 2],
+    env: withoutTarget(process.env),
   });
   // What npm finds out about other platforms on the way is not a change of the project.
   if (readFileSync(lockFile, 'utf8') !== lock) writeFileSync(lockFile, lock);
   mkdirSync(path.dirname(STAMP), { recursive: true });
   writeFileSync(STAMP, stamp);
+}
+
+/** Within `npm install -g .` the variables of that npm would make this one install elsewhere. */
+function withoutTarget(env) {
+  const others = Object.entries(env).filter(
+    ([name]) =>
+      !/^npm_config_(?:global|local_prefix|global_prefix|prefix|location|dry_run)$/i.test(name),
+  );
+  return Object.fromEntries(others);
 }
 
 /** `types` asks for the declarations too, which take longer than all the rest. */
