@@ -9,6 +9,7 @@ import { EXIT } from '../exit-code.js';
 import {
   ADD_DIR_OPTION,
   commandGroup,
+  inspectProject,
   JSON_OPTION,
   printJson,
   SETTINGS_OPTION,
@@ -22,24 +23,18 @@ const AGENTS_OPTION: OptionSpec = {
   description: 'Agents beside those of files.',
 };
 const COMMON = [ADD_DIR_OPTION, AGENTS_OPTION, TRUST_OPTION, SETTINGS_OPTION, JSON_OPTION];
-// Each of these commands lists what waits for trust.
-const SILENT = { trustNotice: 'silent' } as const;
 
 const list: CommandSpec = {
   summary: 'List agents with their source, and those that are not in force.',
   options: [{ flags: '--all', description: 'Also list files that define no agent.' }, ...COMMON],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const report = await readReport(project, call.options.all === true);
-        if (call.options.json === true) {
-          printJson(call, { ...report, agents: report.agents.map(agentData) });
-        } else call.output.out(reportText(report));
-        return EXIT.done;
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const report = await readReport(project, call.options.all === true);
+      if (call.options.json === true) {
+        printJson(call, { ...report, agents: report.agents.map(agentData) });
+      } else call.output.out(reportText(report));
+      return EXIT.done;
+    }),
 };
 
 async function readReport(project: Project, isAll: boolean) {
@@ -97,27 +92,23 @@ const show: CommandSpec = {
   arguments: [{ name: '<name>', description: 'The name of the agent.' }],
   options: COMMON,
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const [name = ''] = call.args;
-        const { book, limitProblems } = await project.agents();
-        const found = await book.resolve(name);
-        if (!found.ok) {
-          const remedy = 'portcullis agents list --all shows what was found';
-          throw new PortcullisError('usage', found.error, { remedy });
-        }
-        const agent = found.value;
-        const prompt = await agent.prompt();
-        const problems = limitProblems([agent]).map(({ message }) => message);
-        if (call.options.json === true) {
-          const more = problems.length > 0 ? { problems } : {};
-          printJson(call, { ...agentData(agent), prompt, ...more });
-        } else call.output.out(agentText(agent, prompt, problems));
-        return EXIT.done;
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const [name = ''] = call.args;
+      const { book, limitProblems } = await project.agents();
+      const found = await book.resolve(name);
+      if (!found.ok) {
+        const remedy = 'portcullis agents list --all shows what was found';
+        throw new PortcullisError('usage', found.error, { remedy });
+      }
+      const agent = found.value;
+      const prompt = await agent.prompt();
+      const problems = limitProblems([agent]).map(({ message }) => message);
+      if (call.options.json === true) {
+        const more = problems.length > 0 ? { problems } : {};
+        printJson(call, { ...agentData(agent), prompt, ...more });
+      } else call.output.out(agentText(agent, prompt, problems));
+      return EXIT.done;
+    }),
 };
 
 function agentText(agent: AgentDefinition, prompt: string, problems: readonly string[]): string {
@@ -186,14 +177,10 @@ const validate: CommandSpec = {
   ],
   options: [AGENTS_OPTION, JSON_OPTION],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { agents, findings } = await (await project.agents()).validate(call.args);
-        return reportValidation(call, { noun: 'agent', count: agents, findings, checked: agents });
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const { agents, findings } = await (await project.agents()).validate(call.args);
+      return reportValidation(call, { noun: 'agent', count: agents, findings, checked: agents });
+    }),
 };
 
 const teams: CommandSpec = {

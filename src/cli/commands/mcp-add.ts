@@ -6,11 +6,11 @@ import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {
+  inspectProject,
   listOption,
   SCOPE_OPTION,
   SERVER_ARGUMENT,
   textOption,
-  withProject,
 } from './project-call.js';
 import { placeText } from './validation.js';
 
@@ -131,19 +131,15 @@ async function store(call: CommandCall, entry: unknown): Promise<number> {
   const raw: unknown = JSON.parse(JSON.stringify(entry));
   const byAgent = isRunByAgent(process.env);
   const keepsTrust = options.yes === true || process.stdin.isTTY === true;
-  return await withProject(
-    call,
-    async (project) => {
-      const added = await addServer(project, { scope, name, raw, byAgent, keepsTrust });
-      const file = placeText(added.file);
-      output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
-      if (added.lostTrust)
-        output.warn(`${file} has changed since the folder was trusted; run \`portcullis trust\``);
-      for (const warning of added.warnings) output.warn(visible(warning));
-      return EXIT.done;
-    },
-    { trustNotice: 'silent' },
-  );
+  return await inspectProject(call, async (project) => {
+    const added = await addServer(project, { scope, name, raw, byAgent, keepsTrust });
+    const file = placeText(added.file);
+    output.out(`Added ${visible(name)} to ${file} (${scope}).\n`);
+    if (added.lostTrust)
+      output.warn(`${file} has changed since the folder was trusted; run \`portcullis trust\``);
+    for (const warning of added.warnings) output.warn(visible(warning));
+    return EXIT.done;
+  });
 }
 
 function wrong(message: string): PortcullisError {

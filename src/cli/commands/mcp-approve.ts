@@ -7,7 +7,7 @@ import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { serverText } from './mcp-config.js';
 import { confirmed, refuseAgent, YES_OPTION } from './person.js';
-import { SERVER_ARGUMENT, warnOfNotices, withProject } from './project-call.js';
+import { inspectProject, SERVER_ARGUMENT, warnOfNotices } from './project-call.js';
 
 export const approve: CommandSpec = {
   summary: 'Approve a server of .mcp.json, or its changed tools.',
@@ -18,11 +18,8 @@ export const approve: CommandSpec = {
     YES_OPTION,
   ],
   run: (call) =>
-    withProject(
-      call,
-      (project) =>
-        call.options.tools === true ? approveTools(call, project) : approveServer(call, project),
-      { trustNotice: 'silent' },
+    inspectProject(call, (project) =>
+      call.options.tools === true ? approveTools(call, project) : approveServer(call, project),
     ),
 };
 

@@ -5,7 +5,7 @@ import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { refuseAgent } from './person.js';
-import { JSON_OPTION, SERVER_ARGUMENT, withProject } from './project-call.js';
+import { inspectProject, JSON_OPTION, SERVER_ARGUMENT } from './project-call.js';
 
 /** A person may have to find a password first. */
 const TIMEOUT_MS = 10 * 60_000;
@@ -19,33 +19,29 @@ export const auth: CommandSpec = {
   ],
   notes: 'Tokens are kept in a file of the state directory and are never shown.',
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { options, output } = call;
-        const [name = ''] = call.args;
-        refuseAgent('mcp auth');
-        const { signIn } = await openSignIn(project, name, 'usable');
-        const json = options.json === true;
-        const done = await signIn(
-          {
-            // With --json standard output holds nothing but the answer.
-            show: (text) => void (json ? process.stderr.write(text) : output.out(text)),
-            paste: options.browser === false ? lineReader() : undefined,
-          },
-          AbortSignal.timeout(TIMEOUT_MS),
-        );
-        if (json) {
-          const state = done.ok
-            ? { status: 'signed-in' }
-            : { status: 'failed', error: done.error.message };
-          output.out(`${JSON.stringify({ name, ...state })}\n`);
-        } else if (done.ok) output.out(`Signed in to "${visible(name)}".\n`);
-        else output.warn(done.error.message);
-        return done.ok ? EXIT.done : EXIT.error;
-      },
-      { trustNotice: 'silent' },
-    ),
+    inspectProject(call, async (project) => {
+      const { options, output } = call;
+      const [name = ''] = call.args;
+      refuseAgent('mcp auth');
+      const { signIn } = await openSignIn(project, name, 'usable');
+      const json = options.json === true;
+      const done = await signIn(
+        {
+          // With --json standard output holds nothing but the answer.
+          show: (text) => void (json ? process.stderr.write(text) : output.out(text)),
+          paste: options.browser === false ? lineReader() : undefined,
+        },
+        AbortSignal.timeout(TIMEOUT_MS),
+      );
+      if (json) {
+        const state = done.ok
+          ? { status: 'signed-in' }
+          : { status: 'failed', error: done.error.message };
+        output.out(`${JSON.stringify({ name, ...state })}\n`);
+      } else if (done.ok) output.out(`Signed in to "${visible(name)}".\n`);
+      else output.warn(done.error.message);
+      return done.ok ? EXIT.done : EXIT.error;
+    }),
 };
 
 /** One reader for all attempts: a second one would lose what the first has read ahead. */
@@ -68,35 +64,31 @@ export const logout: CommandSpec = {
   arguments: [SERVER_ARGUMENT],
   options: [JSON_OPTION],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { output } = call;
-        const [name = ''] = call.args;
-        // Also of a server that may not be used any more: its tokens are still there.
-        const { signOut } = await openSignIn(project, name, 'any');
-        const done = await signOut();
-        if (!done.ok) {
-          throw new PortcullisError('io', done.error.message, {
-            remedy:
-              'remove mcp-tokens.json from the state directory; all servers need a new sign-in then',
-          });
-        }
-        const { was, revoked } = done.value;
-        if (call.options.json === true) {
-          output.out(`${JSON.stringify({ name, signedOut: was, revoked: revoked?.ok })}\n`);
-        } else if (!was) output.out(`You were not signed in to "${visible(name)}".\n`);
-        else {
-          const more = revoked?.ok === true ? ' Its tokens were revoked.' : '';
-          output.out(`Signed out of "${visible(name)}".${more}\n`);
-        }
-        if (revoked?.ok === false) {
-          output.warn(
-            `the tokens were removed here, but could not be revoked: ${revoked.error}. They stay valid until they expire.`,
-          );
-        }
-        return EXIT.done;
-      },
-      { trustNotice: 'silent' },
-    ),
+    inspectProject(call, async (project) => {
+      const { output } = call;
+      const [name = ''] = call.args;
+      // Also of a server that may not be used any more: its tokens are still there.
+      const { signOut } = await openSignIn(project, name, 'any');
+      const done = await signOut();
+      if (!done.ok) {
+        throw new PortcullisError('io', done.error.message, {
+          remedy:
+            'remove mcp-tokens.json from the state directory; all servers need a new sign-in then',
+        });
+      }
+      const { was, revoked } = done.value;
+      if (call.options.json === true) {
+        output.out(`${JSON.stringify({ name, signedOut: was, revoked: revoked?.ok })}\n`);
+      } else if (!was) output.out(`You were not signed in to "${visible(name)}".\n`);
+      else {
+        const more = revoked?.ok === true ? ' Its tokens were revoked.' : '';
+        output.out(`Signed out of "${visible(name)}".${more}\n`);
+      }
+      if (revoked?.ok === false) {
+        output.warn(
+          `the tokens were removed here, but could not be revoked: ${revoked.error}. They stay valid until they expire.`,
+        );
+      }
+      return EXIT.done;
+    }),
 };

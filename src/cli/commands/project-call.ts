@@ -63,6 +63,14 @@ export async function withProject<T>(
   }
 }
 
+/** As `withProject`, for commands that themselves show what waits for trust. */
+export function inspectProject<T>(
+  call: CommandCall,
+  use: (project: Project) => Promise<T>,
+): Promise<T> {
+  return withProject(call, use, { trustNotice: 'silent' });
+}
+
 export function textOption(options: OptionValues, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;

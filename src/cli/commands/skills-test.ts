@@ -6,13 +6,13 @@ import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {
+  inspectProject,
   JSON_OPTION,
   numberOption,
   printJson,
   SETTINGS_OPTION,
   TRUST_OPTION,
   textOption,
-  withProject,
 } from './project-call.js';
 import { placeText } from './validation.js';
 
@@ -36,39 +36,35 @@ export const test: CommandSpec = {
   ],
   notes: 'No tool is run. The skill "none" means that the model should start none.',
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { options, output } = call;
-        const file = resolve(project.cwd, call.args[0] ?? '');
-        const runs = numberOption(options, 'runs', { min: 1, max: 100, whole: true }) ?? 1;
-        const limits = {
-          recall: numberOption(options, 'minRecall', { min: 0, max: 1 }),
-          precision: numberOption(options, 'minPrecision', { min: 0, max: 1 }),
-        };
-        const { testSkills } = await import('../../project/skills-test.js');
-        const abort = new AbortController();
-        const stop = (): void => abort.abort();
-        process.once('SIGINT', stop);
-        try {
-          const model = textOption(options, 'model');
-          const { signal } = abort;
-          const reopen = () =>
-            openProject(project.cwd, {
-              settings: textOption(options, 'settings'),
-              trust: options.trust === true ? 'given' : 'as it is',
-            });
-          const result = await testSkills(project, { file, model, runs, signal, reopen });
-          const good = isGood(result, limits);
-          if (options.json === true) printJson(call, resultData(result, good));
-          else output.out(resultText(result, file));
-          return good ? EXIT.done : EXIT.error;
-        } finally {
-          process.removeListener('SIGINT', stop);
-        }
-      },
-      { trustNotice: 'silent' },
-    ),
+    inspectProject(call, async (project) => {
+      const { options, output } = call;
+      const file = resolve(project.cwd, call.args[0] ?? '');
+      const runs = numberOption(options, 'runs', { min: 1, max: 100, whole: true }) ?? 1;
+      const limits = {
+        recall: numberOption(options, 'minRecall', { min: 0, max: 1 }),
+        precision: numberOption(options, 'minPrecision', { min: 0, max: 1 }),
+      };
+      const { testSkills } = await import('../../project/skills-test.js');
+      const abort = new AbortController();
+      const stop = (): void => abort.abort();
+      process.once('SIGINT', stop);
+      try {
+        const model = textOption(options, 'model');
+        const { signal } = abort;
+        const reopen = () =>
+          openProject(project.cwd, {
+            settings: textOption(options, 'settings'),
+            trust: options.trust === true ? 'given' : 'as it is',
+          });
+        const result = await testSkills(project, { file, model, runs, signal, reopen });
+        const good = isGood(result, limits);
+        if (options.json === true) printJson(call, resultData(result, good));
+        else output.out(resultText(result, file));
+        return good ? EXIT.done : EXIT.error;
+      } finally {
+        process.removeListener('SIGINT', stop);
+      }
+    }),
 };
 
 /** fail-closed: a trial without an answer has failed, whatever the limits say. */

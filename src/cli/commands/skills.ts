@@ -19,13 +19,13 @@ import { EXIT } from '../exit-code.js';
 import {
   ADD_DIR_OPTION,
   commandGroup,
+  inspectProject,
   JSON_OPTION,
   numberOption,
   printJson,
   SETTINGS_OPTION,
   TRUST_OPTION,
   textOption,
-  withProject,
 } from './project-call.js';
 import { test } from './skills-test.js';
 import { placeText, reportValidation } from './validation.js';
@@ -35,8 +35,6 @@ const TOUCH_OPTION: OptionSpec = {
   description: 'List skills as after the use of this file.',
 };
 const COMMON = [TOUCH_OPTION, ADD_DIR_OPTION, TRUST_OPTION, SETTINGS_OPTION, JSON_OPTION];
-// Each of these commands shows what waits for trust.
-const SILENT = { trustNotice: 'silent' } as const;
 
 const list: CommandSpec = {
   summary: 'List skills with their source, and those that are not in force.',
@@ -48,20 +46,16 @@ const list: CommandSpec = {
     ...COMMON,
   ],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const report = await readReport(project, call);
-        const { ledger } = await project.skills();
-        if (!ledger.ok) {
-          call.output.warn(`the ledger of skills is not used: ${visible(ledger.error)}`);
-        }
-        if (call.options.json === true) printJson(call, reportData(report));
-        else call.output.out(reportText(report));
-        return EXIT.done;
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const report = await readReport(project, call);
+      const { ledger } = await project.skills();
+      if (!ledger.ok) {
+        call.output.warn(`the ledger of skills is not used: ${visible(ledger.error)}`);
+      }
+      if (call.options.json === true) printJson(call, reportData(report));
+      else call.output.out(reportText(report));
+      return EXIT.done;
+    }),
 };
 
 interface SkillsReport {
@@ -164,21 +158,17 @@ const show: CommandSpec = {
   options: COMMON,
   notes: 'Nothing in the skill is run or filled in.',
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const [name = ''] = call.args;
-        const { book, find, files } = await project.skills();
-        const touched = textOption(call.options, 'touch');
-        if (touched !== undefined) await book.touched([touched]);
-        const skill = await find(name);
-        const content = { body: await skill.body(), files: await files(skill) };
-        if (call.options.json === true) printJson(call, { ...skillData(skill), ...content });
-        else call.output.out(skillText(skill, content));
-        return EXIT.done;
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const [name = ''] = call.args;
+      const { book, find, files } = await project.skills();
+      const touched = textOption(call.options, 'touch');
+      if (touched !== undefined) await book.touched([touched]);
+      const skill = await find(name);
+      const content = { body: await skill.body(), files: await files(skill) };
+      if (call.options.json === true) printJson(call, { ...skillData(skill), ...content });
+      else call.output.out(skillText(skill, content));
+      return EXIT.done;
+    }),
 };
 
 function skillText(
@@ -221,15 +211,11 @@ const validate: CommandSpec = {
   ],
   options: [JSON_OPTION],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { files, findings } = await (await project.skills()).validate(call.args);
-        const count = files.length;
-        return reportValidation(call, { noun: 'skill', count, findings, checked: files });
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const { files, findings } = await (await project.skills()).validate(call.args);
+      const count = files.length;
+      return reportValidation(call, { noun: 'skill', count, findings, checked: files });
+    }),
 };
 
 const ledger: CommandSpec = {
@@ -237,28 +223,24 @@ const ledger: CommandSpec = {
   arguments: [{ name: '[name]', description: 'Only this skill.' }],
   options: [JSON_OPTION],
   run: (call) =>
-    withProject(
-      call,
-      async (project) => {
-        const { ledger: read } = await project.skills();
-        if (!read.ok) {
-          throw new PortcullisError('io', `the ledger of skills cannot be read: ${read.error}`, {
-            remedy: 'correct it; otherwise the next session replaces it with a new one',
-          });
-        }
-        const wanted = call.args[0]?.replace(/^\//, '');
-        const records = read.value.filter((one) => wanted === undefined || one.name === wanted);
-        if (call.options.json === true) {
-          const skills = records.map((record) => {
-            const { name, file } = record;
-            return { name, file, ...recordData(record) };
-          });
-          printJson(call, { skills });
-        } else call.output.out(ledgerText(records, wanted, project.cwd));
-        return EXIT.done;
-      },
-      SILENT,
-    ),
+    inspectProject(call, async (project) => {
+      const { ledger: read } = await project.skills();
+      if (!read.ok) {
+        throw new PortcullisError('io', `the ledger of skills cannot be read: ${read.error}`, {
+          remedy: 'correct it; otherwise the next session replaces it with a new one',
+        });
+      }
+      const wanted = call.args[0]?.replace(/^\//, '');
+      const records = read.value.filter((one) => wanted === undefined || one.name === wanted);
+      if (call.options.json === true) {
+        const skills = records.map((record) => {
+          const { name, file } = record;
+          return { name, file, ...recordData(record) };
+        });
+        printJson(call, { skills });
+      } else call.output.out(ledgerText(records, wanted, project.cwd));
+      return EXIT.done;
+    }),
 };
 
 function ledgerText(
