@@ -33,7 +33,7 @@ describe('help of every command', () => {
       expect(text).toMatch(/^usage:/i);
       expect(text).toContain(`portcullis ${name}`);
       expect(await run(file, [name], ['-h'])).toEqual({ code, text });
-      if ('command' in file) await checkSpec(file.command, [name]);
+      await checkSpec(file.command, [name]);
     },
   );
 });
@@ -48,7 +48,7 @@ async function checkSpec(command: CommandSpec, words: readonly string[]): Promis
     expect(one.description, words.join(' ')).toMatch(/\S/);
   for (const [name, sub] of Object.entries(command.subcommands ?? {})) {
     const file = await sub.load();
-    if ('command' in file) await checkSpec(file.command, [...words, name]);
+    await checkSpec(file.command, [...words, name]);
   }
 }
 

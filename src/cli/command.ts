@@ -55,13 +55,10 @@ export interface Subcommand {
   load(): Promise<CommandFile>;
 }
 
-/** What the file of a command exports; the second form is the one that files had before `CommandSpec`. */
-export type CommandFile =
-  | { readonly command: CommandSpec }
-  | {
-      readonly USAGE?: string;
-      run(argv: readonly string[], output: Output): Promise<number>;
-    };
+/** What the file of a command exports. */
+export interface CommandFile {
+  readonly command: CommandSpec;
+}
 
 /** Runs the command that `words` led to, with the words after them. */
 export async function runCommand(
@@ -72,12 +69,6 @@ export async function runCommand(
   const { argv, output } = call;
   const [first, ...rest] = argv;
   const asksHelp = first === '--help' || first === '-h';
-  if (!('command' in file)) {
-    const { USAGE, run } = file;
-    if (USAGE === undefined || !asksHelp) return await run(argv, output);
-    output.out(`usage: ${USAGE}\n`);
-    return EXIT.done;
-  }
   const spec = file.command;
   const subcommands = spec.subcommands ?? {};
   const next = first === undefined ? undefined : own(subcommands, first);

@@ -4,6 +4,7 @@ import { findRepositoryRoot } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { checkpointDirectory, openJournalAt } from '../harness/checkpoint-journal.js';
 import { checkpointLimits } from '../harness/checkpoint-settings.js';
+import { visible } from '../util/visible.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
@@ -50,8 +51,8 @@ async function sessionWithChanges(
     .filter(({ sessionId }) => wanted === undefined || sessionId.startsWith(wanted))
     .toSorted((a, b) => b.changedAt - a.changedAt);
   if (newest !== undefined) return newest;
-  const whose = wanted === undefined ? 'of this directory' : `of a session ${wanted}`;
-  throw new PortcullisError('io', `there is no change journal ${whose}`, {
-    remedy: 'changes are journalled from the first prompt of a session that is itself kept',
+  const whose = wanted === undefined ? 'session of this directory' : `session ${visible(wanted)}`;
+  throw new PortcullisError('io', `no ${whose} has recorded changes`, {
+    remedy: 'a session that keeps its transcript records them from its first prompt on',
   });
 }

@@ -191,7 +191,7 @@ describe('portcullis skills list', () => {
     expect(text).toContain('Note: the list of skills is too long');
     expect(text).not.toContain('bundled');
     await expect(skills('list', 'x')).rejects.toThrow('too many arguments');
-    await expect(skills('list', '--window', 'x')).rejects.toThrow('--window needs a number');
+    await expect(skills('list', '--window', 'x')).rejects.toThrow('--window: "x" is not a number');
   });
 });
 
@@ -358,7 +358,7 @@ describe('portcullis skills test', () => {
     ['- prompt: x\n  skill: nosuch\n', 'the skill nosuch does not exist'],
     ['- prompt: x\n  skill: deplo\n', 'did you mean deploy?'],
     ['', 'no test in it'],
-    ['[1]', 'entry 1 is no object'],
+    ['[1]', '1: the entry is no object'],
     ['[{"prompt": "x"}]', 'there is no "skill"'],
   ])('refuses a table that is not clear: %j', async (text, message) => {
     enter({ files: { ...files, 'tests.yaml': text } });

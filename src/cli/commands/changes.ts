@@ -2,7 +2,7 @@ import { actionOf, authorsText, changesText } from '../../project/changes-text.j
 import { visible, visibleText } from '../../util/visible.js';
 import type { CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { JSON_OPTION, textOption, withProject } from './project-call.js';
+import { inspectProject, JSON_OPTION, textOption } from './project-call.js';
 
 export const SESSION_OPTION: OptionSpec = {
   flags: '--session <id>',
@@ -20,7 +20,7 @@ export const command: CommandSpec = {
     JSON_OPTION,
   ],
   run: (call) =>
-    withProject(call, async (project) => {
+    inspectProject(call, async (project) => {
       const { options, output } = call;
       const { sessionId, checkpoints } = await project.changes(textOption(options, 'session'));
       const changes = await checkpoints.changes({

@@ -52,7 +52,7 @@ const answer: CommandSpec = {
     withProject(call, async (project) => {
       const [id = '', behavior] = call.args;
       if (behavior !== 'allow' && behavior !== 'deny') {
-        throw new PortcullisError('usage', `"${visible(behavior ?? '')}" is no answer`, {
+        throw new PortcullisError('usage', `"${visible(behavior ?? '')}" is not an answer`, {
           remedy: `portcullis inbox answer ${visible(id)} allow, or deny`,
         });
       }

@@ -97,9 +97,8 @@ export function numberOption(
   const isNumber = text.trim() !== '' && (!whole || Number.isInteger(number));
   if (isNumber && number >= min && number <= max) return number;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new PortcullisError('usage', `${flag} needs a number from ${min} to ${max}`, {
-    remedy: `"${visible(text)}" is none`,
-  });
+  const message = `${flag}: "${visible(text)}" is not a number from ${min} to ${max}`;
+  throw new PortcullisError('usage', message, { remedy: 'correct the number' });
 }
 
 export function printJson({ output }: Pick<CommandCall, 'output'>, value: unknown): void {

@@ -4,7 +4,7 @@ import { targetOf } from '../../project/rewind-target.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { SESSION_OPTION } from './changes.js';
-import { JSON_OPTION, textOption, withProject } from './project-call.js';
+import { inspectProject, JSON_OPTION, textOption } from './project-call.js';
 
 export const command: CommandSpec = {
   summary: 'List the points of a session, or restore the files of one.',
@@ -23,7 +23,7 @@ export const command: CommandSpec = {
     JSON_OPTION,
   ],
   run: (call) =>
-    withProject(call, async (project) => {
+    inspectProject(call, async (project) => {
       const { options, output } = call;
       const { sessionId, checkpoints } = await project.changes(textOption(options, 'session'));
       const [what = 'points'] = call.args;
