@@ -1,21 +1,19 @@
+import type { CommandSpec } from '../../src/cli/command.js';
 import { COMMANDS } from '../../src/cli/commands/index.js';
 import { EXIT } from '../../src/cli/exit-code.js';
 import { FLAGS, type FlagSpec } from '../../src/cli/flags.js';
 import { code, generatedPage, table } from './markdown.js';
 
 /** docs/reference/cli.md: every command, flag and exit code of the program. */
-export function cliReference(): Record<string, string> {
+export async function cliReference(): Promise<Record<string, string>> {
   const active = FLAGS.filter((flag) => flag.notYet === undefined);
   const later = FLAGS.filter((flag) => flag.notYet !== undefined);
   return {
     'docs/reference/cli.md': generatedPage('Command line', '`src/cli`', [
       'How a run behaves is told in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
       '## Commands',
-      'A command is a reserved first word. A prompt follows `-p` or `--`.',
-      table(
-        ['command', 'what it does'],
-        Object.entries(COMMANDS).map(([name, command]) => [code(name), command.summary]),
-      ),
+      'A command is a reserved first word; what is no command, or follows `--`, is a prompt. `--help` describes the arguments and options of each.',
+      table(['command', 'what it does', 'options'], await commandRows()),
       '## Flags',
       'An unknown flag is a usage error. For a program that drives the session (--input-format stream-json) it is skipped with its value and a warning, unless it is a near miss of a flag marked "restricts".',
       table(['flag', 'value', 'what it does', 'restricts'], active.map(flagRow)),
@@ -36,6 +34,26 @@ export function cliReference(): Record<string, string> {
       ),
     ]),
   };
+}
+
+/** Every command that runs, in the order of the help text. */
+async function commandRows(): Promise<readonly (readonly string[])[]> {
+  const rows: (readonly string[])[] = [];
+  const visit = async (spec: CommandSpec, words: readonly string[]): Promise<void> => {
+    const names = (spec.arguments ?? []).map(({ name }) => name);
+    const options = (spec.options ?? []).filter(({ hidden }) => hidden !== true);
+    if (spec.run !== undefined)
+      rows.push([
+        code([...words, ...names].join(' ')),
+        spec.summary,
+        options.map(({ flags }) => code(flags)).join(', '),
+      ]);
+    for (const [name, { load }] of Object.entries(spec.subcommands ?? {}))
+      await visit((await load()).command, [...words, name]);
+  };
+  for (const [name, { load }] of Object.entries(COMMANDS))
+    await visit((await load()).command, [name]);
+  return rows;
 }
 
 const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {

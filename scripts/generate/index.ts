@@ -20,7 +20,7 @@ export async function generate(): Promise<Record<string, string>> {
     ...(await bundledHeadFiles()),
     ...readOnlyCommandsFiles(),
     ...(await toolReference(toolSchemas())),
-    ...cliReference(),
+    ...(await cliReference()),
     ...failClosedReference(),
   };
 }

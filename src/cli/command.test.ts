@@ -47,8 +47,9 @@ async function checkSpec(command: CommandSpec, words: readonly string[]): Promis
   for (const one of [...(command.options ?? []), ...(command.arguments ?? [])])
     expect(one.description, words.join(' ')).toMatch(/\S/);
   for (const [name, sub] of Object.entries(command.subcommands ?? {})) {
-    const file = await sub.load();
-    await checkSpec(file.command, [...words, name]);
+    const { command: inner } = await sub.load();
+    expect(sub.summary).toMatch(/^[A-Z].*\.$/);
+    await checkSpec(inner, [...words, name]);
   }
 }
 
