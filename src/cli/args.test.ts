@@ -45,21 +45,21 @@ describe('parsing flags', () => {
 
   it('refuses unknown flags as they were typed, with the one that was meant', () => {
     expect(problem('-p', '--modell', 'gpt-x', 'fix it')).toBe(
-      'unknown flag --modell; did you mean --model?',
+      "unknown option '--modell'; did you mean --model?",
     );
     expect(problem('-p', '--of-a-newer-client=1', 'fix it')).toBe(
-      'unknown flag --of-a-newer-client',
+      "unknown option '--of-a-newer-client'",
     );
-    expect(problem('-z')).toBe('unknown flag -z');
+    expect(problem('-z')).toBe("unknown option '-z'");
   });
 
   it('skips unknown flags of a program that drives it, with their values', () => {
     const driven = ['--input-format', 'stream-json'];
     const args = parsed(...driven, '--newer', '--val-flag', 'v', '--dash-flag=-x', '--verbose');
     expect(args.warnings).toEqual([
-      'unknown flag --newer; it is ignored',
-      'unknown flag --val-flag; it is ignored',
-      'unknown flag --dash-flag; it is ignored',
+      "unknown option '--newer'; it is ignored",
+      "unknown option '--val-flag'; it is ignored",
+      "unknown option '--dash-flag'; it is ignored",
     ]);
     expect(args.positionals).toEqual([]);
     expect(args.switches.has('verbose')).toBe(true);

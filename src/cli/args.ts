@@ -123,5 +123,5 @@ function unknownFlag(word: string, name: string): { readonly text: string; isFat
   const isFatal =
     spec?.restricts === true && close !== undefined && editDistance(name, close) <= NEAR_MISS;
   const hint = close === undefined ? '' : `; did you mean --${close}?`;
-  return { text: `unknown flag ${visible(word.split('=')[0] ?? '')}${hint}`, isFatal };
+  return { text: `unknown option '${visible(word.split('=')[0] ?? '')}'${hint}`, isFatal };
 }

@@ -35,9 +35,9 @@ const SCRIPT = ['--script', 'script.json'];
 
 describe('a command line that cannot be understood', () => {
   it.each<[string[], number, RegExp]>([
-    [['-p', '--modell', 'gpt-x', 'fix it'], 2, /unknown flag --modell; did you mean --model\?/],
-    [['-p', '-z', 'fix it'], 2, /unknown flag -z/],
-    [['config', '--foo'], 2, /unknown flag --foo/],
+    [['-p', '--modell', 'gpt-x', 'fix it'], 2, /unknown option '--modell'; did you mean --model\?/],
+    [['-p', '-z', 'fix it'], 2, /unknown option '-z'/],
+    [['config', '--foo'], 2, /unknown option '--foo'/],
     [['-p', ...SCRIPT, '/nosuch'], 2, /^$/],
     [
       ['-p', ...SCRIPT, '--add-dir', '/nonexist', '--', 'x'],
@@ -74,7 +74,11 @@ describe('a command line that cannot be understood', () => {
 
 describe('bad input is told in one line with the remedy, and starts nothing', () => {
   it.each<[string, string[], RegExp]>([
-    ['an unknown flag', ['-p', ...SCRIPT, '--foo', 'x'], /unknown flag --foo; portcullis --help/],
+    [
+      'an unknown flag',
+      ['-p', ...SCRIPT, '--foo', 'x'],
+      /unknown option '--foo'; portcullis --help/,
+    ],
     ['a near miss', ['-p', ...SCRIPT, '--modle', 'y', 'x'], /did you mean --model\?/],
     ['a misspelt restriction', ['-p', ...SCRIPT, '--max-turn', '3', 'x'], /--max-turns\?/],
     ['a flag without its value', ['-p', ...SCRIPT, '--model'], /--model needs a value: --model <n/],
