@@ -1,10 +1,10 @@
 import type { FileSystem } from '../env/fs.js';
 import type { EventDeps } from '../hooks/event-answers.js';
-import type { HookEventName } from '../hooks/hook.js';
+import type { HookEventName, Occasion } from '../hooks/hook.js';
 import { createHookAsker } from '../hooks/permission-request.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/pre-tool-use.js';
-import type { Scene } from '../hooks/scene.js';
+import type { AboutCall, FitsRule } from '../hooks/tool-occasion.js';
 import { NOTHING } from '../permissions/guard.js';
 import { examine } from '../permissions/precheck.js';
 import { NO_RULES } from '../permissions/rules.js';
@@ -14,20 +14,26 @@ import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { ToolOutput } from '../tools/tool.js';
 
-/** What the hooks of an event are asked with. */
-export interface HookTestContext extends EventDeps {
-  readonly event: HookEventName;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly scene: Scene;
+/** What hooks are asked about, ready to be asked. */
+export interface HookTestCase {
+  readonly occasion: Occasion;
   readonly mode: PermissionMode;
-  readonly call?: GateCall | undefined;
+  /** Of events about a tool call. */
+  readonly call?: GateCall;
+  /** Why a session would not have fired the event with this input. */
+  readonly notes: readonly string[];
+}
+
+/** Says whether an `if` rule fits a call. */
+export type FitsCall = (about: AboutCall<GateCall>) => FitsRule;
+
+/** A case, and what the part of a session that fires the event needs besides. */
+export interface HookTestContext extends HookTestCase, EventDeps {
+  readonly event: HookEventName;
   readonly fs: FileSystem;
   readonly home: string;
   readonly projectDir: string;
-  fits(about: {
-    readonly call: GateCall;
-    readonly mode: PermissionMode;
-  }): (rule: string) => Promise<boolean>;
+  readonly fits: FitsCall;
 }
 
 /** What the answers of all hooks together lead to. */
@@ -89,7 +95,8 @@ export async function askPermission(context: HookTestContext): Promise<HookEffec
 
 /** PostToolUse and PostToolUseFailure: what the model reads of a call that has run. */
 export async function askAfterTool(context: HookTestContext): Promise<HookEffect> {
-  const { mode, dispatch, event, fields, scene, fits } = context;
+  const { mode, dispatch, event, occasion, fits } = context;
+  const { fields, signal } = occasion;
   const failed = event === 'PostToolUseFailure';
   const call = callOf(context);
   const output = { ...outputOf(failed ? fields.error : fields.tool_response), isError: failed };
@@ -98,7 +105,7 @@ export async function askAfterTool(context: HookTestContext): Promise<HookEffect
     mode,
     output,
     ms: 0,
-    signal: scene.signal,
+    signal,
     fits: fits({ call, mode }),
   });
   const replaced = after.output !== output;

@@ -12,7 +12,6 @@ import { createDisplayHooks, type ShownText } from '../hooks/message-display.js'
 import { createModelHooks, type ModelSwitch } from '../hooks/model-hooks.js';
 import { createPostToolHooks } from '../hooks/post-tool-use.js';
 import { createPromptHooks, type ExpandedPrompt } from '../hooks/prompt-submit.js';
-import { EVERY_HOOK, occasionOf } from '../hooks/scene.js';
 import { createSessionHooks, type SessionStarting } from '../hooks/session-hooks.js';
 import { createStopHooks } from '../hooks/stop-hooks.js';
 import { createTaskHooks } from '../hooks/task-hooks.js';
@@ -81,9 +80,9 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     proceeds: 'the turn goes on',
     refused: 'the turn would end',
     reasonTo: toUser('as why the turn ended'),
-    async ask({ dispatch, scene }) {
+    async ask({ dispatch, occasion }) {
       const call = { tool_name: '', tool_input: {}, tool_use_id: '', tool_response: '' };
-      const { contexts, stop } = await createPostToolHooks(dispatch).batch(scene, () => [call]);
+      const { contexts, stop } = await createPostToolHooks(dispatch).batch(occasion, () => [call]);
       return { refusal: stop, model: contexts };
     },
   },
@@ -102,13 +101,15 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     proceeds: 'no hook objects',
     refused: 'the task would be removed again',
     reasonTo: TASK_RESULT,
-    ask: async (context) => forModel(await createTaskHooks(context).created(TASK, context.scene)),
+    ask: async (context) =>
+      forModel(await createTaskHooks(context).created(TASK, context.occasion)),
   },
   TaskCompleted: {
     proceeds: 'no hook objects',
     refused: 'the task would stay open',
     reasonTo: TASK_RESULT,
-    ask: async (context) => forModel(await createTaskHooks(context).completed(TASK, context.scene)),
+    ask: async (context) =>
+      forModel(await createTaskHooks(context).completed(TASK, context.occasion)),
   },
   TeammateIdle: {
     proceeds: 'the teammate may rest',
@@ -116,7 +117,10 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: NEXT,
     async ask(context) {
       const hooks = createAgentHooks(context);
-      const { keepWorking, stop } = await hooks.teammateIdle({ teammate_name: '' }, context.scene);
+      const { keepWorking, stop } = await hooks.teammateIdle(
+        { teammate_name: '' },
+        context.occasion,
+      );
       return stop === undefined
         ? forModel(keepWorking)
         : { text: `the teammate would end: ${stop}` };
@@ -127,7 +131,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: WITH_REFUSAL,
     async ask(context) {
       const change = payload<ConfigChange>(context);
-      const refusal = await createConfigHooks(context).configChange([change], context.scene);
+      const refusal = await createConfigHooks(context).configChange([change], context.occasion);
       if (change.source !== 'policy_settings') return { refusal };
       return { text: 'a change of managed settings is applied whatever hooks answer' };
     },
@@ -139,7 +143,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: toModel('as why there is no worktree'),
     async ask(context) {
       const wanted = payload<{ readonly name: string }>(context);
-      const made = await createWorktreeHooks(context).create(wanted, context.scene);
+      const made = await createWorktreeHooks(context).create(wanted, context.occasion);
       if (made.kind === 'refused') return { refusal: made.reason };
       return made.kind === 'none' ? {} : { text: `the worktree would be ${made.path}` };
     },
@@ -149,8 +153,8 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: WITH_REFUSAL,
     contextTo: toModel('among the instructions for the summary'),
     contextLost: 'there is no summary that it could be about',
-    async ask({ dispatch, scene }) {
-      const ahead = { ...scene, trigger: 'auto', customInstructions: undefined } as const;
+    async ask({ dispatch, occasion }) {
+      const ahead = { ...occasion, trigger: 'auto', customInstructions: undefined } as const;
       const { blocked, instructions, preserve } = await createCompactHooks(dispatch).before(ahead);
       return { refusal: blocked, model: [...instructions, ...preserve] };
     },
@@ -166,7 +170,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: WITH_REFUSAL,
     async ask(context) {
       const question = payload<Elicitation>(context);
-      const answer = await createElicitationHooks(context).ask(question, context.scene);
+      const answer = await createElicitationHooks(context).ask(question, context.occasion);
       if (answer.kind === 'refused') return { refusal: answer.reason };
       return answer.kind === 'none' ? {} : { text: replyText(answer) };
     },
@@ -175,7 +179,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: WITH_REFUSAL,
     async ask(context) {
       const given = payload<ElicitationResult>(context);
-      const reply = await createElicitationHooks(context).result(given, context.scene);
+      const reply = await createElicitationHooks(context).result(given, context.occasion);
       return { refusal: reply.reason, text: replyText(reply) };
     },
   },
@@ -211,8 +215,8 @@ export async function hookOutcome(context: HookTestContext): Promise<HookOutcome
 }
 
 async function askObservers(context: HookTestContext): Promise<HookEffect> {
-  const { event, dispatch, scene, fields } = context;
-  const round = await dispatch.fire(event, occasionOf(scene, EVERY_HOOK, fields));
+  const { event, dispatch, occasion } = context;
+  const round = await dispatch.fire(event, occasion);
   const { proceeds, reasonTo, contextTo } = eventRow(event);
   if (reasonTo === IGNORED) tellIgnored(context, event, round);
   const model = contextTo.to === 'none' ? [] : contextsFor(event, round);
@@ -227,7 +231,7 @@ async function askObservers(context: HookTestContext): Promise<HookEffect> {
 
 async function askStart(context: HookTestContext): Promise<HookEffect> {
   const starting = payload<SessionStarting>(context);
-  const started = await createSessionHooks(context).start(starting, context.scene);
+  const started = await createSessionHooks(context).start(starting, context.occasion);
   const { contexts, initialUserMessage, sessionTitle, watchPaths } = started;
   const parts = [
     'the session starts',
@@ -240,9 +244,9 @@ async function askStart(context: HookTestContext): Promise<HookEffect> {
 
 async function askPrompt(context: HookTestContext): Promise<HookEffect> {
   const hooks = createPromptHooks(context.dispatch);
-  const given = { ...payload<ExpandedPrompt>(context), ...context.scene };
+  const given = { ...payload<ExpandedPrompt>(context), ...context.occasion };
   const outcome = await (context.event === 'UserPromptSubmit'
-    ? hooks.submit({ ...context.scene, prompt: given.prompt })
+    ? hooks.submit({ ...context.occasion, prompt: given.prompt })
     : hooks.expand(given));
   if (outcome.kind === 'blocked') return { refusal: outcome.reason };
   if (outcome.kind === 'stopped') {
@@ -254,15 +258,15 @@ async function askPrompt(context: HookTestContext): Promise<HookEffect> {
 }
 
 async function askDisplay(context: HookTestContext): Promise<HookEffect> {
-  const given = { ...payload<ShownText>(context), ...context.scene };
+  const given = { ...payload<ShownText>(context), ...context.occasion };
   const { text, notice } = await createDisplayHooks(context.dispatch).display(given);
   if (notice !== undefined) return { text: notice };
   return text === given.delta ? {} : { text: `the screen shows: ${text}` };
 }
 
-async function askStop({ event, dispatch, scene }: HookTestContext): Promise<HookEffect> {
+async function askStop({ event, dispatch, occasion }: HookTestContext): Promise<HookEffect> {
   const move = await createStopHooks(dispatch, { changes: () => 0 }).beforeLeaving({
-    ...scene,
+    ...occasion,
     event: event === 'SubagentStop' ? 'SubagentStop' : 'Stop',
     backgroundTasks: [],
     crons: [],
@@ -275,7 +279,7 @@ async function askStop({ event, dispatch, scene }: HookTestContext): Promise<Hoo
 async function askModelSwitch(context: HookTestContext): Promise<HookEffect> {
   const change = payload<ModelSwitch>(context);
   let question: string | undefined;
-  const { refusal } = await createModelHooks(context).before(change, context.scene, {
+  const { refusal } = await createModelHooks(context).before(change, context.occasion, {
     async confirm(text) {
       question = text;
       return true;
@@ -299,6 +303,6 @@ function forModel(refusal: string | undefined): HookEffect {
 const TASK = { id: '', subject: '' };
 
 /** The input of the test as the session holds it. Hooks read it unchanged, so it is not checked. */
-function payload<T>({ fields }: HookTestContext): T {
-  return fields as T;
+function payload<T>({ occasion }: HookTestContext): T {
+  return occasion.fields as T;
 }

@@ -1,6 +1,6 @@
 import { basename } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
-import type { HookEventName, Occasion } from '../hooks/hook.js';
+import type { HookEventName } from '../hooks/hook.js';
 import { sampleCall } from '../hooks/probe-samples.js';
 import { sampleInput } from '../hooks/sample-inputs.js';
 import { namesOf } from '../hooks/tool-occasion.js';
@@ -14,7 +14,7 @@ import type { ToolPool } from '../tools/pool.js';
 import type { Workspace } from '../tools/tool.js';
 import { isRecord } from '../util/own.js';
 import { visible } from '../util/visible.js';
-import type { HookTestContext } from './hook-outcome-calls.js';
+import type { FitsCall, HookTestCase } from './hook-outcome-calls.js';
 import { absentTool, findTool, parseAgent } from './policy-call.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,17 +29,8 @@ export interface HookTest {
   readonly agent?: string | undefined;
 }
 
-/** The same, ready to be asked. */
-export interface HookTestCase {
-  readonly occasion: Occasion;
-  readonly mode: PermissionMode;
-  /** Of events about a tool call. */
-  readonly call?: GateCall;
-  /** Why a session would not have fired the event with this input. */
-  readonly notes: readonly string[];
-}
-
-export interface HookTestPlace extends Pick<HookTestContext, 'fits'> {
+export interface HookTestPlace {
+  readonly fits: FitsCall;
   readonly pool: ToolPool;
   readonly workspace: Workspace;
   readonly mode: PermissionMode;

@@ -17,7 +17,8 @@ import type { SessionNews } from '../protocol/session-events.js';
 import { orAbort } from '../util/abort.js';
 import { isRecord } from '../util/own.js';
 import { type HookOutcome, hookOutcome, toModel } from './hook-outcome.js';
-import { type HookTest, type HookTestCase, hookTestCase } from './hook-test-case.js';
+import type { HookTestCase } from './hook-outcome-calls.js';
+import { type HookTest, hookTestCase } from './hook-test-case.js';
 import { type HookText, hookTexts, ignoredKeys } from './hook-texts.js';
 import type { Project } from './project.js';
 import type { SessionParts } from './session-parts.js';
@@ -93,13 +94,14 @@ export async function openHookTestHost(
   project: Project,
   warn: (text: string) => void,
 ): Promise<HookTestHost> {
-  const collector = collectNotices(warn);
+  const collector = new NoticeCollector();
+  collector.warn = warn;
   const session = await project.sessionParts({
     entrypoint: 'portcullis-hooks',
     asksModel: true,
     emit: collector.emit,
   });
-  collector.startCollecting();
+  collector.warn = undefined;
   const { hooks } = session.parts;
   return {
     precheck: hooks.precheck,
@@ -125,11 +127,8 @@ async function runHookTest(
   const { dispatch, rounds } = dispatchCase(hooks.dispatch, tested);
   const told: string[] = [];
   const outcome = await hookOutcome({
+    ...tested,
     event,
-    fields: occasion.fields,
-    scene: occasion,
-    mode: tested.mode,
-    call: tested.call,
     dispatch,
     tell: (text) => told.push(text),
     fits: hooks.fits,
@@ -145,6 +144,9 @@ async function runHookTest(
     reports.map((report) => testedHook(report, { round: index + 1, tool, late, notices })),
   );
   const ids = asked.map(({ id }) => id);
+  // What a hook that was waited for had to say is reported with it.
+  const isReported = ({ hookId, tag }: Notice): boolean =>
+    asked.some(({ id, background }) => id === hookId && (!background || FAILED.includes(tag)));
   const { sessionId } = log.history;
   const facts = { sessionId, transcriptPath: log.store.transcriptPath(sessionId) };
   const made = requestFor(event, occasion, { facts });
@@ -156,10 +158,7 @@ async function runHookTest(
     notAsked: notAsked(hooks.snapshot().hooks[event] ?? [], occasion, ids),
     outcome,
     variables: Object.keys(hooks.variables.current()),
-    notices: [
-      ...told,
-      ...notices.filter(({ hookId = '' }) => !ids.includes(hookId)).map(({ text }) => text),
-    ],
+    notices: [...told, ...notices.filter((one) => !isReported(one)).map(({ text }) => text)],
     notes: tested.notes,
     worked:
       asked.length > 0 &&
@@ -262,33 +261,29 @@ function notAsked(hooks: readonly CapturedHook[], occasion: Occasion, asked: rea
     .map((one) => ({ hook: one.hook.label, why: why(one) }));
 }
 
-type NoticeCollector = ReturnType<typeof collectNotices>;
-
 /** Passes on the warnings of the opening; afterwards keeps notices and counts running hooks. */
-function collectNotices(warn: (text: string) => void) {
-  const notices: Notice[] = [];
-  const waiting: (() => void)[] = [];
-  let opening = true;
-  let running = 0;
-  return {
-    notices,
-    startCollecting(): void {
-      opening = false;
-    },
-    emit(news: { readonly type: string } | SessionNews): void {
-      if (news.type === 'hook_started') running++;
-      // The notices about a hook follow its end at once.
-      if (news.type === 'hook_finished' && --running === 0) {
-        setImmediate(() => {
-          for (const resolve of waiting.splice(0)) resolve();
-        });
-      }
-      if (news.type !== 'notice' || !('text' in news)) return;
-      if (!opening) notices.push(news);
-      else if (news.level === 'warning') warn(news.text);
-    },
-    /** Resolves when no hook runs: each ends within its own limit. */
-    idle: (): Promise<void> =>
-      running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+class NoticeCollector {
+  readonly notices: Notice[] = [];
+  #running = 0;
+  #waiting: (() => void)[] = [];
+  /** Where warnings go while the session opens. */
+  warn: ((text: string) => void) | undefined;
+
+  readonly emit = (news: { readonly type: string } | SessionNews): void => {
+    if (news.type === 'hook_started') this.#running++;
+    // The notices about a hook follow its end at once.
+    if (news.type === 'hook_finished' && --this.#running === 0) {
+      setImmediate(() => {
+        for (const resolve of this.#waiting.splice(0)) resolve();
+      });
+    }
+    if (news.type !== 'notice' || !('text' in news)) return;
+    if (this.warn === undefined) this.notices.push(news);
+    else if (news.level === 'warning') this.warn(news.text);
   };
+
+  /** Resolves when no hook runs: each ends within its own limit. */
+  async idle(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
 }

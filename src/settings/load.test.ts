@@ -20,6 +20,7 @@ async function load(
     cwd?: string;
     sources?: ('user' | 'project' | 'local')[];
     git?: boolean;
+    only?: { file: string; text: string };
   } = {},
 ): Promise<LoadedSettings> {
   project = makeTempProject({ files, home: options.home ?? {}, git: options.git ?? false });
@@ -32,6 +33,7 @@ async function load(
     trustProject: options.trust ?? true,
     env: { HOME: project.home },
     ...(options.flag === undefined ? {} : { flagSettings: options.flag }),
+    ...(options.only === undefined ? {} : { only: options.only }),
   });
 }
 
@@ -50,6 +52,23 @@ describe('settings files', () => {
       deny: [],
       additionalDirectories: [],
     });
+  });
+
+  it('count for nothing where a text is given in place of all of them', async () => {
+    const { settings, problems } = await load(
+      { '.claude/settings.json': permissions({ deny: ['Read'] }) },
+      {
+        home: { '.claude/settings.json': '{broken' },
+        only: { file: 'given.json', text: permissions({ deny: ['Bash(rm *)'] }) },
+      },
+    );
+    expect(problems).toEqual([]);
+    expect(settings.permissions.deny).toMatchObject([
+      { value: { text: 'Bash(rm *)' }, source: 'user', file: 'given.json', line: 1 },
+    ]);
+    project.remove();
+    const broken = await load({}, { only: { file: 'given.json', text: '[]' } });
+    expect(broken.problems).toMatchObject([{ severity: 'fatal', file: 'given.json' }]);
   });
 
   it('add up their lists, strongest first, and take single values from the strongest', async () => {

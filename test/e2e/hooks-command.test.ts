@@ -440,7 +440,7 @@ describe('portcullis hooks test', () => {
     expect(outcome.text).toContain(words);
   });
 
-  it('waits for what runs beside, and takes over variables', () => {
+  it('waits for background hooks, and takes over variables', () => {
     const beside = sh('sleep 0.2; echo later', { async: true });
     const started = testOf('SessionStart', [
       sh('echo "export A_B=1" >> "$CLAUDE_ENV_FILE"'),
@@ -461,6 +461,11 @@ describe('portcullis hooks test', () => {
         },
       ],
       notices: [],
+    });
+    const telling = sh(`echo '{"systemMessage": "done"}'`, { async: true });
+    expect(testOf('Stop', [telling])).toMatchObject({
+      asked: [{ background: true, texts: [] }],
+      notices: ['Stop: done'],
     });
   });
 
