@@ -14,13 +14,23 @@ import type { ProjectSettings } from './settings.js';
 export { placeOf } from '../mcp/declaration.js';
 export type { ServerDeclaration } from '../mcp/server.js';
 
+/** A server of `.mcp.json` that waits for a person's answer. */
+export interface PendingServer {
+  readonly name: string;
+  /** Why it waits: it is new, or its entry changed. */
+  readonly reason: string;
+  /** What it runs or connects to, each line safe on a terminal. */
+  readonly details: readonly string[];
+  approve(): Promise<void>;
+  decline(): Promise<void>;
+}
+
 /** The servers that a session in this directory would have. None is started. */
 export interface ProjectServers {
   readonly configuration: McpConfiguration;
   readonly stores: McpStores;
   readonly approvals: McpApprovals;
-  /** Servers of `.mcp.json` that wait for a person's answer. */
-  readonly pending: readonly ServerDeclaration[];
+  readonly pending: readonly PendingServer[];
   /** The entry of a server in lines, without what looks like a secret. */
   describe(server: ServerDeclaration): readonly string[];
 }
@@ -43,9 +53,20 @@ export async function loadProjectServers(
     // A person who runs a command sees the state of each server.
     interactive: true,
   });
-  const pending = [...configuration.servers, ...configuration.hidden].filter(
-    ({ standing }) => standing.kind === 'pending-approval',
-  );
+  const { servers, hidden, project } = configuration;
+  const pending = [...servers, ...hidden].flatMap((server): readonly PendingServer[] => {
+    const { name, standing } = server;
+    if (standing.kind !== 'pending-approval') return [];
+    return [
+      {
+        name,
+        reason: standing.reason.split(';')[0] ?? '',
+        details: [...configuration.describe(server), ...configuration.standsFor(server)],
+        approve: () => approvals.approve(project, server),
+        decline: () => approvals.decline(project, server),
+      },
+    ];
+  });
   return {
     configuration,
     stores: mcpStores(where),

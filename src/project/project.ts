@@ -1,5 +1,6 @@
 import type { Inbox } from '../agents/inbox.js';
 import type { TeamView } from '../agents/team-view.js';
+import { lookAtLevels } from '../env/project-levels.js';
 import { nodeTeamFiles } from '../env/team-files.js';
 import { openInboxOf } from '../harness/inbox-of.js';
 import { openTranscripts, projectKeyOf } from '../harness/transcripts.js';
@@ -14,7 +15,7 @@ import type { ProjectChanges } from './changes.js';
 import type { ContextOptions, ProjectContext } from './context.js';
 import { documentPlaces } from './documents.js';
 import type { ProjectJournal } from './journal.js';
-import type { ProjectServers } from './mcp.js';
+import type { PendingServer, ProjectServers } from './mcp.js';
 import { type ProjectOptions, type ProjectPlaces, projectPlaces } from './places.js';
 import type { ProjectSandbox } from './sandbox.js';
 import type { SessionParts, SessionPartsOptions } from './session-parts.js';
@@ -51,6 +52,8 @@ export interface Project {
   /** The teams of this user. */
   teams(): Promise<{ readonly teams: readonly TeamView[]; readonly problems: readonly string[] }>;
   mcp(): Promise<ProjectServers>;
+  /** The servers of `.mcp.json` that wait for a person's answer; loads nothing where there is no such file. */
+  pendingServers(): Promise<readonly PendingServer[]>;
   sandbox(): Promise<ProjectSandbox>;
   /** What the model would be shown. */
   context(options: ContextOptions): Promise<ProjectContext>;
@@ -88,6 +91,11 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
   const documents = once(async () =>
     documentPlaces(places, options, { settings: await settings(), rules: await rules() }),
   );
+  const mcp = once(async () => {
+    const { loadProjectServers } = await import('./mcp.js');
+    const given = { settings: await settings(), trust: await trust() };
+    return await loadProjectServers(places, options, given);
+  });
   const archive = once(async () => openTranscripts(places.env));
   return {
     cwd: places.cwd,
@@ -116,11 +124,11 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
       const { listTeams } = await import('../agents/team-view.js');
       return listTeams(nodeTeamFiles, places.configDir);
     },
-    mcp: once(async () => {
-      const { loadProjectServers } = await import('./mcp.js');
-      const given = { settings: await settings(), trust: await trust() };
-      return await loadProjectServers(places, options, given);
-    }),
+    mcp,
+    async pendingServers() {
+      const levels = lookAtLevels(places.fs, places.cwd);
+      return levels.some(({ hasServers }) => hasServers) ? (await mcp()).pending : [];
+    },
     sandbox: once(async () => {
       const { openProjectSandbox } = await import('./sandbox.js');
       const sandbox = await openProjectSandbox(places, options, await settings());

@@ -1,5 +1,14 @@
 import type { SkillListing } from '../skills/listing.js';
-import type { SkillTest } from './skills-test-file.js';
+
+/** One prompt, and the skill that a model should take for it. */
+export interface SkillTest {
+  readonly line: number;
+  readonly prompt: string;
+  /** Undefined: none. */
+  readonly skill: string | undefined;
+  /** A file that is touched first, for skills that wait for one. */
+  readonly touch?: string;
+}
 
 /** One prompt, shown once to a model. */
 export interface Trial {

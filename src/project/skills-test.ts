@@ -16,8 +16,8 @@ import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
 import type { Project } from './project.js';
-import { type SkillScore, scoreOf, type Trial } from './skills-score.js';
-import { parseSkillTests, type SkillTest } from './skills-test-file.js';
+import { type SkillScore, type SkillTest, scoreOf, type Trial } from './skills-score.js';
+import { parseTestTable, type TableRow } from './test-table.js';
 
 export interface SkillTestOptions {
   /** The table, absolute. */
@@ -91,6 +91,34 @@ async function readTable({ places }: Project, file: string): Promise<readonly Sk
   throw new PortcullisError('usage', `${file}:${tests.error}`, {
     remedy: 'a table is a list of {prompt, skill, touch?}; skill is a name or none',
   });
+}
+
+/** In place of a name: the model is to take no skill. */
+const NONE = 'none';
+
+/** Reads a table: YAML in its plainest form, or JSON, a list of the same maps. */
+function parseSkillTests(text: string): Result<readonly SkillTest[], string> {
+  const rows = parseTestTable(text, ['prompt', 'skill', 'touch']);
+  if (!rows.ok) return rows;
+  const tests: SkillTest[] = [];
+  for (const { line, fields } of rows.value) {
+    const test = testOf(fields, line);
+    if (!test.ok) return err(`${line}: ${test.error}`);
+    tests.push(test.value);
+  }
+  return tests.length === 0 ? err('1: there is no test in it') : ok(tests);
+}
+
+function testOf(fields: TableRow['fields'], line: number): Result<SkillTest, string> {
+  const { prompt, skill, touch } = fields;
+  if (typeof prompt !== 'string' || prompt.trim() === '') return err('there is no "prompt"');
+  // fail-closed: a test without an expectation would pass whatever happens.
+  if (skill !== null && (typeof skill !== 'string' || skill === '')) {
+    return err(`there is no "skill"; write the name of one, or ${NONE}`);
+  }
+  if (touch !== undefined && typeof touch !== 'string') return err('"touch" is no text');
+  const expected = skill === null || skill === NONE ? undefined : skill.replace(/^\//, '');
+  return ok({ line, prompt, skill: expected, ...(touch === undefined ? {} : { touch }) });
 }
 
 async function openModel(project: Project, model: string | undefined): Promise<ModelLayer> {

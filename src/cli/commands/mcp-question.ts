@@ -30,22 +30,20 @@ export async function settleServers(question: McpQuestion): Promise<void> {
     strictMcpConfig: config.strictMcpConfig,
     trustNotice: 'silent',
   });
-  const { pending, configuration, approvals } = await project.mcp();
-  const { describe, standsFor, project: root } = configuration;
-  for (const server of pending) {
-    const reason = server.standing.kind === 'ready' ? '' : server.standing.reason.split(';')[0];
-    const lines = [...describe(server), ...standsFor(server)].map((line) => `  ${line}\n`);
+  for (const server of await project.pendingServers()) {
+    const name = visible(server.name);
+    const lines = server.details.map((detail) => `  ${detail}\n`);
     const line = await question.ask(
-      `\n.mcp.json of this folder has a server "${visible(server.name)}" (${reason}):\n${lines.join('')}Use it? [y/n] `,
+      `\n.mcp.json of this folder has a server "${name}" (${server.reason}):\n${lines.join('')}Use it? [y/n] `,
     );
     if (line === undefined) return;
     const answer = line.trim();
     // fail-closed: anything but a clear yes is a no.
     if (/^(y|yes)$/i.test(answer)) {
-      await approvals.approve(root, server);
+      await server.approve();
       out('Approved until its entry changes.\n');
     } else if (/^(n|no)$/i.test(answer)) {
-      await approvals.decline(root, server);
+      await server.decline();
       out(
         `Declined. \`portcullis mcp approve ${visible(shellWord(server.name))}\` changes that.\n`,
       );
