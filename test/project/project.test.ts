@@ -39,6 +39,30 @@ describe('openProject', () => {
     expect(await project.mcp()).toBe(await project.mcp());
   });
 
+  it('names the servers that wait for an answer, and keeps the answer', async () => {
+    const { cwd, env } = fixture();
+    const [server] = await openProject(cwd, { env }).pendingServers();
+    expect(server).toMatchObject({ name: 'probe', details: ['command: true'] });
+    await server?.approve();
+    expect(await openProject(cwd, { env }).pendingServers()).toEqual([]);
+  });
+
+  it('opens tools and gate of a session without a conversation, and closes them', async () => {
+    const { cwd, env } = fixture();
+    const project = openProject(cwd, { env });
+    const { parts } = await project.sessionParts({
+      entrypoint: 'test',
+      asksModel: false,
+      emit: () => undefined,
+    });
+    expect(parts.hands.builtins.pool.resolve('Read')?.name).toBe('Read');
+    const block = { type: 'tool_use', id: 'call_1', name: 'Read', input: { file_path: 'secret' } };
+    const { signal } = new AbortController();
+    const result = await parts.hands.invoke(block as never, undefined, signal);
+    expect(result.block.is_error).toBe(true);
+    await project.close();
+  });
+
   it('removes the files of bundled skills when it is closed, and opens none without being asked', async () => {
     const { cwd, env } = fixture();
     const count = (): number =>
