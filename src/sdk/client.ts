@@ -1,7 +1,6 @@
 import { PortcullisError } from '../errors.js';
-import { copyOptions } from './copy-options.js';
-import type { LiveSession } from './live-session.js';
-import { openQuery, textPrompt } from './query.js';
+import { copyOptions } from './copy.js';
+import { type OpenQuery, openQuery, textPrompt } from './query.js';
 import type {
   McpServerStatus,
   Options,
@@ -21,7 +20,7 @@ import type {
  */
 export class PortcullisClient implements AsyncDisposable {
   readonly #options: Options;
-  #open: { readonly query: Query; readonly session: LiveSession } | undefined;
+  #open: OpenQuery | undefined;
 
   constructor(options: Options = {}) {
     this.#options = copyOptions(options);
@@ -118,7 +117,7 @@ export class PortcullisClient implements AsyncDisposable {
     await this.disconnect();
   }
 
-  #connected(): { readonly query: Query; readonly session: LiveSession } {
+  #connected(): OpenQuery {
     if (this.#open !== undefined) return this.#open;
     throw new PortcullisError('usage', 'not connected', { remedy: 'call connect() first' });
   }

@@ -3,7 +3,7 @@ import { processEnvironment, resolvePath, workingDirectory } from '../harness.js
 import type { HostedConfig } from '../server/host-session.js';
 import type { HostServing } from '../server/serve-host.js';
 import { readExtraArgs } from './extra-args.js';
-import type { AdoptedServers } from './mcp-host.js';
+import type { PartitionedServers } from './mcp-host.js';
 import { readSettings } from './settings-option.js';
 import type { Options, SdkPluginConfig } from './types/index.js';
 
@@ -19,7 +19,7 @@ export interface Serving {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Throws a PortcullisError on options that contradict each other or cannot be honoured. */
-export async function readOptions(options: Options, servers: AdoptedServers): Promise<Serving> {
+export async function readOptions(options: Options, servers: PartitionedServers): Promise<Serving> {
   const env = environmentOf(options);
   const cwd = resolvePath(workingDirectory(), options.cwd ?? '.');
   const extra = readExtraArgs(options.extraArgs);
@@ -49,9 +49,9 @@ export async function readOptions(options: Options, servers: AdoptedServers): Pr
       options.managedSettings === undefined ? undefined : JSON.stringify(options.managedSettings),
     settingSources: sourcesOf(options),
     mcpConfig:
-      options.mcpServersDelivery === 'initialize' || Object.keys(servers.others).length === 0
+      options.mcpServersDelivery === 'initialize' || Object.keys(servers.external).length === 0
         ? []
-        : [servers.others],
+        : [servers.external],
     strictMcpConfig: options.strictMcpConfig === true || extra.switches.has('strict-mcp-config'),
     plugins: (options.plugins ?? []).map(pluginOf),
     agent: options.agent,
@@ -71,7 +71,7 @@ export async function readOptions(options: Options, servers: AdoptedServers): Pr
       partialMessages:
         options.includePartialMessages === true || extra.switches.has('include-partial-messages'),
       replayPrompts: extra.switches.has('replay-user-messages'),
-      stateChanges: true,
+      stateChanges: false,
       decisions: options.receipts === true || extra.switches.has('include-decisions'),
       hookEvents: options.includeHookEvents === true || extra.switches.has('include-hook-events'),
     },
@@ -232,6 +232,8 @@ const WITHOUT_EFFECT: readonly (keyof Options)[] = [
   'loadTimeoutMs',
   'perTaskStopAffordance',
   'debugFile',
+  'onUserDialog',
+  'supportedDialogKinds',
 ];
 
 function withoutEffect(options: Options): readonly string[] {

@@ -1,4 +1,4 @@
-import type { AdoptedServers } from './mcp-host.js';
+import type { PartitionedServers } from './mcp-host.js';
 import type { HookCallback, HookCallbackMatcher, Options } from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export function initializeRequest(
   options: Options,
   parts: {
     readonly hooks: Message | undefined;
-    readonly servers: AdoptedServers;
+    readonly servers: PartitionedServers;
   },
 ): Message {
   const { servers, hooks } = parts;
@@ -52,13 +52,12 @@ export function initializeRequest(
     ...promptFields(options.systemPrompt),
     sdkMcpServers: servers.names.length === 0 ? undefined : servers.names,
     sdkMcpServerConfigs: Object.keys(servers.configs).length === 0 ? undefined : servers.configs,
-    mcpServers: options.mcpServersDelivery === 'initialize' ? servers.others : undefined,
+    mcpServers: options.mcpServersDelivery === 'initialize' ? servers.external : undefined,
     jsonSchema:
       options.outputFormat?.type === 'json_schema' ? options.outputFormat.schema : undefined,
     skills: Array.isArray(options.skills) ? options.skills : undefined,
     forwardSubagentText: options.forwardSubagentText,
     planModeInstructions: options.planModeInstructions,
-    supportedDialogKinds: options.supportedDialogKinds,
     title: options.title,
   };
   return {

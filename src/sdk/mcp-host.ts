@@ -1,141 +1,136 @@
 import { messageOf } from '../errors.js';
 import { isRecord } from '../util/own.js';
-import type { JsonRpcMessage, JsonRpcTransport } from './mcp-transport.js';
-import type { McpSdkServerConfigWithInstance, McpServerConfig } from './types/index.js';
+import type {
+  JsonRpcMessage,
+  JsonRpcTransport,
+  McpServerConfig,
+  McpServerInstance,
+} from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
+type Servers = Readonly<Record<string, McpServerConfig>>;
+/** Takes what a server sends by itself. */
+type Tell = (server: string, message: JsonRpcMessage) => void;
 
-/** The servers of this process, as far as one session speaks to them. */
-export interface HostServers {
-  /** Takes the servers with an instance out of a table; what is left goes to the runtime as it is. */
-  adopt(servers: Readonly<Record<string, McpServerConfig>>): AdoptedServers;
-  /** Carries one message to a server. Resolves to its answer; undefined for what needs none. */
-  deliver(server: string, message: unknown): Promise<JsonRpcMessage | undefined>;
-  close(): Promise<void>;
-}
-
-export interface AdoptedServers {
+export interface PartitionedServers {
   /** Names of those in this process. */
   readonly names: readonly string[];
   /** Their settings beyond the name, where there are any. */
   readonly configs: Readonly<Record<string, Message>>;
-  /** The others. */
-  readonly others: Readonly<Record<string, McpServerConfig>>;
+  /** Those that the session runs or connects to itself. */
+  readonly external: Servers;
 }
 
-interface Line {
-  readonly instance: McpSdkServerConfigWithInstance['instance'];
-  connected: Promise<void> | undefined;
-  transport: JsonRpcTransport | undefined;
-  readonly waiting: Map<unknown, (answer: JsonRpcMessage) => void>;
-}
+/** The servers of this process, as far as one session speaks to them. */
+export class HostServers {
+  readonly #servers = new Map<string, SdkServer>();
+  readonly #tell: Tell;
 
-export function createHostServers(
-  /** Something that a server says by itself. */
-  tell: (server: string, message: JsonRpcMessage) => void,
-): HostServers {
-  const lines = new Map<string, Line>();
-  const drop = async (name: string): Promise<void> => {
-    const line = lines.get(name);
-    lines.delete(name);
-    // The server is its owner's; only our line to it ends.
-    line?.transport?.onclose?.();
-  };
-  return {
-    adopt(servers) {
-      const configs: Record<string, Message> = {};
-      const others: Record<string, McpServerConfig> = {};
-      const names: string[] = [];
-      for (const [name, config] of Object.entries(servers)) {
-        if (config.type !== 'sdk') {
-          others[name] = config;
-          continue;
-        }
-        const { instance, type: _type, name: _name, ...rest } = config;
-        names.push(name);
-        if (Object.keys(rest).length > 0) configs[name] = rest;
-        if (lines.get(name)?.instance === instance) continue;
-        void drop(name);
-        lines.set(name, {
-          instance,
-          connected: undefined,
-          transport: undefined,
-          waiting: new Map(),
-        });
+  constructor(tell: Tell) {
+    this.#tell = tell;
+  }
+
+  /** Takes the servers with an instance out of a table; the others go to the session as they are. */
+  partitionServers(servers: Servers): PartitionedServers {
+    const configs: Record<string, Message> = {};
+    const external: Record<string, McpServerConfig> = {};
+    const names: string[] = [];
+    for (const [name, config] of Object.entries(servers)) {
+      if (config.type !== 'sdk') {
+        external[name] = config;
+        continue;
       }
-      return { names, configs, others };
-    },
-    async deliver(server, message) {
-      const line = lines.get(server);
-      if (line === undefined) throw new Error(`SDK MCP server not found: ${server}`);
-      if (!isRecord(message)) throw new Error('the message is no object');
-      const { id, method } = message;
-      if (method === 'initialize') await reconnect(line, server, tell);
-      line.connected ??= connect(line, server, tell);
-      await line.connected;
-      if (id === undefined || method === undefined) {
-        if (method === 'notifications/cancelled' && isRecord(message.params)) {
-          line.waiting.delete(message.params.requestId);
-        }
-        receive(line, message);
-        return undefined;
+      const { instance, type: _type, name: _name, ...rest } = config;
+      names.push(name);
+      if (Object.keys(rest).length > 0) configs[name] = rest;
+      if (this.#servers.get(name)?.instance === instance) continue;
+      this.#servers.get(name)?.close();
+      this.#servers.set(name, new SdkServer(instance, (message) => this.#tell(name, message)));
+    }
+    return { names, configs, external };
+  }
+
+  /** All of a table as the session takes it. */
+  entriesOf(servers: Servers): Message {
+    const { names, configs, external } = this.partitionServers(servers);
+    const own = names.map((name) => [name, { ...configs[name], type: 'sdk', name }]);
+    return { ...external, ...Object.fromEntries(own) };
+  }
+
+  /** Carries one message to a server. Resolves to its answer; undefined for what needs none. */
+  async dispatch(name: string, message: unknown): Promise<JsonRpcMessage | undefined> {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new Error(`SDK MCP server not found: ${name}`);
+    if (!isRecord(message)) throw new Error('the message is no object');
+    try {
+      return await server.dispatch(message);
+    } catch (thrown) {
+      throw new Error(`the server ${name} cannot be connected to: ${messageOf(thrown)}`);
+    }
+  }
+
+  close(): void {
+    for (const server of this.#servers.values()) server.close();
+    this.#servers.clear();
+  }
+}
+
+/** The connection to one server, which stays its owner's. */
+class SdkServer {
+  readonly instance: McpServerInstance;
+  readonly #tell: (message: JsonRpcMessage) => void;
+  readonly #waiting = new Map<unknown, (answer: JsonRpcMessage) => void>();
+  #transport: JsonRpcTransport | undefined;
+  #connected: Promise<void> | undefined;
+
+  constructor(instance: McpServerInstance, tell: (message: JsonRpcMessage) => void) {
+    this.instance = instance;
+    this.#tell = tell;
+  }
+
+  async dispatch(message: Message): Promise<JsonRpcMessage | undefined> {
+    const { id, method, params } = message;
+    if (method === 'initialize' && this.#connected !== undefined) {
+      // A new session of the protocol: libraries want a new transport for it.
+      await this.#connected.catch(() => undefined);
+      this.close();
+    }
+    this.#connected ??= this.#connect();
+    await this.#connected;
+    const receive = this.#transport?.onmessage as ((message: Message) => void) | undefined;
+    if (id === undefined || method === undefined) {
+      if (method === 'notifications/cancelled' && isRecord(params)) {
+        this.#waiting.delete(params.requestId);
       }
-      return await new Promise((resolve) => {
-        line.waiting.set(id, resolve);
-        receive(line, message);
-      });
-    },
-    async close() {
-      await Promise.all([...lines.keys()].map(drop));
-    },
-  };
-}
+      receive?.(message);
+      return undefined;
+    }
+    return await new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      receive?.(message);
+    });
+  }
 
-function receive({ transport }: Line, message: Message): void {
-  (transport?.onmessage as ((message: Message) => void) | undefined)?.(message);
-}
+  close(): void {
+    this.#transport?.onclose?.();
+    this.#transport = undefined;
+    this.#connected = undefined;
+    this.#waiting.clear();
+  }
 
-/** A new session of the protocol: libraries want a new line for it. */
-async function reconnect(
-  line: Line,
-  server: string,
-  tell: (server: string, message: JsonRpcMessage) => void,
-): Promise<void> {
-  if (line.connected === undefined) return;
-  await line.connected.catch(() => undefined);
-  line.transport?.onclose?.();
-  line.waiting.clear();
-  line.connected = connect(line, server, tell);
-}
-
-async function connect(
-  line: Line,
-  server: string,
-  tell: (server: string, message: JsonRpcMessage) => void,
-): Promise<void> {
-  const transport: JsonRpcTransport = {
-    start: async () => undefined,
-    async send(message) {
-      const waiting =
-        isRecord(message) && message.method === undefined
-          ? line.waiting.get(message.id)
-          : undefined;
-      if (waiting === undefined) {
-        // An answer to what was withdrawn is for nobody.
-        if (isRecord(message) && message.method !== undefined) tell(server, message);
-        return;
-      }
-      line.waiting.delete((message as Message).id);
-      waiting(message);
-    },
-    async close() {
-      transport.onclose?.();
-    },
-  };
-  line.transport = transport;
-  try {
-    await line.instance.connect(transport);
-  } catch (thrown) {
-    throw new Error(`the server ${server} cannot be connected to: ${messageOf(thrown)}`);
+  async #connect(): Promise<void> {
+    const transport: JsonRpcTransport = {
+      start: async () => undefined,
+      close: async () => transport.onclose?.(),
+      send: async (message) => {
+        const { id, method } = message as Message;
+        if (method !== undefined) this.#tell(message);
+        // An answer to a withdrawn request is for no one.
+        else this.#waiting.get(id)?.(message);
+        if (method === undefined) this.#waiting.delete(id);
+      },
+    };
+    this.#transport = transport;
+    await this.instance.connect(transport);
   }
 }

@@ -1,28 +1,12 @@
 import { messageOf } from '../errors.js';
-import { copyOptions } from './copy-options.js';
-import { createQueryInbox, type HeardInbox } from './inbox.js';
-import { type LiveSession, openLiveSession } from './live-session.js';
+import { copyOptions } from './copy.js';
+import { InProcessSession } from './in-process-session.js';
+import { createQueryInbox } from './inbox.js';
 import type {
-  AccountInfo,
-  AgentInfo,
-  McpServerConfig,
-  McpServerStatus,
-  McpSetServersResult,
-  ModelInfo,
   Options,
-  PermissionMode,
-  PolicyReport,
   Query,
   QueryParams,
-  RewindFilesResult,
-  SDKControlGetContextUsageResponse,
   SDKControlInitializeResponse,
-  SDKControlInterruptResponse,
-  SDKControlMcpReadResourceResponse,
-  SDKControlReadFileResponse,
-  SDKControlReloadPluginsResponse,
-  SDKControlReloadSkillsResponse,
-  SDKMessage,
   SDKUserMessage,
   SlashCommand,
   WarmQuery,
@@ -33,33 +17,23 @@ import type {
  * once; its messages are read by iterating.
  */
 export function query({ prompt, options = {} }: QueryParams): Query {
-  const own = copyOptions(options);
-  const running = new RunningQuery(openLiveSession(own), own);
-  running.begin(prompt);
+  const { query: running, begin } = openQuery(options);
+  begin(prompt);
   return running;
 }
 
 /** Opens a session that waits for its prompt. */
 export async function startup({ options = {} }: { options?: Options } = {}): Promise<WarmQuery> {
-  const own = copyOptions(options);
-  const session = openLiveSession(own);
+  const { query: running, session, begin } = openQuery(options);
   await session.initialized();
   return {
     query(prompt) {
-      const running = new RunningQuery(session, own);
-      running.begin(prompt);
+      begin(prompt);
       return running;
     },
     close: () => void session.stop(),
     [Symbol.asyncDispose]: () => session.stop(),
   };
-}
-
-/** A query without a prompt yet, for clients that send theirs one by one. */
-export function openQuery(options: Options): { query: Query; session: LiveSession } {
-  const own = copyOptions(options);
-  const session = openLiveSession(own);
-  return { query: new RunningQuery(session, own), session };
 }
 
 /** A prompt as the runtime takes it. */
@@ -72,255 +46,169 @@ export function textPrompt(text: string): SDKUserMessage {
   };
 }
 
-class RunningQuery implements Query {
-  readonly inbox: HeardInbox;
-  readonly #session: LiveSession;
-  readonly #verbatim: boolean;
-  #commands: SlashCommand[] | undefined;
-  #over = false;
+/** A query that waits for its prompt. */
+export interface OpenQuery {
+  readonly query: Query;
+  readonly session: InProcessSession;
+  begin(prompt: QueryParams['prompt']): void;
+}
 
-  constructor(session: LiveSession, options: Options) {
-    this.#session = session;
-    this.#verbatim = options.verbatimPrompts === true;
-    this.inbox = createQueryInbox(options);
-    session.onRead = (message) => this.#note(message);
-  }
-
-  begin(prompt: QueryParams['prompt']): void {
-    if (typeof prompt === 'string') {
-      this.#push(textPrompt(prompt));
-      this.#session.endInput();
-      return;
-    }
-    this.streamInput(prompt).then(
-      () => this.#session.endInput(),
-      (thrown: unknown) => {
-        const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-        void this.#session.abandon(error);
-      },
-    );
-  }
-
-  next(): Promise<IteratorResult<SDKMessage, void>> {
-    if (this.#over) return Promise.resolve({ done: true, value: undefined });
-    return this.#session.next();
-  }
-
-  async return(): Promise<IteratorResult<SDKMessage, void>> {
-    this.#over = true;
-    await this.#session.stop();
-    return { done: true, value: undefined };
-  }
-
-  async throw(error: unknown): Promise<IteratorResult<SDKMessage, void>> {
-    await this.return();
-    throw error;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
-  }
-
-  close(): void {
-    this.#over = true;
-    void this.#session.stop();
-  }
-
-  async interrupt(): Promise<SDKControlInterruptResponse | undefined> {
-    return (await this.#ask('interrupt')) as SDKControlInterruptResponse;
-  }
-
-  async setPermissionMode(mode: PermissionMode): Promise<void> {
-    await this.#ask('set_permission_mode', { mode });
-  }
-
-  async setMcpPermissionModeOverride(
-    serverName: string,
-    mode: 'default' | 'auto' | null,
-  ): Promise<{ warning?: string }> {
-    return await this.#ask('set_mcp_permission_mode_override', { serverName, mode });
-  }
-
-  async setModel(model?: string): Promise<void> {
-    await this.#ask('set_model', model === undefined ? {} : { model });
-  }
-
-  async setMaxThinkingTokens(
-    maxThinkingTokens: number | null,
-    thinkingDisplay?: 'summarized' | 'omitted' | 'highlights' | null,
-  ): Promise<void> {
-    await this.#ask('set_max_thinking_tokens', {
-      max_thinking_tokens: maxThinkingTokens,
-      ...(thinkingDisplay === undefined ? {} : { thinking_display: thinkingDisplay }),
-    });
-  }
-
-  async applyFlagSettings(settings: object): Promise<void> {
-    await this.#ask('apply_flag_settings', { settings });
-  }
-
-  async updateSettings(
-    source: 'localSettings' | 'userSettings',
-    settings: Record<string, unknown>,
-  ): Promise<void> {
-    await this.#ask('update_settings', { source, settings });
-  }
-
-  async initializationResult(): Promise<SDKControlInitializeResponse> {
-    return (await this.#session.initialized()) as unknown as SDKControlInitializeResponse;
-  }
-
-  async reinitialize(): Promise<SDKControlInitializeResponse> {
-    return (await this.#session.reinitialize()) as unknown as SDKControlInitializeResponse;
-  }
-
-  async supportedCommands(): Promise<SlashCommand[]> {
-    return this.#commands ?? (await this.initializationResult()).commands;
-  }
-
-  async supportedModels(): Promise<ModelInfo[]> {
-    return (await this.initializationResult()).models;
-  }
-
-  async supportedAgents(): Promise<AgentInfo[]> {
-    return (await this.initializationResult()).agents;
-  }
-
-  async accountInfo(): Promise<AccountInfo> {
-    return (await this.initializationResult()).account;
-  }
-
-  async mcpServerStatus(): Promise<McpServerStatus[]> {
-    // Before the session is open there would be none.
-    await this.#session.opened();
-    return (await this.#ask('mcp_status')).mcpServers as McpServerStatus[];
-  }
-
-  async getContextUsage(
-    opts: { detail?: 'summary' | 'full' } = {},
-  ): Promise<SDKControlGetContextUsageResponse> {
-    return (await this.#ask(
-      'get_context_usage',
-      opts,
-    )) as unknown as SDKControlGetContextUsageResponse;
-  }
-
-  async usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(
-    opts: { skipBehaviors?: boolean } = {},
-  ): Promise<Record<string, unknown>> {
-    return await this.#ask('get_usage', opts);
-  }
-
-  async readFile(
-    path: string,
-    options: { maxBytes?: number; encoding?: 'utf-8' | 'base64' } = {},
-  ): Promise<SDKControlReadFileResponse | null> {
-    const { maxBytes, encoding } = options;
-    return (await this.#ask('read_file', {
-      path,
-      ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
-      ...(encoding === undefined ? {} : { encoding }),
-    })) as unknown as SDKControlReadFileResponse;
-  }
-
-  async reloadPlugins(
-    options: Record<string, unknown> = {},
-  ): Promise<SDKControlReloadPluginsResponse> {
-    return (await this.#ask(
-      'reload_plugins',
-      options,
-    )) as unknown as SDKControlReloadPluginsResponse;
-  }
-
-  async reloadSkills(): Promise<SDKControlReloadSkillsResponse> {
-    return (await this.#ask('reload_skills')) as unknown as SDKControlReloadSkillsResponse;
-  }
-
-  async reloadOutputStyles(): Promise<{ available_output_styles: string[] }> {
-    return (await this.#ask('reload_output_styles')) as { available_output_styles: string[] };
-  }
-
-  async rewindFiles(
-    userMessageId: string,
-    options: { dryRun?: boolean } = {},
-  ): Promise<RewindFilesResult> {
-    return (await this.#ask('rewind_files', {
-      user_message_id: userMessageId,
-      ...(options.dryRun === undefined ? {} : { dry_run: options.dryRun }),
-    })) as unknown as RewindFilesResult;
-  }
-
-  async seedReadState(path: string, mtime: number): Promise<void> {
-    await this.#ask('seed_read_state', { path, mtime });
-  }
-
-  async reconnectMcpServer(serverName: string): Promise<void> {
-    await this.#ask('mcp_reconnect', { serverName });
-  }
-
-  async toggleMcpServer(serverName: string, enabled: boolean): Promise<void> {
-    await this.#ask('mcp_toggle', { serverName, enabled });
-  }
-
-  async readMcpResource(
-    serverName: string,
-    uri: string,
-  ): Promise<SDKControlMcpReadResourceResponse> {
-    return (await this.#ask('mcp_read_resource', {
-      serverName,
-      uri,
-    })) as unknown as SDKControlMcpReadResourceResponse;
-  }
-
-  async setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult> {
-    const { names, configs, others } = this.#session.servers.adopt(servers);
-    const own = names.map((name) => [name, { ...configs[name], type: 'sdk', name }]);
-    return (await this.#ask('mcp_set_servers', {
-      servers: { ...others, ...Object.fromEntries(own) },
-    })) as unknown as McpSetServersResult;
-  }
-
-  async streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void> {
-    for await (const message of stream) this.#push(message);
-  }
-
-  async stopTask(taskId: string): Promise<void> {
-    await this.#ask('stop_task', { task_id: taskId });
-  }
-
-  async backgroundTasks(toolUseId?: string): Promise<boolean> {
-    const answer = await this.#ask(
-      'background_tasks',
-      toolUseId === undefined ? {} : { tool_use_id: toolUseId },
-    );
-    return answer.backgrounded === true;
-  }
-
-  policy(): Promise<PolicyReport> {
-    return this.#session.policy();
-  }
-
-  async sessionId(): Promise<string> {
-    return (await this.#session.opened()).id;
-  }
-
-  #push(message: SDKUserMessage): void {
-    this.#session.prompt(this.#verbatim ? { ...message, client_composed: true } : message);
-  }
-
-  async #ask(subtype: string, fields: object = {}): Promise<Record<string, unknown>> {
-    return await this.#session.host.request({ subtype, ...fields });
-  }
-
-  #note(message: SDKMessage): void {
+export function openQuery(options: Options): OpenQuery {
+  const own = copyOptions(options);
+  const session = new InProcessSession(own);
+  const inbox = createQueryInbox(own);
+  let commands: SlashCommand[] | undefined;
+  let isOver = false;
+  session.onRead = (message) => {
     if (message.type !== 'system') return;
-    if (message.subtype === 'commands_changed' && Array.isArray(message.commands)) {
-      this.#commands = message.commands;
-    }
-    if (message.subtype === 'inbox') this.inbox.hear(message);
-  }
+    if (message.subtype === 'commands_changed') ({ commands } = message);
+    if (message.subtype === 'inbox') inbox.hear(message);
+  };
+  const push = (message: SDKUserMessage): void =>
+    session.prompt(own.verbatimPrompts === true ? { ...message, client_composed: true } : message);
+  const initializationResult = async (): Promise<SDKControlInitializeResponse> =>
+    (await session.initialized()) as unknown as SDKControlInitializeResponse;
+  const stop = async (): Promise<void> => {
+    isOver = true;
+    await session.stop();
+  };
+  const query: Query = {
+    ...createRequests(session),
+    inbox,
+    async next() {
+      return isOver ? { done: true, value: undefined } : await session.next();
+    },
+    async return() {
+      await stop();
+      return { done: true, value: undefined };
+    },
+    async throw(error) {
+      await stop();
+      throw error;
+    },
+    close: () => void stop(),
+    [Symbol.asyncIterator]: () => query,
+    [Symbol.asyncDispose]: stop,
+    initializationResult,
+    reinitialize: async () =>
+      (await session.reinitialize()) as unknown as SDKControlInitializeResponse,
+    supportedCommands: async () => commands ?? (await initializationResult()).commands,
+    supportedModels: async () => (await initializationResult()).models,
+    supportedAgents: async () => (await initializationResult()).agents,
+    accountInfo: async () => (await initializationResult()).account,
+    async streamInput(stream) {
+      for await (const message of stream) push(message);
+    },
+    policy: () => session.policy(),
+    sessionId: async () => (await session.opened()).id,
+  };
+  return {
+    query,
+    session,
+    begin(prompt) {
+      const sending =
+        typeof prompt === 'string' ? push(textPrompt(prompt)) : query.streamInput(prompt);
+      Promise.resolve(sending).then(
+        () => session.endInput(),
+        (thrown: unknown) =>
+          void session.fail(thrown instanceof Error ? thrown : new Error(messageOf(thrown))),
+      );
+    },
+  };
+}
+
+/** Methods that are one control request. */
+type RequestMethod =
+  | 'interrupt'
+  | 'setPermissionMode'
+  | 'setMcpPermissionModeOverride'
+  | 'setModel'
+  | 'setMaxThinkingTokens'
+  | 'applyFlagSettings'
+  | 'updateSettings'
+  | 'mcpServerStatus'
+  | 'getContextUsage'
+  | 'usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET'
+  | 'readFile'
+  | 'reloadPlugins'
+  | 'reloadSkills'
+  | 'reloadOutputStyles'
+  | 'rewindFiles'
+  | 'seedReadState'
+  | 'reconnectMcpServer'
+  | 'toggleMcpServer'
+  | 'readMcpResource'
+  | 'setMcpServers'
+  | 'stopTask'
+  | 'backgroundTasks';
+
+/** The name of a request, its fields, and what of the answer the caller gets; absent: all of it. */
+type Request<Method extends RequestMethod> = readonly [
+  subtype: string,
+  fields?: (...args: Parameters<Query[Method]>) => object | undefined,
+  result?: (answer: Readonly<Record<string, unknown>>) => unknown,
+];
+
+const nothing = (): void => undefined;
+
+function requestsOf(session: InProcessSession): { [M in RequestMethod]: Request<M> } {
+  return {
+    interrupt: ['interrupt'],
+    setPermissionMode: ['set_permission_mode', (mode) => ({ mode }), nothing],
+    setMcpPermissionModeOverride: [
+      'set_mcp_permission_mode_override',
+      (serverName, mode) => ({ serverName, mode }),
+    ],
+    setModel: ['set_model', (model) => ({ model }), nothing],
+    setMaxThinkingTokens: [
+      'set_max_thinking_tokens',
+      (tokens, display) => ({ max_thinking_tokens: tokens, thinking_display: display }),
+      nothing,
+    ],
+    applyFlagSettings: ['apply_flag_settings', (settings) => ({ settings }), nothing],
+    updateSettings: ['update_settings', (source, settings) => ({ source, settings }), nothing],
+    mcpServerStatus: ['mcp_status', undefined, ({ mcpServers }) => mcpServers],
+    getContextUsage: ['get_context_usage', (options) => options],
+    usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET: ['get_usage', (options) => options],
+    readFile: [
+      'read_file',
+      (path, { maxBytes, encoding } = {}) => ({ path, max_bytes: maxBytes, encoding }),
+    ],
+    reloadPlugins: ['reload_plugins', (options) => options],
+    reloadSkills: ['reload_skills'],
+    reloadOutputStyles: ['reload_output_styles'],
+    rewindFiles: [
+      'rewind_files',
+      (id, { dryRun } = {}) => ({ user_message_id: id, dry_run: dryRun }),
+    ],
+    seedReadState: ['seed_read_state', (path, mtime) => ({ path, mtime }), nothing],
+    reconnectMcpServer: ['mcp_reconnect', (serverName) => ({ serverName }), nothing],
+    toggleMcpServer: ['mcp_toggle', (serverName, enabled) => ({ serverName, enabled }), nothing],
+    readMcpResource: ['mcp_read_resource', (serverName, uri) => ({ serverName, uri })],
+    setMcpServers: [
+      'mcp_set_servers',
+      (servers) => ({ servers: session.servers.entriesOf(servers) }),
+    ],
+    stopTask: ['stop_task', (id) => ({ task_id: id }), nothing],
+    backgroundTasks: [
+      'background_tasks',
+      (id) => ({ tool_use_id: id }),
+      ({ backgrounded }) => backgrounded === true,
+    ],
+  };
+}
+
+function createRequests(session: InProcessSession): Pick<Query, RequestMethod> {
+  const methods = Object.entries(requestsOf(session)).map(([name, request]) => {
+    const [subtype, fields, result] = request as Request<RequestMethod>;
+    const call = async (...args: unknown[]): Promise<unknown> => {
+      const given = fields?.(...(args as Parameters<NonNullable<typeof fields>>));
+      // Before the session is open there would be no server.
+      if (name === 'mcpServerStatus') await session.opened();
+      const answer = await session.request({ subtype, ...given });
+      return result === undefined ? answer : result(answer);
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(methods) as Pick<Query, RequestMethod>;
 }

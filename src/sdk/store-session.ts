@@ -5,7 +5,7 @@ import { keyOfFile, linesOf } from './store-shelf.js';
 import type { SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session whose transcript lives in a program's own store; nothing of it is written to files. */
-export async function inStore(config: HostedConfig, store: SessionStore): Promise<HostedConfig> {
+export async function withStore(config: HostedConfig, store: SessionStore): Promise<HostedConfig> {
   try {
     return await opened(config, store);
   } catch (thrown) {

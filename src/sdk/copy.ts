@@ -2,6 +2,24 @@ import { PortcullisError } from '../errors.js';
 import { MAX_JSON_DEPTH } from '../util/json.js';
 import type { Options } from './types/index.js';
 
+/**
+ * A value as it would arrive over a wire: a copy of plain data, each field read once, so that no side can
+ * change what the other has judged. Throws on what JSON would lose: functions, collections, cycles.
+ */
+export function plainCopy(value: unknown): unknown {
+  const text = JSON.stringify(value, refuseLoss);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function refuseLoss(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new TypeError('the key "__proto__" is not accepted');
+  const kind = Object.prototype.toString.call(value);
+  const isData =
+    typeof value !== 'object' || ['Object', 'Array', 'Null'].includes(kind.slice(8, -1));
+  if (isData && !['function', 'symbol', 'bigint'].includes(typeof value)) return value;
+  throw new TypeError(`it holds ${kind}, which is no data`);
+}
+
 /** Parts that are not data: they are used as they are. */
 const BY_REFERENCE: ReadonlySet<string> = new Set(['sessionStore', 'abortController', 'instance']);
 

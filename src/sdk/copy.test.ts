@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainCopy } from './plain-copy.js';
+import { plainCopy } from './copy.js';
 
 describe('what crosses the border of the library', () => {
   it('is a copy: nothing that is changed later is seen on the other side', () => {

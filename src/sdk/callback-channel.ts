@@ -1,16 +1,16 @@
-import { messageOf, PortcullisError } from '../errors.js';
+import { messageOf } from '../errors.js';
+import type { HostChannel } from '../server/host-channel.js';
 import { isRecord } from '../util/own.js';
+import type { AgentRegister } from './agent-register.js';
 import { createAnswerMemory } from './answer-memory.js';
-import type { AgentRegister } from './lineage.js';
+import { plainCopy } from './copy.js';
 import type { HostServers } from './mcp-host.js';
-import { plainCopy } from './plain-copy.js';
 import type {
   CanUseTool,
   CanUseToolOptions,
   HookCallback,
   HookInput,
   OnElicitation,
-  OnUserDialog,
   PermissionUpdate,
 } from './types/index.js';
 
@@ -21,131 +21,68 @@ export interface HostCallbacks {
   readonly hooks: ReadonlyMap<string, HookCallback>;
   readonly canUseTool: CanUseTool | undefined;
   readonly onElicitation: OnElicitation | undefined;
-  readonly onUserDialog: OnUserDialog | undefined;
 }
 
-export interface HostEndDeps {
-  send(message: Message): void;
+export interface CallbackChannelDeps {
   readonly callbacks: HostCallbacks;
   readonly servers: HostServers;
   readonly agents: AgentRegister;
   sessionId(): string;
-  uuid(): string;
   now(): number;
 }
 
-/** The program's end of the control channel. */
-export interface HostEnd {
-  /** Puts a request to the runtime. Rejects with its error. */
-  request(body: Message): Promise<Message>;
-  /** A control frame of the runtime. False: it is none. */
-  receive(frame: Message): boolean;
+/** Puts the questions of a session to the functions that the program gave. */
+export interface CallbackChannel extends HostChannel {
   beginTurn(): void;
-  /** Nothing is answered any more. */
-  close(reason: Error): void;
 }
 
-interface Waiting {
-  resolve(response: Message): void;
-  reject(error: Error): void;
-}
-
-export function createHostEnd(deps: HostEndDeps): HostEnd {
-  const waiting = new Map<string, Waiting>();
-  const running = new Map<string, AbortController>();
+export function createCallbackChannel(deps: CallbackChannelDeps): CallbackChannel {
+  const open = new Set<AbortController>();
   const memory = createAnswerMemory(deps.now);
-  const handling: Handling = { memory, ...deps };
   let counter = 0;
-  let closed: Error | undefined;
-
-  const serve = async (id: string, request: Message): Promise<void> => {
-    const controller = new AbortController();
-    running.set(id, controller);
-    try {
-      // Copied both ways, as on a wire: what the program gets and gives is not what is judged.
-      const shown = plainCopy(request) as Message;
-      const response = await handle(handling, shown, { signal: controller.signal, id });
-      deps.send(success(id, plainCopy(response)));
-    } catch (thrown) {
-      const code = thrown instanceof UnsupportedError ? { error_code: 'unsupported_request' } : {};
-      deps.send({
-        type: 'control_response',
-        response: { subtype: 'error', request_id: id, error: messageOf(thrown), ...code },
-      });
-    } finally {
-      running.delete(id);
-    }
-  };
-
+  let isOpen = true;
   return {
-    request(body) {
-      if (closed !== undefined) return Promise.reject(closed);
-      const id = `sdk-${++counter}`;
-      return new Promise((resolve, reject) => {
-        const request = plainCopy(body);
-        waiting.set(id, { resolve, reject });
-        deps.send({ type: 'control_request', request_id: id, request });
-      });
-    },
-    receive(frame) {
-      const id = String(frame.request_id);
-      switch (frame.type) {
-        case 'control_request':
-          if (isRecord(frame.request)) void serve(id, frame.request);
-          return true;
-        case 'control_cancel_request':
-          running.get(id)?.abort(new Error('the question was withdrawn'));
-          return true;
-        case 'control_response':
-          if (isRecord(frame.response)) settle(waiting, frame.response);
-          return true;
-        case 'keep_alive':
-          return true;
-        default:
-          return false;
+    async request(body, withdrawn) {
+      withdrawn.throwIfAborted();
+      if (!isOpen) throw new Error(ENDED);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const withdraw = (): void => controller.abort(withdrawn.reason);
+      withdrawn.addEventListener('abort', withdraw);
+      open.add(controller);
+      try {
+        // Copied both ways, as on a wire: what the program gets and gives is not what is judged.
+        const shown = plainCopy(body) as Message;
+        const asked = { signal, id: `portcullis-${++counter}` };
+        const answer = handle({ memory, ...deps }, shown, asked);
+        return plainCopy(await Promise.race([answer, abortion(signal)]));
+      } catch (thrown) {
+        throw signal.aborted ? signal.reason : new Error(messageOf(thrown));
+      } finally {
+        open.delete(controller);
+        withdrawn.removeEventListener('abort', withdraw);
       }
     },
-    beginTurn: memory.beginTurn,
-    close(reason) {
-      closed = reason;
-      for (const one of waiting.values()) one.reject(reason);
-      waiting.clear();
-      for (const controller of running.values()) controller.abort(reason);
-      running.clear();
+    // The program keeps its own list of what it is asked.
+    open: () => [],
+    isOpen: () => isOpen,
+    close() {
+      isOpen = false;
+      for (const controller of open) controller.abort(new Error(ENDED));
     },
+    beginTurn: memory.beginTurn,
   };
 }
 
-class UnsupportedError extends Error {}
+const ENDED = 'the session has ended';
 
-function success(id: string, response: unknown): Message {
-  return {
-    type: 'control_response',
-    response: { subtype: 'success', request_id: id, response },
-  };
+function abortion(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
-function settle(waiting: Map<string, Waiting>, response: Message): void {
-  const id = String(response.request_id);
-  const one = waiting.get(id);
-  if (one === undefined) return;
-  waiting.delete(id);
-  if (response.subtype === 'success') {
-    one.resolve(isRecord(response.response) ? (plainCopy(response.response) as Message) : {});
-    return;
-  }
-  const code = typeof response.error_code === 'string' ? response.error_code : undefined;
-  one.reject(
-    new PortcullisError(
-      code === 'unsupported_request' || code === 'invalid_request' || code === 'invalid_mode'
-        ? 'usage'
-        : 'session',
-      String(response.error ?? 'no reason given'),
-    ),
-  );
-}
-
-interface Handling extends HostEndDeps {
+interface Handling extends CallbackChannelDeps {
   readonly memory: ReturnType<typeof createAnswerMemory>;
 }
 
@@ -167,26 +104,13 @@ async function handle(deps: Handling, request: Message, asked: Asked): Promise<u
       return await callback(request.input as HookInput, id, { signal: asked.signal });
     }
     case 'mcp_message': {
-      const reply = await deps.servers.deliver(String(request.server_name), request.message);
+      const reply = await deps.servers.dispatch(String(request.server_name), request.message);
       return { mcp_response: reply ?? { jsonrpc: '2.0', result: {}, id: 0 } };
     }
     case 'elicitation':
       return await elicit(deps, request, asked);
-    case 'request_user_dialog': {
-      const { onUserDialog } = deps.callbacks;
-      if (onUserDialog === undefined) return { behavior: 'cancelled' };
-      const answer = await onUserDialog(
-        {
-          dialogKind: String(request.dialog_kind),
-          payload: isRecord(request.payload) ? request.payload : {},
-          ...(typeof request.tool_use_id === 'string' ? { toolUseID: request.tool_use_id } : {}),
-        },
-        { signal: asked.signal, requestId: asked.id },
-      );
-      return answer ?? { behavior: 'cancelled' };
-    }
     default:
-      throw new UnsupportedError(`Unsupported control request subtype: ${String(request.subtype)}`);
+      throw new Error(`Unsupported control request subtype: ${String(request.subtype)}`);
   }
 }
 
