@@ -8,12 +8,13 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { systemClock } from '../env/clock.js';
 import { PortcullisError } from '../errors.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import type { Invoke } from '../tools/invocation.js';
 import type { AnyTool } from '../tools/tool.js';
 import { isRecord } from '../util/own.js';
 import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
-import { createServedCalls, type ServedCall, type ServedCalls } from './mcp-serve-calls.js';
 import type { Project } from './project.js';
+import { type ServedCall, ServedCalls } from './served-calls.js';
 
 export interface ServeOptions {
   /** The tools to offer; all that can be without it. */
@@ -26,7 +27,7 @@ export interface ServeOptions {
 
 /** Of the tools that only steer a session, those that go with shell commands. */
 const SHELL_CONTROLS: ReadonlySet<string> = new Set(['BashOutput', 'TaskStop']);
-/** They put text into a conversation, or speak of other servers. */
+/** Tools that need a conversation or other servers. */
 const NOT_SERVED: ReadonlySet<string> = new Set([
   'Skill',
   'ListMcpResourcesTool',
@@ -36,34 +37,38 @@ const NOT_SERVED: ReadonlySet<string> = new Set([
 /** Offers the built-in tools to an MCP client on standard input and output, each call through the gate. */
 export async function serveProject(project: Project, options: ServeOptions): Promise<void> {
   const { names, emit } = options;
-  const calls = createServedCalls(systemClock.uuid);
+  const calls = new ServedCalls(systemClock.uuid);
   const opened = await project.sessionParts({
     entrypoint: 'portcullis-mcp-serve',
     persist: true,
     asksModel: true,
-    asker: calls.asker,
+    asker: calls.ask,
     strictMcpConfig: true,
     ...(names === undefined ? {} : { tools: names }),
     emit,
   });
   const { hands } = opened.parts;
-  const { pool } = hands.builtins;
-  const tools = pool.tools.filter(isServed);
+  const tools = hands.builtins.pool.tools.filter(isServed);
   refuseMissing(names ?? [], tools);
-  calls.lend(hands.invoke, ({ name, input }) => isShared(pool.resolve(name), input));
-  await serveTools(calls, tools, options);
+  await serveTools({ calls, tools, invoke: hands.invoke }, options);
 }
 
-/** Parts of a conversation mean nothing to a client that has one of its own. */
+interface Served {
+  readonly calls: ServedCalls;
+  readonly tools: readonly AnyTool[];
+  readonly invoke: Invoke;
+}
+
+/** A client has a conversation of its own, so tools that steer ours are left out. */
 function isServed({ name, origin, kind, needsPerson }: AnyTool): boolean {
   if (origin !== undefined || needsPerson === true || NOT_SERVED.has(name)) return false;
   return kind !== 'control' || SHELL_CONTROLS.has(name);
 }
 
-/** fail-closed: what the tool cannot say of this input is a no. */
-function isShared(tool: AnyTool | undefined, input: ServedCall['input']): boolean {
+/** fail-closed: a call runs alone unless its tool clearly says otherwise. */
+function isShared(tool: AnyTool, input: ServedCall['input']): boolean {
   try {
-    return tool?.concurrencySafe?.(input) === true;
+    return tool.concurrencySafe?.(input) === true;
   } catch {
     return false;
   }
@@ -79,8 +84,7 @@ function refuseMissing(names: readonly string[], tools: readonly AnyTool[]): voi
 
 /** Serves until the client is gone. */
 async function serveTools(
-  calls: ServedCalls,
-  tools: readonly AnyTool[],
+  served: Served,
   { gone, debug }: Pick<ServeOptions, 'gone' | 'debug'>,
 ): Promise<void> {
   const [library, { serveStdio }] = await Promise.all([
@@ -92,15 +96,18 @@ async function serveTools(
       { name: 'portcullis', version: VERSION },
       { capabilities: { tools: {} } },
     );
-    server.setRequestHandler('tools/list', () => ({ tools: tools.map(describe) as never }));
+    server.setRequestHandler('tools/list', () => ({ tools: served.tools.map(describe) as never }));
     server.setRequestHandler('tools/call', (request, context) =>
-      answer(calls, tools, {
-        name: request.params.name,
-        input: request.params.arguments ?? {},
-        canAsk: canAsk(server, context),
-        context,
-        required: library.inputRequired,
-      }),
+      answer(
+        served,
+        {
+          name: request.params.name,
+          input: request.params.arguments ?? {},
+          canAsk: canAsk(server, context),
+          signal: context.mcpReq.signal,
+        },
+        { request: context.mcpReq, required: library.inputRequired },
+      ),
     );
     return server;
   };
@@ -108,38 +115,30 @@ async function serveTools(
     onerror: (error) => debug(`mcp serve: ${error.message}`),
   });
   await gone;
-  calls.close();
+  served.calls.close();
   await serving.close();
-}
-
-type Library = typeof import('@modelcontextprotocol/server');
-
-interface Asked {
-  readonly name: string;
-  readonly input: ServedCall['input'];
-  readonly canAsk: boolean;
-  readonly context: ServerContext;
-  readonly required: Library['inputRequired'];
 }
 
 const ANSWER = 'permission';
 
 async function answer(
-  calls: ServedCalls,
-  tools: readonly AnyTool[],
-  { name, input, canAsk: asks, context, required }: Asked,
+  { calls, tools, invoke }: Served,
+  call: ServedCall,
+  {
+    request,
+    required,
+  }: {
+    readonly request: ServerContext['mcpReq'];
+    readonly required: typeof import('@modelcontextprotocol/server')['inputRequired'];
+  },
 ): Promise<CallToolResult | InputRequiredResult> {
-  // fail-closed: exact names of what is listed, and nothing else that the pool may hold.
-  if (!tools.some((tool) => tool.name === name)) {
-    return failed(`there is no tool ${JSON.stringify(visible(name))}`);
-  }
-  const { signal, inputResponses } = context.mcpReq;
-  const state: unknown = context.mcpReq.requestState();
-  const call: ServedCall = { name, input, canAsk: asks, signal };
-  const given = inputResponses?.[ANSWER];
+  const tool = tools.find(({ name }) => name === call.name);
+  // fail-closed: exact names of what is listed, and nothing else that the session has.
+  if (tool === undefined) return failed(`there is no tool ${JSON.stringify(visible(call.name))}`);
+  const state: unknown = request.requestState();
   const round = await (typeof state === 'string'
-    ? calls.resume(state, call, given)
-    : calls.begin(call));
+    ? calls.resume(state, call, request.inputResponses?.[ANSWER])
+    : calls.begin(call, { invoke, shared: isShared(tool, call.input) }));
   if (round === undefined) return failed('no call waits for this answer; call it again');
   if (round.kind === 'done') return resultOf(round.result);
   return required({
@@ -159,13 +158,13 @@ async function answer(
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Each request of the new protocol says for itself what its client can do. */
+/** In the new protocol each request carries the capabilities of its client. */
 function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
   const envelope: unknown = mcpReq.envelope;
   const said = isRecord(envelope) ? envelope[CAPABILITIES] : server.getClientCapabilities();
   const elicitation = isRecord(said) ? said.elicitation : undefined;
   if (!isRecord(elicitation)) return false;
-  // Clients from before there were two kinds say nothing more; it was a form then.
+  // Older clients know one kind only, the form, and do not name it.
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AskRequest } from '../permissions/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Invoke } from '../tools/invocation.js';
-import { createServedCalls, type Round, type ServedCall } from './mcp-serve-calls.js';
+import { type Round, type ServedCall, ServedCalls } from './served-calls.js';
 
 const call = (more: Partial<ServedCall> = {}): ServedCall => ({
   name: 'Bash',
@@ -24,21 +24,21 @@ function request({ id, input, name }: ToolUseBlock, signal: AbortSignal): AskReq
 /** Each call asks so many times; the result says what was answered. */
 function rig(questions = 1) {
   let count = 0;
-  const calls = createServedCalls(() => `id-${++count}`);
+  const calls = new ServedCalls(() => `id-${++count}`);
   const order: string[] = [];
   const invoke: Invoke = async (block, _malformed, signal) => {
     order.push(`begin ${block.input.command}`);
     const said: string[] = [];
     for (let n = 0; n < questions; n++) {
-      const answer = await calls.asker(request(block, signal));
+      const answer = await calls.ask(request(block, signal));
       said.push(answer.behavior === 'deny' ? answer.message : 'allow');
     }
     order.push(`end ${block.input.command}`);
     const text = said.join('|');
     return { uuid: '', block: { type: 'tool_result', tool_use_id: block.id, content: text } };
   };
-  calls.lend(invoke, ({ name }) => name === 'Read');
-  return { calls, order };
+  const begin = (one: ServedCall) => calls.begin(one, { invoke, shared: one.name === 'Read' });
+  return { calls, begin, order };
 }
 
 const textOf = (round: Round | undefined): unknown =>
@@ -47,8 +47,8 @@ const tokenOf = (round: Round): string => (round.kind === 'asks' ? round.token :
 
 describe('calls that are served', () => {
   it('stop for each question and go on with its answer', async () => {
-    const { calls } = rig(2);
-    const first = await calls.begin(call());
+    const { calls, begin } = rig(2);
+    const first = await begin(call());
     expect(first).toMatchObject({ kind: 'asks', message: expect.not.stringContaining('\u001b') });
     const second = await calls.resume(tokenOf(first), call(), YES);
     if (second === undefined) throw new Error('it does not go on');
@@ -64,14 +64,14 @@ describe('calls that are served', () => {
     { action: 'accept', content: { allow: 'true' } },
     { action: 'accept', content: { allow: false } },
   ])('take %j for a no', async (answer) => {
-    const { calls } = rig();
-    const first = await calls.begin(call());
+    const { calls, begin } = rig();
+    const first = await begin(call());
     expect(textOf(await calls.resume(tokenOf(first), call(), answer))).toBe('The user said no.');
   });
 
   it('do not take an answer to another call', async () => {
-    const { calls } = rig();
-    const first = await calls.begin(call());
+    const { calls, begin } = rig();
+    const first = await begin(call());
     expect(calls.resume(tokenOf(first), call({ input: { command: 'rm -r x' } }), YES)).toBe(
       undefined,
     );
@@ -81,16 +81,16 @@ describe('calls that are served', () => {
   });
 
   it('are refused where the client cannot ask', async () => {
-    const { calls } = rig();
-    expect(textOf(await calls.begin(call({ canAsk: false })))).toContain('Nobody can be asked');
+    const { begin } = rig();
+    expect(textOf(await begin(call({ canAsk: false })))).toContain('No person can be asked');
   });
 
   it('end with a no when the client gives them up or goes', async () => {
-    const { calls } = rig();
+    const { calls, begin } = rig();
     const controller = new AbortController();
-    await calls.begin(call({ signal: controller.signal }));
+    await begin(call({ signal: controller.signal }));
     controller.abort();
-    const later = await calls.begin(call({ input: { command: 'later' } }));
+    const later = await begin(call({ input: { command: 'later' } }));
     expect(later.kind).toBe('asks');
     calls.close();
     expect(calls.resume(tokenOf(later), call({ input: { command: 'later' } }), YES)).toBe(
@@ -99,12 +99,12 @@ describe('calls that are served', () => {
   });
 
   it('have the world to themselves unless they only look', async () => {
-    const { calls, order } = rig(0);
+    const { begin, order } = rig(0);
     const named = (name: string, command: string) => call({ name, input: { command } });
     await Promise.all([
-      calls.begin(named('Bash', 'one')),
-      calls.begin(named('Bash', 'two')),
-      calls.begin(named('Read', 'look')),
+      begin(named('Bash', 'one')),
+      begin(named('Bash', 'two')),
+      begin(named('Read', 'look')),
     ]);
     expect(order.filter((line) => !line.endsWith('look'))).toEqual([
       'begin one',
