@@ -4,6 +4,7 @@ import { join, makeStateDirectory, stateDirectory } from '../env/paths.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { learnSecrets } from '../util/redact.js';
 import { chooseProvider } from './provider.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,6 +54,8 @@ export function withStoredModel(env: Environment, asked: string | undefined): En
   const { apiKey, baseUrl, model, others } = VARIABLES[stored.provider];
   const isSet = [apiKey, baseUrl, ...others].some((name) => (env[name] ?? '').trim() !== '');
   if (isSet) return env;
+  // Its value is taken out of what is written down, as those of the environment are.
+  if (stored.apiKey !== undefined) learnSecrets([stored.apiKey]);
   const named = env[model] ?? stored.model;
   return { ...env, ...variablesOf({ ...stored, model: named }) };
 }
