@@ -1,220 +1,101 @@
 import { PortcullisError } from '../errors.js';
-import { processEnvironment, resolvePath, workingDirectory } from '../harness.js';
+import {
+  processEnvironment,
+  readSessionOptions,
+  resolvePath,
+  workingDirectory,
+} from '../harness.js';
 import type { HostedConfig } from '../server/host-session.js';
-import type { HostServing } from '../server/serve-host.js';
-import { readExtraArgs } from './extra-args.js';
+import type { HostSessionOptions } from '../server/serve-host.js';
 import type { PartitionedServers } from './mcp-host.js';
 import { readSettings } from './settings-option.js';
-import type { Options, SdkPluginConfig } from './types/index.js';
+import type { Options } from './types/index.js';
 
 /** Options, understood: the session to open and how to speak with it. */
-export interface Serving {
-  readonly config: HostedConfig;
-  readonly messages: HostServing['messages'];
-  readonly asksHost: boolean;
+export interface ReadOptions extends Pick<HostSessionOptions, 'config' | 'messages' | 'asksHost'> {
   /** What was asked for and has no effect here. */
   readonly warnings: readonly string[];
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** Throws a PortcullisError on options that contradict each other or cannot be honoured. */
-export async function readOptions(options: Options, servers: PartitionedServers): Promise<Serving> {
-  const env = environmentOf(options);
+export async function readOptions(
+  options: Options,
+  { external }: PartitionedServers,
+): Promise<ReadOptions> {
   const cwd = resolvePath(workingDirectory(), options.cwd ?? '.');
-  const extra = readExtraArgs(options.extraArgs);
-  const { canUseTool, permissionPromptToolName } = options;
-  refuse(
-    canUseTool !== undefined && permissionPromptToolName !== undefined,
-    'canUseTool and permissionPromptToolName exclude each other',
-  );
-  const asksHost = canUseTool !== undefined && options.permissionPrompts !== 'none';
-  const config: HostedConfig = {
-    cwd,
-    env,
-    entrypoint: env.CLAUDE_CODE_ENTRYPOINT ?? 'sdk-ts',
-    ...modelFields(options),
-    ...permissionFields(options),
-    ...startFields(options),
-    ...(options.maxTurns === undefined
-      ? {}
-      : { maxTurns: wholeNumber('maxTurns', options.maxTurns, 1) }),
-    ...(options.maxBudgetUsd === undefined
-      ? {}
-      : { maxBudgetUsd: amount('maxBudgetUsd', options.maxBudgetUsd) }),
-    ...(options.budget === undefined ? {} : { budget: budgetOf(options.budget) }),
-    addDirs: options.additionalDirectories ?? [],
+  const { canUseTool, permissionPromptToolName, permissionPrompts } = options;
+  const { switches, values, warnings } = readExtraArgs(options.extraArgs);
+  if (canUseTool !== undefined && permissionPromptToolName !== undefined) {
+    throw usage('canUseTool and permissionPromptToolName exclude each other');
+  }
+  const read = readSessionOptions({
+    ...named(options, SESSION_OPTIONS),
+    ...thinkingFields(options),
+    tools: Array.isArray(options.tools) ? options.tools : undefined,
+    allowedTools: [...(options.allowedTools ?? []), ...skillRules(options.skills)],
+    permissionPromptToolName: permissionPrompts === 'none' ? undefined : permissionPromptToolName,
     settings: await readSettings(options, cwd),
-    managedSettings:
-      options.managedSettings === undefined ? undefined : JSON.stringify(options.managedSettings),
-    settingSources: sourcesOf(options),
-    mcpConfig:
-      options.mcpServersDelivery === 'initialize' || Object.keys(servers.external).length === 0
-        ? []
-        : [servers.external],
-    strictMcpConfig: options.strictMcpConfig === true || extra.switches.has('strict-mcp-config'),
-    plugins: (options.plugins ?? []).map(pluginOf),
-    agent: options.agent,
-    title: extra.values.get('name'),
-    persist: options.persistSession !== false && !extra.switches.has('no-session-persistence'),
-    trust: options.trustProject === true || extra.switches.has('trust'),
-    script: options.script ?? extra.values.get('script'),
-    ...(asksHost || permissionPromptToolName === undefined || options.permissionPrompts === 'none'
-      ? {}
-      : { promptTool: promptTool(permissionPromptToolName) }),
-    fileCheckpoints: options.enableFileCheckpointing === true,
-  };
+    managedSettings: options.managedSettings && JSON.stringify(options.managedSettings),
+    mcpServers: options.mcpServersDelivery === 'initialize' ? undefined : external,
+    strictMcpConfig: options.strictMcpConfig === true || switches.has('strict-mcp-config'),
+    title: values.get('name'),
+    persistSession: options.persistSession !== false && !switches.has('no-session-persistence'),
+    trustProject: options.trustProject === true || switches.has('trust'),
+    script: options.script ?? values.get('script'),
+  });
+  // fail-closed: a session that is not what was asked for is not opened.
+  if (!read.ok) throw usage(read.error);
+  const env = environmentOf(options);
   return {
-    config,
-    asksHost,
+    config: {
+      cwd,
+      env,
+      entrypoint: env.CLAUDE_CODE_ENTRYPOINT ?? 'sdk-ts',
+      ...read.value,
+      ignoreFileGrants: options.ignoreFileGrants === true,
+      fileCheckpoints: options.enableFileCheckpointing === true,
+    },
+    asksHost: canUseTool !== undefined && permissionPrompts !== 'none',
     messages: {
       partialMessages:
-        options.includePartialMessages === true || extra.switches.has('include-partial-messages'),
-      replayPrompts: extra.switches.has('replay-user-messages'),
+        options.includePartialMessages === true || switches.has('include-partial-messages'),
+      replayPrompts: switches.has('replay-user-messages'),
       stateChanges: false,
-      decisions: options.receipts === true || extra.switches.has('include-decisions'),
-      hookEvents: options.includeHookEvents === true || extra.switches.has('include-hook-events'),
+      decisions: options.receipts === true || switches.has('include-decisions'),
+      hookEvents: options.includeHookEvents === true || switches.has('include-hook-events'),
     },
-    warnings: [...extra.warnings, ...withoutEffect(options)],
+    warnings: [
+      ...warnings,
+      ...Object.keys(named(options, WITHOUT_EFFECT)).map(
+        (name) => `the option ${name} has no effect here: sessions run in this process`,
+      ),
+    ],
   };
 }
 
-function environmentOf(options: Options): HostedConfig['env'] {
-  const given = options.env ?? processEnvironment();
-  return {
-    ...given,
-    ...(options.enableFileCheckpointing === true
-      ? { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: 'true' }
-      : {}),
-    ...(options.toolConfig?.askUserQuestion?.previewFormat === undefined
-      ? {}
-      : { CLAUDE_CODE_QUESTION_PREVIEW_FORMAT: options.toolConfig.askUserQuestion.previewFormat }),
-  };
-}
-
-function modelFields(options: Options): Partial<HostedConfig> {
-  const { thinking } = options;
-  const enabled = thinking?.type === 'enabled' ? thinking.budgetTokens : undefined;
-  const tokens = options.maxThinkingTokens ?? enabled;
-  return {
-    model: options.model,
-    fallbackModels: (options.fallbackModel ?? '')
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-    effort: options.effort,
-    thinking: thinking?.type,
-    thinkingDisplay: thinking !== undefined && 'display' in thinking ? thinking.display : undefined,
-    maxThinkingTokens:
-      tokens === undefined ? undefined : wholeNumber('maxThinkingTokens', tokens, 0),
-    betas: options.betas ?? [],
-    tools: Array.isArray(options.tools) ? options.tools : undefined,
-  };
-}
-
-function permissionFields(
-  options: Options,
-): Pick<
-  HostedConfig,
-  'allowedTools' | 'disallowedTools' | 'permissionMode' | 'bypassArmed' | 'ignoreFileGrants'
-> {
-  const { permissionMode: mode, skills } = options;
-  refuse(
-    mode === 'auto',
-    'permissionMode auto needs a classifier that this runtime does not have',
-    'use default with canUseTool, or acceptEdits',
-  );
-  const known = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'] as const;
-  const named = (mode as string | undefined) === 'manual' ? 'default' : mode;
-  const wanted = known.find((one) => one === named);
-  refuse(
-    mode !== undefined && wanted === undefined,
-    `unknown permission mode ${JSON.stringify(mode)}; known are ${known.join(', ')}`,
-  );
-  const forSkills =
-    skills === undefined
-      ? []
-      : skills === 'all'
-        ? ['Skill']
-        : skills.map((name) => `Skill(${name})`);
-  return {
-    allowedTools: [...(options.allowedTools ?? []), ...forSkills],
-    disallowedTools: options.disallowedTools ?? [],
-    permissionMode: wanted,
-    bypassArmed: wanted === 'bypassPermissions' || options.allowDangerouslySkipPermissions === true,
-    ...(options.ignoreFileGrants === true ? { ignoreFileGrants: true } : {}),
-  };
-}
-
-function startFields(options: Options): Pick<HostedConfig, 'start' | 'fork'> {
-  const { resume, sessionId: id, resumeSessionAt: at } = options;
-  const goesOn = options.continue === true || resume !== undefined;
-  const fork = options.forkSession === true;
-  refuse(id !== undefined && !UUID.test(id), `sessionId: "${id}" is not a UUID`);
-  refuse(
-    options.continue === true && resume !== undefined,
-    'continue and resume exclude each other',
-  );
-  refuse(fork && !goesOn, 'forkSession needs continue or resume');
-  refuse(
-    goesOn && id !== undefined && !fork,
-    'sessionId with continue or resume needs forkSession: a session keeps its id',
-  );
-  refuse(at !== undefined && resume === undefined, 'resumeSessionAt needs resume');
-  refuse(
-    options.resumeDropsTurn !== undefined && at === undefined,
-    'resumeDropsTurn needs resumeSessionAt',
-  );
-  if (options.continue === true) return { start: { kind: 'continue', newId: id }, fork };
-  if (resume !== undefined) {
-    const dropsTurn = options.resumeDropsTurn;
-    return { start: { kind: 'resume', id: resume, newId: id, at, dropsTurn }, fork };
-  }
-  return { start: { kind: 'new', id }, fork };
-}
-
-function sourcesOf({ settingSources }: Options): HostedConfig['settingSources'] {
-  for (const source of settingSources ?? []) {
-    refuse(
-      !['user', 'project', 'local'].includes(source),
-      `settingSources: "${source}" is not one of user, project, local`,
-    );
-  }
-  return settingSources;
-}
-
-function pluginOf(given: SdkPluginConfig): NonNullable<HostedConfig['plugins']>[number] {
-  const { type, path, skipMcpDiscovery } = given;
-  refuse(type !== 'local', `plugins: "${String(type)}" is no kind of plugin, "local" is`);
-  refuse(typeof path !== 'string' || path === '', 'plugins: a plugin has no path');
-  refuse(
-    skipMcpDiscovery !== undefined && typeof skipMcpDiscovery !== 'boolean',
-    'plugins: skipMcpDiscovery is neither true nor false',
-  );
-  return { directory: path, ...(skipMcpDiscovery === true ? { withoutServers: true } : {}) };
-}
-
-function budgetOf(budget: NonNullable<Options['budget']>): NonNullable<HostedConfig['budget']> {
-  for (const [unit, limit] of Object.entries(budget)) {
-    refuse(
-      !['turns', 'tokens', 'usd', 'seconds', 'fanOut'].includes(unit),
-      `budget.${unit} is no unit of a budget`,
-    );
-    refuse(
-      limit !== undefined && !(typeof limit === 'number' && limit >= 0),
-      `budget.${unit}: ${String(limit)} is not an amount`,
-    );
-  }
-  return budget;
-}
-
-function promptTool(name: string): string {
-  refuse(
-    !/^mcp__.+__.+$/.test(name),
-    `permissionPromptToolName: ${name} is not the name of an MCP tool (mcp__server__tool)`,
-  );
-  return name;
-}
+/** Options that mean the same here as on the command line and on the wire. */
+const SESSION_OPTIONS: readonly (keyof Options)[] = [
+  'model',
+  'fallbackModel',
+  'effort',
+  'betas',
+  'maxTurns',
+  'maxBudgetUsd',
+  'budget',
+  'additionalDirectories',
+  'disallowedTools',
+  'permissionMode',
+  'allowDangerouslySkipPermissions',
+  'settingSources',
+  'plugins',
+  'agent',
+  'sessionId',
+  'continue',
+  'resume',
+  'forkSession',
+  'resumeSessionAt',
+  'resumeDropsTurn',
+];
 
 /** Options that are about starting a program, or about services that do not exist here. */
 const WITHOUT_EFFECT: readonly (keyof Options)[] = [
@@ -236,26 +117,70 @@ const WITHOUT_EFFECT: readonly (keyof Options)[] = [
   'supportedDialogKinds',
 ];
 
-function withoutEffect(options: Options): readonly string[] {
-  return WITHOUT_EFFECT.filter((name) => options[name] !== undefined).map(
-    (name) => `the option ${name} has no effect here: sessions run in this process`,
-  );
+function named(options: Options, names: readonly (keyof Options)[]): Record<string, unknown> {
+  const given = names.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
-function wholeNumber(name: string, value: number, least: number): number {
-  refuse(
-    !Number.isInteger(value) || value < least,
-    `${name}: ${value} is not a whole number of at least ${least}`,
-  );
-  return value;
+function environmentOf({ env, enableFileCheckpointing, toolConfig }: Options): HostedConfig['env'] {
+  const previewFormat = toolConfig?.askUserQuestion?.previewFormat;
+  return {
+    ...(env ?? processEnvironment()),
+    ...(enableFileCheckpointing === true && { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: 'true' }),
+    ...(previewFormat && { CLAUDE_CODE_QUESTION_PREVIEW_FORMAT: previewFormat }),
+  };
 }
 
-function amount(name: string, value: number): number {
-  refuse(!Number.isFinite(value) || value <= 0, `${name}: ${value} is not an amount above 0`);
-  return value;
+function thinkingFields({ thinking, maxThinkingTokens }: Options): object {
+  const given: { type?: string; display?: string; budgetTokens?: number } = thinking ?? {};
+  return {
+    thinking: given.type,
+    thinkingDisplay: given.display,
+    maxThinkingTokens: maxThinkingTokens ?? given.budgetTokens,
+  };
 }
 
-/** fail-closed: a session that is not what was asked for is not opened. */
-function refuse(condition: boolean, message: string, remedy?: string): void {
-  if (condition) throw new PortcullisError('usage', message, { remedy });
+function skillRules(skills: Options['skills'] = []): readonly string[] {
+  return skills === 'all' ? ['Skill'] : skills.map((name) => `Skill(${name})`);
+}
+
+interface ExtraArgs {
+  readonly switches: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, string>;
+  readonly warnings: readonly string[];
+}
+
+/** Flags of the command line that programs pass on. */
+const SWITCHES: readonly string[] = [
+  'replay-user-messages',
+  'include-decisions',
+  'include-partial-messages',
+  'include-hook-events',
+  'strict-mcp-config',
+  'no-session-persistence',
+  'trust',
+  'debug-to-stderr',
+  'debug',
+  'verbose',
+];
+const VALUES: readonly string[] = ['name', 'script'];
+
+function readExtraArgs(given: Options['extraArgs'] = {}): ExtraArgs {
+  const switches = new Set<string>();
+  const values = new Map<string, string>();
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    // fail-closed: a plugin that is left out may have brought a guard.
+    if (name.startsWith('plugin-dir')) {
+      throw usage(`extraArgs: --${name} is not read here`, 'use the option plugins');
+    }
+    if (SWITCHES.includes(name)) switches.add(name);
+    else if (VALUES.includes(name) && value !== null) values.set(name, value);
+    else warnings.push(`extraArgs: --${name} is not known here and has no effect`);
+  }
+  return { switches, values, warnings };
+}
+
+function usage(message: string, remedy?: string): PortcullisError {
+  return new PortcullisError('usage', message, { remedy });
 }
