@@ -2,34 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { standIn } from '../../test/support/gate-rig.js';
-import type { AskRequest } from '../permissions/types.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { createWorkspace } from '../tools/workspace.js';
-import { type CurrentText, previewCall, shortened } from './call-preview.js';
-import { currentText } from './current-text.js';
+import { type CurrentText, currentText, previewCall, shortened } from './call-preview.js';
 
-const workspace = createWorkspace(['/p']);
-
-function asked(name: string, input: Record<string, unknown>, summary = ''): AskRequest['call'] {
-  const tool = standIn(name);
-  const path = input.file_path;
-  return {
-    toolUseId: 't',
-    tool,
-    input,
-    subject: {
-      summary,
-      paths: typeof path === 'string' ? [{ path, access: 'write' as const }] : [],
-      ...(typeof input.command === 'string' ? { command: input.command } : {}),
-    },
-    agent: MAIN_AGENT,
-    workspace,
-    signal: new AbortController().signal,
-  };
+function asked(
+  tool: string,
+  input: Record<string, unknown>,
+  summary = '',
+): Parameters<typeof previewCall>[0] {
+  return { tool, input, summary, cwd: '/p' };
 }
 
-const lines = (call: AskRequest['call'], current: CurrentText = 'absent') =>
+const lines = (call: Parameters<typeof previewCall>[0], current: CurrentText = 'absent') =>
   previewCall(call, () => current).lines;
 
 describe('what a person sees of a call', () => {

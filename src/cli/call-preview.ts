@@ -1,9 +1,10 @@
-import type { AskRequest } from '../harness.js';
+import type { QuestionCall } from '../client/questions.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { resolve } from '../env/paths.js';
+import { systemCodeOf } from '../errors.js';
 import { structuredPatch } from '../util/diff.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
-
-type AskedCall = AskRequest['call'];
 
 /** A file as it is now: its text, or why there is none to compare with. */
 export type CurrentText = { readonly text: string } | 'absent' | 'unreadable';
@@ -21,21 +22,37 @@ export interface CallPreview {
  * other field of the input. What the model wrote cannot pass for words of the question, as each of its
  * lines stands behind a mark.
  */
-export function previewCall(call: AskedCall, readCurrent: ReadCurrent): CallPreview {
-  const { command, summary } = call.subject;
-  const { name } = call.tool;
+export function previewCall(
+  call: Pick<QuestionCall, 'tool' | 'summary' | 'input' | 'cwd'>,
+  readCurrent: ReadCurrent,
+): CallPreview {
+  const { tool, summary, input } = call;
+  const command = tool === 'Bash' && typeof input.command === 'string' ? input.command : undefined;
   // The tool's name stands before it anyway.
   const about =
-    command ?? (summary.startsWith(`${name} `) ? summary.slice(name.length + 1) : summary);
+    command ?? (summary.startsWith(`${tool} `) ? summary.slice(tool.length + 1) : summary);
   const rows = about.split('\n');
   const isShort = rows.length === 1;
   return {
     title: isShort ? shownLine(about) : `${rows.length} lines`,
     lines: [
       ...(isShort ? [] : rows.map(shownLine)),
-      ...(changeOf(call, readCurrent) ?? fieldsOf(call.input, about)),
+      ...(changeOf(call, readCurrent) ?? fieldsOf(input, about)),
     ],
   };
+}
+
+/** What is larger is not compared in front of a person who waits. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads a file for the comparison; never waits for a pipe or a device. */
+export function currentText(path: string): CurrentText {
+  try {
+    const read = nodeFileSystem.readTextNow?.(path, { maxBytes: MAX_BYTES });
+    return read === undefined || read.text.includes('\0') ? 'unreadable' : { text: read.text };
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT' ? 'absent' : 'unreadable';
+  }
 }
 
 /** The first lines and the beginnings of long ones; `isCut` when that is not all. */
@@ -56,19 +73,24 @@ function cutLine(line: string, length: number): string {
 }
 
 /** Of the tools that change one file. Undefined for all others, and for input that is not as it should be. */
-function changeOf({ tool, input, subject }: AskedCall, readCurrent: ReadCurrent) {
+function changeOf(
+  { tool, input, cwd }: Pick<QuestionCall, 'tool' | 'input' | 'cwd'>,
+  readCurrent: ReadCurrent,
+) {
   const text = (field: string): string | undefined => {
     const value = input[field];
     return typeof value === 'string' ? value : undefined;
   };
-  const [target] = subject.paths;
-  if (tool.name === 'Edit') {
+  const file = text('file_path');
+  const current = (): CurrentText =>
+    file === undefined ? 'unreadable' : readCurrent(resolve(cwd, file));
+  if (tool === 'Edit') {
     const [before, after] = [text('old_string'), text('new_string')];
     if (before === undefined || after === undefined) return undefined;
     const isAll = input.replace_all === true;
-    const current = target === undefined ? 'unreadable' : readCurrent(target.path);
-    if (typeof current === 'object' && before !== '' && current.text.includes(before)) {
-      const { text: old } = current;
+    const now = current();
+    if (typeof now === 'object' && before !== '' && now.text.includes(before)) {
+      const { text: old } = now;
       // As a function: a text would have `$&` and the like filled in.
       const edited = isAll ? old.replaceAll(before, () => after) : old.replace(before, () => after);
       return differenceOf(old, edited);
@@ -78,13 +100,12 @@ function changeOf({ tool, input, subject }: AskedCall, readCurrent: ReadCurrent)
     return [...(isAll ? ['every occurrence of:'] : []), ...differenceOf(from ?? '', to ?? '')];
   }
   const content = text('content');
-  if (tool.name !== 'Write' || content === undefined || target === undefined) return undefined;
-  const current = readCurrent(target.path);
-  if (typeof current === 'object') {
-    return ['replaces what the file holds:', ...differenceOf(current.text, content)];
+  if (tool !== 'Write' || content === undefined || file === undefined) return undefined;
+  const now = current();
+  if (typeof now === 'object') {
+    return ['replaces what the file holds:', ...differenceOf(now.text, content)];
   }
-  const note =
-    current === 'absent' ? 'a new file:' : 'the new text (the present one cannot be shown):';
+  const note = now === 'absent' ? 'a new file:' : 'the new text (the present one cannot be shown):';
   return [note, ...differenceOf('', content)];
 }
 

@@ -1,132 +1,222 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
-import { textOf } from '../protocol/content.js';
+import type { SessionEvent } from '../client/events.js';
+import { jsonEvent } from '../client/json-event.js';
+import type { InputMessage, LoopEvent, SessionNews } from '../harness.js';
+import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import { printable } from '../util/printable.js';
 import { ellipsis } from '../util/truncate.js';
 
 export interface RenderOptions {
   readonly colour: boolean;
-  /** Longest line of a tool call or result. */
-  readonly width: number;
+  /** The longest line of a tool call or result, now. */
+  width(): number;
+  /** Whether text is shown as it comes; otherwise with the whole answer, as hooks want it shown. */
+  streams(): boolean;
 }
 
-/** What a person sees of a session, as plain lines. Undefined: nothing to show. */
-export function createRenderer(
-  options: RenderOptions,
-): (event: LoopEvent | SessionNews) => string | undefined {
-  const paint = (code: string, text: string): string =>
-    options.colour ? `\u001b[${code}m${text}\u001b[0m` : text;
-  const dim = (text: string): string => paint('2', text);
-  const line = (text: string): string => {
-    const flat = printable(text).replace(/\s+/g, ' ').trim();
-    return ellipsis(flat, options.width);
-  };
-  return (event) => {
+const SHOWN_LINES = 4;
+const ASKS: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode']);
+
+/** Turns the events of a session into text for a plain terminal. */
+export class PlainRenderer {
+  readonly #options: RenderOptions;
+  /** The blocks of the answer that were shown as they came. */
+  #streamed = new Set<number>();
+  #isMidLine = false;
+
+  constructor(options: RenderOptions) {
+    this.#options = options;
+  }
+
+  /** What the event adds to the screen; empty: nothing. */
+  render(event: SessionEvent): string {
+    if (event.type === 'stream') return this.#delta(event.event);
+    const text = this.#line(event);
+    if (text === '') return '';
+    const whole = `${this.#isMidLine ? '\n' : ''}${text}\n`;
+    this.#isMidLine = false;
+    return whole;
+  }
+
+  #delta(event: Extract<LoopEvent, { type: 'stream' }>['event']): string {
+    switch (event.type) {
+      case 'message_start':
+        this.#streamed = new Set();
+        return '';
+      case 'content_block_delta': {
+        if (event.delta.type !== 'text_delta' || !this.#options.streams()) return '';
+        this.#streamed.add(event.index);
+        const text = printable(event.delta.text);
+        if (text !== '') this.#isMidLine = !text.endsWith('\n');
+        return text;
+      }
+      case 'content_block_stop':
+        return this.#endLine();
+      default:
+        return '';
+    }
+  }
+
+  #endLine(): string {
+    const end = this.#isMidLine ? '\n' : '';
+    this.#isMidLine = false;
+    return end;
+  }
+
+  #line(event: Exclude<SessionEvent, { type: 'stream' }>): string {
     switch (event.type) {
       case 'answer':
-        return event.answer.message.content
-          .map((block, index) => {
-            if (block.type === 'text') return printable(event.display?.[index] ?? block.text);
-            if (block.type === 'tool_use')
-              return `${paint('36', `→ ${line(block.name)}`)} ${dim(line(subjectOf(block.input)))}`;
-            return '';
-          })
-          .filter((text) => text !== '')
-          .join('\n');
-      case 'tool_result': {
-        const { block } = event.result;
-        const text = line(
-          typeof block.content === 'string' ? block.content : textOf(block.content) || '(not text)',
-        );
-        return block.is_error === true ? paint('31', `  ✗ ${text}`) : dim(`  ✓ ${text}`);
-      }
+        return this.#answer(event);
+      case 'tool_result':
+        return this.#result(event);
       case 'retry': {
         const { failure } = event.event;
-        const reason = line(failure.message);
-        return paint('33', `! ${reason}; ${printable(retryText(event.event))}`);
+        // What was shown of the failed answer is not part of the next one.
+        this.#streamed = new Set();
+        return this.#paint('33', `! ${this.#cut(failure.message)}; ${retryText(event.event)}`);
       }
       case 'notice':
         // The end of the turn says it.
-        if (event.tag === 'prompt_blocked') return undefined;
-        return paint(event.level === 'warning' ? '33' : '2', `! ${printable(event.text)}`);
+        if (event.tag === 'prompt_blocked') return '';
+        return this.#paint(event.level === 'warning' ? '33' : '2', `! ${printable(event.text)}`);
       case 'compacting':
-        return dim('summarising the conversation …');
+        return this.#dim('Summarising the conversation …');
       case 'compacted':
-        return dim(`conversation summarised: ${event.preTokens} → ${event.postTokens} tokens`);
+        return this.#dim(
+          `Conversation summarised: ${event.preTokens} → ${event.postTokens} tokens`,
+        );
       case 'compaction_failed':
-        return paint('33', `! the conversation could not be summarised: ${line(event.reason)}`);
+        return this.#paint(
+          '33',
+          `! The conversation could not be summarised: ${this.#cut(event.reason)}`,
+        );
       case 'writes_lost':
-        return paint(
+        return this.#paint(
           '31',
-          `! the transcript cannot be written (${event.code}): ${event.lost} lines are kept in memory only`,
+          `! The transcript cannot be written (${event.code}): ${event.lost} lines are kept in memory only.`,
         );
       case 'task_started': {
         const { agent } = event;
-        const who = agent === undefined ? event.taskId : `${line(agent.type)} (${event.taskId})`;
+        const name =
+          agent === undefined ? event.taskId : `${this.#cut(agent.type)} (${event.taskId})`;
         const where = agent?.background === false ? 'works' : 'runs in the background';
-        return dim(`  ${who} ${where}: ${line(event.description)}`);
+        return this.#dim(`  ${name} ${where}: ${this.#cut(event.description)}`);
       }
       case 'task_finished':
-        return dim(`  ${event.taskId} ${event.status}: ${line(event.summary)}`);
-      case 'child': {
-        if (event.event.type !== 'answer') return undefined;
-        const { type, path } = event.agent;
-        const calls = event.event.answer.message.content.flatMap((block) =>
-          block.type === 'tool_use'
-            ? [
-                dim(
-                  `  ${line(path.split('/').at(-1) ?? type)} → ${line(block.name)} ${line(subjectOf(block.input))}`,
-                ),
-              ]
-            : [],
-        );
-        return calls.length === 0 ? undefined : calls.join('\n');
-      }
-      case 'inbox':
-        return dim(
-          event.state === 'asked'
-            ? `  ${line(event.question.agent.path)} waits for an answer (${event.question.id}): ${line(event.question.tool)} ${line(event.question.summary)}`
-            : `  ${event.question.id} ${event.state}`,
-        );
+        return this.#dim(`  ${event.taskId} ${event.status}: ${this.#cut(event.summary)}`);
+      case 'child':
+        return this.#child(event);
       case 'config_changed':
-        return dim(`settings changed: ${event.files.join(', ')}`);
+        return this.#dim(`Settings changed: ${printable(event.files.join(', '))}`);
       case 'mode':
-        return dim(`mode: ${event.mode}`);
-      case 'requesting':
-      case 'stream':
-      case 'block':
+        return this.#dim(`mode: ${event.mode}`);
       case 'input':
-      case 'state':
-      case 'decision':
-      case 'denied':
-      case 'progress':
-      case 'transcript':
-      case 'hook_started':
-      case 'hook_finished':
-      case 'task_progress':
-      case 'task_updated':
-      case 'background_tasks':
-        return undefined;
+        return arrivalText(event.message);
+      case 'turn_finished':
+        return event.turn.problem === '' ? '' : `! ${printable(event.turn.problem)}`;
+      default:
+        return '';
     }
-  };
+  }
+
+  #answer({ answer, display }: Extract<SessionEvent, { type: 'answer' }>): string {
+    const lines = answer.message.content.map((block, index) => {
+      if (block.type === 'tool_use') return this.#call(block);
+      if (block.type !== 'text' || this.#streamed.has(index)) return '';
+      return printable(display?.[index] ?? block.text);
+    });
+    this.#streamed = new Set();
+    return lines.filter((text) => text !== '').join('\n');
+  }
+
+  #call({ name, input }: ToolUseBlock): string {
+    // The question itself shows what these ask.
+    const subject = ASKS.has(name) ? '' : this.#cut(subjectOf(input), name.length + 3);
+    return `${this.#paint('36', `→ ${this.#cut(name)}`)} ${this.#dim(subject)}`.trimEnd();
+  }
+
+  #result({ call, result }: Extract<SessionEvent, { type: 'tool_result' }>): string {
+    const { content, is_error } = result.block;
+    const text = typeof content === 'string' ? content : textOf(content) || '(not text)';
+    const lines = printable(text)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    const shown = lines.slice(0, SHOWN_LINES).map((line) => `    ${this.#cut(line)}`);
+    if (lines.length > shown.length) shown.push(`    … ${lines.length - shown.length} more lines`);
+    const sign = is_error === true ? '✗' : '✓';
+    const head = `  ${sign} ${this.#cut(call.name)}`;
+    const whole = shown.length === 1 ? `${head}: ${shown[0]?.trim()}` : [head, ...shown].join('\n');
+    return is_error === true ? this.#paint('31', whole) : this.#dim(whole);
+  }
+
+  #child({ agent, event }: Extract<SessionEvent, { type: 'child' }>): string {
+    if (event.type !== 'answer') return '';
+    const name = this.#cut(agent.path.split('/').at(-1) ?? agent.type);
+    return event.answer.message.content
+      .flatMap((block) =>
+        block.type === 'tool_use'
+          ? [this.#dim(`  ${name} → ${this.#cut(block.name)} ${this.#cut(subjectOf(block.input))}`)]
+          : [],
+      )
+      .join('\n');
+  }
+
+  #paint(code: string, text: string): string {
+    return this.#options.colour ? `\u001b[${code}m${text}\u001b[0m` : text;
+  }
+
+  #dim(text: string): string {
+    return this.#paint('2', text);
+  }
+
+  #cut(text: string, taken = 0): string {
+    const width = Math.max(20, this.#options.width() - taken);
+    return ellipsis(printable(text).replace(/\s+/g, ' ').trim(), width);
+  }
+}
+
+/** The events of a session as whole lines. Undefined: nothing to show. */
+export function createRenderer(options: {
+  readonly colour: boolean;
+  readonly width: number;
+}): (event: LoopEvent | SessionNews) => string | undefined {
+  const { colour, width } = options;
+  const renderer = new PlainRenderer({ colour, width: () => width, streams: () => false });
+  return (event) => renderer.render(jsonEvent(event)).trimEnd();
 }
 
 /** What follows a failed request of the model. The first time with what to do about it. */
 export function retryText(event: Extract<LoopEvent, { type: 'retry' }>['event']): string {
-  if (event.type === 'fallback') return `going on with ${event.to}`;
+  if (event.type === 'fallback') return printable(`going on with ${event.to}`);
   const { attempt, maxRetries, delayMs, failure } = event;
   const remedy = attempt === 1 && failure.remedy !== undefined ? ` · ${failure.remedy}` : '';
-  return `trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})${remedy}`;
+  const wait = `trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
+  return printable(`${wait}${remedy}`);
 }
 
+/** Messages of teammates, a line each. */
+function arrivalText({ content }: Pick<InputMessage, 'content'>): string {
+  return [...textOf(content).matchAll(TEAM_MESSAGE)]
+    .map(([, from = '', kind, said = '']) => {
+      const what = kind === undefined ? '' : ` (${kind})`;
+      return `← ${printable(from)}${what}: ${ellipsis(printable(said), 160)}`;
+    })
+    .join('\n');
+}
+
+const TEAM_MESSAGE =
+  /<teammate-message id="m[\da-f]+" from="([\w-]+)"(?: kind="(\w+)")?[^>\n]*>\n([^\n]*)/g;
+
+const SUBJECT_FIELDS = [
+  'command',
+  'file_path',
+  'notebook_path',
+  'pattern',
+  'url',
+  'subject',
+  'task_id',
+];
+
 function subjectOf(input: Readonly<Record<string, unknown>>): string {
-  const main = [
-    'command',
-    'file_path',
-    'notebook_path',
-    'pattern',
-    'url',
-    'subject',
-    'task_id',
-  ].find((key) => typeof input[key] === 'string');
+  const main = SUBJECT_FIELDS.find((key) => typeof input[key] === 'string');
   return main === undefined ? JSON.stringify(input) : String(input[main]);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectTrust } from '../harness.js';
+import type { PendingServer } from '../project/mcp.js';
 import {
   confirmIncludes,
   confirmModelSwitch,
   confirmServers,
   confirmTrust,
-  type PendingServer,
 } from './opening-questions.js';
 import type { ConfirmQuestion } from './questions.js';
 

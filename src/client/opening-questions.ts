@@ -1,4 +1,7 @@
-import type { AskIncludes, ProjectTrust } from '../harness.js';
+import type { AskIncludes, ProjectTrust, SessionConfig } from '../harness.js';
+import type { PendingServer } from '../project/mcp.js';
+import { openProject } from '../project/project.js';
+import { trustRequestText } from '../project/trust.js';
 import { visible } from '../util/visible.js';
 import type { ConfirmQuestion } from './questions.js';
 
@@ -10,15 +13,28 @@ export interface OpeningClients {
   notify(text: string): void;
 }
 
-/** A server of the project that waits for approval. */
-export interface PendingServer {
-  readonly name: string;
-  /** Why it waits: it is new, or its entry changed. */
-  readonly reason: string;
-  /** What it runs or connects to, each line safe on a terminal. */
-  readonly details: readonly string[];
-  approve(): Promise<void>;
-  decline(): Promise<void>;
+/**
+ * Asks what has to be known before a session opens: whether the folder is trusted, and which of its MCP
+ * servers are used. Undefined: the person does not want the session at all.
+ */
+export async function askOpeningQuestions(
+  clients: OpeningClients,
+  config: Omit<SessionConfig, 'emit'>,
+): Promise<ProjectTrust | undefined> {
+  const isGiven = config.trust || config.env.PORTCULLIS_TRUST === 'once';
+  const options = {
+    env: config.env,
+    sources: config.settingSources,
+    settings: config.settings,
+    mcpConfig: config.mcpConfig,
+    strictMcpConfig: config.strictMcpConfig,
+    trust: isGiven ? ('given' as const) : undefined,
+  };
+  const { folderTrust: projectTrust } = openProject(config.cwd, options);
+  if (!isGiven && !(await confirmTrust(clients, projectTrust))) return undefined;
+  const project = openProject(config.cwd, { ...options, projectTrust });
+  await confirmServers(clients, await project.pendingServers());
+  return projectTrust;
 }
 
 const NOT_NOW = { key: 'l', label: 'Not now' };
@@ -36,7 +52,7 @@ export async function confirmTrust(
   const option = await confirm({
     topic: 'trust',
     title: 'Trust this folder?',
-    details: await trustDetails(trust, seen),
+    details: (await trustRequestText(trust, seen)).trim().split('\n'),
     options: [
       { key: 'y', label: 'Yes, until one of these changes' },
       { key: 'w', label: 'No, start without them' },
@@ -59,23 +75,6 @@ export async function confirmTrust(
       : `Trusted for this session only: ${refusal}.`,
   );
   return true;
-}
-
-/** What a person has to know before the answer; the same here and in `portcullis trust`. */
-export async function trustDetails(
-  trust: ProjectTrust,
-  seen: Awaited<ReturnType<ProjectTrust['check']>>,
-): Promise<readonly string[]> {
-  const head =
-    seen.verdict === 'changed'
-      ? `What the files of ${visible(seen.root)} run or allow has changed since it was trusted (+ new, ~ changed):`
-      : `Files of ${visible(seen.root)} want to run programs or to allow things without asking:`;
-  return [
-    head,
-    ...(await trust.show(seen)),
-    '',
-    'Say yes only if you know who wrote them. Deny rules and instructions of the folder hold either way.',
-  ];
 }
 
 /** Asks about each server of the project that waits for approval. A no is kept; no answer is not. */

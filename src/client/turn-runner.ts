@@ -1,9 +1,13 @@
-import { messageOf } from '../errors.js';
 import type { AgentSession, InputMessage, RunResult } from '../harness.js';
 import { createCommandRunner } from './command-runner.js';
-import type { CommandContext, FoundCommand, SlashCommandTable } from './commands/command.js';
+import {
+  type CommandContext,
+  type FoundCommand,
+  runCommand,
+  type SlashCommandTable,
+} from './commands/command.js';
 import { EventLog } from './event-log.js';
-import type { CommandOutput, QueuedPrompt, SessionEvent } from './events.js';
+import type { CommandOutput, QueuedPrompt, SessionEvent, TurnResult } from './events.js';
 import { jsonRun } from './json-event.js';
 import { PromptQueue } from './prompt-queue.js';
 import { QuestionBroker, type Respondent } from './question-broker.js';
@@ -220,6 +224,11 @@ export class TurnRunner {
       const session = await this.session;
       // A prompt may have arrived during the wait above, when nothing could be woken.
       if (this.#hasWork() || this.#exclusive.length > 0) continue;
+      if (session !== undefined && !this.#begun && this.#options.awaitsPerson === true) {
+        // A person sees what hooks do at the start before the first prompt.
+        await this.#begin(session);
+        continue;
+      }
       if (session !== undefined) this.#rest(session);
       if (this.#inputOver !== undefined) {
         if ((await session?.waitForBackground()) !== true) return;
@@ -270,13 +279,7 @@ export class TurnRunner {
     this.#endPrompts(run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed');
   }
 
-  #finished(
-    run: RunResult,
-    more: Pick<
-      Extract<SessionEvent, { type: 'turn_finished' }>['turn'],
-      'prompts' | 'origin' | 'opening'
-    >,
-  ): void {
+  #finished(run: RunResult, more: Pick<TurnResult, 'prompts' | 'origin' | 'opening'>): void {
     const { reason, text } = run.outcome;
     const queued = this.queue.size;
     const turn = { problem: turnEnd(reason).problem, text, run: jsonRun(run), queued, ...more };
@@ -308,16 +311,12 @@ export class TurnRunner {
     this.#endPrompts('completed');
   }
 
-  async #runCommand(
-    { command, argument }: FoundCommand,
+  #runCommand(
+    found: FoundCommand,
     session: AgentSession,
     by: Respondent = PROMPT,
   ): Promise<CommandOutput> {
-    try {
-      return await command.run(this.#commandContext(session, by), argument);
-    } catch (thrown) {
-      return { text: messageOf(thrown), failed: true };
-    }
+    return runCommand(found, this.#commandContext(session, by));
   }
 
   async complete(text: string, cursor: number, by: Respondent): Promise<readonly Completion[]> {
@@ -362,11 +361,16 @@ export class TurnRunner {
     if (!this.#begun) await this.#waits.forServers(session.mcp.answered());
     await this.#options.prepareTurn?.(session);
     this.emit({ type: 'turn_started', info: session.info(), prompts: [...prompts] });
+    await this.#begin(session);
+  }
+
+  /** Runs what comes before the first prompt. */
+  async #begin(session: AgentSession): Promise<void> {
     if (this.#begun) return;
     this.#begun = true;
     for (const first of await session.begin()) {
       // A call that was put off goes on: there is no prompt that would show the turn to clients.
-      if (first.length === 0) {
+      if (first.length === 0 || !this.#isRunning) {
         this.emit({ type: 'turn_started', info: session.info(), prompts: [], resumes: true });
       }
       this.#finished(await session.run(first), { prompts: [], opening: true });

@@ -24,14 +24,15 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     expect(shell.project.exists('kept.txt')).toBe(false);
 
     shell.press('Escape', 'Escape');
-    const points = await shell.shows('Rewind to which point?');
+    const points = await shell.shows('Rewind to before which prompt?');
     expect(points).toContain('remember the number 17');
+    await shell.shows('Number [1-2');
     shell.line('1');
-    const preview = await shell.shows('Restore these files?');
+    const preview = await shell.shows('Number [1-3');
     expect(preview).toMatch(/create +kept\.txt/);
     expect(preview).toMatch(/delete +made\.txt/);
-    shell.line('y');
-    await shell.shows('taken back: delete it');
+    shell.line('1');
+    await shell.shows('The conversation is back where it was.');
     expect(shell.project.read('kept.txt')).toBe('kept\n');
     expect(shell.project.exists('made.txt')).toBe(false);
 
@@ -49,7 +50,7 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     expect(await shell.exitCode()).toBe(0);
   }, 300_000);
 
-  it('leaves everything as it is when the person does not say yes', async () => {
+  it('leaves everything as it is when the person chooses nothing', async () => {
     const shell = await openTerminal({
       files: { 'kept.txt': 'kept\n' },
       args: ['--allowedTools', 'Bash'],
@@ -59,8 +60,8 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     await shell.shows('/help for help');
     shell.line('delete it');
     await shell.shows('Deleted.');
-    shell.line('/rewind 1 files');
-    await shell.shows('Restore these files?');
+    shell.line('/rewind 1');
+    await shell.shows('Number [1-3');
     shell.line('');
     shell.line('/rewind 7');
     await shell.shows('there is no point 7');

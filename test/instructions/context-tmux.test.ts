@@ -21,7 +21,7 @@ async function open(): Promise<Terminal> {
     script: ['ANSWERED'],
     files: { 'CLAUDE.md': `ROOT_TEXT @${out}` },
   });
-  await terminal.shows('Include them? [y/n]');
+  await terminal.shows('Include them? [y/n/l]');
   return terminal;
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { settleServers } from '../../src/cli/commands/mcp-question.js';
+import { askOpeningQuestions } from '../../src/client/opening-questions.js';
 import {
   makeTempProject,
   type ProjectFiles,
@@ -184,30 +184,39 @@ describe('portcullis mcp', () => {
 describe('the question at the start', () => {
   const entry = { type: 'http', url: 'http://127.0.0.1:9/', headers: { A: ref('GITHUB_TOKEN') } };
 
-  async function ask(project: TempProject, ...lines: (string | undefined)[]): Promise<string> {
+  async function ask(project: TempProject, ...options: (string | undefined)[]): Promise<string> {
     let text = '';
-    await settleServers({
-      config: {
-        cwd: project.directory,
-        env: { HOME: project.home, GITHUB_TOKEN: 'SECRET' },
-        trust: false,
+    const config = {
+      cwd: project.directory,
+      env: { HOME: project.home, GITHUB_TOKEN: 'SECRET' },
+      entrypoint: 'test',
+      trust: false,
+      persist: false,
+      fork: false,
+      start: { kind: 'new', id: undefined },
+    } as const;
+    const clients = {
+      notify: () => undefined,
+      async confirm({
+        topic,
+        details,
+      }: {
+        readonly topic: string;
+        readonly details: readonly string[];
+      }) {
+        if (topic === 'trust') return 'w';
+        text += `${details.join('\n')}\n`;
+        return options.shift();
       },
-      trust: undefined,
-      out: (more) => {
-        text += more;
-      },
-      ask: async (more) => {
-        text += more;
-        return lines.shift();
-      },
-    });
+    };
+    await askOpeningQuestions(clients, config);
     return text;
   }
 
   it('shows what is given to whom, and keeps yes and no', async () => {
     const table = { gh: entry, b: { command: 'x', env: { K: '1' } }, c: { command: 'y' } };
     const { project } = world({ '.mcp.json': servers(table) });
-    const first = await ask(project, 'y', 'n', 'what?');
+    const first = await ask(project, 'y', 'n', 'l');
     expect(first).toContain('url: http://127.0.0.1:9/\n  headers: A\n  is given: GITHUB_TOKEN\n');
     expect(first).toContain('command: x\n  env: K\n');
     expect(first).not.toContain('SECRET');

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createPersonElicit } from '../../src/cli/elicit-person.js';
-import { createTurns } from '../../src/cli/turns.js';
+import { askForm } from '../../src/cli/form-dialog.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
 import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
 import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
 import { offersResources, resourceTools } from '../../src/mcp/resources.js';
+import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { AskElicitation } from '../../src/protocol/elicitation.js';
 import { err } from '../../src/util/result.js';
 import { callTool } from '../support/permitted-call.js';
@@ -83,8 +83,10 @@ describe('the questions of a real server', () => {
       if (piece.endsWith('Send? [y/n/c] ')) return 'y';
       return /\(name\): [^\n]*\n[^>]*> $/.test(shown) ? 'Ada' : '';
     };
-    const ask = createPersonElicit({ ask: person, out }, createTurns());
-    const { connection } = everything(ask);
+    const facts = { id: 'q', agent: MAIN_AGENT, reason: '', askedAt: '', kind: 'form' } as const;
+    const { connection } = everything((question, signal) =>
+      askForm({ ...question, ...facts }, { ask: person, out }, signal),
+    );
     const answer = text(await call(connection, FORM));
     expect(shown).toContain('The MCP server "srv" asks:');
     expect(shown).toContain('1  Superman (hero-1)');

@@ -1,4 +1,7 @@
 import { createInterface } from 'node:readline';
+import { ALL_QUESTIONS } from '../../client/local-client.js';
+import { QuestionBroker } from '../../client/question-broker.js';
+import { systemClock } from '../../env/clock.js';
 import { displayPath } from '../../env/paths.js';
 import { isRunByAgent } from '../../env/run-by-agent.js';
 import { workingDirectory } from '../../env/this-process.js';
@@ -15,13 +18,10 @@ import { parseJson } from '../../util/json.js';
 import { isRecord } from '../../util/own.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
-import { createPersonAsker } from '../ask-person.js';
 import type { CommandSpec } from '../command.js';
-import { currentText } from '../current-text.js';
-import { createPersonElicit } from '../elicit-person.js';
+import { createDialogs } from '../dialog.js';
 import { EXIT } from '../exit-code.js';
 import { TerminalInput } from '../terminal-input.js';
-import { createTurns } from '../turns.js';
 import {
   ALLOWED_TOOLS_OPTION,
   JSON_OPTION,
@@ -167,12 +167,23 @@ function terminalPerson(): TerminalPerson {
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const out = (text: string): void => void process.stderr.write(text);
   const input = new TerminalInput({ reader, keys: process.stdin, isTerminal: true, out });
-  const person = { ask: input.ask, out, readCurrent: currentText };
-  const turns = createTurns();
-  const ask = createPersonAsker(person);
+  const dialogs = createDialogs({ ask: input.ask, out });
+  const person = { name: 'terminal', answers: ALL_QUESTIONS };
+  const broker: QuestionBroker = new QuestionBroker({
+    now: Date.now,
+    uuid: systemClock.uuid,
+    onWaiting: () => undefined,
+    emit(event) {
+      if (event.type === 'question_closed') dialogs.withdraw(event.id);
+      if (event.type !== 'question') return;
+      const { id } = event.question;
+      void dialogs.show(event.question, async (given) => broker.answer(id, given, person));
+    },
+  });
+  broker.connect(person);
   return {
-    asker: (request) => turns(() => ask(request)),
-    elicit: createPersonElicit(person, turns),
+    asker: (request) => broker.askAboutCall(request),
+    elicit: (question, signal) => broker.elicit(question, signal),
     close: () => reader.close(),
   };
 }

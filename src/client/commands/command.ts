@@ -1,6 +1,8 @@
+import { messageOf, PortcullisError } from '../../errors.js';
 import type { AgentSession } from '../../harness.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { BackgroundTask } from '../../protocol/session-events.js';
+import { visible } from '../../util/visible.js';
 import type { CommandOutput } from '../events.js';
 import type { AnyAnswer, Question } from '../questions.js';
 import type { Completion } from '../session-client.js';
@@ -77,4 +79,18 @@ export function text(lines: string | readonly string[]): CommandOutput {
 /** Output that says why the command did nothing. */
 export function failed(message: string): CommandOutput {
   return { text: message, failed: true };
+}
+
+/** Runs a command. A refusal becomes output that says why, and what to do about it. */
+export async function runCommand(
+  { command, argument }: FoundCommand,
+  context: CommandContext,
+): Promise<CommandOutput> {
+  try {
+    return await command.run(context, argument);
+  } catch (thrown) {
+    const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
+    const hint = remedy === undefined ? '' : ` · ${remedy}`;
+    return failed(visible(`${messageOf(thrown)}${hint}`));
+  }
 }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onDoubleEscape } from './double-escape.js';
+import { onDoubleEscape } from './terminal-input.js';
 
 function pressed(
   keys: readonly { readonly name: string; readonly meta?: boolean; readonly at: number }[],

@@ -1,70 +1,74 @@
-import type {
-  AskElicitation,
-  ElicitField,
-  ElicitQuestion,
-  ElicitReply,
-} from '../protocol/elicitation.js';
+import type { Question } from '../client/questions.js';
+import type { ElicitField, ElicitReply } from '../protocol/elicitation.js';
 import { checkContent, typedValue } from '../util/elicit-check.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
-import type { Terminal } from './ask-person.js';
-import type { Turns } from './turns.js';
+import type { AskLine } from './terminal-input.js';
 
-/** Wrong answers to one field before the whole question is declined. */
-const MOST_TRIES = 5;
-const SHOWN = 500;
+export interface FormTerminal {
+  readonly ask: AskLine;
+  out(text: string): void;
+}
+
+/** Wrong answers to one field before the whole form is declined. */
+const MAX_TRIES = 5;
+const MAX_SHOWN = 500;
 
 const DECLINE: ElicitReply = Object.freeze({ action: 'decline' });
 const CANCEL: ElicitReply = Object.freeze({ action: 'cancel' });
 
-/** Puts the questions of MCP servers to the person at the terminal, field by field. */
-export function createPersonElicit(terminal: Terminal, turns: Turns): AskElicitation {
-  return (question, signal) =>
-    turns(async () => {
-      if (signal.aborted) return CANCEL;
-      terminal.out(opening(question));
-      const dialogue = { terminal, signal };
-      return question.mode === 'url' ? await askUrl(dialogue) : await askForm(question, dialogue);
-    });
-}
-
 interface Dialogue {
-  readonly terminal: Terminal;
+  readonly terminal: FormTerminal;
   readonly signal: AbortSignal;
 }
 
-/** Who asks comes first, in our words; what the server says stands in a frame of its own. */
-function opening(question: ElicitQuestion): string {
-  const lines = [
-    `\n? The MCP server "${shown(question.server)}" asks:`,
-    ...question.message
+type Form = Extract<Question, { kind: 'form' }>;
+type Page = Extract<Question, { kind: 'url' }>;
+
+/** The server is named first, in our words; its own words stand behind a mark. */
+function opening({ server, message, warnings }: Form | Page): readonly string[] {
+  return [
+    `\n? The MCP server "${shown(server)}" asks:`,
+    ...message
       .split('\n')
       .slice(0, 20)
       .map((line) => `  | ${shown(line)}`),
-    ...question.warnings.map((warning) => `  ! ${shown(warning)}`),
+    ...warnings.map((warning) => `  ! ${shown(warning)}`),
   ];
-  if (question.url !== undefined) {
-    lines.push(
-      '  It wants you to open this address yourself. Nothing opens it for you:',
-      `    ${visible(question.url)}`,
-      `  The host is  >>> ${visible(question.host ?? '')} <<<`,
-    );
-  }
-  return `${lines.join('\n')}\n`;
 }
 
-async function askUrl({ terminal, signal }: Dialogue): Promise<ElicitReply> {
-  const choices = '  y  yes, I have opened it or will\n  n  no\n  c  cancel\n';
-  const line = await terminal.ask(`${choices}  Agree? [y/n/c] `, signal);
+/** A page that a server wants the person to open. */
+export async function askUrl(
+  question: Page,
+  { ask }: FormTerminal,
+  signal: AbortSignal,
+): Promise<ElicitReply> {
+  const text = [
+    ...opening(question),
+    '  It wants you to open this address yourself. Nothing opens it for you:',
+    `    ${visible(question.url)}`,
+    `  The host is  >>> ${visible(question.host)} <<<`,
+    '  y  Yes, I have opened it or will',
+    '  n  No',
+    '  c  Cancel',
+    '  Agree? [y/n/c] ',
+  ];
+  const line = (await ask(text.join('\n'), signal))?.trim();
   // fail-closed: anything but a clear yes is a no, and so is the end of input.
-  if (line === undefined) return CANCEL;
-  if (/^(y|yes)$/i.test(line.trim())) return { action: 'accept' };
-  return /^(c|cancel)$/i.test(line.trim()) ? CANCEL : DECLINE;
+  if (line === undefined || /^(c|cancel)$/i.test(line)) return CANCEL;
+  return /^(y|yes)$/i.test(line) ? { action: 'accept' } : DECLINE;
 }
 
-async function askForm(question: ElicitQuestion, dialogue: Dialogue): Promise<ElicitReply> {
-  const { out } = dialogue.terminal;
-  out('  /decline refuses, /cancel puts it off, an empty line takes the default or leaves out.\n');
+/** A form of a server, field by field. */
+export async function askForm(
+  question: Form,
+  terminal: FormTerminal,
+  signal: AbortSignal,
+): Promise<ElicitReply> {
+  const dialogue = { terminal, signal };
+  const { out } = terminal;
+  const help = '/decline refuses, /cancel puts it off, Enter alone takes the default or skips.';
+  out(`${[...opening(question), `  ${help}`].join('\n')}\n`);
   const entries: [string, unknown][] = [];
   for (const field of question.fields) {
     const answer = await askField(field, dialogue);
@@ -74,7 +78,7 @@ async function askForm(question: ElicitQuestion, dialogue: Dialogue): Promise<El
   const content = Object.fromEntries(entries);
   const checked = checkContent(question.fields, content);
   if (!checked.ok) {
-    out(`  ! declined: ${shown(checked.error)}\n`);
+    out(`  ! Declined: ${shown(checked.error)}\n`);
     return DECLINE;
   }
   return await confirm(question, checked.value, dialogue);
@@ -82,7 +86,7 @@ async function askForm(question: ElicitQuestion, dialogue: Dialogue): Promise<El
 
 /** The last word, with all that will be sent in front of it. */
 async function confirm(
-  { server }: ElicitQuestion,
+  { server }: Form,
   content: Readonly<Record<string, unknown>>,
   { terminal, signal }: Dialogue,
 ): Promise<ElicitReply> {
@@ -103,7 +107,7 @@ type FieldAnswer =
 
 async function askField(field: ElicitField, { terminal, signal }: Dialogue): Promise<FieldAnswer> {
   terminal.out(fieldText(field));
-  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const line = await terminal.ask('  > ', signal);
     if (line === undefined) return { kind: 'over', reply: CANCEL };
     const word = line.trim().toLowerCase();
@@ -113,7 +117,7 @@ async function askField(field: ElicitField, { terminal, signal }: Dialogue): Pro
       if (field.fallback !== undefined || !field.required) {
         return { kind: 'value', value: field.fallback };
       }
-      terminal.out('  ! it has to be given\n');
+      terminal.out('  ! This field is required.\n');
       continue;
     }
     const value = typedValue(field, line);
@@ -121,7 +125,7 @@ async function askField(field: ElicitField, { terminal, signal }: Dialogue): Pro
     terminal.out(`  ! ${shown(value.error)}\n`);
   }
   // fail-closed: with no answer that fits there is none.
-  terminal.out('  ! declined: no answer that fits\n');
+  terminal.out('  ! Declined: no answer that fits.\n');
   return { kind: 'over', reply: DECLINE };
 }
 
@@ -138,7 +142,7 @@ function fieldText(field: ElicitField): string {
         (choice, at) => `    ${at + 1}  ${choiceText(choice.value, choice.title)}`,
       ),
     );
-    if (field.kind === 'choices') lines.push('    several numbers, with blanks between them');
+    if (field.kind === 'choices') lines.push('    several numbers, separated by spaces');
   }
   return `${lines.join('\n')}\n`;
 }
@@ -177,5 +181,5 @@ function defaultText({ fallback }: ElicitField): readonly string[] {
 
 /** One line; nothing in it moves the cursor or is invisible. */
 function shown(text: string): string {
-  return visible(sliceWhole(text, 0, SHOWN));
+  return visible(sliceWhole(text, 0, MAX_SHOWN));
 }

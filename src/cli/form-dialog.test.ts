@@ -1,27 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import type { ElicitQuestion } from '../protocol/elicitation.js';
+import type { Question } from '../client/questions.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { readForm } from '../util/elicit-form.js';
-import { createPersonElicit } from './elicit-person.js';
-import { createTurns } from './turns.js';
+import { askForm, askUrl } from './form-dialog.js';
+
+type Form = Extract<Question, { kind: 'form' }>;
+type Page = Extract<Question, { kind: 'url' }>;
+
+const FACTS = { id: 'q', agent: MAIN_AGENT, reason: '', askedAt: '' };
 
 function form(
   properties: Record<string, unknown>,
-  more: Partial<ElicitQuestion> & { readonly required?: readonly string[] } = {},
-): ElicitQuestion {
+  more: Partial<Form> & { readonly required?: readonly string[] } = {},
+): Form {
   const { required = [], ...over } = more;
   const fields = readForm({ type: 'object', properties, required });
   if (!fields.ok) throw new Error(fields.error);
   return {
+    ...FACTS,
     server: 'srv',
     message: 'Hi',
-    mode: 'form',
+    kind: 'form',
     fields: fields.value,
     warnings: [],
     ...over,
   };
 }
 
-async function answer(question: ElicitQuestion, ...lines: (string | undefined)[]) {
+async function answer(question: Form | Page, ...lines: (string | undefined)[]) {
   let shown = '';
   const out = (text: string): void => {
     shown += text;
@@ -33,8 +39,12 @@ async function answer(question: ElicitQuestion, ...lines: (string | undefined)[]
       return lines.shift();
     },
   };
-  const ask = createPersonElicit(terminal, createTurns());
-  return { reply: await ask(question, new AbortController().signal), shown };
+  const { signal } = new AbortController();
+  const reply =
+    question.kind === 'form'
+      ? await askForm(question, terminal, signal)
+      : await askUrl(question, terminal, signal);
+  return { reply, shown };
 }
 
 const NAME = { name: { type: 'string', minLength: 2 } };
@@ -66,7 +76,7 @@ describe('a form at the terminal', () => {
     const question = form(NAME, { required: ['name'] });
     const { reply, shown } = await answer(question, '', 'x', 'xy', 'yes');
     expect(reply).toEqual({ action: 'accept', content: { name: 'xy' } });
-    expect(shown).toContain('it has to be given');
+    expect(shown).toContain('This field is required');
     expect(shown).toContain('fewer than 2 characters');
     expect((await answer(question, ...Array(9).fill('x'))).reply).toEqual({ action: 'decline' });
   });
@@ -74,7 +84,7 @@ describe('a form at the terminal', () => {
   it('is declined, cancelled or left', async () => {
     const question = form(NAME);
     const reply = async (...lines: (string | undefined)[]) =>
-      (await answer(question, ...lines)).reply?.action;
+      (await answer(question, ...lines)).reply.action;
     expect(await reply('/decline')).toBe('decline');
     expect(await reply('/cancel')).toBe('cancel');
     expect(await reply(undefined)).toBe('cancel');
@@ -96,30 +106,14 @@ describe('a form at the terminal', () => {
     expect(shown).toContain('  ! careful');
     expect(shown).toContain('looks like a secret');
   });
-
-  it('waits until the question before it is answered', async () => {
-    const turns = createTurns();
-    const order: string[] = [];
-    let finish: () => void = () => undefined;
-    const first = turns(() =>
-      new Promise<void>((resolve) => {
-        finish = resolve;
-      }).then(() => void order.push('first')),
-    );
-    const second = turns(async () => void order.push('second'));
-    await Promise.resolve();
-    finish();
-    await Promise.all([first, second]);
-    expect(order).toEqual(['first', 'second']);
-  });
 });
 
 describe('an address at the terminal', () => {
-  const question: ElicitQuestion = {
+  const question: Page = {
+    ...FACTS,
     server: 'srv',
     message: 'Sign in',
-    mode: 'url',
-    fields: [],
+    kind: 'url',
     warnings: [],
     url: 'https://a.example/very/long?x=1',
     host: 'a.example',

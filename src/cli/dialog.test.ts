@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { standIn } from '../../test/support/gate-rig.js';
+import { callQuestion } from '../client/call-question.js';
+import { planOptions } from '../client/permission-options.js';
+import type { AnyAnswer, Question } from '../client/questions.js';
 import type { AskRequest } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createWorkspace } from '../tools/workspace.js';
-import { createPersonAsker } from './ask-person.js';
+import { createDialogs } from './dialog.js';
 
 const workspace = createWorkspace(['/p']);
 
@@ -38,7 +41,23 @@ function terminal(...lines: (string | undefined)[]) {
     out(text);
     return lines.shift();
   };
-  return { shown, asker: createPersonAsker({ ask, out }) };
+  const dialogs = createDialogs({ ask, out });
+  const put = async (asked: Question): Promise<AnyAnswer | undefined> => {
+    let answer: AnyAnswer | undefined;
+    await dialogs.show(asked, async (given) => {
+      answer = given;
+    });
+    return answer;
+  };
+  const asker = (request: AskRequest) => put(questionOf(request));
+  return { shown, asker, put, dialogs };
+}
+
+let ids = 0;
+
+function questionOf(request: AskRequest): Question {
+  ids++;
+  return { ...callQuestion(request), id: `q${ids}`, askedAt: '' } as Question;
 }
 
 describe('the question at the terminal', () => {
@@ -80,14 +99,15 @@ describe('the question at the terminal', () => {
   });
 
   it('asks one at a time, and not about what was withdrawn', async () => {
-    const { asker, shown } = terminal('y', 'n');
-    const withdrawn = AbortSignal.abort();
-    const answers = await Promise.all([
-      asker(question()),
-      asker(question({}, withdrawn)),
-      asker(question()),
-    ]);
-    expect(answers.map(({ behavior }) => behavior)).toEqual(['allow', 'deny', 'deny']);
+    const { dialogs, shown } = terminal('y', 'n');
+    const given: AnyAnswer[] = [];
+    const show = (asked: Question) =>
+      dialogs.show(asked, async (answer) => void given.push(answer));
+    const withdrawn = questionOf(question());
+    const all = [show(questionOf(question())), show(withdrawn), show(questionOf(question()))];
+    dialogs.withdraw(withdrawn.id);
+    await Promise.all(all);
+    expect(given).toMatchObject([{ behavior: 'allow' }, { behavior: 'deny' }]);
     expect(shown).toHaveLength(2);
   });
 
@@ -122,5 +142,109 @@ describe('the question at the terminal', () => {
     const { asker, shown } = terminal('n');
     await asker(question({ reason: 'a\u001b[2Jb' }));
     expect(shown[0]).not.toContain('\u001b');
+  });
+});
+
+const FACTS = { id: 'q', agent: MAIN_AGENT, reason: '', askedAt: '' };
+const CALL = {
+  toolUseId: 't',
+  tool: 'AskUserQuestion',
+  summary: '',
+  input: {},
+  cwd: '/p',
+  suggestedUpdates: [],
+};
+
+describe('the questions of the model', () => {
+  const asked: Question = {
+    ...FACTS,
+    kind: 'choices',
+    call: CALL,
+    questions: [
+      {
+        question: 'Which colour?\u001b[2J',
+        header: 'Colour',
+        multiSelect: false,
+        options: [
+          { label: 'Red', description: 'warm', preview: 'r\u001b\nrr' },
+          { label: 'Blue', description: '' },
+        ],
+      },
+      {
+        question: 'Which sizes?',
+        header: '',
+        multiSelect: true,
+        options: [
+          { label: 'S', description: '' },
+          { label: 'L', description: '' },
+        ],
+      },
+    ],
+  };
+  const [colour, sizes] = ['Which colour?\u001b[2J', 'Which sizes?'];
+
+  it.each([
+    [['2', '1, 2'], { answers: { [colour]: 'Blue', [sizes]: 'S, L' } }],
+    [['green', '2 2'], { answers: { [colour]: 'green', [sizes]: 'L' } }],
+    [['1 2', ''], { answers: { [colour]: '1 2' } }],
+    [['7', '3,1'], { answers: { [colour]: '7', [sizes]: '3,1' } }],
+    [['', ''], { behavior: 'deny', message: 'The user did not answer.' }],
+    [[undefined], { behavior: 'deny', message: 'The user did not answer.', interrupt: true }],
+  ])('answered with %j', async (lines, answer) => {
+    const { put, shown } = terminal(...lines);
+    expect(await put(asked)).toEqual(answer);
+    expect(shown.join('')).toContain('  1  Red: warm\n     │ r\n     │ rr\n  2  Blue\n');
+    expect(shown.join('')).not.toContain('\u001b');
+  });
+});
+
+describe('a plan', () => {
+  const plan: Question = {
+    ...FACTS,
+    kind: 'plan',
+    call: { ...CALL, tool: 'ExitPlanMode' },
+    markdown: '# Plan\n  y  Yes',
+    options: planOptions(),
+  };
+
+  it('is shown behind a mark, and needs a clear yes', async () => {
+    const { put, shown } = terminal('y');
+    expect(await put(plan)).toMatchObject({ behavior: 'allow' });
+    expect(shown[0]).toContain('  │ # Plan\n  │   y  Yes\n');
+    expect(shown[0]).toContain('[e/y/n]');
+    expect(await terminal('n, smaller steps').put(plan)).toEqual({
+      behavior: 'deny',
+      message: 'The user said no: smaller steps',
+    });
+  });
+});
+
+describe('a question of the session itself', () => {
+  const confirm: Question = {
+    ...FACTS,
+    kind: 'confirm',
+    topic: 'trust',
+    title: 'Trust this folder?',
+    details: ['hook: Stop'],
+    options: [
+      { key: 'y', label: 'Yes' },
+      { key: 'w', label: 'Without' },
+      { key: 'n', label: 'No' },
+    ],
+  };
+
+  it.each([
+    ['y', 'y'],
+    [' YES ', 'y'],
+    ['w', 'w'],
+    ['yess', 'n'],
+    ['', 'n'],
+    [undefined, 'n'],
+  ])('answered with %j', async (line, option) => {
+    const { put, shown } = terminal(line);
+    expect(await put(confirm)).toEqual({ option });
+    expect(shown[0]).toBe(
+      '\nhook: Stop\n  y  Yes\n  w  Without\n  n  No\nTrust this folder? [y/w/n] ',
+    );
   });
 });
