@@ -13,8 +13,7 @@ import { messageOf, PortcullisError } from '../errors.js';
 import { sideloadRefusal } from '../settings/sideload.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import { visible } from '../util/visible.js';
-import type { DocumentPlaces } from './documents.js';
-import type { Finding } from './finding.js';
+import type { DocumentPlaces, Finding } from './documents.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
@@ -158,11 +157,18 @@ export async function removeTeam({ configDir }: ProjectPlaces, name: string): Pr
 
 async function agentsOfFlag(
   given: string | undefined,
-  { fs }: DocumentPlaces,
+  { fs, cwd }: DocumentPlaces,
   refusal: string | undefined,
 ) {
   if (given === undefined) return undefined;
-  const text = given.trimStart().startsWith('{') ? given : await fs.readText(given);
+  const isJson = given.trimStart().startsWith('{');
+  const text = isJson
+    ? given
+    : await fs.readText(resolve(cwd, given)).catch((thrown: unknown) => {
+        throw new PortcullisError('usage', `--agents: ${messageOf(thrown)}`, {
+          remedy: 'name a file that exists, or give JSON text',
+        });
+      });
   const read = readHostAgents(text);
   if (!read.ok) throw new PortcullisError('usage', read.error);
   refuseGiven(read.value, refusal);

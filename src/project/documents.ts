@@ -6,6 +6,15 @@ import { hiddenFiles } from './hidden-files.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectRules, ProjectSettings } from './settings.js';
 
+/** What is wrong with a document of a skill, an agent or a plugin. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  /** The file. */
+  readonly place: string;
+  readonly line?: number | undefined;
+  readonly message: string;
+}
+
 /** What the skills and the agents of a project are looked for with. */
 export interface DocumentPlaces extends ProjectPlaces {
   readonly isHidden: IsHidden;

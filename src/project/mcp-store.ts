@@ -63,7 +63,7 @@ export async function addServer(project: Project, server: NewServer): Promise<Wr
       filled: parsed.ok ? filledText(raw, parsed.entry) : undefined,
     });
   }
-  // Only the entry that we wrote is accepted; whatever else changed still waits for a person.
+  // Only the entry that we wrote is accepted; any other change still waits for a person.
   const isKept =
     wasTrusted &&
     server.keepsTrust &&

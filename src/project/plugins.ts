@@ -6,7 +6,7 @@ import type { Plugin } from '../plugins/plugin.js';
 import type { SettingValues } from '../settings/types.js';
 import { openSkillBook } from '../skills/book.js';
 import { parseYaml } from '../util/parse-yaml.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './documents.js';
 import type { ProjectPlaces } from './places.js';
 
 /** What one plugin would bring, under the names that rules and people use. */
@@ -89,7 +89,7 @@ async function inspect(
   };
 }
 
-/** A plugin is checked by itself, whatever settings would hold back. */
+/** A plugin is checked without regard to what settings would hold back. */
 const NO_SETTINGS: SettingValues = {
   get: () => undefined,
   list: () => [],

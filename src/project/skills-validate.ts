@@ -6,8 +6,7 @@ import { keptByRules } from '../skills/homes.js';
 import { validateSkill } from '../skills/validate.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import { visible } from '../util/visible.js';
-import type { DocumentPlaces } from './documents.js';
-import type { Finding } from './finding.js';
+import type { DocumentPlaces, Finding } from './documents.js';
 
 const SKILL_FILE = 'SKILL.md';
 const MAX_BYTES = 4 * 1024 * 1024;

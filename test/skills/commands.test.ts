@@ -47,6 +47,25 @@ describe('portcullis skills', () => {
   });
 });
 
+describe('portcullis skills and agents with bad input', () => {
+  it.each(['skills', 'agents'])('%s list names it', async (name) => {
+    enter({});
+    await expect(runPortcullis(name, 'list', '--add-dir', 'gone')).rejects.toThrow(
+      '--add-dir: "gone" is not a directory',
+    );
+    const { warned } = await runPortcullis(name, 'list', '--settings', 'gone.json');
+    expect(warned).toContain('gone.json');
+    expect(warned).toContain('no session starts here');
+  });
+
+  it('agents list says that the file of --agents cannot be read', async () => {
+    enter({});
+    await expect(runPortcullis('agents', 'list', '--agents', 'gone.json')).rejects.toThrow(
+      '--agents: ENOENT',
+    );
+  });
+});
+
 describe('portcullis skills ledger', () => {
   const lines = (...records: readonly object[]): ProjectFiles => ({
     '.portcullis/skill-ledger.jsonl': records.map((one) => `${JSON.stringify(one)}\n`).join(''),

@@ -14,6 +14,7 @@ import {
   printJson,
   SETTINGS_OPTION,
   TRUST_OPTION,
+  warnOfSettings,
   withProject,
 } from './project-call.js';
 import { placeText, reportValidation } from './validation.js';
@@ -29,6 +30,7 @@ const list: CommandSpec = {
   options: [{ flags: '--all', description: 'Also list files that define no agent.' }, ...COMMON],
   run: (call) =>
     inspectProject(call, async (project) => {
+      await warnOfSettings(call, project);
       const report = await readReport(project, call.options.all === true);
       if (call.options.json === true) {
         printJson(call, { ...report, agents: report.agents.map(agentData) });
@@ -94,6 +96,7 @@ const show: CommandSpec = {
   run: (call) =>
     inspectProject(call, async (project) => {
       const [name = ''] = call.args;
+      await warnOfSettings(call, project);
       const { book, limitProblems } = await project.agents();
       const found = await book.resolve(name);
       if (!found.ok) {

@@ -113,7 +113,7 @@ test('ten pieces are a tenth cheaper', () => assert.equal(price(10, 2), 18));
 
 const DEMO_PROMPT = 'The test for ten pieces fails. Find out why and mend it.';
 
-/** The counts alone: what stands before them differs from one version of Node to the next. */
+/** Only the counts, because the text before them differs between versions of Node. */
 const RUN_TESTS = 'node --test 2>&1 | grep -oE "(pass|fail) [0-9]+"';
 
 /** What the scripted model says, reply by reply. `{{DIR}}` is the sample project. */
@@ -154,7 +154,7 @@ const DEMO_REPLIES: readonly unknown[] = [
   },
   {
     blocks: [
-      { text: 'Now something that nobody allowed, to show the gate:' },
+      { text: 'Now a command that no rule allows, to show the gate:' },
       { tool: 'Bash', input: { command: 'git push --force origin main', description: 'Push' } },
     ],
   },

@@ -47,7 +47,7 @@ async function approveServer(call: CommandCall, project: Project): Promise<numbe
     return EXIT.error;
   }
   await approvals.approve(configuration.project, server);
-  const more = server.filled === undefined ? '' : ', or what a variable in it stands for,';
+  const more = server.filled === undefined ? '' : ', or the value of a variable in it,';
   output.out(`Approved: ${visible(name)}, until its entry${more} changes.\n`);
   return EXIT.done;
 }
@@ -67,7 +67,7 @@ async function approveTools(call: CommandCall, project: Project): Promise<number
     output.out(`All ${pending.tools} definitions of "${visible(name)}" are approved already.\n`);
     return EXIT.done;
   }
-  // Whole, with all that is invisible in it: the person must see whatever a model would.
+  // Whole, with all that is invisible in it: the person must see all that a model would.
   for (const { title, text } of pending.changes) {
     const lines = text.split('\n').map((line) => `  ${visible(line)}\n`);
     output.out(`${visible(title)}\n${lines.join('')}`);

@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs';
 import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
 import type { SessionConfig } from '../../harness.js';
 import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
+import { describeProblem, fatalOf } from '../../project/settings.js';
 import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec, OptionValues } from '../command.js';
 
@@ -46,6 +48,12 @@ export async function withProject<T>(
   use: (project: Project) => Promise<T>,
   more: ProjectOptions = {},
 ): Promise<T> {
+  const missing = listOption(options, 'addDir').find((one) => !isDirectory(one));
+  if (missing !== undefined) {
+    throw new PortcullisError('usage', `--add-dir: "${visible(missing)}" is not a directory`, {
+      remedy: 'name a directory that exists',
+    });
+  }
   const project = openProject(workingDirectory(), {
     settings: textOption(options, 'settings'),
     trust: options.trust === true ? 'given' : 'as it is',
@@ -69,6 +77,17 @@ export function inspectProject<T>(
   use: (project: Project) => Promise<T>,
 ): Promise<T> {
   return withProject(call, use, { trustNotice: 'silent' });
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Warns that no session would start with the settings here, and why. */
+export async function warnOfSettings({ output }: CommandCall, project: Project): Promise<void> {
+  const fatal = fatalOf((await project.settings()).problems);
+  for (const problem of fatal) output.warn(visible(describeProblem(problem)));
+  if (fatal.length > 0) output.warn('no session starts here until that is corrected.');
 }
 
 export function textOption(options: OptionValues, name: string): string | undefined {

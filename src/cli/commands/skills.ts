@@ -26,6 +26,7 @@ import {
   SETTINGS_OPTION,
   TRUST_OPTION,
   textOption,
+  warnOfSettings,
 } from './project-call.js';
 import { test } from './skills-test.js';
 import { placeText, reportValidation } from './validation.js';
@@ -47,6 +48,7 @@ const list: CommandSpec = {
   ],
   run: (call) =>
     inspectProject(call, async (project) => {
+      await warnOfSettings(call, project);
       const report = await readReport(project, call);
       const { ledger } = await project.skills();
       if (!ledger.ok) {
@@ -160,6 +162,7 @@ const show: CommandSpec = {
   run: (call) =>
     inspectProject(call, async (project) => {
       const [name = ''] = call.args;
+      await warnOfSettings(call, project);
       const { book, find, files } = await project.skills();
       const touched = textOption(call.options, 'touch');
       if (touched !== undefined) await book.touched([touched]);

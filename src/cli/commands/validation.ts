@@ -1,6 +1,6 @@
 import { displayPath, isAbsolute } from '../../env/paths.js';
 import { workingDirectory } from '../../env/this-process.js';
-import type { Finding } from '../../project/finding.js';
+import type { Finding } from '../../project/documents.js';
 import { visible } from '../../util/visible.js';
 import type { CommandCall } from '../command.js';
 import { EXIT } from '../exit-code.js';
