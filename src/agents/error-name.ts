@@ -1,7 +1,7 @@
 import type { FailureKind, ModelFailure } from '../model/client.js';
 
 /** The names of failed model calls that StopFailure hooks match on. */
-const NAMES: Readonly<Record<FailureKind, string>> = {
+const NAMES = {
   authentication: 'authentication_failed',
   billing: 'billing_error',
   rate_limit: 'rate_limit',
@@ -14,8 +14,8 @@ const NAMES: Readonly<Record<FailureKind, string>> = {
   timeout: 'server_error',
   bad_response: 'unknown',
   aborted: 'unknown',
-};
+} as const satisfies Record<FailureKind, string>;
 
-export function errorName({ kind }: Pick<ModelFailure, 'kind'>): string {
+export function errorName({ kind }: Pick<ModelFailure, 'kind'>): (typeof NAMES)[FailureKind] {
   return NAMES[kind];
 }

@@ -836,6 +836,8 @@ total_tokens: number;
 tool_uses: number;
 duration_ms: number;
 };
+/** Ours: how the agent ended. */
+end?: unknown;
 skip_transcript?: boolean;
 ambient?: boolean;
 uuid: UUID;
@@ -946,6 +948,7 @@ export type SDKSessionStateChangedMessage = {
 type: "system";
 subtype: "session_state_changed";
 state: "idle" | "running" | "requires_action";
+sdk_host_only?: boolean;
 uuid: UUID;
 session_id: string;
 /** Ours: the agent it belongs to; absent where it belongs to none. */
@@ -1131,7 +1134,10 @@ agent?: AgentRef;
 export type SDKSessionWritesLostMessage = {
 type: "system";
 subtype: "session_writes_lost";
-error_code: "ENOSPC" | "EDQUOT";
+/** `ENOSPC` or `EDQUOT`; other reasons in words. */
+error_code: string;
+/** Ours: how many lines. */
+lines?: number;
 lost: ("transcript" | "global_config")[];
 transcript_session_ids?: string[];
 uuid: UUID;

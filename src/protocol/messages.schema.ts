@@ -418,6 +418,7 @@ system('SDKTaskNotificationMessage', 'A background task ended.', 'task_notificat
   output_file: text,
   summary: text,
   usage: may(taskUsage),
+  end: ours(z.unknown(), 'how the agent ended.'),
   ...quiet,
 });
 system(
@@ -484,7 +485,7 @@ system(
   'SDKSessionStateChangedMessage',
   'The session runs, waits for an answer, or is idle.',
   'session_state_changed',
-  { state: words('idle', 'running', 'requires_action') },
+  { state: words('idle', 'running', 'requires_action'), sdk_host_only: may(flag) },
 );
 system('SDKWorkerShuttingDownMessage', 'The process is about to end.', 'worker_shutting_down', {
   reason: text,
@@ -564,7 +565,8 @@ message('SDKConversationResetMessage', 'The conversation begins anew.', 'convers
   timestamp: may(text),
 });
 system('SDKSessionWritesLostMessage', 'The disk is full: lines are lost.', 'session_writes_lost', {
-  error_code: words('ENOSPC', 'EDQUOT'),
+  error_code: text.describe('`ENOSPC` or `EDQUOT`; other reasons in words.'),
+  lines: ours(count, 'how many lines.'),
   lost: z.array(words('transcript', 'global_config')),
   transcript_session_ids: may(list),
 });

@@ -3,7 +3,7 @@ import type { LoopEvent, RunResult, StopReason } from '../harness.js';
 import type { ModelFailure } from '../model/client.js';
 import { createFramer, type FrameOptions } from './frames.js';
 import { resultFrame, startFailureFrame } from './result.js';
-import { encodeFrame, MAX_FRAME_BYTES, UNLIMITED } from './wire.js';
+import { encodeFrame, type Frame, MAX_FRAME_BYTES, UNLIMITED } from './wire.js';
 
 const USAGE = {
   input_tokens: 1,
@@ -149,13 +149,13 @@ describe('frames', () => {
       list: Array.from({ length: 30_000 }, () => 'y'.repeat(100)),
     });
     expect(Buffer.byteLength(many)).toBeLessThanOrEqual(MAX_FRAME_BYTES + 1);
-    expect(encodeFrame({ type: 'a', text: 'line\nbreak' })).toBe(
-      '{"type":"a","text":"line\\nbreak"}\n',
+    expect(encodeFrame({ type: 'user', text: 'line\nbreak' })).toBe(
+      '{"type":"user","text":"line\\nbreak"}\n',
     );
   });
 
   const long = 'x'.repeat(MAX_FRAME_BYTES);
-  it.each([
+  it.each<Frame>([
     { type: 'control_request', request_id: 'r', request: { input: long } },
     { type: 'control_response', response: { request_id: 'r', response: long } },
     { type: 'transcript_mirror', entries: [{ message: long }] },
@@ -176,7 +176,7 @@ describe('frames', () => {
   });
 
   it('cuts nothing for a client that reads lines of any length', () => {
-    const frame = { type: 'user', text: long };
+    const frame = { type: 'user', text: long } as const;
     expect(JSON.parse(encodeFrame(frame, UNLIMITED))).toEqual(frame);
   });
 });

@@ -4,7 +4,7 @@ import { VERSION } from '../version.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { mirrorFrames } from './mirror-frames.js';
 import { childFrames, createTaskFrames, inboxFields, toolUseResult } from './task-frames.js';
-import type { Frame } from './wire.js';
+import type { Frame, SystemArgs } from './wire.js';
 
 export interface FrameOptions {
   readonly sessionId: () => string;
@@ -31,7 +31,7 @@ export function createFramer(options: FrameOptions): (event: WireEvent) => reado
   let retracted: string[] = [];
   let open: string[] = [];
   const tasks = createTaskFrames();
-  const system = (subtype: string, fields: Record<string, unknown>): Frame => ({
+  const system = (...[subtype, fields]: SystemArgs): Frame => ({
     type: 'system',
     subtype,
     ...fields,
@@ -151,7 +151,7 @@ const ALWAYS_TOLD: ReadonlySet<string> = new Set(['SessionStart', 'Setup']);
 
 function hookFrame(
   event: Extract<SessionNews, { type: 'hook_started' | 'hook_finished' }>,
-): [string, Record<string, unknown>] {
+): SystemArgs {
   const common = { hook_id: event.hookId, hook_name: event.name, hook_event: event.event };
   if (event.type === 'hook_started') return ['hook_started', common];
   const { stdout, stderr, outcome, exitCode } = event;
@@ -169,7 +169,7 @@ function newsFrames(
     system,
     tasks,
   }: {
-    readonly system: (subtype: string, fields: Record<string, unknown>) => Frame;
+    readonly system: (...told: SystemArgs) => Frame;
     readonly tasks: ReturnType<typeof createTaskFrames>;
   },
 ): readonly Frame[] {
@@ -246,7 +246,13 @@ function newsFrames(
     case 'transcript':
       return mirrorFrames(event, options);
     case 'writes_lost':
-      return [system('session_writes_lost', { error_code: event.code, lost: event.lost })];
+      return [
+        system('session_writes_lost', {
+          error_code: event.code,
+          lost: ['transcript'],
+          lines: event.lost,
+        }),
+      ];
     case 'progress':
       return [];
     case 'inbox':

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../client/events.js';
 import type { SessionNews } from '../harness.js';
 import { textOf } from '../protocol/content.js';
-import type { Frame } from './wire.js';
+import type { Frame, SystemArgs } from './wire.js';
 
 type ChildEvent = Extract<AgentEvent, { type: 'child' }>;
 type TaskNews = Extract<
@@ -60,13 +60,14 @@ export function childFrames({ agent, event }: ChildEvent, options: FrameFacts): 
   }
 }
 
-type Told = [subtype: string, fields: Record<string, unknown>];
-
 /** What happens to background work and agents. Commands tell of their ends alone: the rest is made here. */
-export function createTaskFrames(): (event: TaskNews) => readonly Told[] {
+export function createTaskFrames(): (event: TaskNews) => readonly SystemArgs[] {
   const shells = new Map<string, TaskRow>();
   let agents: readonly TaskRow[] = [];
-  const all = (): Told => ['background_tasks_changed', { tasks: [...agents, ...shells.values()] }];
+  const all = (): SystemArgs => [
+    'background_tasks_changed',
+    { tasks: [...agents, ...shells.values()] },
+  ];
   return (event) => {
     const told = taskFrame(event);
     if (event.type === 'background_tasks') {
@@ -80,12 +81,15 @@ export function createTaskFrames(): (event: TaskNews) => readonly Told[] {
     }
     if (event.type !== 'task_finished' || !shells.delete(event.taskId)) return [told];
     const status = event.status === 'stopped' ? 'killed' : event.status;
-    const patch = { status, end_time: Date.now() };
-    return [['task_updated', { task_id: event.taskId, patch }], told, all()];
+    const updated: SystemArgs = [
+      'task_updated',
+      { task_id: event.taskId, patch: { status, end_time: Date.now() } },
+    ];
+    return [updated, told, all()];
   };
 }
 
-type TaskRow = Readonly<Record<string, unknown>>;
+type TaskRow = Extract<SystemArgs, ['background_tasks_changed', unknown]>[1]['tasks'][number];
 
 function taskRow({
   taskId,
@@ -101,7 +105,7 @@ function taskRow({
   };
 }
 
-function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
+function taskFrame(event: TaskNews): SystemArgs {
   switch (event.type) {
     case 'task_started':
       return ['task_started', startedFields(event)];
@@ -148,7 +152,7 @@ function taskFrame(event: TaskNews): [string, Record<string, unknown>] {
 /** A question of a background agent, or what became of it. */
 export function inboxFields(
   event: Extract<SessionNews, { type: 'inbox' }>,
-): Record<string, unknown> {
+): Extract<SystemArgs, ['inbox', unknown]>[1] {
   const { question, state, by } = event;
   return {
     state,

@@ -1,10 +1,32 @@
+import type { SDKMessage, WireFrame } from '../generated/sdk-types.js';
 import { sliceWhole } from '../util/truncate.js';
 
 /** The messages that leave over standard output, as the official clients know them. */
 export interface Frame {
-  readonly type: string;
+  readonly type: WireFrame['type'];
   readonly [key: string]: unknown;
 }
+
+type SystemMessage = Extract<SDKMessage, { type: 'system' }>;
+
+/** The subtype of a system message, and its fields beside those that all of them have. */
+export type SystemArgs = {
+  [Subtype in SystemMessage['subtype']]: [
+    subtype: Subtype,
+    fields: DeepReadonly<
+      Omit<
+        Extract<SystemMessage, { subtype: Subtype }>,
+        'type' | 'subtype' | 'uuid' | 'session_id' | 'agent'
+      >
+    >,
+  ];
+}[SystemMessage['subtype']];
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
 
 /** One frame may not be longer: a client with a line buffer of 1 MiB must be able to read it. */
 export const MAX_FRAME_BYTES = 1_000_000;
