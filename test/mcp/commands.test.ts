@@ -182,7 +182,7 @@ describe('/mcp in a conversation', () => {
       ['/mcp', '/mcp disable srv', '/mcp enable srv', '/mcp reconnect nope', '/exit'],
       ['--script', world.project.at('script.json')],
     );
-    expect(out).toContain('srv: connected (stdio, user, from-file 7, 1 tools)');
+    expect(out).toContain('srv: connected (stdio, user, from-file 7, 1 tool)');
     expect(out).toContain('srv: off (stdio, user)');
     expect(out.lastIndexOf('srv: connected')).toBeGreaterThan(out.indexOf('srv: off'));
     expect(out).toContain('! Server not found: nope');
