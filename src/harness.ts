@@ -38,7 +38,7 @@ export type { SessionConfig } from './agents/session-config.js';
 export type { TeamRole } from './agents/team-role.js';
 export type { TeamView } from './agents/team-view.js';
 export type { ContextReport } from './context/context-report.js';
-export type { AskIncludes, PendingInclude } from './context/include-approvals.js';
+export type { AskIncludes } from './context/include-approvals.js';
 export { systemClock } from './env/clock.js';
 export { nodeFileSystem } from './env/node-fs.js';
 export { resolve as resolvePath } from './env/paths.js';
@@ -73,7 +73,7 @@ export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
 export type { RawLine, SessionShelf, ShelfItem, ShelfPlace } from './session/shelf.js';
-export { openProjectTrust, type ProjectTrust } from './settings/trust.js';
+export type { ProjectTrust } from './settings/trust.js';
 export type { TrustCheck } from './settings/trust-types.js';
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */

@@ -19,8 +19,6 @@ import type { ProjectSettings } from './settings.js';
 
 export type { AgentDefinition } from '../agents/definition.js';
 export { toolWords } from '../agents/definition-listing.js';
-export type { AgentDocument, AgentProblem, HiddenAgent } from '../agents/definition-types.js';
-export type { TeamView } from '../agents/team-view.js';
 
 /** The agents that a session in this directory could start. */
 export interface ProjectAgents {

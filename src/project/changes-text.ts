@@ -15,7 +15,7 @@ export function actionOf({ before, after, renamedFrom }: Change): string {
 }
 
 /** Who may have done it. */
-export function authorText(author: Author): string {
+function authorText(author: Author): string {
   switch (author.kind) {
     case 'user':
       return 'you';

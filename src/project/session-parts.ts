@@ -87,7 +87,7 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 /** The name and the limits of the model that would be asked. Asking it is a mistake. */
-export function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
+function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
   const asked = config.model ?? ground.settings.model?.value;
   const env = withStoredModel(ground.env, asked);
   const choice = chooseProvider(env, { model: asked });

@@ -8,13 +8,8 @@ import { fatalOf, withStrictness } from '../settings/refuse.js';
 import { type ConfigProblem, describeProblem } from '../settings/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 
-export type { LoadedSettings } from '../settings/load.js';
 export { fatalOf } from '../settings/refuse.js';
-export {
-  type ConfigProblem,
-  describeProblem,
-  type EffectiveSettings,
-} from '../settings/types.js';
+export { type ConfigProblem, describeProblem } from '../settings/types.js';
 
 /** The settings that a session in this directory would use. */
 export interface ProjectSettings extends LoadedSettings {

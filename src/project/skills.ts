@@ -27,7 +27,7 @@ export {
   skippedOf,
 } from '../skills/ledger-record.js';
 export { type SkillListing, skillListing } from '../skills/listing.js';
-export type { Skill, SkippedSkill } from '../skills/skill.js';
+export type { Skill } from '../skills/skill.js';
 
 /** The skills that a session in this directory would have. */
 export interface ProjectSkills {

@@ -4,7 +4,6 @@ import type { TrustCheck } from '../settings/trust-types.js';
 import { visible } from '../util/visible.js';
 
 export type { ProjectTrust } from '../settings/trust.js';
-export type { TrustRecord } from '../settings/trust-store.js';
 export type { TrustCheck } from '../settings/trust-types.js';
 
 /** What a person has to read before trusting a folder. */
