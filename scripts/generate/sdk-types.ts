@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CONTROL_TYPES } from '../../src/protocol/control.schema.js';
+import { CONTROL_TYPES, RESPONSE_TYPES } from '../../src/protocol/control.schema.js';
 import type { Declaration } from '../../src/protocol/declare.schema.js';
 import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hook-events.js';
 import {
@@ -51,7 +51,7 @@ ${[...PERMISSION_TYPES, ...CONTENT_TYPES, ...PART_TYPES, ...MESSAGE_TYPES].map(d
 ${union('SDKResultMessage', 'The end of a turn.', ['SDKResultSuccess', 'SDKResultError'])}
 ${union('SDKSystemEvent', 'Messages about the session itself.', namesOf(MESSAGE_TYPES).slice(FIRST_EVENT))}
 ${union('SDKMessage', 'Everything that a session sends to its host.', namesOf(MESSAGE_TYPES))}
-${CONTROL_TYPES.map(declaration).join('\n')}
+${[...CONTROL_TYPES, ...RESPONSE_TYPES].map(declaration).join('\n')}
 ${union('WireFrame', 'Everything that leaves over standard output.', ['SDKMessage', ...frames()])}
 ${hookTypes()}
 ${alias('SandboxSettings', 'What may stand in `sandbox`.', printObject(sandbox.shape, true))}
@@ -143,6 +143,7 @@ function messagesPage(): string {
       ...[
         ...MESSAGE_TYPES,
         ...CONTROL_TYPES,
+        ...RESPONSE_TYPES,
         ...PERMISSION_TYPES,
         ...PART_TYPES,
         ...CONTENT_TYPES,

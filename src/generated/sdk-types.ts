@@ -1292,6 +1292,240 @@ uuid?: string;
 session_id?: string;
 };
 
+/** A model that can be chosen. */
+export type ModelInfo = {
+value: string;
+resolvedModel?: string;
+displayName: string;
+description: string;
+supportsEffort?: boolean;
+supportedEffortLevels?: EffortLevel[];
+supportsAdaptiveThinking?: boolean;
+supportsFastMode?: boolean;
+supportsAutoMode?: boolean;
+};
+
+/** An agent that can be started. */
+export type AgentInfo = {
+name: string;
+description: string;
+model?: string;
+};
+
+/** Whose key is used, and where. */
+export type AccountInfo = {
+email?: string;
+organization?: string;
+subscriptionType?: string;
+tokenSource?: string;
+apiKeySource?: string;
+apiProvider?: "firstParty" | "bedrock" | "vertex" | "foundry" | "anthropicAws" | "anthropicGoogleCloud" | "mantle" | "gateway";
+};
+
+/** What a host says of one tool of a server. */
+export type McpServerToolPolicy = {
+name: string;
+permission_policy?: "always_allow" | "always_ask" | "always_deny";
+org_max_permission?: "allow" | "ask" | "blocked";
+};
+
+/** A server that is a program. */
+export type McpStdioServerConfig = {
+type?: "stdio";
+command: string;
+args?: string[];
+env?: Record<string, string>;
+timeout?: number;
+alwaysLoad?: boolean;
+};
+
+/** A server behind server-sent events. */
+export type McpSSEServerConfig = {
+type: "sse";
+url: string;
+headers?: Record<string, string>;
+tools?: McpServerToolPolicy[];
+timeout?: number;
+alwaysLoad?: boolean;
+};
+
+/** A server behind HTTP. */
+export type McpHttpServerConfig = {
+type: "http";
+url: string;
+headers?: Record<string, string>;
+tools?: McpServerToolPolicy[];
+timeout?: number;
+alwaysLoad?: boolean;
+};
+
+/** A server in the host's process. */
+export type McpSdkServerConfig = {
+type: "sdk";
+name: string;
+timeout?: number;
+tools?: McpServerToolPolicy[];
+};
+
+/** An MCP server as a host declares it. */
+export type McpServerConfigForProcessTransport = McpStdioServerConfig | McpSSEServerConfig | McpHttpServerConfig | McpSdkServerConfig;
+
+/** A server of an account. */
+export type McpClaudeAIProxyServerConfig = {
+type: "claudeai-proxy";
+url: string;
+id: string;
+timeout?: number;
+};
+
+/** An MCP server as its status shows it. */
+export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClaudeAIProxyServerConfig;
+
+/** How an MCP server stands. */
+export type McpServerStatus = {
+name: string;
+status: "connected" | "failed" | "needs-auth" | "pending" | "disabled";
+serverInfo?: {
+name: string;
+version: string;
+};
+error?: string;
+config?: McpServerStatusConfig;
+scope?: string;
+source?: string;
+tools?: {
+name: string;
+description?: string;
+annotations?: {
+readOnly?: boolean;
+destructive?: boolean;
+openWorld?: boolean;
+};
+_meta?: Record<string, unknown>;
+}[];
+};
+
+/** What setting the servers changed. */
+export type McpSetServersResult = {
+added: string[];
+removed: string[];
+errors: Record<string, string>;
+};
+
+/** The answer to `initialize`. */
+export type SDKControlInitializeResponse = {
+commands: SlashCommand[];
+agents: AgentInfo[];
+output_style: string;
+available_output_styles: string[];
+models: ModelInfo[];
+account: AccountInfo;
+hooks_applied?: boolean;
+hook_on_failure_supported?: boolean;
+/** The session was opened with these plugins. */
+plugins_applied?: boolean;
+/** The session was opened with these servers. */
+mcp_servers_applied?: boolean;
+claude_code_version?: string;
+};
+
+/** Prompts that still wait, or were cancelled. */
+export type SDKControlInterruptResponse = {
+still_queued: string[];
+cancelled?: string[];
+};
+
+/** What rewinding files did or would do. */
+export type RewindFilesResult = {
+canRewind: boolean;
+error?: string;
+filesChanged?: string[];
+insertions?: number;
+deletions?: number;
+skippedLinks?: number;
+};
+
+/** What fills the context window. */
+export type SDKControlGetContextUsageResponse = {
+categories: {
+id?: string;
+name: string;
+tokens: number;
+color: string;
+isDeferred?: boolean;
+kind: "used" | "free" | "buffer" | "deferred";
+}[];
+totalTokens: number;
+maxTokens: number;
+rawMaxTokens: number;
+percentage: number;
+gridRows: unknown[][];
+model: string;
+memoryFiles: {
+path: string;
+type: string;
+tokens: number;
+}[];
+mcpTools: {
+name: string;
+serverName: string;
+tokens: number;
+isLoaded?: boolean;
+}[];
+agents: {
+agentType: string;
+source: string;
+tokens: number;
+}[];
+isAutoCompactEnabled: boolean;
+autoCompactThreshold?: number;
+apiUsage: {
+input_tokens: number;
+output_tokens: number;
+cache_creation_input_tokens: number;
+cache_read_input_tokens: number;
+} | null;
+};
+
+/** The contents of a file. */
+export type SDKControlReadFileResponse = {
+contents: string;
+absPath: string;
+truncated?: boolean;
+encoding?: "base64";
+lossy?: boolean;
+};
+
+/** The contents of a resource. */
+export type SDKControlMcpReadResourceResponse = {
+contents: {
+uri: string;
+mimeType?: string;
+text?: string;
+blob?: string;
+_meta?: Record<string, unknown>;
+}[];
+};
+
+/** What plugins bring now. */
+export type SDKControlReloadPluginsResponse = {
+commands: SlashCommand[];
+agents: AgentInfo[];
+plugins: {
+name: string;
+path: string;
+source?: string;
+version?: string;
+}[];
+mcpServers: McpServerStatus[];
+error_count: number;
+};
+
+/** The skills that there are now. */
+export type SDKControlReloadSkillsResponse = {
+skills: SlashCommand[];
+};
+
 /** Everything that leaves over standard output. */
 export type WireFrame = SDKMessage | SDKControlRequest | SDKControlResponse | SDKControlCancelRequest | SDKKeepAliveMessage | SDKTranscriptMirrorMessage | SDKCommandLifecycleMessage;
 

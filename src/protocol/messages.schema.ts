@@ -59,7 +59,7 @@ const modelError = part(
     'cloud_credential_error',
   ),
 );
-const command = part(
+export const command = part(
   'SlashCommand',
   'Something that a prompt may call by `/name`.',
   z.object({
@@ -171,7 +171,7 @@ const keySource = part(
     'oauth',
   ),
 );
-const effort = part(
+export const effort = part(
   'EffortLevel',
   'How hard a model thinks.',
   words('low', 'medium', 'high', 'xhigh', 'max'),

@@ -1,6 +1,5 @@
 import { messageOf } from '../errors.js';
 import type { HostChannel } from '../server/host-channel.js';
-import { isRecord } from '../util/own.js';
 import type { AgentRegister } from './agent-register.js';
 import { createAnswerMemory } from './answer-memory.js';
 import { plainCopy } from './copy.js';
@@ -9,9 +8,8 @@ import type {
   CanUseTool,
   CanUseToolOptions,
   HookCallback,
-  HookInput,
   OnElicitation,
-  PermissionUpdate,
+  SDKControlRequestInner,
 } from './types/index.js';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -91,108 +89,90 @@ interface Asked {
   readonly id: string;
 }
 
+type Question<Subtype extends string> = Extract<SDKControlRequestInner, { subtype: Subtype }>;
+
 async function handle(deps: Handling, request: Message, asked: Asked): Promise<unknown> {
-  switch (request.subtype) {
+  // The session writes it as this type says.
+  const question = request as unknown as SDKControlRequestInner;
+  switch (question.subtype) {
     case 'can_use_tool':
-      return await canUseTool(deps, request, asked);
+      return await canUseTool(deps, question, asked);
     case 'hook_callback': {
-      const callback = deps.callbacks.hooks.get(String(request.callback_id));
-      if (callback === undefined) {
-        throw new Error(`No hook callback of the id ${String(request.callback_id)}`);
-      }
-      const id = typeof request.tool_use_id === 'string' ? request.tool_use_id : undefined;
-      return await callback(request.input as HookInput, id, { signal: asked.signal });
+      const { callback_id: id, input, tool_use_id: toolUseId } = question;
+      const callback = deps.callbacks.hooks.get(id);
+      if (callback === undefined) throw new Error(`No hook callback of the id ${id}`);
+      return await callback(input, toolUseId, { signal: asked.signal });
     }
     case 'mcp_message': {
-      const reply = await deps.servers.dispatch(String(request.server_name), request.message);
+      const reply = await deps.servers.dispatch(question.server_name, question.message);
       return { mcp_response: reply ?? { jsonrpc: '2.0', result: {}, id: 0 } };
     }
     case 'elicitation':
-      return await elicit(deps, request, asked);
-    default:
-      throw new Error(`Unsupported control request subtype: ${String(request.subtype)}`);
+      return (await elicit(deps, question, asked)) ?? { action: 'decline' };
   }
 }
 
 async function elicit(
   { callbacks }: Handling,
-  request: Message,
+  question: Question<'elicitation'>,
   { signal, id }: Asked,
 ): Promise<unknown> {
-  if (callbacks.onElicitation === undefined) return { action: 'decline' };
-  const text = (name: string): string | undefined =>
-    typeof request[name] === 'string' ? (request[name] as string) : undefined;
-  const mode = request.mode === 'url' ? 'url' : request.mode === 'form' ? 'form' : undefined;
-  const answer = await callbacks.onElicitation(
+  return await callbacks.onElicitation?.(
     defined({
-      serverName: text('mcp_server_name') ?? '',
-      message: text('message') ?? '',
-      mode,
-      url: text('url'),
-      elicitationId: text('elicitation_id'),
-      requestedSchema: isRecord(request.requested_schema) ? request.requested_schema : undefined,
-      title: text('title'),
-      displayName: text('display_name'),
-      description: text('description'),
+      serverName: question.mcp_server_name,
+      message: question.message,
+      mode: question.mode,
+      url: question.url,
+      elicitationId: question.elicitation_id,
+      requestedSchema: question.requested_schema,
+      displayName: question.display_name,
+      description: question.description,
     }),
     { signal, requestId: id },
   );
-  return answer ?? { action: 'decline' };
 }
 
-async function canUseTool(deps: Handling, request: Message, asked: Asked): Promise<unknown> {
+async function canUseTool(
+  deps: Handling,
+  question: Question<'can_use_tool'>,
+  asked: Asked,
+): Promise<unknown> {
   const { callbacks, memory } = deps;
   if (callbacks.canUseTool === undefined) throw new Error('canUseTool callback is not provided.');
-  const remembered = memory.recall(request);
+  const remembered = memory.recall(question);
   if (remembered !== undefined) return remembered;
-  const input = isRecord(request.input) ? request.input : {};
   // The program may change what it was shown; what it answers to stays as it is.
-  const answer = plainCopy(
-    await callbacks.canUseTool(
-      String(request.tool_name),
-      plainCopy(input) as Record<string, unknown>,
-      contextOf(deps, request, asked),
-    ),
-  );
+  const input = plainCopy(question.input) as Record<string, unknown>;
+  const context = contextOf(deps, question, asked);
+  const answer = plainCopy(await callbacks.canUseTool(question.tool_name, input, context));
   // fail-closed: nobody else could answer later, so that no answer is a no.
   if (answer === null || answer === undefined) throw new Error('canUseTool gave no answer');
-  return memory.translate(request, answer);
+  return memory.translate(question, answer);
 }
 
-function contextOf(deps: Handling, request: Message, { signal, id }: Asked): CanUseToolOptions {
-  const text = (name: string): string | undefined =>
-    typeof request[name] === 'string' ? (request[name] as string) : undefined;
-  const rule = isRecord(request.matched_ask_rule) ? request.matched_ask_rule : undefined;
-  const server = isRecord(request.mcp_server) ? request.mcp_server : undefined;
+function contextOf(
+  deps: Handling,
+  question: Question<'can_use_tool'>,
+  { signal, id }: Asked,
+): CanUseToolOptions {
+  const rule = question.matched_ask_rule;
   return defined({
     signal,
     requestId: id,
     sessionId: deps.sessionId(),
-    agent: deps.agents.find(text('agent_id')),
-    toolUseID: text('tool_use_id') ?? '',
-    suggestions: Array.isArray(request.permission_suggestions)
-      ? (request.permission_suggestions as PermissionUpdate[])
-      : undefined,
-    blockedPath: text('blocked_path'),
-    decisionReason: text('decision_reason'),
-    title: text('title'),
-    displayName: text('display_name'),
-    description: text('description'),
-    agentID: text('agent_id'),
-    defaultToNo: request.default_to_no === true ? true : undefined,
-    suppressAlwaysAllowRule: request.suppress_always_allow_rule === true ? true : undefined,
-    mcpServer:
-      server === undefined
-        ? undefined
-        : { name: String(server.name), source: String(server.source) },
+    agent: deps.agents.find(question.agent_id),
+    toolUseID: question.tool_use_id,
+    suggestions: question.permission_suggestions,
+    blockedPath: question.blocked_path,
+    decisionReason: question.decision_reason,
+    title: question.title,
+    displayName: question.display_name,
+    description: question.description,
+    agentID: question.agent_id,
+    mcpServer: question.mcp_server,
     matchedAskRule:
-      rule === undefined
-        ? undefined
-        : defined({
-            source: String(rule.source),
-            toolName: String(rule.tool_name),
-            ruleContent: typeof rule.rule_content === 'string' ? rule.rule_content : undefined,
-          }),
+      rule &&
+      defined({ source: rule.source, toolName: rule.tool_name, ruleContent: rule.rule_content }),
   });
 }
 

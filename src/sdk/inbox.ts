@@ -1,21 +1,10 @@
 import { PortcullisError } from '../errors.js';
 import { openInboxOf, processEnvironment } from '../harness.js';
-import type { Options, PendingQuestion, QueryInbox } from './types/index.js';
+import type { Options, PendingQuestion, QueryInbox, SDKInboxMessage } from './types/index.js';
 
 /** The open questions of one session, by what it told of them. */
 export interface HeardInbox extends QueryInbox {
-  hear(message: {
-    readonly state: string;
-    readonly question_id: string;
-    readonly agent_id: string;
-    readonly agent_path: string;
-    readonly subagent_type: string;
-    readonly tool_use_id: string;
-    readonly tool_name: string;
-    readonly summary: string;
-    readonly reason: string;
-    readonly expires_at: string;
-  }): void;
+  hear(message: SDKInboxMessage): void;
 }
 
 export function createQueryInbox(options: Options): HeardInbox {

@@ -10,59 +10,51 @@ export interface Registered {
 }
 
 /** Gives every hook callback an id. Which events there are, the runtime says. */
-export function registerHooks(hooks: Options['hooks']): Registered {
+export function registerHooks(hooks: Options['hooks'] = {}): Registered {
   const callbacks = new Map<string, HookCallback>();
-  const listed: [string, unknown][] = [];
-  // Which event a callback is for, the caller's types have said.
-  const given = (hooks ?? {}) as Partial<Record<string, readonly HookCallbackMatcher[]>>;
-  for (const [event, matchers] of Object.entries(given)) {
-    if (matchers === undefined) continue;
-    listed.push([
-      event,
-      matchers.map(({ matcher, hooks: list, timeout, onFailure }) => ({
-        ...(matcher === undefined ? {} : { matcher }),
-        hookCallbackIds: list.map((callback) => {
-          const id = `hook_${callbacks.size}`;
-          callbacks.set(id, callback);
-          return id;
-        }),
-        ...(timeout === undefined ? {} : { timeout }),
-        ...(onFailure === undefined ? {} : { onFailure }),
-      })),
-    ]);
-  }
-  return {
-    hooks: listed.length === 0 ? undefined : Object.fromEntries(listed),
-    callbacks,
+  const register = (callback: HookCallback): string => {
+    const id = `hook_${callbacks.size}`;
+    callbacks.set(id, callback);
+    return id;
   };
+  // Which event a callback is for, the caller's types have said.
+  const given = Object.entries(hooks) as [string, readonly HookCallbackMatcher[] | undefined][];
+  const listed = given.flatMap(([event, matchers]) =>
+    matchers === undefined
+      ? []
+      : [
+          [
+            event,
+            matchers.map(({ hooks: list, ...matcher }) => ({
+              ...matcher,
+              hookCallbackIds: list.map(register),
+            })),
+          ],
+        ],
+  );
+  return { hooks: listed.length === 0 ? undefined : Object.fromEntries(listed), callbacks };
 }
 
-/** The `initialize` request of these options. */
+/** The `initialize` request of these options. What is undefined is not sent. */
 export function initializeRequest(
   options: Options,
-  parts: {
-    readonly hooks: Message | undefined;
-    readonly servers: PartitionedServers;
-  },
+  parts: { readonly hooks: Message | undefined; readonly servers: PartitionedServers },
 ): Message {
-  const { servers, hooks } = parts;
-  const given = {
-    hooks,
+  const { names, configs, external } = parts.servers;
+  const { outputFormat, skills } = options;
+  return {
+    subtype: 'initialize',
+    hooks: parts.hooks,
     agents: options.agents,
     ...promptFields(options.systemPrompt),
-    sdkMcpServers: servers.names.length === 0 ? undefined : servers.names,
-    sdkMcpServerConfigs: Object.keys(servers.configs).length === 0 ? undefined : servers.configs,
-    mcpServers: options.mcpServersDelivery === 'initialize' ? servers.external : undefined,
-    jsonSchema:
-      options.outputFormat?.type === 'json_schema' ? options.outputFormat.schema : undefined,
-    skills: Array.isArray(options.skills) ? options.skills : undefined,
+    sdkMcpServers: names,
+    sdkMcpServerConfigs: configs,
+    mcpServers: options.mcpServersDelivery === 'initialize' ? external : undefined,
+    jsonSchema: outputFormat?.type === 'json_schema' ? outputFormat.schema : undefined,
+    skills: Array.isArray(skills) ? skills : undefined,
     forwardSubagentText: options.forwardSubagentText,
     planModeInstructions: options.planModeInstructions,
     title: options.title,
-  };
-  return {
-    subtype: 'initialize',
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
 }
 

@@ -1,3 +1,10 @@
+import type {
+  McpHttpServerConfig,
+  McpSdkServerConfig,
+  McpSSEServerConfig,
+  McpStdioServerConfig,
+} from '../../generated/sdk-types.js';
+
 /**
  * One end of a line that carries JSON-RPC messages, in the shape that MCP libraries connect to. Methods,
  * not function fields: libraries type their messages more narrowly than we need to.
@@ -16,46 +23,6 @@ export interface JsonRpcTransport {
 /** A message of JSON-RPC 2.0: a request, a notification or an answer. */
 export type JsonRpcMessage = object;
 
-export type McpServerToolPolicy = {
-  name: string;
-  permission_policy?: 'always_allow' | 'always_ask' | 'always_deny';
-  org_max_permission?: 'allow' | 'ask' | 'blocked';
-};
-
-export type McpStdioServerConfig = {
-  type?: 'stdio';
-  command: string;
-  args?: string[];
-  env?: Record<string, string>;
-  timeout?: number;
-  alwaysLoad?: boolean;
-};
-
-export type McpSSEServerConfig = {
-  type: 'sse';
-  url: string;
-  headers?: Record<string, string>;
-  tools?: McpServerToolPolicy[];
-  timeout?: number;
-  alwaysLoad?: boolean;
-};
-
-export type McpHttpServerConfig = {
-  type: 'http';
-  url: string;
-  headers?: Record<string, string>;
-  tools?: McpServerToolPolicy[];
-  timeout?: number;
-  alwaysLoad?: boolean;
-};
-
-export type McpSdkServerConfig = {
-  type: 'sdk';
-  name: string;
-  timeout?: number;
-  tools?: McpServerToolPolicy[];
-};
-
 /** A server that lives in this process: ours, or a server object of the official MCP libraries. */
 export interface McpServerInstance {
   connect(transport: JsonRpcTransport): Promise<void>;
@@ -69,45 +36,6 @@ export type McpServerConfig =
   | McpSSEServerConfig
   | McpHttpServerConfig
   | McpSdkServerConfigWithInstance;
-
-export type McpServerConfigForProcessTransport =
-  | McpStdioServerConfig
-  | McpSSEServerConfig
-  | McpHttpServerConfig
-  | McpSdkServerConfig;
-
-export type McpClaudeAIProxyServerConfig = {
-  type: 'claudeai-proxy';
-  url: string;
-  id: string;
-  timeout?: number;
-};
-
-export type McpServerStatusConfig =
-  | McpServerConfigForProcessTransport
-  | McpClaudeAIProxyServerConfig;
-
-export type McpServerStatus = {
-  name: string;
-  status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
-  serverInfo?: { name: string; version: string };
-  error?: string;
-  config?: McpServerStatusConfig;
-  scope?: string;
-  source?: string;
-  tools?: {
-    name: string;
-    description?: string;
-    annotations?: { readOnly?: boolean; destructive?: boolean; openWorld?: boolean };
-    _meta?: Record<string, unknown>;
-  }[];
-};
-
-export type McpSetServersResult = {
-  added: string[];
-  removed: string[];
-  errors: Record<string, string>;
-};
 
 /** What a tool gives back. */
 export interface CallToolResult {

@@ -1,16 +1,12 @@
 import type {
   EffortLevel,
+  McpServerConfigForProcessTransport,
   PermissionMode,
   SandboxSettings,
   Settings,
 } from '../../generated/sdk-types.js';
 import type { HookCallbacks } from './hooks.js';
-import type {
-  McpServerConfig,
-  McpServerConfigForProcessTransport,
-  OnElicitation,
-  OnUserDialog,
-} from './mcp.js';
+import type { McpServerConfig, OnElicitation, OnUserDialog } from './mcp.js';
 import type { CanUseTool } from './permissions.js';
 import type { SessionStore } from './sessions.js';
 

@@ -1,126 +1,26 @@
 import type {
-  EffortLevel,
+  AccountInfo,
+  AgentInfo,
+  McpServerStatus,
+  McpSetServersResult,
+  ModelInfo,
   PermissionMode,
   PolicyReport,
+  RewindFilesResult,
+  SDKControlGetContextUsageResponse,
+  SDKControlInitializeResponse,
+  SDKControlInterruptResponse,
+  SDKControlMcpReadResourceResponse,
+  SDKControlReadFileResponse,
+  SDKControlReloadPluginsResponse,
+  SDKControlReloadSkillsResponse,
   SDKMessage,
   SDKUserMessage,
   Settings,
   SlashCommand,
 } from '../../generated/sdk-types.js';
-import type { McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
+import type { McpServerConfig } from './mcp.js';
 import type { Options } from './options.js';
-
-export type ModelInfo = {
-  value: string;
-  resolvedModel?: string;
-  displayName: string;
-  description: string;
-  supportsEffort?: boolean;
-  supportedEffortLevels?: EffortLevel[];
-  supportsAdaptiveThinking?: boolean;
-  supportsFastMode?: boolean;
-  supportsAutoMode?: boolean;
-};
-
-export type AgentInfo = { name: string; description: string; model?: string };
-
-export type AccountInfo = {
-  email?: string;
-  organization?: string;
-  subscriptionType?: string;
-  tokenSource?: string;
-  apiKeySource?: string;
-  apiProvider?:
-    | 'firstParty'
-    | 'bedrock'
-    | 'vertex'
-    | 'foundry'
-    | 'anthropicAws'
-    | 'anthropicGoogleCloud'
-    | 'mantle'
-    | 'gateway';
-};
-
-export type SDKControlInitializeResponse = {
-  commands: SlashCommand[];
-  agents: AgentInfo[];
-  output_style: string;
-  available_output_styles: string[];
-  models: ModelInfo[];
-  account: AccountInfo;
-  hooks_applied?: boolean;
-  hook_on_failure_supported?: boolean;
-  plugins_applied?: boolean;
-  mcp_servers_applied?: boolean;
-  claude_code_version?: string;
-};
-
-export type SDKControlInterruptResponse = { still_queued: string[]; cancelled?: string[] };
-
-export type RewindFilesResult = {
-  canRewind: boolean;
-  error?: string;
-  filesChanged?: string[];
-  insertions?: number;
-  deletions?: number;
-  skippedLinks?: number;
-};
-
-export type SDKControlGetContextUsageResponse = {
-  categories: {
-    id?: string;
-    name: string;
-    tokens: number;
-    color: string;
-    isDeferred?: boolean;
-    kind: 'used' | 'free' | 'buffer' | 'deferred';
-  }[];
-  totalTokens: number;
-  maxTokens: number;
-  rawMaxTokens: number;
-  percentage: number;
-  gridRows: unknown[][];
-  model: string;
-  memoryFiles: { path: string; type: string; tokens: number }[];
-  mcpTools: { name: string; serverName: string; tokens: number; isLoaded?: boolean }[];
-  agents: { agentType: string; source: string; tokens: number }[];
-  isAutoCompactEnabled: boolean;
-  autoCompactThreshold?: number;
-  apiUsage: {
-    input_tokens: number;
-    output_tokens: number;
-    cache_creation_input_tokens: number;
-    cache_read_input_tokens: number;
-  } | null;
-};
-
-export type SDKControlReadFileResponse = {
-  contents: string;
-  absPath: string;
-  truncated?: boolean;
-  encoding?: 'base64';
-  lossy?: boolean;
-};
-
-export type SDKControlMcpReadResourceResponse = {
-  contents: {
-    uri: string;
-    mimeType?: string;
-    text?: string;
-    blob?: string;
-    _meta?: Record<string, unknown>;
-  }[];
-};
-
-export type SDKControlReloadPluginsResponse = {
-  commands: SlashCommand[];
-  agents: AgentInfo[];
-  plugins: { name: string; path: string; source?: string; version?: string }[];
-  mcpServers: McpServerStatus[];
-  error_count: number;
-};
-
-export type SDKControlReloadSkillsResponse = { skills: SlashCommand[] };
 
 /** A question of a background agent that waits for an answer. */
 export interface PendingQuestion {
