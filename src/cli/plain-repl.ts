@@ -31,6 +31,8 @@ export class PlainRepl {
   #isEnding = false;
   #hasLeft = false;
   #lastInterrupt = Number.NEGATIVE_INFINITY;
+  /** Whether a turn has run in this conversation. */
+  hasRun = false;
   /** Resolves once the person has left or the session is closed. */
   readonly left: Promise<'left' | 'interrupted'>;
   #leave: (how: 'left' | 'interrupted') => void = () => undefined;
@@ -158,6 +160,7 @@ export class PlainRepl {
     const { client, input, renderer, dialogs, isTerminal } = this.#parts;
     if (event.type === 'turn_started') {
       this.#isTurnRunning = true;
+      this.hasRun = true;
       input.hidePrompt();
     }
     input.print(renderer.render(event));

@@ -1,6 +1,5 @@
 import type { SessionEvent } from '../client/events.js';
-import { jsonEvent } from '../client/json-event.js';
-import type { InputMessage, LoopEvent, SessionNews } from '../harness.js';
+import type { InputMessage, LoopEvent } from '../harness.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import { printable } from '../util/printable.js';
 import { ellipsis } from '../util/truncate.js';
@@ -137,14 +136,14 @@ export class PlainRenderer {
   #result({ call, result }: Extract<SessionEvent, { type: 'tool_result' }>): string {
     const { content, is_error } = result.block;
     const text = typeof content === 'string' ? content : textOf(content) || '(not text)';
-    const lines = printable(text)
-      .split('\n')
-      .filter((line) => line.trim() !== '');
-    const shown = lines.slice(0, SHOWN_LINES).map((line) => `    ${this.#cut(line)}`);
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const head = `  ${is_error === true ? '✗' : '✓'} ${this.#cut(call.name)}`;
+    const shown = lines.slice(0, SHOWN_LINES).map((line) => `    ${this.#cut(line, 4)}`);
     if (lines.length > shown.length) shown.push(`    … ${lines.length - shown.length} more lines`);
-    const sign = is_error === true ? '✗' : '✓';
-    const head = `  ${sign} ${this.#cut(call.name)}`;
-    const whole = shown.length === 1 ? `${head}: ${shown[0]?.trim()}` : [head, ...shown].join('\n');
+    const whole =
+      lines.length === 1
+        ? `${head}: ${this.#cut(text, head.length + 2)}`
+        : [head, ...shown].join('\n');
     return is_error === true ? this.#paint('31', whole) : this.#dim(whole);
   }
 
@@ -172,16 +171,6 @@ export class PlainRenderer {
     const width = Math.max(20, this.#options.width() - taken);
     return ellipsis(printable(text).replace(/\s+/g, ' ').trim(), width);
   }
-}
-
-/** The events of a session as whole lines. Undefined: nothing to show. */
-export function createRenderer(options: {
-  readonly colour: boolean;
-  readonly width: number;
-}): (event: LoopEvent | SessionNews) => string | undefined {
-  const { colour, width } = options;
-  const renderer = new PlainRenderer({ colour, width: () => width, streams: () => false });
-  return (event) => renderer.render(jsonEvent(event)).trimEnd();
 }
 
 /** What follows a failed request of the model. The first time with what to do about it. */

@@ -69,6 +69,9 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const how = await Promise.race([current.left, running]);
     await client.send('end', { reason: 'prompt_input_exit' });
     await running;
+    if (isTerminal && current.hasRun) {
+      output.out(`To continue: portcullis --resume ${client.sessionId}\n`);
+    }
     return how === 'interrupted' ? EXIT.interrupted : EXIT.done;
   } catch (thrown) {
     if (thrown instanceof NotTrusted) return EXIT.error;

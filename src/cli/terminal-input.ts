@@ -54,6 +54,7 @@ export class TerminalInput {
     reader.on('line', (line) => this.#takeLine(line));
     reader.on('close', () => {
       this.#isOver = true;
+      if (isTerminal && (this.#isAtPrompt || this.#question !== undefined)) options.out('\n');
       if (this.#usesEscapes) options.out(PASTE_OFF);
       this.#question?.answer(undefined);
     });

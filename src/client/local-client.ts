@@ -191,8 +191,8 @@ function historyEntry(
   return { role, text: textOf(content), ...(tools.length > 0 && { tools }) };
 }
 
-/** Reminders are for the model alone. */
+/** Reminders and reports of background work are for the model alone. */
 function isShown({ role, text, tools }: HistoryEntry): boolean {
-  if (role === 'user' && text.startsWith('<system-reminder>')) return false;
+  if (role === 'user' && /^<(system-reminder|task-notification)>/.test(text)) return false;
   return text !== '' || tools !== undefined;
 }

@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { jsonEvent } from '../../client/json-event.js';
 import { systemClock } from '../../env/clock.js';
 import { openSession } from '../../harness.js';
 import type { CommandSpec } from '../command.js';
-import { createRenderer } from '../render.js';
+import { PlainRenderer } from '../render.js';
 
 /** Runs the whole runtime on a sample project: real files, processes and decisions, a scripted model. */
 export const command: CommandSpec = {
@@ -14,9 +15,10 @@ export const command: CommandSpec = {
     const root = mkdtempSync(path.join(tmpdir(), 'portcullis-demo-'));
     try {
       const project = makeProject(root);
-      const show = createRenderer({
+      const renderer = new PlainRenderer({
         colour: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
-        width: 100,
+        width: () => 100,
+        streams: () => false,
       });
       output.out(
         `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n\n> ${DEMO_PROMPT}\n\n`,
@@ -44,8 +46,7 @@ export const command: CommandSpec = {
               `  ${receipt.decision === 'allow' ? 'allowed' : 'refused'}  ${receipt.tool.padEnd(5)} ${receipt.reason}`,
             );
           }
-          const text = show(event);
-          if (text !== undefined && text !== '') output.out(`${text}\n`);
+          output.out(renderer.render(jsonEvent(event)));
         },
       });
       const run = await session.run([
