@@ -199,6 +199,22 @@ describe('the plain conversation', () => {
     expect(screen()).toMatch(/> [^\n]*again$/);
   });
 
+  it('puts a question that comes during a choice after it', async () => {
+    const { session, repl, type, screen } = setup();
+    session.outputs.set('/mode', { text: '', choices: [{ label: 'plan', line: '/mode plan' }] });
+    repl.begin(undefined);
+    await type('/mode\r');
+    session.emit({ type: 'question', question: QUESTION });
+    await type('1');
+    expect(screen()).not.toContain('Allow?');
+    await type('\r');
+    expect(session.sent).toEqual(['command "/mode"', 'command "/mode plan"']);
+    await pause(60);
+    expect(screen()).toContain('Allow?');
+    await type('y\r');
+    expect(session.answers).toEqual([{ behavior: 'allow' }]);
+  });
+
   it('clears with the first Ctrl+C at the prompt and leaves with the second', async () => {
     const { session, repl, type, reader } = setup();
     reader.on('SIGINT', () => repl.interrupt());

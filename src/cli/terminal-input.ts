@@ -45,6 +45,7 @@ export class TerminalInput {
   #isMidLine = false;
   /** Output that waits until the question is answered or the typed line is complete. */
   #waiting = '';
+  #lastQuestion: Promise<unknown> = Promise.resolve();
   #question: { answer(line: string | undefined): void } | undefined;
 
   constructor(options: TerminalInputOptions) {
@@ -91,7 +92,14 @@ export class TerminalInput {
     else this.#write(text);
   }
 
-  readonly ask: AskLine = async (question, signal) => {
+  /** Questions wait for each other: two at once would share an answer. */
+  readonly ask: AskLine = (question, signal) => {
+    const asking = this.#lastQuestion.then(() => this.#ask(question, signal));
+    this.#lastQuestion = asking;
+    return asking;
+  };
+
+  async #ask(question: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { isTerminal, reader } = this.#options;
     if (!isTerminal || this.#isOver) {
       // fail-closed: a pipe is no person, and what it holds was written before the question.
@@ -99,8 +107,10 @@ export class TerminalInput {
       return undefined;
     }
     await this.#setDraftAside();
-    if (signal?.aborted === true) return undefined;
-    if (this.#isAtPrompt) this.#erase();
+    if (signal?.aborted === true) {
+      if (this.#isAtPrompt) this.showPrompt();
+      return undefined;
+    }
     const lines = question.split('\n');
     const prompt = lines.pop() ?? '';
     this.#write(`${this.#isMidLine ? '\n' : ''}${lines.map((line) => `${line}\n`).join('')}`);
@@ -109,7 +119,7 @@ export class TerminalInput {
     this.#write(this.#takeWaiting());
     if (this.#isAtPrompt) this.showPrompt();
     return answer;
-  };
+  }
 
   /** Leaves the open question without an answer. False: there is none. */
   cancelQuestion(): boolean {
@@ -210,6 +220,7 @@ export class TerminalInput {
     while (this.#isPasting || (this.#options.reader.line !== '' && isTyping())) {
       await delay(READ_MS);
     }
+    if (this.#isAtPrompt || this.#options.reader.line !== '') this.#erase();
     const typed = this.#takeTyped();
     this.#draft = [this.#draft, typed].filter((text) => text !== '').join(' ');
   }

@@ -186,13 +186,15 @@ function historyEntry(
   message: ReturnType<NonNullable<TurnRunner['current']>['history']>[number],
 ): HistoryEntry {
   const { role, content } = message;
-  if (typeof content === 'string') return { role, text: content };
-  const tools = content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
-  return { role, text: textOf(content), ...(tools.length > 0 && { tools }) };
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  const tools = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
+  const shown = blocks.filter((block) => block.type !== 'text' || !FOR_MODEL.test(block.text));
+  return { role, text: textOf(shown), ...(tools.length > 0 && { tools }) };
 }
 
 /** Reminders and reports of background work are for the model alone. */
-function isShown({ role, text, tools }: HistoryEntry): boolean {
-  if (role === 'user' && /^<(system-reminder|task-notification)>/.test(text)) return false;
+const FOR_MODEL = /^<(system-reminder|task-notification)>/;
+
+function isShown({ text, tools }: HistoryEntry): boolean {
   return text !== '' || tools !== undefined;
 }

@@ -177,6 +177,88 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     expect(await shell.exitCode()).toBe(0);
   });
 
+  it('takes a paste as one prompt, and a line that is continued', async () => {
+    const shell = await terminal({ script: ['One answer.', 'Another one.'] });
+    shell.paste('first\nsecond\nthird');
+    await shell.shows('… third');
+    expect(shell.server.requests).toEqual([]);
+    shell.press('Enter');
+    await shell.shows('One answer.');
+    shell.line('go \\');
+    shell.line('on');
+    await shell.shows('Another one.');
+    const bodies = shell.server.requests.map(({ body }) => JSON.stringify(body));
+    expect(bodies[0]).toContain('first\\nsecond\\nthird');
+    expect(bodies[1]).toContain('go \\non');
+    expect(bodies).toHaveLength(2);
+  });
+
+  it('answers the questions of the model', async () => {
+    const options = ['Red', 'Blue'].map((label) => ({ label, description: `${label} paint` }));
+    const ask = (question: string, multiSelect: boolean) => ({
+      question,
+      header: 'Paint',
+      multiSelect,
+      options,
+    });
+    const questions = [ask('Which colour?', false), ask('Which colours?', true)];
+    const shell = await terminal({
+      script: [{ tool: 'AskUserQuestion', input: { questions } }, 'Understood.'],
+    });
+    shell.line('ask me');
+    await shell.shows('2  Blue: Blue paint');
+    shell.line('2');
+    await shell.shows('Answer [numbers with commas');
+    shell.line('1,2');
+    await shell.shows('Understood.');
+    const sent = JSON.stringify(shell.server.requests[1]?.body);
+    expect(sent).toContain('Which colour?\\n→ Blue');
+    expect(sent).toContain('Which colours?\\n→ Red, Blue');
+  });
+
+  it('starts a turn for background work that ends while nothing runs', async () => {
+    const input = { command: 'sleep 1; echo ENDED', run_in_background: true };
+    const shell = await terminal({
+      args: ['--allowedTools', 'Bash'],
+      script: [{ tool: 'Bash', input }, 'It runs.', 'It has ended.'],
+    });
+    shell.line('start it');
+    await shell.shows('It runs.');
+    shell.press('h', 'a', 'l', 'f');
+    await shell.shows(/It has ended\.\s+> half/);
+    expect(JSON.stringify(shell.server.requests[2]?.body)).toContain('task-notification');
+  });
+
+  it('comes back from the background', async () => {
+    const shell = await terminal({ script: ['Here again.'] });
+    shell.press('C-z');
+    await shell.shows('Stopped');
+    shell.line('fg');
+    await shell.shows(/fg[\s\S]*> /);
+    shell.line('hello');
+    await shell.shows('Here again.');
+  });
+
+  it('starts a new conversation and returns to the old one', async () => {
+    const shell = await terminal({ script: ['First words.', 'Second words.', 'Third words.'] });
+    shell.line('one');
+    await shell.shows('First words.');
+    shell.line('/clear');
+    await shell.shows('New conversation.');
+    shell.line('two');
+    await shell.shows('Second words.');
+    expect(JSON.stringify(shell.server.requests[1]?.body)).not.toContain('First words.');
+    shell.line('/resume');
+    await shell.shows('Number [1-1');
+    shell.line('1');
+    await shell.shows(/Number[\s\S]*> one\s+First words\./);
+    shell.line('three');
+    await shell.shows('Third words.');
+    const sent = JSON.stringify(shell.server.requests[2]?.body);
+    expect(sent).toContain('First words.');
+    expect(sent).not.toContain('Second words.');
+  });
+
   it('leaves on the second Ctrl+C when nothing runs', async () => {
     const shell = await terminal({ script: [] });
     shell.press('C-c');

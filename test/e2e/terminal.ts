@@ -24,6 +24,8 @@ export interface Terminal {
   command(...args: readonly string[]): string;
   /** Presses keys by their tmux names: `C-c`, `C-d`, `Enter`. */
   press(...keys: readonly string[]): void;
+  /** Pastes text as a terminal does, in brackets where the program asked for them. */
+  paste(text: string): void;
   /** Waits until the screen, history included, holds the text; gives the screen. */
   shows(text: string | RegExp): Promise<string>;
   screen(): string;
@@ -79,6 +81,10 @@ export async function openTerminal(options: {
     server,
     line: typed,
     command,
+    paste(text) {
+      tmux('set-buffer', '--', text);
+      tmux('paste-buffer', '-p', '-t', 'main');
+    },
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     shows,
     screen,
