@@ -1,4 +1,4 @@
-import { openTranscripts, projectKeyOf, type RawLine, type ShelfItem } from '../harness.js';
+import { type ArchiveItem, openTranscripts, projectKeyOf, type RawLine } from '../harness.js';
 import { isRecord } from '../util/own.js';
 import { sliceWhole } from '../util/truncate.js';
 
@@ -25,11 +25,11 @@ export async function recentSessions(
   cwd: string | undefined,
   limit: number,
 ): Promise<readonly SessionSummary[]> {
-  const shelf = openTranscripts(env);
+  const archive = openTranscripts(env);
   const found: SessionSummary[] = [];
-  for (const item of await shelf.list(cwd === undefined ? undefined : projectKeyOf(cwd))) {
+  for (const item of await archive.list(cwd === undefined ? undefined : projectKeyOf(cwd))) {
     if (found.length >= limit) break;
-    const summary = summarizeSession(item, await shelf.glance(item));
+    const summary = summarizeSession(item, await archive.readSummary(item));
     if (summary !== undefined) found.push(summary);
   }
   return found;
@@ -37,7 +37,7 @@ export async function recentSessions(
 
 /** What a session is about, from the lines at its ends. Undefined: it is no conversation of a person's. */
 export function summarizeSession(
-  item: ShelfItem,
+  item: ArchiveItem,
   lines: readonly RawLine[],
 ): SessionSummary | undefined {
   if (lines[0]?.isSidechain === true) return undefined;

@@ -4,19 +4,19 @@ import { nodeFileSystem } from '../env/node-fs.js';
 import { configDirectory, type DirectoryEnvironment, join, projectSlug } from '../env/paths.js';
 import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import { openFileArchive, type RawLine, type TranscriptArchive } from '../session/archive.js';
 import { chainOf } from '../session/chain.js';
 import { forkSession } from '../session/fork.js';
 import { createJsonlStore } from '../session/jsonl-store.js';
 import { createMemoryStore } from '../session/memory-store.js';
 import { mirrored } from '../session/mirror.js';
 import { sessionOf } from '../session/raw.js';
-import { openFileShelf, type RawLine, type SessionShelf } from '../session/shelf.js';
 import type { SessionStore } from '../session/store.js';
 
 /** The transcripts in files of the user whose environment this is. */
-export function openTranscripts(env: DirectoryEnvironment): SessionShelf {
+export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
   const configDir = configDirectory(env);
-  return openFileShelf({ configDir, files: nodeTranscriptFiles, fs: nodeFileSystem });
+  return openFileArchive({ configDir, files: nodeTranscriptFiles, fs: nodeFileSystem });
 }
 
 /** The name under which a directory's sessions are kept. */

@@ -5,7 +5,7 @@ import { nodeTeamFiles } from '../env/team-files.js';
 import { openInboxOf } from '../harness/inbox-of.js';
 import { openTranscripts, projectKeyOf } from '../harness/transcripts.js';
 import type { HookSet } from '../hooks/captured.js';
-import type { SessionShelf, ShelfItem } from '../session/shelf.js';
+import type { ArchiveItem, TranscriptArchive } from '../session/archive.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust.js';
 import { type StartedTrust, startTrust } from '../settings/trust-start.js';
 import { openTrustStore, type TrustStore } from '../settings/trust-store.js';
@@ -64,7 +64,10 @@ export interface Project {
   /** The file changes of a session: of the one whose id begins so, or of the last one. */
   changes(session?: string): Promise<ProjectChanges>;
   /** The recorded sessions of this directory, newest first, and the archive that holds them. */
-  sessions(): Promise<{ readonly archive: SessionShelf; readonly items: readonly ShelfItem[] }>;
+  sessions(): Promise<{
+    readonly archive: TranscriptArchive;
+    readonly items: readonly ArchiveItem[];
+  }>;
   /** Tools, gate, hooks and servers of a session without a conversation. */
   sessionParts(options: SessionPartsOptions): Promise<SessionParts>;
   /** Closes everything that was opened. */
@@ -152,8 +155,8 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
       return changes;
     },
     async sessions() {
-      const shelf = await archive();
-      return { archive: shelf, items: await shelf.list(projectKeyOf(places.cwd)) };
+      const opened = await archive();
+      return { archive: opened, items: await opened.list(projectKeyOf(places.cwd)) };
     },
     async sessionParts(how) {
       const { openSessionParts } = await import('./session-parts.js');

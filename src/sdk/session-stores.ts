@@ -69,36 +69,36 @@ export class InMemorySessionStore implements SessionStore {
 
 /** Sessions in files of the ecosystem's layout, below a directory of the program's own choice. */
 export class FileSessionStore implements SessionStore {
-  readonly #shelf;
+  readonly #archive;
 
   /** Absent: the user's own, `CLAUDE_CONFIG_DIR` or `~/.claude`. */
   constructor(configDirectory?: string) {
-    this.#shelf = openTranscripts({
+    this.#archive = openTranscripts({
       ...processEnvironment(),
       ...(configDirectory === undefined ? {} : { CLAUDE_CONFIG_DIR: configDirectory }),
     });
   }
 
   async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
-    await this.#shelf.append(placeOf(key), entries, agentOf(key));
+    await this.#archive.append(placeOf(key), entries, agentOf(key));
   }
 
   async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
-    const lines = await this.#shelf.lines(placeOf(key), agentOf(key));
+    const lines = await this.#archive.lines(placeOf(key), agentOf(key));
     return lines === undefined ? null : (lines as SessionStoreEntry[]);
   }
 
   async listSessions(projectKey: string): Promise<Array<{ sessionId: string; mtime: number }>> {
-    const items = await this.#shelf.list(projectKey);
+    const items = await this.#archive.list(projectKey);
     return items.map(({ sessionId, modifiedAt }) => ({ sessionId, mtime: modifiedAt }));
   }
 
   async delete(key: SessionKey): Promise<void> {
-    await this.#shelf.remove(placeOf(key), agentOf(key));
+    await this.#archive.remove(placeOf(key), agentOf(key));
   }
 
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
-    const agents = await this.#shelf.agents(placeOf(key));
+    const agents = await this.#archive.agents(placeOf(key));
     return agents.map((agentId) => `subagents/agent-${agentId}`);
   }
 }

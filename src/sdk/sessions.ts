@@ -1,6 +1,8 @@
 import { summarizeSession } from '../client/session-summary.js';
 import { PortcullisError } from '../errors.js';
 import {
+  type ArchiveItem,
+  type ArchivePlace,
   conversationOf,
   forkInFiles,
   forkOfLines,
@@ -8,13 +10,11 @@ import {
   processEnvironment,
   projectKeyOf,
   resolvePath,
-  type SessionShelf,
-  type ShelfItem,
-  type ShelfPlace,
+  type TranscriptArchive,
   workingDirectory,
 } from '../harness.js';
 import { isRecord } from '../util/own.js';
-import { shelfOf } from './store-shelf.js';
+import { archiveOf } from './store-archive.js';
 import type {
   ForkSessionOptions,
   ForkSessionResult,
@@ -38,13 +38,13 @@ interface Where {
 
 /** Sessions of a project, or of all of them, newest first. */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<SDKSessionInfo[]> {
-  const { shelf, project } = open(options);
+  const { archive, project } = openArchive(options);
   const found: SDKSessionInfo[] = [];
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = options;
-  for (const item of await shelf.list(project)) {
+  for (const item of await archive.list(project)) {
     // Files are looked into only as far as the caller wants to see.
     if (found.length >= offset + limit) break;
-    const facts = summarizeSession(item, await shelf.glance(item));
+    const facts = summarizeSession(item, await archive.readSummary(item));
     if (facts !== undefined) found.push(facts);
   }
   return found.slice(offset, offset + limit);
@@ -54,10 +54,10 @@ export async function getSessionInfo(
   sessionId: string,
   options: GetSessionInfoOptions = {},
 ): Promise<SDKSessionInfo | undefined> {
-  const { shelf, project } = open(options);
-  const place = await shelf.find(sessionId, project);
+  const { archive, project } = openArchive(options);
+  const place = await archive.find(sessionId, project);
   if (place === undefined) return undefined;
-  return summarizeSession(await itemOf(shelf, place), await shelf.glance(place));
+  return summarizeSession(await itemOf(archive, place), await archive.readSummary(place));
 }
 
 /** The conversation as it goes on now: one branch, oldest first. */
@@ -65,15 +65,7 @@ export async function getSessionMessages(
   sessionId: string,
   options: GetSessionMessagesOptions = {},
 ): Promise<SessionMessage[]> {
-  const { shelf, project } = open(options);
-  const place = await shelf.find(sessionId, project);
-  const lines = place === undefined ? undefined : await shelf.lines(place);
-  if (lines === undefined) return [];
-  const entries = conversationOf(sessionId, lines);
-  return page(
-    entries.flatMap((entry) => messageOfEntry(entry, sessionId, options)),
-    options,
-  );
+  return await readMessages(sessionId, options, options);
 }
 
 /** The agents of a session that have a transcript. */
@@ -81,9 +73,9 @@ export async function listSubagents(
   sessionId: string,
   options: ListSubagentsOptions = {},
 ): Promise<string[]> {
-  const { shelf, project } = open(options);
-  const place = await shelf.find(sessionId, project);
-  return place === undefined ? [] : [...(await shelf.agents(place))];
+  const { archive, project } = openArchive(options);
+  const place = await archive.find(sessionId, project);
+  return place === undefined ? [] : [...(await archive.agents(place))];
 }
 
 export async function getSubagentMessages(
@@ -91,15 +83,7 @@ export async function getSubagentMessages(
   agentId: string,
   options: GetSubagentMessagesOptions = {},
 ): Promise<SessionMessage[]> {
-  const { shelf, project } = open(options);
-  const place = await shelf.find(sessionId, project);
-  const lines = place === undefined ? undefined : await shelf.lines(place, agentId);
-  if (lines === undefined) return [];
-  const entries = conversationOf(sessionId, lines, { sidechain: true });
-  return page(
-    entries.flatMap((entry) => messageOfEntry(entry, sessionId, { agentId })),
-    options,
-  );
+  return await readMessages(sessionId, options, { agentId });
 }
 
 export async function renameSession(
@@ -109,8 +93,8 @@ export async function renameSession(
 ): Promise<void> {
   const customTitle = title.trim();
   if (customTitle === '') throw new PortcullisError('usage', 'the title is empty');
-  const { shelf, place } = await demand(sessionId, options);
-  await shelf.append(place, [{ type: 'custom-title', customTitle, sessionId }]);
+  const { archive, place } = await requireSession(sessionId, options);
+  await archive.append(place, [{ type: 'custom-title', customTitle, sessionId }]);
 }
 
 /** Null takes the tag away. */
@@ -119,8 +103,8 @@ export async function tagSession(
   tag: string | null,
   options: SessionMutationOptions = {},
 ): Promise<void> {
-  const { shelf, place } = await demand(sessionId, options);
-  await shelf.append(place, [{ type: 'tag', tag: tag ?? '', sessionId }]);
+  const { archive, place } = await requireSession(sessionId, options);
+  await archive.append(place, [{ type: 'tag', tag: tag ?? '', sessionId }]);
 }
 
 /** Removes the transcript and everything that lies beside it. */
@@ -128,8 +112,8 @@ export async function deleteSession(
   sessionId: string,
   options: SessionMutationOptions = {},
 ): Promise<void> {
-  const { shelf, place } = await demand(sessionId, options);
-  await shelf.remove(place);
+  const { archive, place } = await requireSession(sessionId, options);
+  await archive.remove(place);
 }
 
 /** Copies a session under a new id. The old one stays as it is. */
@@ -137,15 +121,15 @@ export async function forkSession(
   sessionId: string,
   options: ForkSessionOptions = {},
 ): Promise<ForkSessionResult> {
-  const { shelf, place } = await demand(sessionId, options);
-  const facts = summarizeSession(await itemOf(shelf, place), await shelf.glance(place));
+  const { archive, place } = await requireSession(sessionId, options);
+  const facts = summarizeSession(await itemOf(archive, place), await archive.readSummary(place));
   const title = options.title ?? (facts === undefined ? undefined : `${facts.summary} (fork)`);
   const order = { sessionId, upTo: options.upToMessageId, title };
   if (options.sessionStore === undefined) {
     return { sessionId: await forkInFiles(processEnvironment(), place.project, order) };
   }
-  const copy = await forkOfLines((await shelf.lines(place)) ?? [], order);
-  await shelf.append({ project: place.project, sessionId: copy.sessionId }, copy.lines);
+  const copy = await forkOfLines((await archive.lines(place)) ?? [], order);
+  await archive.append({ project: place.project, sessionId: copy.sessionId }, copy.lines);
   return { sessionId: copy.sessionId };
 }
 
@@ -157,11 +141,11 @@ export async function importSessionToStore(
   store: SessionStore,
   options: ImportSessionToStoreOptions = {},
 ): Promise<void> {
-  const { shelf, place } = await demand(sessionId, options);
+  const { archive, place } = await requireSession(sessionId, options);
   const size = options.batchSize ?? BATCH;
-  const agents = options.includeSubagents === false ? [] : await shelf.agents(place);
+  const agents = options.includeSubagents === false ? [] : await archive.agents(place);
   for (const agentId of [undefined, ...agents]) {
-    const lines = (await shelf.lines(place, agentId)) ?? [];
+    const lines = (await archive.lines(place, agentId)) ?? [];
     const key = {
       projectKey: place.project,
       sessionId,
@@ -173,34 +157,54 @@ export async function importSessionToStore(
   }
 }
 
-function open({ dir, sessionStore }: Where): {
-  shelf: SessionShelf;
+function openArchive({ dir, sessionStore }: Where): {
+  archive: TranscriptArchive;
   project: string | undefined;
 } {
   const project =
     dir === undefined ? undefined : projectKeyOf(resolvePath(workingDirectory(), dir));
   if (sessionStore === undefined) {
-    return { shelf: openTranscripts(processEnvironment()), project };
+    return { archive: openTranscripts(processEnvironment()), project };
   }
-  return { shelf: shelfOf(sessionStore, project ?? projectKeyOf(workingDirectory())), project };
+  return { archive: archiveOf(sessionStore, project ?? projectKeyOf(workingDirectory())), project };
 }
 
-async function demand(
+async function requireSession(
   sessionId: string,
   where: Where,
-): Promise<{ shelf: SessionShelf; place: ShelfPlace }> {
-  const { shelf, project } = open(where);
-  const place = await shelf.find(sessionId, project);
+): Promise<{ archive: TranscriptArchive; place: ArchivePlace }> {
+  const { archive, project } = openArchive(where);
+  const place = await archive.find(sessionId, project);
   if (place === undefined) {
     throw new PortcullisError('session', `Session ${sessionId} not found`, {
       remedy: 'listSessions names those that there are',
     });
   }
-  return { shelf, place };
+  return { archive, place };
 }
 
-async function itemOf(shelf: SessionShelf, place: ShelfPlace): Promise<ShelfItem> {
-  const items = await shelf.list(place.project).catch(() => []);
+interface Selection {
+  readonly includeSystemMessages?: boolean;
+  /** Those of a subagent. */
+  readonly agentId?: string;
+}
+
+async function readMessages(
+  sessionId: string,
+  { offset = 0, limit = Number.POSITIVE_INFINITY, ...where }: GetSubagentMessagesOptions,
+  selection: Selection,
+): Promise<SessionMessage[]> {
+  const { agentId } = selection;
+  const { archive, project } = openArchive(where);
+  const place = await archive.find(sessionId, project);
+  const lines = place === undefined ? undefined : await archive.lines(place, agentId);
+  return conversationOf(sessionId, lines ?? [], { sidechain: agentId !== undefined })
+    .flatMap((entry) => messageOfEntry(entry, sessionId, selection))
+    .slice(offset, offset + limit);
+}
+
+async function itemOf(archive: TranscriptArchive, place: ArchivePlace): Promise<ArchiveItem> {
+  const items = await archive.list(place.project).catch(() => []);
   return (
     items.find(({ sessionId }) => sessionId === place.sessionId) ?? { ...place, modifiedAt: 0 }
   );
@@ -209,12 +213,12 @@ async function itemOf(shelf: SessionShelf, place: ShelfPlace): Promise<ShelfItem
 function messageOfEntry(
   entry: object,
   sessionId: string,
-  options: { readonly includeSystemMessages?: boolean; readonly agentId?: string },
+  { includeSystemMessages, agentId }: Selection,
 ): readonly SessionMessage[] {
   if (!isRecord(entry) || entry.isMeta === true || entry.teamName !== undefined) return [];
   const { type, uuid } = entry;
   if (type !== 'user' && type !== 'assistant') {
-    if (type !== 'system' || options.includeSystemMessages !== true) return [];
+    if (type !== 'system' || includeSystemMessages !== true) return [];
   }
   const parent = entry.parentToolUseId ?? entry.parent_tool_use_id;
   return [
@@ -224,14 +228,7 @@ function messageOfEntry(
       session_id: typeof entry.sessionId === 'string' ? entry.sessionId : sessionId,
       message: entry.message ?? { content: entry.content },
       parent_tool_use_id: typeof parent === 'string' ? parent : null,
-      parent_agent_id: options.agentId ?? null,
+      parent_agent_id: agentId ?? null,
     },
   ];
-}
-
-function page<T>(
-  all: readonly T[],
-  { offset = 0, limit }: { readonly offset?: number; readonly limit?: number },
-): T[] {
-  return all.slice(offset, limit === undefined ? undefined : offset + limit);
 }

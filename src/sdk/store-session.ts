@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError } from '../errors.js';
 import { memoryStoreOf, projectKeyOf } from '../harness.js';
 import type { HostedConfig } from '../server/host-session.js';
-import { keyOfFile, linesOf } from './store-shelf.js';
+import { keyOfFile, linesOf } from './store-archive.js';
 import type { SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session whose transcript lives in a program's own store; nothing of it is written to files. */

@@ -1,5 +1,5 @@
+import type { RawLine } from './archive.js';
 import { classifyLine, SessionReader } from './lines.js';
-import type { RawLine } from './shelf.js';
 import type { LoadedSession } from './store.js';
 
 /** A session from its lines, as the stores give it. */

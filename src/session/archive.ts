@@ -11,49 +11,49 @@ import { isSafeId, requireSafeId } from './session-id.js';
 export type RawLine = Readonly<Record<string, unknown>>;
 
 /** Where a session is kept. */
-export interface ShelfPlace {
+export interface ArchivePlace {
   readonly project: string;
   readonly sessionId: string;
 }
 
-export interface ShelfItem extends ShelfPlace {
+export interface ArchiveItem extends ArchivePlace {
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
   readonly size?: number;
 }
 
 /** Transcripts as they lie there, for those who look through them without opening a session. */
-export interface SessionShelf {
+export interface TranscriptArchive {
   /** In this project, or, with none, in the only one that has it. */
-  find(sessionId: string, project: string | undefined): Promise<ShelfPlace | undefined>;
+  find(sessionId: string, project: string | undefined): Promise<ArchivePlace | undefined>;
   /** Newest first. */
-  list(project: string | undefined): Promise<readonly ShelfItem[]>;
+  list(project: string | undefined): Promise<readonly ArchiveItem[]>;
   /** The lines at both ends, enough to tell what the session is about. */
-  glance(place: ShelfPlace): Promise<readonly RawLine[]>;
+  readSummary(place: ArchivePlace): Promise<readonly RawLine[]>;
   /** Undefined: there is none. `agentId` selects a subagent's. */
-  lines(place: ShelfPlace, agentId?: string): Promise<readonly RawLine[] | undefined>;
-  append(place: ShelfPlace, lines: readonly RawLine[], agentId?: string): Promise<void>;
+  lines(place: ArchivePlace, agentId?: string): Promise<readonly RawLine[] | undefined>;
+  append(place: ArchivePlace, lines: readonly RawLine[], agentId?: string): Promise<void>;
   /** The session with all that belongs to it, or one agent's transcript. */
-  remove(place: ShelfPlace, agentId?: string): Promise<void>;
-  agents(place: ShelfPlace): Promise<readonly string[]>;
+  remove(place: ArchivePlace, agentId?: string): Promise<void>;
+  agents(place: ArchivePlace): Promise<readonly string[]>;
 }
 
-export interface FileShelfParts {
+export interface FileArchiveParts {
   readonly configDir: string;
   readonly files: TranscriptFiles;
   readonly fs: FileSystem;
 }
 
 /** The transcripts of a user, `<config>/projects/<project>/<session>.jsonl`. */
-export function openFileShelf({ configDir, files, fs }: FileShelfParts): SessionShelf {
+export function openFileArchive({ configDir, files, fs }: FileArchiveParts): TranscriptArchive {
   const projects = join(configDir, 'projects');
-  const pathOf = ({ project, sessionId }: ShelfPlace): string =>
+  const pathOf = ({ project, sessionId }: ArchivePlace): string =>
     join(projects, requireProject(project), `${requireSafeId(sessionId, 'session')}.jsonl`);
-  const directoryOf = (place: ShelfPlace): string => pathOf(place).slice(0, -'.jsonl'.length);
-  const fileOf = (place: ShelfPlace, agentId: string | undefined): string =>
+  const directoryOf = (place: ArchivePlace): string => pathOf(place).slice(0, -'.jsonl'.length);
+  const fileOf = (place: ArchivePlace, agentId: string | undefined): string =>
     agentId === undefined ? pathOf(place) : agentPath(directoryOf(place), agentId);
-  const listOne = async (project: string): Promise<ShelfItem[]> => {
-    const found: ShelfItem[] = [];
+  const listOne = async (project: string): Promise<ArchiveItem[]> => {
+    const found: ArchiveItem[] = [];
     for (const name of files.list(join(projects, project))) {
       const sessionId = name.endsWith('.jsonl') ? name.slice(0, -'.jsonl'.length) : '';
       if (!isSafeId(sessionId)) continue;
@@ -85,7 +85,7 @@ export function openFileShelf({ configDir, files, fs }: FileShelfParts): Session
       const all = (await Promise.all(names.map(listOne))).flat();
       return all.sort((a, b) => b.modifiedAt - a.modifiedAt);
     },
-    async glance(place) {
+    async readSummary(place) {
       const ends = files.readEnds(pathOf(place), LISTING_WINDOW);
       if (ends === undefined) return [];
       const both = ends.head === ends.tail ? [ends.head] : [ends.head, ends.tail];

@@ -1,10 +1,10 @@
 import { PortcullisError } from '../errors.js';
-import type { RawLine, SessionShelf } from '../harness.js';
+import type { RawLine, TranscriptArchive } from '../harness.js';
 import { isRecord } from '../util/own.js';
 import type { SessionKey, SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session store, looked through like the files. */
-export function shelfOf(store: SessionStore, ofDirectory: string): SessionShelf {
+export function archiveOf(store: SessionStore, ofDirectory: string): TranscriptArchive {
   const keyOf = (project: string | undefined, sessionId: string, agentId?: string): SessionKey => ({
     projectKey: project ?? ofDirectory,
     sessionId,
@@ -33,7 +33,7 @@ export function shelfOf(store: SessionStore, ofDirectory: string): SessionShelf 
         }))
         .sort((a, b) => b.modifiedAt - a.modifiedAt);
     },
-    glance: async ({ project, sessionId }) => (await load(keyOf(project, sessionId))) ?? [],
+    readSummary: async ({ project, sessionId }) => (await load(keyOf(project, sessionId))) ?? [],
     lines: ({ project, sessionId }, agentId) => load(keyOf(project, sessionId, agentId)),
     async append({ project, sessionId }, lines, agentId) {
       await store.append(keyOf(project, sessionId, agentId), lines as SessionStoreEntry[]);
