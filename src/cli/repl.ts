@@ -57,6 +57,8 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     runner.current === undefined ? process.kill(process.pid, 'SIGINT') : current.interrupt(),
   );
   reader.on('close', () => current.end());
+  // A signal may end the program: the terminal is left as it was.
+  process.once('exit', () => reader.close());
   if (isTerminal) {
     onDoubleEscape(process.stdin, () => {
       if (input.isAtPrompt && input.isEmpty) current.take('/rewind');

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentSession } from '../../harness.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
@@ -134,6 +136,12 @@ describe('the registry of slash commands', () => {
     expect(new Set(names).size).toBe(names.length);
     for (const { summary } of COMMANDS) expect(summary).toMatch(/^[A-Z].*[^.]$/);
     expect(BUILTIN_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
+  });
+
+  it('is documented', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/conversation.md'), 'utf8');
+    const missing = COMMANDS.filter(({ name }) => !page.includes(`\`/${name}`));
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
   it('finds commands by name and alias with their argument', () => {
