@@ -40,10 +40,13 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
     if (options.outputFormat === 'stream-json') output.out(encodeFrame(frame));
     else if (options.verbose || frame.type === 'result') frames.push(frame);
   });
+  // fail-closed: what is piped in names no command and is no argument of one.
+  const isTyped = piped === undefined || piped === '';
   // Loaded only for a prompt that may name a command.
-  const commands = /^\s*\//.test(prompt)
-    ? (await import('../client/commands/complete.js')).slashCommands
-    : undefined;
+  const commands =
+    isTyped && /^\s*\//.test(prompt)
+      ? (await import('../client/commands/complete.js')).slashCommands
+      : undefined;
   const runner = new TurnRunner({
     env: deps.config.env,
     clock: { now: Date.now, uuid: deps.uuid },

@@ -1,4 +1,4 @@
-import type { CommandRunner } from './commands/command.js';
+import type { CommandCaller, CommandRunner } from './commands/command.js';
 import type { QueuedPrompt } from './events.js';
 import type { QuestionBroker, Respondent } from './question-broker.js';
 import type { Replacement } from './session-slot.js';
@@ -12,6 +12,14 @@ interface CommandHost {
   replace(replacement: Replacement): Promise<void>;
   push(prompt: QueuedPrompt): void;
   uuid(): string;
+}
+
+/** A command that came as a prompt answers no questions. */
+export const PROMPT: Respondent = { name: 'prompt', answers: [] };
+
+export function callerOf(by: Respondent): CommandCaller {
+  if (by === PROMPT) return 'prompt';
+  return by.answers.includes('permission') ? 'person' : 'client';
 }
 
 /** The turn runner as a slash command sees it. `by`: the client that runs the command. */

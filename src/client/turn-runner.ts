@@ -1,5 +1,5 @@
 import type { AgentSession, InputMessage, RunResult } from '../harness.js';
-import { createCommandRunner } from './command-runner.js';
+import { callerOf, createCommandRunner, PROMPT } from './command-runner.js';
 import {
   type CommandContext,
   type FoundCommand,
@@ -28,9 +28,6 @@ export interface RunnerOptions extends SlotOptions {
   readonly awaitsPerson?: boolean | undefined;
   readonly clock: { now(): number; uuid(): string };
 }
-
-/** A command that came as a prompt answers no questions. */
-const PROMPT: Respondent = { name: 'prompt', answers: [] };
 
 /**
  * Runs the turns of one session for all its clients: queues prompts, steers the running turn, wakes for
@@ -325,7 +322,8 @@ export class TurnRunner {
   }
 
   #commandContext(session: AgentSession, by: Respondent): CommandContext {
-    return { session, runner: createCommandRunner(this, by), env: this.#options.env };
+    const { env } = this.#options;
+    return { session, runner: createCommandRunner(this, by), caller: callerOf(by), env };
   }
 
   /** Closes the session and opens another one in its place. */

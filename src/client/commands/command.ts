@@ -17,6 +17,8 @@ export interface SlashCommand {
   readonly argumentHint?: string;
   /** It waits until no turn runs. */
   readonly needsIdle?: boolean;
+  /** Who may run it with an argument, which changes something. Absent: any caller. */
+  readonly argumentFrom?: 'client' | 'person';
   /** What the argument could be; those that do not begin with what is typed are left out. */
   complete?(context: CommandContext): Promise<readonly ArgumentOption[]>;
   /** Rejects with a `PortcullisError` fit to be shown. */
@@ -32,8 +34,15 @@ export interface ArgumentOption {
 export interface CommandContext {
   readonly session: AgentSession;
   readonly runner: CommandRunner;
+  readonly caller: CommandCaller;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/**
+ * Who runs a command: the text of a prompt, which anyone may have written; a client that answers no permission
+ * questions, such as a pipe; or a client that answers them for a person.
+ */
+export type CommandCaller = 'prompt' | 'client' | 'person';
 
 /** What slash commands may ask of the turn runner. */
 export interface CommandRunner {
@@ -86,6 +95,15 @@ export async function runCommand(
   { command, argument }: FoundCommand,
   context: CommandContext,
 ): Promise<CommandOutput> {
+  const { name, argumentFrom } = command;
+  const { caller } = context;
+  // fail-closed: what no person is known to have typed changes nothing that a person or a host decides.
+  if (argument !== '' && argumentFrom !== undefined && caller !== 'person') {
+    if (caller === 'prompt') {
+      return failed(`A prompt cannot run /${name} with an argument. Type it in a conversation.`);
+    }
+    if (argumentFrom === 'person') return failed(`/${name} with an argument needs a terminal.`);
+  }
   try {
     return await command.run(context, argument);
   } catch (thrown) {

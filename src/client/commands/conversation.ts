@@ -26,6 +26,7 @@ export const resume = defineCommand({
   aliases: ['continue'],
   summary: 'Continue an earlier conversation of this directory',
   argumentHint: '[id]',
+  argumentFrom: 'client',
   needsIdle: true,
   complete: async (context) =>
     (await sessionsOf(context)).map(({ sessionId, summary }) => ({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentSession } from '../../harness.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
 import type { Receipt } from '../../protocol/permissions.js';
-import type { CommandContext } from './command.js';
+import { type CommandContext, runCommand } from './command.js';
 import { completeInput } from './complete.js';
 import { BUILTIN_COMMANDS, COMMANDS, findCommand, typedCommands } from './registry.js';
 
@@ -110,6 +110,7 @@ function fixture() {
   } as unknown as AgentSession;
   const context: CommandContext = {
     session,
+    caller: 'person',
     env: {},
     runner: {
       isRunning: () => false,
@@ -160,6 +161,48 @@ describe('the registry of slash commands', () => {
     const { context } = fixture();
     const rows = typedCommands(await context.session.requests.commands());
     expect(rows.map(({ name }) => name)).not.toContain('clear');
+  });
+
+  it('changes nothing for the text of a prompt, and no rule, mode or question for a pipe', async () => {
+    const { context, done } = fixture();
+    const run = async (line: string, caller: CommandContext['caller']) => {
+      const found = findCommand(line);
+      if (found === undefined) throw new Error(`no command: ${line}`);
+      return await runCommand(found, { ...context, caller });
+    };
+    const forPerson = [
+      '/permissions allow Bash user',
+      '/permissions\nallow Bash',
+      '/allowed-tools remove Bash(ls *)',
+      '/mode acceptEdits',
+      '/inbox answer q1 allow',
+    ];
+    const forClients = [
+      '/model haiku',
+      '/add-dir /',
+      '/mcp enable files',
+      '/mcp reconnect files',
+      '/resume abc',
+      '/continue abc',
+      '/rewind 1 both',
+      '/undo redo',
+    ];
+    for (const line of [...forPerson, ...forClients]) {
+      const { failed, text } = await run(line, 'prompt');
+      expect({ line, failed, text }).toMatchObject({
+        failed: true,
+        text: expect.stringMatching(/^A prompt cannot run/),
+      });
+    }
+    for (const line of forPerson) {
+      expect((await run(line, 'client')).text).toMatch(/needs a terminal/);
+    }
+    expect(done).toEqual([]);
+    expect(context.session.info()).toMatchObject({ mode: 'default', model: 'claude-opus-4-5' });
+    await run('/mcp disable files', 'client');
+    await run('/mode acceptEdits', 'person');
+    expect(done).toEqual(['off files']);
+    expect(context.session.info().mode).toBe('acceptEdits');
   });
 
   it('lets no command print escape sequences', async () => {

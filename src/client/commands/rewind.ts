@@ -15,6 +15,7 @@ export const rewind = defineCommand({
   aliases: ['undo', 'checkpoint'],
   summary: 'Go back to an earlier point: files, conversation or both',
   argumentHint: '[number | call <id> | agent <name>] [files|conversation|both] [overwrite] | redo',
+  argumentFrom: 'client',
   needsIdle: true,
   async run({ session }, argument) {
     const journal = await session.changes.journal();

@@ -1,4 +1,4 @@
-import { knownLimits } from '../../harness.js';
+import { isRunByAgent, knownLimits } from '../../harness.js';
 import { PERMISSION_MODES, type PermissionUpdate } from '../../protocol/permissions.js';
 import { nearest } from '../../util/nearest.js';
 import { isRecord } from '../../util/own.js';
@@ -10,6 +10,7 @@ export const model = defineCommand({
   name: 'model',
   summary: 'Show or change the model',
   argumentHint: '[name]',
+  argumentFrom: 'client',
   complete: async ({ session }) =>
     session.info().models.map(({ value, displayName }) => ({
       text: value,
@@ -50,6 +51,7 @@ export const mode = defineCommand({
   name: 'mode',
   summary: 'Show or change the permission mode',
   argumentHint: '[mode]',
+  argumentFrom: 'person',
   complete: async () => PERMISSION_MODES.map((one) => ({ text: one })),
   async run({ session }, argument) {
     const before = session.info().mode;
@@ -77,6 +79,7 @@ export const addDir = defineCommand({
   name: 'add-dir',
   summary: 'Let the agent work in one more directory',
   argumentHint: '<path>',
+  argumentFrom: 'client',
   async run({ session }, argument) {
     if (argument === '') return failed('Name a directory: /add-dir <path>');
     await session.addDirectory(argument);
@@ -99,12 +102,17 @@ export const permissions = defineCommand({
   aliases: ['allowed-tools'],
   summary: 'Show the rules in force, add one or remove one',
   argumentHint: '[allow|ask|deny <rule> | remove <rule>]',
+  argumentFrom: 'person',
   complete: async ({ session }) => [
     ...BEHAVIORS.map((one) => ({ text: one })),
     ...rulesOf(session).map(({ rule }) => ({ text: `remove ${rule}` })),
   ],
   async run(context, argument) {
     if (argument === '') return text(listRules(context));
+    // fail-closed: an agent that starts a conversation of its own changes no rules.
+    if (isRunByAgent(context.env)) {
+      return failed('Only a person may change rules, and an agent runs this.');
+    }
     const [verb = '', ...rest] = argument.split(/\s+/);
     const behavior = BEHAVIORS.find((one) => one === verb);
     if (behavior !== undefined) return await addRule(context, behavior, rest);

@@ -1,5 +1,5 @@
 import type { AgentSession } from '../../harness.js';
-import { openInboxOf } from '../../harness.js';
+import { isRunByAgent, openInboxOf } from '../../harness.js';
 import { changesText } from '../../project/changes-text.js';
 import { hookListText } from '../../project/hooks-report.js';
 import { receiptText } from '../../project/receipt-text.js';
@@ -29,6 +29,7 @@ export const mcp = defineCommand({
   name: 'mcp',
   summary: 'List the MCP servers, reconnect one, turn one on or off',
   argumentHint: '[reconnect|enable|disable <name>]',
+  argumentFrom: 'client',
   complete: async ({ session }) =>
     session.mcp
       .status()
@@ -158,6 +159,7 @@ export const inbox = defineCommand({
   name: 'inbox',
   summary: 'List the questions of background agents and answer them',
   argumentHint: '[answer <id> allow|deny [reason]]',
+  argumentFrom: 'person',
   complete: async ({ env }) =>
     openInboxOf(env)
       .list()
@@ -189,6 +191,8 @@ function answerInbox({ env }: CommandContext, argument: string): ReturnType<type
   if (verb !== 'answer' || (behavior !== 'allow' && behavior !== 'deny')) {
     return failed(`Usage: ${INBOX_USAGE}`);
   }
+  // fail-closed: an agent that starts a conversation of its own answers no question.
+  if (isRunByAgent(env)) return failed('Only a person may answer, and an agent runs this.');
   const message = reason.join(' ');
   const given = { behavior, scope: 'once', ...(message === '' ? {} : { message }) } as const;
   const answered = openInboxOf(env).answer(id, given);
