@@ -73,7 +73,7 @@ export { suggestedUpdates } from './permissions/suggested-updates.js';
 export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
-export type { RawLine, TranscriptArchive, ArchiveItem, ArchivePlace } from './session/archive.js';
+export type { ArchiveItem, ArchivePlace, RawLine, TranscriptArchive } from './session/archive.js';
 export type { ProjectTrust } from './settings/trust.js';
 export type { TrustCheck } from './settings/trust-types.js';
 

@@ -6,7 +6,7 @@ type Message = Readonly<Record<string, unknown>>;
 export interface AnswerMemory {
   /** An earlier answer that still holds for this question. */
   recall(question: Message): Message | undefined;
-  /** The answer as it goes over the wire; what it says of further calls is remembered here. */
+  /** The answer as the runtime takes it; what it says of further calls is remembered here. */
   translate(question: Message, answer: unknown): unknown;
   beginTurn(): void;
 }
@@ -16,7 +16,7 @@ interface Remembered {
   fits(question: Message): boolean;
   left: number;
   readonly expiresAt: number;
-  readonly turn: boolean;
+  readonly until: string;
 }
 
 const WHAT = new Map([
@@ -25,6 +25,7 @@ const WHAT = new Map([
   ['prefix', 'prefix'],
   ['tool', 'tool'],
 ]);
+const SPANS: readonly unknown[] = ['turn', 'session', 'project', 'user'];
 
 /**
  * Scopes are kept by the runtime, which knows what a rule covers. Only answers with a number of uses
@@ -36,11 +37,10 @@ export function createAnswerMemory(now: () => number): AnswerMemory {
     recall(question) {
       if (!mayRecall(question)) return undefined;
       const one = remembered.find(
-        (answer) => answer.left > 0 && answer.expiresAt > now() && answer.fits(question),
+        ({ left, expiresAt, fits }) => left > 0 && expiresAt > now() && fits(question),
       );
       if (one === undefined) return undefined;
       one.left--;
-      remembered = remembered.filter(({ left }) => left > 0);
       return { behavior: 'allow' };
     },
     translate(question, answer) {
@@ -48,61 +48,41 @@ export function createAnswerMemory(now: () => number): AnswerMemory {
       const { scope, for: span, expiresInMs, uses, ...rest } = answer;
       // A scope in the runtime's own words goes through as it is.
       if (scope !== undefined && typeof scope !== 'string') return answer;
-      const said = [scope, span, expiresInMs, uses].some((field) => field !== undefined);
-      if (!said) return answer;
-      const read = readScope(answer);
+      if ([scope, span, expiresInMs, uses].every((field) => field === undefined)) return answer;
+      const what = WHAT.get(scope ?? 'once');
+      const until = span ?? 'session';
+      const problem =
+        what === undefined
+          ? `unknown scope ${JSON.stringify(scope)}`
+          : !SPANS.includes(until)
+            ? `unknown span ${JSON.stringify(span)}`
+            : !isAmount(expiresInMs)
+              ? 'expiresInMs is no number of milliseconds'
+              : !isAmount(uses)
+                ? 'uses is no number'
+                : undefined;
       // fail-closed: a limit that cannot be read would be none.
-      if (typeof read === 'string') return { behavior: 'deny', message: read };
-      if (read.what === 'call') return rest;
-      const expiresAt = read.ms === undefined ? undefined : now() + read.ms;
-      if (read.uses === undefined) {
-        return {
-          ...rest,
-          scope: {
-            what: read.what,
-            until: read.until,
-            ...(expiresAt === undefined ? {} : { expiresAt }),
-          },
-        };
-      }
+      if (what === undefined || problem !== undefined)
+        return { behavior: 'deny', message: problem };
+      if (what === 'call') return rest;
+      const expiresAt = expiresInMs === undefined ? undefined : now() + Number(expiresInMs);
+      if (uses === undefined) return { ...rest, scope: { what, until, expiresAt } };
       remembered.push({
-        fits: matcherFor(read.what, question),
-        left: read.uses,
+        fits: matcherFor(what, question),
+        left: Math.floor(Number(uses)),
         expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
-        turn: read.until === 'turn',
+        until: String(until),
       });
       return rest;
     },
     beginTurn() {
-      remembered = remembered.filter(({ turn }) => !turn);
+      remembered = remembered.filter(({ until, left }) => until !== 'turn' && left > 0);
     },
   };
 }
 
-interface ReadScope {
-  readonly what: string;
-  readonly until: string;
-  readonly ms: number | undefined;
-  readonly uses: number | undefined;
-}
-
-function readScope({ scope = 'once', for: span, expiresInMs, uses }: Message): ReadScope | string {
-  const what = WHAT.get(String(scope));
-  if (what === undefined) return `unknown scope ${JSON.stringify(scope)}`;
-  const until = span ?? 'session';
-  if (!['turn', 'session', 'project', 'user'].includes(String(until))) {
-    return `unknown span ${JSON.stringify(span)}`;
-  }
-  const isAmount = (value: unknown): boolean =>
-    value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= 0);
-  if (!isAmount(expiresInMs)) return 'expiresInMs is no number of milliseconds';
-  if (!isAmount(uses)) return 'uses is no number';
-  return {
-    what,
-    until: String(until),
-    ms: expiresInMs as number | undefined,
-    uses: uses === undefined ? undefined : Math.floor(uses as number),
-  };
+function isAmount(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= 0);
 }
 
 /** fail-closed: what a guard holds back is asked about every time, whichever guard it is. */

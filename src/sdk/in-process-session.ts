@@ -50,6 +50,8 @@ export class InProcessSession {
   readonly #open = deferred<AgentSession>();
   /** Rejects with the reason for the end. */
   readonly #ended = deferred<never>();
+  /** Requests that have no answer yet. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
   readonly #host: Promise<HostSession<CallbackChannel>>;
   #initialized: Promise<Message> | undefined;
   /** Another one than was opened first, once the conversation has been cleared. */
@@ -69,6 +71,9 @@ export class InProcessSession {
       this.onRead?.(message);
       if (this.#messages.size < MANY_UNREAD / 2) this.#caughtUp();
     };
+    this.#ended.promise.catch((reason: unknown) => {
+      for (const reject of this.#waiting) reject(reason);
+    });
     this.#host = this.#prepare();
     this.done = this.#serve();
     this.#watchAbort();
@@ -137,7 +142,7 @@ export class InProcessSession {
   async request(request: Message): Promise<Message> {
     const copy = plainCopy(request) as Message;
     if (this.#stopped) return await this.#ended.promise;
-    return await this.#handle(await Promise.race([this.#host, this.#ended.promise]), copy);
+    return await this.#handle(await this.#untilEnd(this.#host), copy);
   }
 
   /** Where the session could not be prepared, its end says so. */
@@ -145,10 +150,18 @@ export class InProcessSession {
     this.#host.then(act, () => undefined);
   }
 
+  /** Resolves to the work; rejects with the end of the session where that comes first. */
+  #untilEnd<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      const done = (): boolean => this.#waiting.delete(reject);
+      work.then(resolve, reject).finally(done);
+    });
+  }
+
   async #handle({ handling }: HostSession<CallbackChannel>, request: Message): Promise<Message> {
     try {
-      const asked = handleRequest(handling, request);
-      const { response, then = [] } = await Promise.race([asked, this.#ended.promise]);
+      const { response, then = [] } = await this.#untilEnd(handleRequest(handling, request));
       for (const frame of then) handling.outlet.write(frame);
       return plainCopy(response) as Message;
     } catch (thrown) {
