@@ -1,7 +1,9 @@
 import type { CommandChoice, CommandOutput, SessionEvent } from '../client/events.js';
 import type { SessionClient } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
+import type { SessionInfo } from '../harness.js';
 import { printable } from '../util/printable.js';
+import { ellipsis } from '../util/truncate.js';
 import type { Dialogs } from './dialog.js';
 import type { PlainRenderer } from './render.js';
 import type { TerminalInput } from './terminal-input.js';
@@ -12,12 +14,15 @@ export interface PlainReplParts {
   readonly dialogs: Dialogs;
   readonly renderer: PlainRenderer;
   readonly isTerminal: boolean;
+  /** The session continues an earlier conversation, whose end is shown. */
+  readonly isResumed?: boolean;
 }
 
 /** A second Ctrl+C this soon after the first one leaves. */
 const TWICE_MS = 3_000;
 /** Entries of an earlier conversation that are shown when it is continued. */
 const SHOWN_HISTORY = 4;
+const SHOWN_CHARACTERS = 600;
 
 /** A plain, line-based client of a session: prints what happens, sends what is typed, answers questions. */
 export class PlainRepl {
@@ -26,7 +31,7 @@ export class PlainRepl {
   #pending = 0;
   #isTurnRunning = false;
   #isOpen = false;
-  #isResuming = false;
+  #isResuming: boolean;
   /** No more lines come. */
   #isEnding = false;
   #hasLeft = false;
@@ -42,6 +47,7 @@ export class PlainRepl {
 
   constructor(parts: PlainReplParts) {
     this.#parts = parts;
+    this.#isResuming = parts.isResumed === true;
     this.left = new Promise((resolve) => {
       this.#leave = (how) => {
         this.#hasLeft = true;
@@ -49,11 +55,6 @@ export class PlainRepl {
       };
     });
     parts.client.subscribe(({ event }) => this.#show(event));
-  }
-
-  /** The earlier conversation that the session continues is shown when it opens. */
-  continues(): void {
-    this.#isResuming = true;
   }
 
   /** The session is open and the person may type. */
@@ -194,19 +195,9 @@ export class PlainRepl {
     }
   }
 
-  #greet({
-    model,
-    cwd,
-    mode,
-  }: {
-    readonly model: string;
-    readonly cwd: string;
-    readonly mode: string;
-  }): void {
-    const isFirst = !this.#isOpen;
-    if (isFirst) {
-      this.#print(`Portcullis · ${model} · ${cwd} · mode ${mode}`);
-      this.#print('/help for help');
+  #greet({ model, cwd, mode }: SessionInfo): void {
+    if (!this.#isOpen) {
+      this.#print(`Portcullis · ${model} · ${cwd} · mode ${mode}\n/help for help`);
     }
     if (this.#isResuming) void this.#track(() => this.#showHistory());
     this.#isResuming = false;
@@ -215,7 +206,8 @@ export class PlainRepl {
   async #showHistory(): Promise<void> {
     const entries = await this.#parts.client.send('history', { limit: SHOWN_HISTORY });
     for (const { role, text } of entries) {
-      if (text !== '') this.#print(`${role === 'user' ? '> ' : ''}${text}`);
+      const shown = ellipsis(text, SHOWN_CHARACTERS);
+      if (text !== '') this.#print(`${role === 'user' ? '> ' : ''}${shown}`);
     }
   }
 

@@ -49,9 +49,9 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     streams: () => (runner.current?.hooks().set.hooks.MessageDisplay ?? []).length === 0,
   });
   const dialogs = createDialogs({ ask: input.ask, out: (text) => input.print(text) });
-  const current = new PlainRepl({ client, input, dialogs, renderer, isTerminal });
+  const isResumed = config.start.kind !== 'new';
+  const current = new PlainRepl({ client, input, dialogs, renderer, isTerminal, isResumed });
   repl = current;
-  if (config.start.kind !== 'new') current.continues();
   // Before the session is open there is nothing to interrupt.
   reader.on('SIGINT', () =>
     runner.current === undefined ? process.kill(process.pid, 'SIGINT') : current.interrupt(),
@@ -71,7 +71,7 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
     const how = await Promise.race([current.left, running]);
     await client.send('end', { reason: 'prompt_input_exit' });
     await running;
-    if (isTerminal && current.hasRun) {
+    if (isTerminal && config.persist && current.hasRun) {
       output.out(`To continue: portcullis --resume ${client.sessionId}\n`);
     }
     return how === 'interrupted' ? EXIT.interrupted : EXIT.done;

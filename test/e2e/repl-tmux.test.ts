@@ -118,7 +118,8 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     shell.line('/help');
     await shell.shows('/compact [what to keep in mind]');
     shell.line('/model');
-    await shell.shows('model: first-model');
+    expect(await shell.shows('Number [1-7')).toContain('model: first-model');
+    // A command in the place of a number runs.
     shell.line('/model second-model');
     await shell.shows('model: second-model');
     shell.line('/mode acceptEdits');

@@ -210,7 +210,7 @@ describe.skipIf(!hasTmux)(`in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () =
     first.line(first.command('--resume'));
     await first.shows('Resume which one? [1-1]');
     first.line('1');
-    await first.shows(/\] 1\n+> the old prompt\n+the last words\n[\s\S]*\/help for help/);
+    await first.shows(/\] 1\n[\s\S]*\/help for help\n> the old prompt\nthe last words\n> /);
     first.line('and now');
     await first.shows('a new answer');
   });

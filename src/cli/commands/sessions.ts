@@ -2,7 +2,6 @@ import { recentSessions, type SessionSummary } from '../../client/session-summar
 import { PortcullisError } from '../../errors.js';
 import { conversationOf, openTranscripts, projectKeyOf } from '../../harness.js';
 import { isRecord } from '../../util/own.js';
-import { printable } from '../../util/printable.js';
 import { table } from '../../util/table.js';
 import { sliceWhole } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
@@ -14,9 +13,6 @@ import { hasTerminal } from '../terminal-input.js';
 
 const MAX_TITLE = 60;
 const MAX_CHOICES = 20;
-/** How much of a conversation is shown before it continues. */
-const SHOWN_MESSAGES = 4;
-const SHOWN_CHARACTERS = 600;
 
 export const command: CommandSpec = {
   summary: 'List the sessions of this project, newest first.',
@@ -64,7 +60,7 @@ export const command: CommandSpec = {
   },
 };
 
-/** `--resume` without an id: the person at the terminal chooses one, and sees how it ended. */
+/** `--resume` without an id: the person at the terminal chooses one. */
 export async function chooseSession(
   cwd: string,
   { mayAsk, output }: { readonly mayAsk: boolean; readonly output: Output },
@@ -93,19 +89,7 @@ export async function chooseSession(
       remedy: 'portcullis starts a new one',
     });
   }
-  output.out(await endOf(chosen));
   return chosen.sessionId;
-}
-
-/** The last messages of a conversation, shortened. */
-async function endOf(session: SessionSummary): Promise<string> {
-  const messages = (await messagesOf(session)).filter(({ text }) => text !== '');
-  const shown = messages.slice(-SHOWN_MESSAGES).map(({ role, text }) => {
-    const cut =
-      text.length <= SHOWN_CHARACTERS ? text : `${sliceWhole(text, 0, SHOWN_CHARACTERS)}…`;
-    return `${role === 'user' ? '> ' : ''}${printable(cut)}\n`;
-  });
-  return `\n${shown.join('\n')}\n`;
 }
 
 interface Message {

@@ -1,3 +1,4 @@
+import { openTranscripts, projectKeyOf } from '../../harness.js';
 import { contextText } from '../../project/context-text.js';
 import { isRecord } from '../../util/own.js';
 import { ellipsis } from '../../util/truncate.js';
@@ -35,7 +36,13 @@ export const resume = defineCommand({
     })),
   async run(context, argument) {
     if (argument !== '') {
-      await context.runner.resume(argument);
+      const { env, session, runner } = context;
+      const found = await openTranscripts(env).find(argument, projectKeyOf(session.info().cwd));
+      // The open conversation is closed for it: it has to be there.
+      if (found === undefined) {
+        return failed(`There is no conversation ${visible(argument)} here. /resume lists them.`);
+      }
+      await runner.resume(argument);
       return text('');
     }
     const sessions = await sessionsOf(context);
