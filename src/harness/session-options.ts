@@ -1,7 +1,6 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { SESSION_OPTIONS } from '../generated/session-options.js';
+import { SESSION_OPTIONS, type SessionOptions } from '../generated/session-options.js';
 import { NO_AUTO_MODE } from '../protocol/permissions.js';
-import type { SessionOptions } from '../protocol/session-options.schema.js';
 import type { SettingNode } from '../protocol/setting-node.js';
 import type { SessionStart } from '../session/open.js';
 import { fits } from '../settings/fits.js';

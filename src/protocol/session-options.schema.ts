@@ -90,5 +90,3 @@ export const SessionOptionsSchema = z
     script: text,
   })
   .partial();
-
-export type SessionOptions = z.infer<typeof SessionOptionsSchema>;
