@@ -103,6 +103,10 @@ export class LocalClient implements SessionClient {
     signal?: AbortSignal,
   ): Promise<Commands[K]['result']> {
     if (this.#left.signal.aborted) throw new PortcullisError('session', `${this.name} has left`);
+    const isOver = this.#runner.state.phase === 'closed';
+    if (isOver && (name === 'prompt' || name === 'command')) {
+      throw new PortcullisError('session', 'the session has ended');
+    }
     return await this.#handlers[name](params, signal);
   }
 

@@ -1,4 +1,4 @@
-import { PortcullisError } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { type AskAnswer, type AskRequest, readAskAnswer } from '../harness.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ElicitQuestion, ElicitReply } from '../protocol/elicitation.js';
@@ -108,6 +108,12 @@ export class QuestionBroker {
     if (!open.respondents.has(client)) {
       throw new PortcullisError('usage', `${client.name} cannot answer the question ${id}`);
     }
+    const { expiresAt } = open.question;
+    if (expiresAt !== undefined && !(this.#deps.now() < Date.parse(expiresAt))) {
+      // fail-closed: the timer of a machine that slept is late.
+      open.close(expired(expiresAt), 'expired');
+      return 'closed';
+    }
     const read = readAnswer(open.question, given);
     if (!read.ok) throw new PortcullisError('usage', `not an answer to ${id}: ${read.error}`);
     open.close({ kind: 'answered', answer: read.value, by: client.name }, 'answered');
@@ -126,8 +132,8 @@ export class QuestionBroker {
   async askAboutCall(request: AskRequest): Promise<AskAnswer> {
     const { question: durable } = request;
     const question = callQuestion(request);
-    this.#waiting(1);
     try {
+      this.#waiting(1);
       const outcome = await this.#ask(question, { id: durable?.id, signal: request.call.signal });
       if (outcome.kind === 'answered') return outcome.answer as AskAnswer;
       const { message, silent } = outcome;
@@ -174,8 +180,10 @@ export class QuestionBroker {
       (client) => client.answers.includes(asked.kind) && (only === undefined || client === only),
     );
     const nobody: Outcome = { kind: 'refused', message: '', silent: true };
+    // fail-closed: an answer to the question that is open under this id is none to another one.
+    const isTaken = id !== undefined && this.#open.has(id);
     // fail-closed: a question that nobody sees is refused at once.
-    if (this.#closed || able.length === 0 || signal?.aborted === true)
+    if (this.#closed || able.length === 0 || isTaken || signal?.aborted === true)
       return Promise.resolve(nobody);
     const question = {
       ...asked,
@@ -188,9 +196,10 @@ export class QuestionBroker {
         if (!this.#open.delete(question.id)) return;
         clearTimeout(timer);
         signal?.removeEventListener('abort', withdraw);
+        // First: the call does not wait for ever because a subscriber fails.
+        resolve(outcome);
         const by = outcome.kind === 'answered' ? outcome.by : undefined;
         emit({ type: 'question_closed', id: question.id, outcome: told, by });
-        resolve(outcome);
       };
       const withdraw = (): void =>
         close(
@@ -199,17 +208,19 @@ export class QuestionBroker {
         );
       signal?.addEventListener('abort', withdraw, { once: true });
       if (question.expiresAt !== undefined) {
-        const ms = Math.max(0, Date.parse(question.expiresAt) - now());
-        const message = `The question expired at ${question.expiresAt}.`;
-        timer = setTimeout(
-          () => close({ kind: 'refused', message, silent: true }, 'expired'),
-          Math.min(ms, MAX_TIMER_MS),
-        );
+        const { expiresAt } = question;
+        const ms = Math.max(0, Date.parse(expiresAt) - now());
+        timer = setTimeout(() => close(expired(expiresAt), 'expired'), Math.min(ms, MAX_TIMER_MS));
         timer.unref();
       }
       const personal = only !== undefined;
       this.#open.set(question.id, { question, respondents: new Set(able), personal, close });
-      emit({ type: 'question', question });
+      try {
+        emit({ type: 'question', question });
+      } catch (thrown) {
+        // fail-closed: a question that a client could not be shown is withdrawn.
+        close({ kind: 'refused', message: messageOf(thrown), silent: true }, 'withdrawn');
+      }
     });
   }
 
@@ -222,6 +233,10 @@ export class QuestionBroker {
 
 const GONE = 'The client that was asked has left.';
 const MAX_TIMER_MS = 2_147_483_647;
+
+function expired(at: string): Outcome {
+  return { kind: 'refused', message: `The question expired at ${at}.`, silent: true };
+}
 
 /** fail-closed: an answer that cannot be read is none. */
 function readAnswer(question: Question, given: unknown): Result<unknown, string> {

@@ -1,3 +1,4 @@
+import { PortcullisError } from '../errors.js';
 import type {
   AgentSession,
   Asker,
@@ -52,6 +53,8 @@ interface SlotDeps {
   questions(): QuestionBroker;
   /** The session could not be opened. */
   onRefused(): void;
+  /** No session is opened any more. */
+  isOver(): boolean;
 }
 
 /** The place of the one session that is open: filled when it is needed, refilled by `/clear` and `/resume`. */
@@ -70,6 +73,9 @@ export class SessionSlot {
   }
 
   open(): Promise<AgentSession> {
+    if (this.session === undefined && this.#deps.isOver()) {
+      return Promise.reject(new PortcullisError('session', 'the session has ended'));
+    }
     this.session ??= this.#fill(undefined);
     return this.session;
   }

@@ -69,6 +69,7 @@ export class TurnRunner {
       emit: (event) => this.emit(event),
       questions: () => this.questions,
       onRefused: () => this.#waits.wake(),
+      isOver: () => this.#stopped || this.state.phase === 'closed',
     });
     this.questions = new QuestionBroker({
       emit: (event) => this.emit(event),
@@ -166,10 +167,12 @@ export class TurnRunner {
     const found = this.#options.commands?.find(line);
     if (found === undefined) return undefined;
     const session = await this.open();
-    if (found.command.needsIdle !== true) return await this.#runCommand(found, session, by);
+    if (found.command.needsIdle !== true)
+      return await runCommand(found, this.#commandContext(session, by));
     return await new Promise((resolve) => {
       this.#exclusive.push({
-        start: async () => resolve(await this.#runCommand(found, await this.open(), by)),
+        start: async () =>
+          resolve(await runCommand(found, this.#commandContext(await this.open(), by))),
         cancel: () => resolve({ text: 'The session has ended.', failed: true }),
       });
       this.#waits.wake();
@@ -195,12 +198,12 @@ export class TurnRunner {
       this.emit({ type: 'closing' });
     } finally {
       this.questions.close();
-      for (const waiting of this.#exclusive.splice(0)) waiting.cancel();
       // A start that was refused has opened nothing.
       const opened = await this.session?.catch(() => undefined);
       try {
         await opened?.close(this.#endReason);
       } finally {
+        for (const waiting of this.#exclusive.splice(0)) waiting.cancel();
         this.emit({ type: 'closed', reason: this.#endReason ?? 'other' });
       }
     }
@@ -208,10 +211,12 @@ export class TurnRunner {
 
   async #loop(): Promise<void> {
     while (!this.#stopped) {
-      for (let next = this.#exclusive.shift(); next !== undefined; next = this.#exclusive.shift()) {
-        await next.start();
-      }
       if (this.#failure !== undefined) throw this.#failure.thrown;
+      const exclusive = this.#exclusive.shift();
+      if (exclusive !== undefined) {
+        await exclusive.start();
+        continue;
+      }
       const background = (await this.session)?.takeBackgroundInput() ?? [];
       if (background.length > 0 || this.#hasWork()) {
         await this.#step(background);
@@ -243,6 +248,8 @@ export class TurnRunner {
   async #step(background: readonly InputMessage[]): Promise<void> {
     const session = await this.open();
     await this.#options.ready?.();
+    // While the session opened it may have been stopped, or the prompt cancelled.
+    if (this.#stopped || background.length + this.queue.size === 0) return;
     const first = background.length > 0 ? undefined : this.queue.first;
     if (first?.append === true) return await this.#append(session);
     const { command = '' } = first ?? {};
@@ -298,7 +305,7 @@ export class TurnRunner {
     const replaces = found.command.needsIdle === true;
     if (replaces) this.#takeTurn(session);
     else await this.#take(session);
-    const output = await this.#runCommand(found, session);
+    const output = await runCommand(found, this.#commandContext(session, PROMPT));
     if (this.#failure !== undefined) return;
     if (replaces) await this.#prepare(await this.open(), []);
     this.#starting = false;
@@ -306,14 +313,6 @@ export class TurnRunner {
     const line = `/${found.command.name} ${found.argument}`.trimEnd();
     this.emit({ type: 'command_output', line, output, durationMs });
     this.#endPrompts('completed');
-  }
-
-  #runCommand(
-    found: FoundCommand,
-    session: AgentSession,
-    by: Respondent = PROMPT,
-  ): Promise<CommandOutput> {
-    return runCommand(found, this.#commandContext(session, by));
   }
 
   async complete(text: string, cursor: number, by: Respondent): Promise<readonly Completion[]> {

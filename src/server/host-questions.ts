@@ -22,6 +22,8 @@ export function putQuestionsToHost(client: LocalClient, channel: HostChannel): v
       asked.delete(event.id);
     }
     if (event.type !== 'question' || event.question.kind === 'confirm') return;
+    // Another client is asked.
+    if (!client.respondent.answers.includes(event.question.kind)) return;
     const controller = new AbortController();
     asked.set(event.question.id, controller);
     void ask(event.question, { client, channel, signal: controller.signal });
