@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ReplyFunction } from '../../src/model/script-format.js';
 import { hasTmux, openTerminal, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
@@ -228,6 +229,31 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     shell.press('h', 'a', 'l', 'f');
     await shell.shows(/It has ended\.\s+> half/);
     expect(JSON.stringify(shell.server.requests[2]?.body)).toContain('task-notification');
+  });
+
+  it('answers a question of a background agent where it appears', async () => {
+    const input = {
+      description: 'a file',
+      prompt: 'AGENT-TASK',
+      subagent_type: 'general-purpose',
+      run_in_background: true,
+    };
+    const reply: ReplyFunction = ({ anyUser, lastUser }) => {
+      if (anyUser.includes('task-notification')) return 'The agent has reported.';
+      if (lastUser.includes('AGENT-TASK')) return TOUCH;
+      if (lastUser.includes('PERSON-PROMPT')) return { tool: 'Agent', input };
+      return lastUser.includes('no output') ? 'The file is made.' : 'It works.';
+    };
+    const replies = Array.from({ length: 5 }, () => reply);
+    const shell = await terminal({ script: replies });
+    shell.line('PERSON-PROMPT');
+    const seen = await shell.shows('Allow? [y');
+    expect(seen).toContain('? main/general-purpose#1 · Bash: touch made');
+    shell.line('y');
+    await shell.shows('The agent has reported.');
+    expect(shell.project.exists('made')).toBe(true);
+    shell.press('C-d');
+    expect(await shell.exitCode()).toBe(0);
   });
 
   it('comes back from the background', async () => {
