@@ -88,10 +88,11 @@ export class InProcessSession {
   prompt(message: object): void {
     const copy = plainCopy(message) as Message;
     this.#withHost(({ runner }) => {
+      if (this.#inputError !== undefined) return;
       try {
         runner.push(readUserMessage(copy, systemClock.uuid));
       } catch (thrown) {
-        this.#inputError ??= new PortcullisError('usage', messageOf(thrown), { cause: thrown });
+        this.#inputError = asError(thrown);
         // What came before it is still done.
         runner.endInput('now');
       }
@@ -216,6 +217,7 @@ export class InProcessSession {
     const host = createHostSession(
       {
         ...reading,
+        name: 'sdk',
         config,
         write,
         uuid,
@@ -238,11 +240,7 @@ export class InProcessSession {
       await this.#writer?.flush();
       this.#finish(served);
     } catch (thrown) {
-      this.#end(
-        thrown instanceof PortcullisError
-          ? thrown
-          : new PortcullisError('internal', messageOf(thrown), { cause: thrown }),
-      );
+      this.#end(asError(thrown));
     } finally {
       this.servers.close();
     }
@@ -328,6 +326,11 @@ export class InProcessSession {
 
 /** Codes of requests that were wrong, whatever the session does. */
 const MISUSED: readonly string[] = ['unsupported_request', 'invalid_request', 'invalid_mode'];
+
+function asError(thrown: unknown): PortcullisError {
+  if (thrown instanceof PortcullisError) return thrown;
+  return new PortcullisError('internal', messageOf(thrown), { cause: thrown });
+}
 
 interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -23,6 +23,8 @@ import { readUserMessage } from './user-message.js';
 
 export interface HostSessionOptions {
   readonly config: HostedConfig;
+  /** Names the host among the clients of the session; absent: `wire`. */
+  readonly name?: string;
   /** Which messages the host wants besides those that every host gets. */
   readonly messages: Omit<FrameOptions, 'sessionId' | 'uuid'>;
   /** Calls that no rule decides are put to the host; otherwise they are refused. */
@@ -113,7 +115,7 @@ export function createHostSession<Channel extends HostChannel>(
   });
   frames.follow(runner);
   const client = connectClient(runner, {
-    name: 'wire',
+    name: options.name ?? 'wire',
     answers: options.asksHost ? ['permission', 'plan', 'choices', 'form', 'url'] : ['form', 'url'],
   });
   putQuestionsToHost(client, channel);
