@@ -227,7 +227,7 @@ export class Conversation {
       this.cards.set(call.toolUseId, card);
       this.#followTodos(call);
     }
-    if (state.kind === 'output') card.output = `${card.output}${state.text}`.slice(-8000);
+    if (state.kind === 'output') card.output = `${card.output}${state.text}\n`.slice(-8000);
     else if (state.kind === 'denied') {
       card.state = 'denied';
       card.reason = state.reason;
